@@ -12,9 +12,9 @@ from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.tensors import as_numpy
 
 
 def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
@@ -131,15 +131,17 @@ def rank_within(score: Any, *, qid: ArrayLike | None = None, method: str = "aver
     _, indptr, order = group_rows(find_qid(score, qid, name="score"), len(values))
     query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     order = np.arange(len(values)) if order is None else order
-    order = order[np.lexsort((-values[order], query))]  # stable, so ties stay in the order of the rows
-    place = np.arange(len(values)) - indptr[query] + 1.0
+    # The sort is stable, so ties stay in the order of the rows.
+    order = order[np.lexsort((-values[order], query))]
+    position = np.arange(len(values)) - indptr[query] + 1.0
 
     values = values[order]
-    opens = np.append(True, (query[1:] != query[:-1]) | (values[1:] != values[:-1]))  # a block of tied rows
+    # Whether a row opens a block of tied rows.
+    opens = np.append(True, (query[1:] != query[:-1]) | (values[1:] != values[:-1]))
     block = np.cumsum(opens) - 1
-    first, last = place[opens], place[np.append(opens[1:], True)]
+    first, last = position[opens], position[np.append(opens[1:], True)]
     if method == "ordinal":
-        ranks = place
+        ranks = position
     elif method == "dense":
         ranks = block - block[indptr[query]] + 1.0
     else:

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import COUNT, is_count, is_real
+from sklearn_rank._utils.constraints import COUNT, is_count, is_real, random_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.random_state import random_of
 
 
 @named_arguments

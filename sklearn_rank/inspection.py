@@ -20,17 +20,18 @@ from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import COUNT, RANDOM_STATE, one_of
-from sklearn_rank._utils.lengths import check_lengths
+from sklearn_rank._utils.constraints import COUNT, RANDOM_STATE, one_of, random_of
+from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import check_estimator
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
+from sklearn_rank.model_selection._routing import with_row_arguments
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
 
 
+@with_row_arguments
 @named_arguments
 def query_permutation_importance(
     estimator: Any,
@@ -55,10 +56,6 @@ def query_permutation_importance(
         Fitted model, whose scores are those that scorers read; its `predict` needs no qid.
     X : ndarray, sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
         Preferably of queries that the model was not trained on. Not changed.
-    y : array-like of shape (n_samples,)
-        Relevance of each document to its query.
-    qid : array-like of shape (n_samples,), default=None
-        Query of each row. None: taken from the level "qid" of the index of y.
     metric : str, metric function or sequence of them, default="ndcg@10"
         As `get_scorers` takes them.
     scope : {"within", "across"}, default="within"
@@ -71,8 +68,6 @@ def query_permutation_importance(
         Features to shuffle at a time, as joblib counts them. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         All features are shuffled in the same ways.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row's query in the mean; constant within a query.
 
     Returns
     -------
@@ -154,7 +149,8 @@ def _is_frame(X: MatrixLike) -> bool:
 
 def _with_shuffled(X: Any, feature: int, order: Index) -> Any:
     """Copy of X in which the values of one feature are in another order."""
-    if hasattr(X, "isetitem"):  # pandas; by place, so that names may repeat
+    # pandas: by position, because names may repeat.
+    if hasattr(X, "isetitem"):
         X = X.copy()
         X.isetitem(feature, X.iloc[:, feature].array[order])
         return X

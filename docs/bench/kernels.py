@@ -28,12 +28,12 @@ import numpy as np
 from measure import one_read
 from peers import our_call
 from shapes import SHAPES, Data, make
+from sklearn_rank._engine.per_query import rank_block, ranking_key
 from tables import Lines, machine, options_of
 
 from sklearn_rank import parse_metric
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._engine.per_query import rank_block, ranking_key
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF
 from sklearn_rank._metric.gains import make_gain
@@ -57,7 +57,7 @@ def _group(s: State) -> None:
 
 
 def _check(s: State) -> None:
-    s.queries = check_queries(s.y_true, s.y_score, qid=s.qid, n_jobs=1)
+    s.queries = read(s.y_true, s.y_score, qid=s.qid, n_jobs=1)
 
 
 def _rank(depth: int, ties: str) -> Callable[[State], None]:

@@ -19,7 +19,7 @@ import numpy as np
 from shapes import AGREEMENT, DEPTHS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.queries import rows_of  # what every metric does before it ranks
 from sklearn_rank._utils.threads import for_each, query_blocks
 
@@ -315,7 +315,7 @@ def _grouped(data: Data, n_jobs: int) -> Callable[[], Any]:
     """Labels and scores by query, which metrics gather block by block."""
 
     def group() -> list[np.ndarray]:
-        queries = check_queries(data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs)
+        queries = read(data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs)
         if queries.order is None:
             return [queries.label, queries.score]
         columns, out = (queries.label, queries.score), np.empty((2, len(queries.label)))

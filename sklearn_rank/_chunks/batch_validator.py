@@ -1,29 +1,37 @@
-"""Validate batches as they arrive and replace query ids by numbers."""
+"""Batches as they arrive: checked, ids of queries replaced by numbers, and put together to complete queries.
+
+Rows of a query are adjacent, or they are scattered: then they are checked without being grouped, and stay as narrow as
+they came.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sklearn_rank._chunks.batch_kind import BatchKind
-from sklearn_rank._chunks.columns import Columns, read_columns
-from sklearn_rank._chunks.data_sets import DataSetBatches
-from sklearn_rank._chunks.named_columns import ColumnNames
+from sklearn_rank._chunks.column_arguments import ColumnNames, refuse_no_rows
+from sklearn_rank._chunks.columns import Columns, DataSetBatches, read_columns
 from sklearn_rank._chunks.parts import check_part
 from sklearn_rank._chunks.query_ids import QueryIdIndex
-from sklearn_rank._chunks.scattered_rows import ScatteredRows, check_ungrouped, narrow_labels
-from sklearn_rank._engine.columns import queries_in
-from sklearn_rank._engine.grouping import Number
+from sklearn_rank._engine.check import check_shapes, queries_of
+from sklearn_rank._engine.columns import check_rows, queries_in
+from sklearn_rank._engine.grouping import Number, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.echo import extended
+from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 from sklearn_rank._utils.typing import Array, Index
 
-R = TypeVar("R", "Rows", ScatteredRows)
+R = TypeVar("R", "BatchRows", "ScatteredRows")
+
+ROWS_PER_PART = 2**18
+"""Rows that are collected before they are evaluated, so that small batches cost little more than large ones."""
 
 
-class Rows(NamedTuple):
+class BatchRows(NamedTuple):
     """Checked rows of a batch by query, as in `Queries`, with the number of each query; it may continue elsewhere."""
 
     label: Array
@@ -31,6 +39,45 @@ class Rows(NamedTuple):
     indptr: Index
     order: Index | None
     number: Number
+
+    def queries(self, n_jobs: int | None = None) -> Queries:
+        """Queries of rows that are complete."""
+        return queries_of(self.label, self.score, self.indptr, self.number, self.order, None, n_jobs)
+
+
+class ScatteredRows(NamedTuple):
+    """Rows in the order of the stream. Labels and scores are of types that float64 holds exactly."""
+
+    number: Number
+    label: NDArray[Any]
+    score: NDArray[Any]
+
+
+class BatchKind(NamedTuple):
+    """What all batches have in common: the shape of the labels of a row, and whether queries have weights."""
+
+    shape: tuple[int, ...]
+    weighted: bool
+
+    @classmethod
+    def of(cls, queries: Queries) -> BatchKind:
+        """Kind of some queries."""
+        return cls(queries.row_label.shape[1:], queries.weight is not None)
+
+    def check_after(self, before: BatchKind | None, where: str = "batches") -> None:
+        """Raise ValueError if the batch has other columns than those before."""
+        if before is None:
+            return
+        if self.shape != before.shape:
+            raise ValueError(
+                f"y_true must have the same subtopics in all {where}. "
+                f"Got rows of shape {self.shape} after {before.shape}."
+            )
+        if self.weighted != before.weighted:
+            having = ("with", "without") if self.weighted else ("without", "with")
+            raise ValueError(
+                f"Either all {where} have sample_weight or none. Got one {having[0]} after one {having[1]}."
+            )
 
 
 class BatchValidator:
@@ -42,9 +89,10 @@ class BatchValidator:
         self._names, self._specs, self._grouped, self._n_jobs = names, list(specs), assume_grouped, n_jobs
         self.seen, self._weight = QueryIdIndex(), np.empty(256)
         self._kind: BatchKind | None = None
-        self._last = -1  # number of the query that the last batch ended with
+        # Number of the query that the last batch ended with.
+        self._last = -1
 
-    def validate(self, batches: Iterable[Any]) -> Iterator[Rows]:
+    def validate(self, batches: Iterable[Any]) -> Iterator[BatchRows]:
         """Yield the rows of each batch by query; errors name the batch and its first row in the stream."""
         return _each(batches, lambda batch: self._check(read_columns(batch, self._names)))
 
@@ -66,6 +114,7 @@ class BatchValidator:
                 number = self.seen.number_rows(columns.qid, len(score))
                 return ScatteredRows(number, narrow_labels(queries.label), score.copy())
             except (TypeError, ValueError):
+                # The general way below says what is wrong.
                 pass
         rows = self._check(columns)
         if rows is None:
@@ -83,7 +132,7 @@ class BatchValidator:
         for spec in self._specs:
             spec.bind(queries)
 
-    def _check(self, columns: Columns) -> Rows | None:
+    def _check(self, columns: Columns) -> BatchRows | None:
         queries = check_part(columns, self._n_jobs)
         if queries is None:
             return None
@@ -93,16 +142,16 @@ class BatchValidator:
             self._check_adjacent(queries, number, n_before)
         if queries.weight is not None:
             self._check_weight(queries.weight, queries, number, n_before)
-        return Rows(queries.label, queries.score, queries.indptr, queries.order, number)
+        return BatchRows(queries.label, queries.score, queries.indptr, queries.order, number)
 
     def _check_adjacent(self, queries: Queries, number: Number, n_before: int) -> None:
-        """Raise ValueError if other rows stand between those of a query."""
+        """Raise ValueError if rows of a query are not adjacent."""
         row = None
         again = number < n_before
         again[0] &= number[0] != self._last
         if queries.order is not None:
-            place = int(np.argmax(queries.order != np.arange(len(queries.order))))
-            query, row = int(np.searchsorted(queries.indptr, place, side="right")) - 1, int(queries.order[place])
+            at = int(np.argmax(queries.order != np.arange(len(queries.order))))
+            query, row = int(np.searchsorted(queries.indptr, at, side="right")) - 1, int(queries.order[at])
         elif again.any():
             query = int(np.argmax(again))
             row = int(queries.indptr[query])
@@ -135,15 +184,92 @@ def _each(batches: Iterable[Any], check: Callable[[Any], R | None]) -> Iterator[
         try:
             rows = check(batch)
         except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
             of = f" of {batches.file}" if isinstance(batches, DataSetBatches) else ""
-            raise kind(f"{error} This is batch {i}{of}, whose row 0 is row {start} of the stream.") from error
+            raise extended(error, f"This is batch {i}{of}, whose row 0 is row {start} of the stream.") from error
         if rows is not None:
             yield rows
             start += len(rows.score)
     if start == 0:
-        raise ValueError("At least one row is needed. Got batches without rows.")
+        refuse_no_rows("batches")
 
 
 def _id(queries: Queries, query: int) -> str:
     return repr(queries.qid[query : query + 1].tolist()[0])
+
+
+# --- rows in any order ---------------------------------------------------------------------------------------
+
+
+def check_ungrouped(columns: Columns, n_jobs: int | None) -> tuple[Queries, NDArray[Any]]:
+    """Check rows without weights; each is a query here. Return them, and the scores in the type that they came in.
+
+    Raises
+    ------
+    ValueError or TypeError
+        If there is anything to say: `check_part` then says it, in the words and the order of `evaluate`.
+    """
+    y_true, y_score, qid, _ = columns[:4]
+    label, score = _narrow(y_true, "y_true"), _narrow(y_score, "y_score")
+    check_rows(y_true=y_true, y_score=y_score, qid=qid)
+    check_shapes(label, score)
+    refuse_other_queries(y_score, qid, name="y_score")
+    row = np.arange(len(score) + 1)
+    return queries_of(as_float64(label), as_float64(score), row, row[:-1], None, None, n_jobs), score
+
+
+def as_float64(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """The numbers as float64."""
+    return aligned(np.ascontiguousarray(numbers, dtype=np.float64))
+
+
+def _narrow(x: Any, name: str) -> NDArray[Any]:
+    array = as_reals(x, name)
+    # Floats that came as floats have lost nothing.
+    if array.dtype.kind != "f" or array is not x:
+        refuse_inexact(x, name)
+    return column(array)
+
+
+def narrow_labels(label: NDArray[np.float64]) -> NDArray[Any]:
+    """Labels as bytes, if each is bit by bit what its byte becomes again; else a copy of them."""
+    with np.errstate(invalid="ignore"):
+        grade = label.astype(np.uint8)
+    is_exact = np.array_equal(grade.astype(np.float64).view(np.int64), label.view(np.int64))
+    return grade if is_exact else label.copy()
+
+
+# --- adjacent rows -------------------------------------------------------------------------------------------
+
+
+def adjacent_queries(batches: Iterable[BatchRows]) -> Iterator[BatchRows]:
+    """Yield rows of complete queries; the last query of a batch may continue in the next one."""
+    held: list[BatchRows] = []
+    n_held = 0
+    for rows in batches:
+        held.append(rows)
+        n_held += len(rows.score)
+        if n_held >= ROWS_PER_PART and held[0].number[0] != rows.number[-1]:
+            joined = _joined_batches(held)
+            end = joined.indptr[-2]
+            rest = BatchRows(joined.label[end:], joined.score[end:], joined.indptr[-2:] - end, None, joined.number[-1:])
+            held, n_held = [_copied(rest)], len(rest.score)
+            yield BatchRows(joined.label[:end], joined.score[:end], joined.indptr[:-1], None, joined.number[:-1])
+        else:
+            # The memory of a batch may be used again for the next.
+            held[-1] = _copied(rows)
+    if held:
+        yield _joined_batches(held)
+
+
+def _joined_batches(held: Sequence[BatchRows]) -> BatchRows:
+    """Join rows of several batches; a query that continues in the next batch becomes one."""
+    number = np.concatenate([rows.number for rows in held])
+    size = np.concatenate([np.diff(rows.indptr) for rows in held])
+    opens = np.append(True, number[1:] != number[:-1])
+    indptr = np.append((np.cumsum(size) - size)[opens], size.sum())
+    label, score = (np.concatenate([getattr(rows, name) for rows in held]) for name in ("label", "score"))
+    return BatchRows(label, score, indptr, None, number[opens])
+
+
+def _copied(rows: BatchRows) -> BatchRows:
+    return rows._replace(label=rows.label.copy(), score=rows.score.copy())

@@ -1,23 +1,39 @@
 """The columns of a ranking: of one table, of a tuple of arrays, of many batches, of data sets on disk.
 
-Knows the containers and nothing of their contents.
+Knows the containers and nothing of their contents. Frames of pandas and polars, tables of Arrow, mappings and
+structured arrays are read as they are. Plans and frames of other libraries go by way of narwhals, and what else speaks
+Arrow's PyCapsule interface by way of pyarrow; of a plan or a stream only the named columns are read.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.data_sets import DataSetBatches, open_data_set
-from sklearn_rank._chunks.named_columns import ColumnNames
-from sklearn_rank._chunks.tables import MARKS, TABLES, column_names, stream_of, table_with
-from sklearn_rank._utils.doors import door_of_table, has
+from sklearn_rank._chunks.column_arguments import ColumnNames, refuse_missing_columns
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.hints import has, hint_for_table
+from sklearn_rank._utils.optional import import_optional
 
-BATCHES = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, {TABLES}"
+TABLE_KINDS = (
+    "a frame of pandas or polars, a record batch or table of Arrow, a relation of DuckDB (con.sql), a dict of arrays, "
+    "or another table that narwhals or Arrow's PyCapsule interface reads"
+)
+BATCH_KINDS = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, {TABLE_KINDS}"
+CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
+TABLE_ATTRIBUTES = ("collect_schema", "columns", "__narwhals_lazyframe__", "__narwhals_dataframe__", *CAPSULES)
+"""Attributes of tables; each table has one of them."""
+
+ROWS_PER_READ = 2**17
+"""Rows of a data set that are read at a time."""
+UNTYPED_FORMATS = ("csv", "json")
+"""Formats without types: what is read is as the data set says."""
 
 
 class Columns(NamedTuple):
@@ -32,7 +48,7 @@ class Columns(NamedTuple):
     tie_break: Any = None
 
 
-# --- one table -----------------------------------------------------------------------------------------------
+# --- columns of one batch ------------------------------------------------------------------------------------
 
 
 def read_columns(batch: Any, names: ColumnNames) -> Columns:
@@ -45,23 +61,8 @@ def read_columns(batch: Any, names: ColumnNames) -> Columns:
     ValueError
         If it lacks a column.
     """
-    if isinstance(batch, (tuple, list)):
-        return _read_tuple(batch, names)
-    return columns_of(table_with(batch, names, "A batch", BATCHES), names)
-
-
-def columns_of(table: Any, names: ColumnNames) -> Columns:
-    """Columns of a table that has them."""
-    columns = {name: read_column(table, name) for name in dict.fromkeys(names.flat())}
-    found = {role: columns[name] for role, name in names.by_role()}
-    if not isinstance(names.y_true, str):
-        found["y_true"] = np.column_stack([columns[name] for name in names.y_true])
-    if names.by is not None:
-        found["by"] = {name: columns[name] for name in ([names.by] if isinstance(names.by, str) else names.by)}
-    return Columns(**found)
-
-
-def _read_tuple(batch: Sequence[Any], names: ColumnNames) -> Columns:
+    if not isinstance(batch, (tuple, list)):
+        return columns_of(table_with(batch, names, "A batch", BATCH_KINDS), names)
     n_columns = 3 if names.sample_weight is None else 4
     if len(batch) not in (3, 4) or len(batch) < n_columns:
         hint = "; with sample_weight= it needs the fourth" if n_columns == 4 else ""
@@ -72,6 +73,17 @@ def _read_tuple(batch: Sequence[Any], names: ColumnNames) -> Columns:
     return Columns(*batch)
 
 
+def columns_of(table: Any, names: ColumnNames) -> Columns:
+    """Columns of a table that has them."""
+    columns = {name: read_column(table, name) for name in names.distinct()}
+    by_role: dict[str, Any] = {role: columns[name] for role, name in names.by_role()}
+    if not isinstance(names.y_true, str):
+        by_role["y_true"] = np.column_stack([columns[name] for name in names.y_true])
+    if names.by is not None:
+        by_role["by"] = {name: columns[name] for name in ([names.by] if isinstance(names.by, str) else names.by)}
+    return Columns(**by_role)
+
+
 def find_column(table: Any, name: str) -> Any:
     """Column of a table, or level of its index, as it is."""
     if has(table, "index") and not isinstance(table, Mapping) and name not in table.columns:
@@ -80,9 +92,10 @@ def find_column(table: Any, name: str) -> Any:
 
 
 def read_column(table: Any, name: str) -> Any:
-    """Column of a table; that of Arrow as an array, text as objects, one for each distinct string."""
+    """Column of a table; a column of Arrow as an array, text as objects, one for each distinct string."""
     column = find_column(table, name)
-    if not hasattr(column, "dictionary_encode"):  # not of Arrow
+    # Only columns of Arrow have dictionaries.
+    if not hasattr(column, "dictionary_encode"):
         return column
     if len(column) > column.null_count == 0 and str(column.type) in ("string", "large_string", "string_view"):
         return np.concatenate([_decode_text(chunk) for chunk in getattr(column, "chunks", [column])])
@@ -92,6 +105,99 @@ def read_column(table: Any, name: str) -> Any:
 def _decode_text(column: Any) -> NDArray[Any]:
     encoded = column.dictionary_encode()
     return np.asarray(encoded.dictionary).astype(object)[np.asarray(encoded.indices)]
+
+
+# --- one table -----------------------------------------------------------------------------------------------
+
+
+def column_names(table: Any) -> list[Any] | None:
+    """Names of the columns of a table in memory and of the levels of its index; None for anything else."""
+    if isinstance(table, Mapping):
+        return [*table]
+    # Tables of Arrow, frames of polars, and frames of pandas.
+    if has(table, "column_names"):
+        return [*table.column_names]
+    if has(table, "get_columns"):
+        return [*table.columns]
+    if has(table, "iloc") and has(table, "columns") and not has(table, "to_pandas"):
+        levels = getattr(table.index, "names", ())
+        return [*table.columns, *(name for name in levels if name is not None and name not in table.columns)]
+    # Structured arrays.
+    fields = getattr(getattr(table, "dtype", None), "names", None)
+    return None if fields is None else [*fields]
+
+
+def table_with(data: Any, names: ColumnNames, where: str = "data", kinds: str = TABLE_KINDS) -> Any:
+    """Table in memory that has the named columns; a plan or a stream is collected without its others.
+
+    Raises
+    ------
+    TypeError
+        If it is no table; `where` and `kinds` say what it must be.
+    ValueError
+        If it lacks a column.
+    ImportError
+        If a library is needed to read it that is not installed.
+    """
+    hint, present = hint_for_table(data), column_names(data)
+    if hint or (present is None and not _is_table(data)):
+        raise TypeError(f"{where} must be {kinds}. {hint}{' ' * bool(hint)}Got {type(data).__name__}.")
+    if present is not None:
+        refuse_missing_columns(names, present, where)
+        return data
+    frame = _selected(data, names, where)
+    if frame is not None:
+        frame = frame.collect() if has(frame, "collect") else frame.to_arrow()
+        return frame.to_native() if has(frame, "to_native") else frame
+    stream = _open_stream(data)
+    refuse_missing_columns(names, stream.schema.names, where)
+    arrow, wanted = _import_arrow(), names.distinct()
+    fields = arrow.schema([stream.schema.field(name) for name in wanted])
+    return arrow.Table.from_batches((batch.select(wanted) for batch in stream), fields)
+
+
+def _is_table(data: Any) -> bool:
+    return any(has(data, attribute) for attribute in TABLE_ATTRIBUTES)
+
+
+def _selected(data: Any, names: ColumnNames, where: str) -> Any:
+    """Frame or plan of the named columns; None for what only Arrow's interface reads."""
+    frame = _frame(data)
+    if frame is None:
+        return None
+    # narwhals gives a name that the table has twice only once.
+    given = getattr(data if frame is not data else None, "columns", None)
+    refuse_missing_columns(names, frame.collect_schema().names() if given is None else given, where)
+    return frame.select(names.distinct())
+
+
+def _frame(data: Any) -> Any:
+    """Frame or plan as narwhals has it, or of polars; None for what only Arrow's interface reads."""
+    if has(data, "collect_schema"):
+        return data
+    if any(has(data, capsule) for capsule in CAPSULES) and find_spec("narwhals") is None:
+        return None
+    narwhals = import_optional("narwhals", extra="frames", purpose=f"A table of type {type(data).__name__}")
+    frame = narwhals.from_native(data, pass_through=True)
+    return None if frame is data else frame
+
+
+def _open_stream(data: Any) -> Any:
+    """Record batches of Arrow of what speaks its PyCapsule interface."""
+    if not any(has(data, capsule) for capsule in CAPSULES):
+        raise TypeError(f"data must be {TABLE_KINDS}. Got {type(data).__name__}.")
+    arrow = _import_arrow()
+    try:
+        if has(data, "__arrow_c_array__"):
+            batch = arrow.record_batch(data)
+            return arrow.RecordBatchReader.from_batches(batch.schema, [batch])
+        return arrow.RecordBatchReader.from_stream(data)
+    except arrow.ArrowException as error:
+        raise TypeError(f"Data in the format of Arrow must have columns. Got {type(data).__name__}: {error}") from None
+
+
+def _import_arrow(module: str = "", purpose: str = "Data in the format of Arrow") -> Any:
+    return import_optional(f"pyarrow{module}", extra="arrow", purpose=purpose)
 
 
 # --- many batches --------------------------------------------------------------------------------------------
@@ -108,17 +214,127 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
         If a file is not of Parquet, or a data set lacks a column.
     """
     if isinstance(data, (str, os.PathLike)):
-        data = open_data_set(os.fspath(data))
+        data = _open_data_set(os.fspath(data))
     if has(data, "get_fragments"):
         return DataSetBatches(data, names)
     if isinstance(data, (Iterator, list, tuple)):
         return iter(data)
-    door, is_table = door_of_table(data), any(has(data, mark) for mark in MARKS)
-    if door or not (is_table or isinstance(data, Iterable)):
+    hint, is_table = hint_for_table(data), _is_table(data)
+    if hint or not (is_table or isinstance(data, Iterable)):
         raise TypeError(
             "data must be an iterable of batches, the path of a Parquet file or folder, or a pyarrow data set. "
-            f"{door}{' ' * bool(door)}Got {type(data).__name__} instead."
+            f"{hint}{' ' * bool(hint)}Got {type(data).__name__} instead."
         )
     if column_names(data) is None and has(data, "__arrow_c_stream__"):
-        return iter(stream_of(data, names))
-    return iter([data] if is_table or column_names(data) is not None else data)  # a table is one batch
+        frame = _selected(data, names, "data")
+        return iter(_open_stream(data if frame is None else frame.to_native()))
+    # A table is one batch.
+    return iter([data] if is_table or column_names(data) is not None else data)
+
+
+def _open_data_set(path: str) -> Any:
+    """Data set of a Parquet file, or of a folder of them.
+
+    Raises
+    ------
+    ValueError
+        If a file is not of Parquet, or a column is in files and in the names of folders.
+    """
+    try:
+        return _import_data_sets().dataset(path, partitioning="hive")
+    # ArrowInvalid is a ValueError, ArrowTypeError a TypeError.
+    except ValueError as error:
+        raise ValueError(
+            "A path must be that of a Parquet file or of a folder of them; of other files give the data set, "
+            f"pyarrow.dataset.dataset(path, format='csv'). Got {path}: {error}"
+        ) from None
+    except TypeError as error:
+        raise ValueError(
+            "A column must be in files or in the names of folders, such as qid=7, not in both; to read it from the "
+            f"files give the data set, pyarrow.dataset.dataset(path). Got {path}: {error}"
+        ) from None
+
+
+def _import_data_sets() -> Any:
+    return _import_arrow(".dataset", "A data set on disk")
+
+
+class DataSetBatches:
+    """Batches of the named columns of a data set, each file in its own types; `file` is that of the last batch.
+
+    Arrow would cast them to the types of the first file, which makes a label of 2 True and the id "007" 7.
+    """
+
+    def __init__(self, dataset: Any, names: ColumnNames) -> None:
+        self._dataset, self._names, self.file = dataset, names, ""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Check the schemas of all files, then yield the batches of each."""
+        dataset, names = self._dataset, self._names
+        cast = self._check()
+        for fragment in dataset.get_fragments():
+            self.file = _file_of(fragment)
+            # Arrow would read ahead of the row groups of Parquet.
+            split = getattr(fragment, "split_by_row_group", None)
+            with _reading(self.file):
+                schema = _schema(fragment, dataset.schema, names, cast)
+                for part in [fragment] if split is None else split():
+                    yield from part.to_batches(schema=schema, columns=names.flat(), batch_size=ROWS_PER_READ)
+
+    def _check(self) -> set[str]:
+        """Check the columns of each file; return those that the caller wants in another type than the first file's."""
+        names, schema = self._names, self._dataset.schema
+        refuse_missing_columns(names, schema.names)
+        cast, folders = None, dict[Any, str]()
+        for fragment in self._dataset.get_fragments():
+            file = _file_of(fragment)
+            with _reading(file):
+                own = fragment.physical_schema
+            keys = _import_data_sets().get_partition_keys(fragment.partition_expression)
+            # Arrow would read missing values of a column that a file lacks.
+            refuse_missing_columns(names, [*own.names, *keys], file)
+            _refuse_merged(folders, file, keys, names.qid)
+            if cast is None:
+                cast = {n for n in names.flat() if n not in keys and schema.field(n).type != own.field(n).type}
+        return cast or set()
+
+
+def _schema(fragment: Any, schema: Any, names: ColumnNames, cast: set[str]) -> Any:
+    """Types to read a file in: its own, but for what is `cast`, and for keys and text, which have none."""
+    own, kind = fragment.physical_schema, getattr(getattr(fragment, "format", None), "default_extname", "")
+    kept = {*own.names} - cast if kind not in UNTYPED_FORMATS else ()
+    return _import_arrow().schema([(own if n in kept else schema).field(n) for n in names.distinct()])
+
+
+def _refuse_merged(folders: dict[Any, str], file: str, keys: Mapping[str, Any], qid: str) -> None:
+    """Raise ValueError if a query has had another folder: their names were read as equal numbers."""
+    if qid not in keys or isinstance(keys[qid], str):
+        return
+    folder = next((part for part in file.split("/") if part.startswith(f"{qid}=")), "")
+    before = folders.setdefault(keys[qid], folder)
+    if before != folder:
+        raise ValueError(
+            "Folders of one query must be named alike; if they are of two, read their names as text: "
+            f"pyarrow.dataset.dataset(path, partitioning=pyarrow.dataset.partitioning(pyarrow.schema([({qid!r}, "
+            f"pyarrow.string())]), flavor='hive')). Got {echo(before)} and {echo(folder)}, which are the same number."
+        )
+
+
+@contextmanager
+def _reading(file: str) -> Iterator[None]:
+    """Say which file cannot be read."""
+    try:
+        yield
+    except (ValueError, TypeError, NotImplementedError, OSError) as error:
+        # Errors of Arrow about what is in a file are OSErrors without a number.
+        if getattr(error, "errno", None) is not None:
+            raise
+        raise ValueError(
+            "Each file of a data set must be whole, and of its format; those whose names begin with '.' or '_' are not "
+            f"read from a folder. Got {file}: {error}"
+        ) from error
+
+
+def _file_of(fragment: Any) -> str:
+    """Path of a file."""
+    return str(getattr(fragment, "path", "a part of the data set"))

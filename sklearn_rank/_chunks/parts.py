@@ -1,4 +1,4 @@
-"""Evaluate whole queries part by part, and join the results.
+"""Evaluate complete queries part by part, and join the results.
 
 The values of a query do not depend on other queries, so parts can be computed anywhere and in any order.
 """
@@ -14,8 +14,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import Columns
-from sklearn_rank._chunks.discounts import discounts_of
-from sklearn_rank._engine.check import check_queries, refuse_bad_weight
+from sklearn_rank._engine.check import read, refuse_bad_weight
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
@@ -42,7 +41,7 @@ def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
         return None
     for name, numbers in (("y_true", y_true), ("y_score", y_score)):
         refuse_inexact(numbers, name)
-    return check_queries(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs, weight_may_be_zero=True)
+    return read(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs, weight_may_be_zero=True)
 
 
 def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:
@@ -67,9 +66,9 @@ def evaluate_parts(
     specs: Mapping[str, MetricSpec],
     n_jobs: int | None = None,
 ) -> Iterator[PartResult]:
-    """Evaluate whole queries part by part; raise ValueError if a callable discount differs between parts.
+    """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts.
 
-    Parts are taken by the calling thread, while other threads evaluate those before. One alone is divided among them.
+    Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.
     """
     discounts, n_threads, inside = discounts_of(specs.values()), effective_n_jobs(n_jobs), 1
     if n_threads > 1:
@@ -95,36 +94,46 @@ def _popped(items: list[P]) -> Iterator[P]:
         yield items.pop(0)
 
 
-def join_parts(
-    parts: Sequence[Evaluation], places: Sequence[Index], qid: NDArray[Any], weight: Array | None
-) -> Evaluation:
-    """Join results whose queries go to their places among `qid`; raise ValueError if all weights are zero."""
-    if weight is not None:
-        refuse_bad_weight(weight)
-
-    def join(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        out = np.empty((len(qid), *arrays[0].shape[1:]), dtype=arrays[0].dtype)
-        for array, place in zip(arrays, places, strict=True):
-            out[place] = array
-        return out
-
-    computed, results = [computed_values(part) for part in parts], {}
-    for name, first in computed[0].items():
-        columns = (join([getattr(values[name], c) for values in computed]) for c in FIELDS)
-        results[name] = PerQuery(first.spec, first.cutoffs, *columns)
-    sums = [part.label_fingerprints for part in parts if part.label_fingerprints is not None]
-    n_documents = join([part.n_documents for part in parts])
-    return Evaluation(qid, weight, results, DataCounts(n_documents, join(sums) if len(sums) == len(parts) else None))
+# --- what parts must have in common --------------------------------------------------------------------------
 
 
-# --- results on their way from a worker ----------------------------------------------------------------------
+def discounts_of(specs: Iterable[MetricSpec]) -> list[Discount]:
+    """Callable discounts of some metrics."""
+    discounted = (spec for spec in specs if "discount" in spec.metric.formula_params)
+    return [Discount(spec["discount"]) for spec in discounted if callable(spec["discount"])]
+
+
+class Discount:
+    """A user's function of ranks; each part calls it with as many ranks as its longest list has."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+        self._known: NDArray[Any] = np.empty(0)
+
+    def check(self, longest: int) -> None:
+        """Raise ValueError if the weight of a rank depends on the number of ranks: values would depend on the parts."""
+        if longest == len(self._known):
+            return
+        weights = np.asarray(self._function(np.arange(1, longest + 1)))
+        n = min(longest, len(self._known))
+        if not np.array_equal(weights[:n], self._known[:n]):
+            raise ValueError(
+                "A callable 'discount' must give a rank the same weight whatever ranks it is given beside it. "
+                f"Got others for {longest} ranks than for {len(self._known)}."
+            )
+        if longest > n:
+            self._known = weights
+
+
+# --- results as columns --------------------------------------------------------------------------------------
 
 
 def result_to_columns(part: Evaluation) -> dict[str, NDArray[Any]]:
     """Columns that `result_from_columns` makes a result of, without ids and weights."""
-    columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents}
-    if part.label_fingerprints is not None:
-        columns["label_fingerprints"] = part.label_fingerprints.astype(np.int64)  # Spark has no unsigned numbers
+    assert part.label_fingerprints is not None
+    # Spark has no unsigned numbers.
+    fingerprints = part.label_fingerprints.astype(np.int64)
+    columns: dict[str, NDArray[Any]] = {"n_documents": part.n_documents, "label_fingerprints": fingerprints}
     for i, values in enumerate(computed_values(part).values()):
         columns |= {f"{c}_{i}": getattr(values, c)[:, 0] for c in FIELDS}
     return columns
@@ -150,3 +159,45 @@ def result_from_columns(
     }
     sums = columns["label_fingerprints"].astype(np.uint32)
     return Evaluation(qid, weight, results, DataCounts(columns["n_documents"], sums))
+
+
+def join_parts(
+    parts: Sequence[Evaluation], positions: Sequence[Index], qid: NDArray[Any], weight: Array | None
+) -> Evaluation:
+    """Join results whose queries go to their positions among `qid`; raise ValueError if all weights are zero."""
+    specs: dict[str, Any] = {name: values.spec for name, values in computed_values(parts[0]).items()}
+    of_parts, joined = [result_to_columns(part) for part in parts], dict[str, NDArray[Any]]()
+    for name, first in of_parts[0].items():
+        joined[name] = np.empty(len(qid), first.dtype)
+        for columns, position in zip(of_parts, positions, strict=True):
+            joined[name][position] = columns[name]
+    return result_from_columns(specs, joined, qid, weight)
+
+
+class ColumnBuffer:
+    """Columns of one length with capacity for more rows: to append takes time in proportion to the rows appended.
+
+    The owner knows how many rows count.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[str, NDArray[Any]] = {}
+
+    def write(self, start: int, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Write rows from `start` on; those before stay as they are."""
+        stop = start + len(next(iter(columns.values())))
+        if stop > len(next(iter(self._columns.values()), ())):
+            larger = {name: np.empty(max(2 * start, stop), column.dtype) for name, column in columns.items()}
+            for name, column in self._columns.items():
+                larger[name][:start] = column[:start]
+            self._columns = larger
+        for name, column in columns.items():
+            self._columns[name][start:stop] = column
+
+    def read(self, stop: int) -> dict[str, NDArray[Any]]:
+        """Copies of the rows before `stop`."""
+        return {name: column[:stop].copy() for name, column in self._columns.items()}
+
+    def take(self, rows: list[int]) -> dict[str, NDArray[Any]]:
+        """Copies of some rows."""
+        return {name: column[rows] for name, column in self._columns.items()}

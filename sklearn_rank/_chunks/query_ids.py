@@ -27,7 +27,7 @@ class QueryIdIndex:
         Raises
         ------
         TypeError
-            If their type differs from those before, as the same query could have two ids.
+            If their type differs from those before, because the same query could have two ids.
         """
         kind = kind_after(self._kind, ids, self._where)
         if kind == "objects" and self._kind == "text":
@@ -93,7 +93,7 @@ def kind_after(before: str, ids: NDArray[Any], where: str) -> str:
     Raises
     ------
     TypeError
-        If their type differs from those before, as the same query could have two ids.
+        If their type differs from those before, because the same query could have two ids.
     """
     kind = _kind(ids)
     if before and kind != before and {kind, before} != {"text", "objects"}:

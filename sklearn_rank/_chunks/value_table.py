@@ -1,30 +1,40 @@
-"""Lazy tables of values per query: what each column means, and how its mean is taken.
+"""Lazy tables of values per query, of dask and Spark: what each column means, means over them, and comparisons.
 
 dask keeps the description in the attributes of a frame, Spark in the metadata of its columns.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank import stats
+from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.names import direction_of
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo, echo_all, one_line
-from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import warn_caller
+from sklearn_rank.stats._align import read_values
+from sklearn_rank.stats._compare import ComparisonResult, check_options
+from sklearn_rank.stats._significance import ComparisonOptions
 
 KEY = "sklearn_rank"
 """Key of the description in attributes and metadata."""
 
-ROWS_DEFAULTS = {"y_true": "label", "y_score": "score", "qid": "qid", "sample_weight": None, "assume_grouped": False}
-"""Defaults of the arguments that describe rows."""
+LOST_BY = {
+    "dask": "a merge or a file loses what is known of them",
+    "Spark": "filters, joins and files keep what is known of them, and an expression loses it",
+}
+"""What loses the description of columns, by library."""
 
 
 class MetricColumn(NamedTuple):
@@ -50,10 +60,10 @@ class MetricColumn(NamedTuple):
         )  # fmt: skip
 
     @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> MetricColumn:
+    def from_json(cls, saved: Mapping[str, Any]) -> MetricColumn:
         """Read what `to_json` wrote."""
-        known = {name: plain[name] for name in cls._fields}
-        return cls(**known | {"replace_undefined_by": float(plain["replace_undefined_by"])})
+        known = {name: saved[name] for name in cls._fields}
+        return cls(**known | {"replace_undefined_by": float(saved["replace_undefined_by"])})
 
     def to_json(self) -> dict[str, Any]:
         """Values that JSON has: nan is text."""
@@ -73,7 +83,7 @@ def mean_of_sums(column: MetricColumn, sums: PartialSums) -> float:
     """
     name, otherwise = column.metric, column.replace_undefined_by
     if math.isnan(otherwise) and not sums.counted[0] > 0:
-        tell(f"{name} is not defined for any query, so its mean is nan.")
+        warn_caller(f"{name} is not defined for any query, so its mean is nan.")
     transform, metric = None, REGISTRY.get(name)
     if column.average == "micro":
         if metric is None:
@@ -95,30 +105,58 @@ def sums_of_values(column: MetricColumn, values: Array, weight: Array | None) ->
     return PartialSums((weight * values)[defined].sum(keepdims=True), counted, counted)
 
 
-def refuse_options(keywords: Mapping[str, Any], **of_rows: Any) -> None:
-    """Raise TypeError if `mean` of a table gets arguments that only rows have."""
-    given = [name for name, value in of_rows.items() if value != ROWS_DEFAULTS[name]] + [*keywords]
-    if given:
-        raise TypeError(
-            "Without metrics= mean takes a table that per_query made and no other argument: the table says how its "
-            f"means are taken. Got {one_line(', '.join(f'{name}=' for name in given), 300)}."
-        )
+# --- errors --------------------------------------------------------------------------------------------------
 
 
-def refuse_other_table(function_name: str, columns: Sequence[Any], kept: str) -> None:
-    """Raise ValueError as `columns` are not those of a table that `per_query` made; `kept` says when they are."""
-    rows = " rows with metrics=, or" if function_name == "mean" else ""
-    raise ValueError(
-        f"{function_name} takes{rows} a table that per_query made, with its ids, its weights if it has any, and "
-        f"metrics of different names; {kept}. Got columns {echo_all(columns)}."
+def refuse_other_frame(data: Any, name: str, library: str) -> NoReturn:
+    """Raise TypeError because `data` is not a frame of the library."""
+    raise TypeError(
+        f"{name} must be a {library} DataFrame; what is in memory is for sklearn_rank.evaluate. "
+        f"Got {type(data).__name__} instead."
     )
 
 
-def refuse_cut_queries(got: str) -> None:
-    """Raise ValueError as a query is in two partitions."""
+def refuse_options(given: Mapping[str, Any]) -> None:
+    """Raise TypeError if `mean` of a table gets arguments that only rows have, other than their defaults."""
+    defaults = {name: p.default for name, p in inspect.signature(column_arguments).parameters.items()}
+    defaults["assume_grouped"] = False
+    names = [name for name, value in given.items() if name not in defaults or value != defaults[name]]
+    if names:
+        raise TypeError(
+            "Without metrics= mean takes a table that per_query made and no other argument: the table says how its "
+            f"means are taken. Got {one_line(', '.join(f'{name}=' for name in names), 300)}."
+        )
+
+
+def refuse_other_table(function_name: str, columns: Sequence[Any], library: str) -> NoReturn:
+    """Raise ValueError because these are not the columns of a table that `per_query` made."""
+    rows = " rows with metrics=, or" if function_name == "mean" else ""
+    raise ValueError(
+        f"{function_name} takes{rows} a table that per_query made, with its ids, its weights if it has any, and "
+        f"metrics of different names; {LOST_BY[library]}. Got columns {echo_all(columns)}."
+    )
+
+
+def refuse_cut_queries(got: str) -> NoReturn:
+    """Raise ValueError because a query is in two partitions."""
     raise ValueError(
         "With assume_grouped=True all rows of a query must be in one partition; without it they are brought together. "
         f"Got {got}."
+    )
+
+
+def refuse_other_ids(types: Sequence[Any]) -> NoReturn:
+    """Raise TypeError because ids of two tables are of different types."""
+    raise TypeError(
+        f"qid must hold ids of one type in both tables; cast one. Got {types[0]} in 'a' and {types[1]} in 'b'."
+    )
+
+
+def refuse_repeated(query: Any) -> NoReturn:
+    """Raise ValueError because a table has two rows of a query."""
+    raise ValueError(
+        "compare takes one value a query; with assume_grouped=True all rows of a query must be in one partition. "
+        f"Got query {echo(query)} twice."
     )
 
 
@@ -156,16 +194,37 @@ class TableValues:
         return not weighted and self.columns[metric].average == "macro"
 
 
-def refuse_other_ids(types: Sequence[Any]) -> None:
-    """Raise TypeError as ids of two tables are of different types."""
-    raise TypeError(
-        f"qid must hold ids of one type in both tables; cast one. Got {types[0]} in 'a' and {types[1]} in 'b'."
-    )
+class TableComparison(NamedTuple):
+    """What `compare` knows of two tables before it joins them: the metric, its column in each, and the options."""
 
+    metric: str
+    columns: Mapping[str, MetricColumn]
+    options: ComparisonOptions
 
-def refuse_repeated(query: Any) -> None:
-    """Raise ValueError as a table has two rows of a query."""
-    raise ValueError(
-        "compare takes one value a query; with assume_grouped=True all rows of a query must be in one partition. "
-        f"Got query {echo(query)} twice."
-    )
+    @classmethod
+    def of(
+        cls, tables: Mapping[str, Mapping[str, MetricColumn]], metric: str | None, options: Mapping[str, Any]
+    ) -> TableComparison:
+        """Check the options, and choose the metric by the descriptions of the columns of both tables.
+
+        Raises
+        ------
+        ValueError
+            If an option is invalid, the tables have no such metric, or it was computed otherwise in one of them.
+        """
+        checked = ComparisonOptions(**options)
+        check_options("compare", checked)
+        read = read_values({name: TableValues(columns) for name, columns in tables.items()}, metric, "compare")
+        chosen = read[0].metric
+        assert chosen is not None
+        if tables["a"][chosen].metric == "" and checked.greater_is_better is None:
+            checked = replace(checked, greater_is_better=direction_of(chosen, argument="greater_is_better=False"))
+        return cls(chosen, {name: columns[chosen] for name, columns in tables.items()}, checked)
+
+    def result(self, values: Mapping[str, tuple[NDArray[Any], Array]]) -> ComparisonResult:
+        """Compare ids and values of both systems."""
+        a, b = (
+            TableValues({self.metric: self.columns[name]}, qid, {self.metric: of_system})
+            for name, (qid, of_system) in values.items()
+        )
+        return stats.compare(a, b, metric=self.metric, **vars(self.options))

@@ -19,19 +19,22 @@ WRONG, FAILED, INTERRUPTED = 2, 1, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code: 0, 2 for invalid input, 1 for any other failure."""
-    if sys.stderr is None:  # closed; print would write to the standard output instead
+    # If it is closed, print would write to the standard output instead.
+    if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
     if sys.stdout is None:
         return _fail("Results go to the standard output, so it must be open. Got it closed.", WRONG)
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")  # the encoding may lack characters of ids
+        # The encoding may lack characters of ids.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = parser().parse_args(arguments)
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning
             options.command(options)
-    except BrokenPipeError:  # the reader has closed the pipe, so nothing may be flushed at exit
+    # The reader has closed the pipe, so nothing may be flushed at exit.
+    except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except KeyboardInterrupt:

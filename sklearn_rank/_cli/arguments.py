@@ -11,10 +11,10 @@ from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._version import __version__
+from sklearn_rank.io._join import TREATMENTS
 
-METRICS = ["ndcg@10", "map"]
-TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
-MISSING = ["zero", "drop", "raise"]
+METRICS_BY_DEFAULT = ["ndcg@10", "map"]
+STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 EPILOG = (
     "QRELS and RUN are files of TREC, also packed by gzip; '-' is the standard input. With --table they are columns of "
     "a file of CSV, Parquet or Arrow, and each --y-score is a run."
@@ -42,13 +42,13 @@ def parser() -> argparse.ArgumentParser:
         return sub
 
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
-    _add_data(sub, METRICS)
+    _add_data(sub, METRICS_BY_DEFAULT)
     sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
     _add_format(sub)
 
     sub = add("compare", commands.compare_runs, "Which of two runs or more is better: differences and p-values.")
-    _add_data(sub, METRICS[:1])
-    sub.add_argument("--test", choices=TESTS, default="t", help="statistical test (default: paired t)")
+    _add_data(sub, METRICS_BY_DEFAULT[:1])
+    sub.add_argument("--test", choices=STATISTICAL_TESTS, default="t", help="statistical test (default: paired t)")
     sub.add_argument(
         "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
         help="of p-values for the number of pairs (default: holm)",
@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     _add_format(sub)
 
     sub = add("plot", commands.plot, "A picture of one metric (needs the extra plot).")
-    _add_data(sub, METRICS[:1])
+    _add_data(sub, METRICS_BY_DEFAULT[:1])
     sub.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write: .png, .svg, .pdf")
     sub.add_argument(
         "--kind", choices=sorted(commands.PICTURES), default="distribution",
@@ -88,14 +88,14 @@ def _add_data(sub: argparse.ArgumentParser, metrics: list[str]) -> None:
     group.add_argument("-l", "--min-relevance", type=float, metavar="X",
                        help="a document is relevant from this label on")  # fmt: skip
     group = sub.add_argument_group("runs and judgements")
-    group.add_argument("--missing-from-run", choices=MISSING,
+    group.add_argument("--missing-from-run", choices=TREATMENTS,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "
                        "trec_eval, as trec_eval does without -c)")  # fmt: skip
     group.add_argument("-c", action="store_const", const="zero", dest="missing_from_run",
                        help="short for --missing-from-run zero")  # fmt: skip
     group.add_argument("-M", "--max-documents", type=int, metavar="N",
                        help="read the first N documents of each query; with --convention trec_eval")  # fmt: skip
-    group.add_argument("--missing-from-qrels", choices=MISSING,
+    group.add_argument("--missing-from-qrels", choices=TREATMENTS,
                        help="queries of a run that nobody judged (default: drop)")  # fmt: skip
     group.add_argument("--float32", action="store_true", help="scores in single precision, as trec_eval 9 has them")
     group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")

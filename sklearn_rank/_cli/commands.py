@@ -8,14 +8,13 @@ import os
 import re
 from typing import Any
 
-from sklearn_rank._cli.data import metrics_of, results
+from sklearn_rank._cli.data import is_count_measure, metrics_of, results
 from sklearn_rank._cli.output import show
-from sklearn_rank._cli.trec_eval import is_count_measure
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.writing import written_whole
+from sklearn_rank._utils.storage import replacing
 
 
 def evaluate_runs(options: argparse.Namespace) -> None:
@@ -42,7 +41,7 @@ def _heading(options: argparse.Namespace, metric: str) -> str:
 
 
 def _by_query(result: Evaluation) -> dict[str, dict[Any, float]]:
-    """Values by metric and query; counts are whole numbers."""
+    """Values by metric and query; counts are integers."""
     values = {name: v.astype(int) if is_count_measure(name) else v for name, v in result.per_query.items()}
     return {name: dict(zip(result.qid.tolist(), v.tolist(), strict=True)) for name, v in values.items()}
 
@@ -107,7 +106,7 @@ def plot(options: argparse.Namespace) -> None:
         raise ImportError('A picture needs matplotlib: pip install "sklearn-rank[plot]".') from error
     matplotlib.use("agg")
     figure = PICTURES[options.kind](options, metrics[0]).figure
-    with written_whole(output) as file:
+    with replacing(output) as file:
         figure.savefig(file, format=os.path.splitext(output)[1][1:])
 
 

@@ -1,22 +1,21 @@
-"""Results of the runs in files."""
+"""Results of the runs in files, by metrics of this library or of trec_eval."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._cli.output import tell
-from sklearn_rank._cli.trec_eval import expanded
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._metric.trec_measures import own_measure
+from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
@@ -26,6 +25,8 @@ from sklearn_rank.io._tables import opened
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
 OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents")
 """Options of one kind of input, which the other kind refuses."""
+NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
+"""Measures that trec_eval prints and that are not here."""
 
 
 def metrics_of(options: argparse.Namespace) -> list[str]:
@@ -107,7 +108,8 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
     _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
-    y_true = "label" if options.y_true is None else options.y_true  # "" is the name of a column too
+    # The empty string is the name of a column too.
+    y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
     table = opened(_source(options.table), [qid] if options.doc_id is None else [qid, options.doc_id])
     scores = options.y_score or ["score"]
@@ -139,3 +141,26 @@ def _progress(text: str) -> None:
     """Show progress on a terminal, in a line that the next one replaces."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{printable(text)}", end="\r", file=sys.stderr, flush=True)
+
+
+# --- measures as the command line of trec_eval names them ----------------------------------------------------
+
+
+def is_count_measure(name: str) -> bool:
+    """Whether the sum over queries of a measure is printed, not its mean."""
+    return name.startswith("num_")
+
+
+def expanded(names: Iterable[str]) -> Iterator[str]:
+    """Names as trec_eval prints them: "P.5,10" is P_5 and P_10, "P" all cutoffs, "official" what it prints itself."""
+    for name in names:
+        family, _, parameters = name.partition(".")
+        if name in SETS:
+            if name in NOT_PRINTED:
+                print(f"{name}: without {NOT_PRINTED[name]}", file=sys.stderr)
+            yield from expanded(SETS[name])
+        elif family in FAMILIES:
+            values = parameters.split(",") if parameters else FAMILIES[family]
+            yield from (f"{family}_{value}" for value in values)
+        else:
+            yield name

@@ -51,7 +51,7 @@ def _text(
 
 
 def tell(text: str) -> None:
-    """Print a line beside the results, to the standard error."""
+    """Print a line to the standard error."""
     print(printable(text), file=sys.stderr)
 
 
@@ -72,7 +72,7 @@ def _is_number(text: str) -> bool:
 
 
 def _without_nan(value: Any) -> Any:
-    """Replace undefined and infinite numbers by None, as JSON has neither."""
+    """Replace undefined and infinite numbers by None, because JSON has neither."""
     if isinstance(value, dict):
         return {str(name): _without_nan(item) for name, item in value.items()}
     if isinstance(value, list):

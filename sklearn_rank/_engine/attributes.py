@@ -53,13 +53,7 @@ class QueryAttributes(NamedTuple):
 
 
 def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> QueryAttributes:
-    """Check attributes and clusters; pandas objects must have the labels of the `others`, given by name.
-
-    Raises
-    ------
-    ValueError
-        If labels, queries or lengths differ, a value is missing or not hashable, or varies inside a query.
-    """
+    """Check attributes and clusters; pandas objects must have the labels of the `others`, given by name."""
     if by is None and clusters is None:
         return QueryAttributes({}, None)
     columns = named_columns(by)
@@ -72,13 +66,7 @@ def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> 
 
 
 def named_columns(by: Any) -> dict[str, Any]:
-    """Attributes by name: the keys of a dict, the columns of a frame, the name of a Series, or else "by".
-
-    Raises
-    ------
-    TypeError
-        If a name is no str.
-    """
+    """Attributes by name: the keys of a dict, the columns of a frame, the name of a Series, or else "by"."""
     if by is None:
         return {}
     if hasattr(type(by), "collect"):
@@ -99,13 +87,7 @@ def named_columns(by: Any) -> dict[str, Any]:
 
 
 def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:
-    """Value of each query, of values that are given per row, per query, or as a dict from queries to values.
-
-    Raises
-    ------
-    ValueError
-        If there is another number of them, one is missing or not hashable, or varies inside a query.
-    """
+    """Value of each query, of values that are given per row, per query, or as a dict from queries to values."""
     missing = f"{name} must not have missing values: fill them with one of their own, 'unknown' say. Got None or NaN."
     try:
         if isinstance(x, Mapping):
@@ -166,16 +148,15 @@ def _of_rows(
 def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[[NDArray[Any]], str]) -> NDArray[Any]:
     """Entry of each query, of entries per row.
 
-    Raises
-    ------
-    ValueError
-        With the `rule`, and two entries as `show` writes them, if entries vary inside a query.
+    If they vary inside a query they are refused with the `rule`, and two of them as `show` writes them.
     """
     ids, indptr, order, *_ = rows
     assert indptr is not None
     of_query = x[indptr[:-1] if order is None else order[indptr[:-1]]]
-    if changes_with_query(x, rows):
-        return of_query
+    if order is None:  # mostly no entry differs from the one before, unless a query begins there
+        differs = x[1:] != x[:-1]
+        if np.count_nonzero(differs) == np.count_nonzero(differs[indptr[1:-1] - 1]):
+            return of_query
 
     def check(first: int, last: int) -> None:
         of_row = rows_of(x, indptr, order, first, last)
@@ -188,15 +169,6 @@ def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[
 
     for_each(check, query_blocks(indptr), 1)
     return of_query
-
-
-def changes_with_query(x: NDArray[Any], rows: QueryRows) -> bool:
-    """Whether rows are in order by query, and no entry of a query differs from the one before: a quick look."""
-    indptr = rows.indptr
-    if rows.order is not None or indptr is None:
-        return False
-    differs = x[1:] != x[:-1]
-    return np.count_nonzero(differs) == np.count_nonzero(differs[indptr[1:-1] - 1])
 
 
 def _is_value(x: Any) -> bool:

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sklearn_rank._utils.doors import has
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.hints import has
 from sklearn_rank._utils.typing import MatrixLike
 
 
@@ -36,13 +36,7 @@ def names_of(x: Any) -> Any:
 
 
 def queries_in(x: Any) -> Any:
-    """Level "qid" of the index of a pandas object, if it has one.
-
-    Raises
-    ------
-    ValueError
-        If it has several.
-    """
+    """Level "qid" of the index of a pandas object, if it has one; several are refused."""
     index = labels_of(x)
     if index is None or "qid" not in index.names:
         return None
@@ -56,11 +50,6 @@ def check_rows(**given: Any) -> None:
 
     An index that is "qid" alone names queries. It must equal others that do; beside labels of rows, which say nothing
     about queries, rows go by position as long as those labels rise and are not the queries in another order.
-
-    Raises
-    ------
-    ValueError
-        Naming the two arguments, the first place where they differ and the ways out.
     """
     labels = {name: index for name, x in given.items() if (index := labels_of(x)) is not None}
     if len(labels) < 2:
@@ -78,13 +67,7 @@ def check_rows(**given: Any) -> None:
 
 
 def check_features(X: MatrixLike, name_of_X: str = "X", /, **given: Any) -> None:
-    """Refuse features whose rows have the labels of an argument in another order; other labels go by position.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument, the first place where they differ and the ways out.
-    """
+    """Refuse features whose rows have the labels of an argument in another order; other labels go by position."""
     index = labels_of(X)
     for name, x in given.items():
         other = labels_of(x)
@@ -105,11 +88,6 @@ def check_columns(
     """Refuse frames of queries by documents, or by what else columns `are`, that do not have the same in one order.
 
     One column of labels or scores is no document, and may have any name.
-
-    Raises
-    ------
-    ValueError
-        Naming the first place where they differ and the ways out.
     """
     a, b = names_of(first), names_of(second)
     if not _same_names(a, b) and (len(a) > 1 or are != "documents"):
@@ -120,14 +98,8 @@ def check_columns(
         )
 
 
-def check_places(**given: Any) -> None:
-    """Refuse two frames in which columns of one name stand at different places; columns of other names go by position.
-
-    Raises
-    ------
-    ValueError
-        Naming the first place where they differ and the ways out.
-    """
+def check_positions(**given: Any) -> None:
+    """Refuse two frames in which columns of one name stand at different positions; other columns go by position."""
     (first, a), (second, b) = ((name, names_of(x)) for name, x in given.items())
     if _same_names(a, b):
         return
@@ -141,13 +113,7 @@ def check_places(**given: Any) -> None:
 
 
 def check_items(relevance: Any, /, **given: Any) -> None:
-    """Refuse a frame of queries by items whose columns are the rows of an argument in another order.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument, the first place where they differ and the ways out.
-    """
+    """Refuse a frame of queries by items whose columns are the rows of an argument in another order."""
     names = names_of(relevance)
     for name, x in given.items():
         if _is_reordered(names, index := labels_of(x)):
@@ -159,13 +125,7 @@ def check_items(relevance: Any, /, **given: Any) -> None:
 
 
 def check_ids(ids: Any, /, **given: Any) -> None:
-    """Refuse `query_ids` that are the labels of an argument in another order; 0, 1, ... are places, and no labels.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument, the first place where they differ and the ways out.
-    """
+    """Refuse `query_ids` that are the labels of an argument in another order; 0, 1, ... are positions."""
     for name, x in given.items():
         index = labels_of(x)
         if _is_reordered(ids, index) and [*range(len(ids))] not in ([*ids], [*index]):

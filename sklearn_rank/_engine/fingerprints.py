@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.queries import Queries, rows_of
+from sklearn_rank._engine.queries import Queries, blocks_of, rows_of
 from sklearn_rank._utils.threads import for_each
 
 Fingerprints = NDArray[np.uint32]
@@ -22,21 +22,17 @@ HASHED_PER_BLOCK = 2**14
 def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
     """Sum of the hashes of the labels of each query, with documents that have no row."""
     sums, indptr = np.empty(len(queries.indptr) - 1, dtype=np.uint32), queries.indptr
-    labels: NDArray[Any] = queries.label if queries.grade is None else queries.grade
 
     def add(first: int, last: int) -> None:
-        label = rows_of(labels, indptr, queries.order, first, last)
+        label = rows_of(queries.row_label, indptr, queries.order, first, last)
         total = np.zeros(len(label) + 1, dtype=np.uint32)
-        np.cumsum(_hashes(label, queries.summary.has_unjudged), out=total[1:])
+        np.cumsum(_hashes(label, queries.facts.has_unjudged), out=total[1:])
         ends = total[indptr[first : last + 1] - indptr[first]]
         np.subtract(ends[1:], ends[:-1], out=sums[first:last])
 
-    edges = np.unique(
-        np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1], HASHED_PER_BLOCK)), [0, len(sums)])
-    ).tolist()
-    for_each(add, list(zip(edges[:-1], edges[1:], strict=True)), n_jobs)
+    for_each(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
     if (unlisted := queries.unlisted) is not None:
-        hashes = _hashes(unlisted.label, queries.summary.has_unjudged)
+        hashes = _hashes(unlisted.label, queries.facts.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
     return sums
 

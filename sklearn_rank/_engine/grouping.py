@@ -7,7 +7,7 @@ hashing and ordered by a counting sort.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,18 +15,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.columns import one_column, queries_in
-from sklearn_rank._engine.ids import (
-    MISSING,
-    NO_QID,
-    ArrowText,
-    arrow_text,
-    id_array,
-    id_order,
-    ids_of,
-    joined_ids,
-    refuse_missing_ids,
-)
+from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_missing_ids
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import for_each, row_blocks
@@ -35,40 +25,41 @@ from sklearn_rank._utils.typing import Index, MatrixLike
 Number = NDArray[np.uint32]
 T = TypeVar("T", bound=np.generic)
 
-N_SAMPLED = 1024  # pairs of rows that are looked at to tell whether rows are grouped
-N_OBJECTS = 2**12  # objects that are looked at to tell whether the same ones come again, in several rows
-AGAIN = 1 / 512  # how many of them must come again, for each that is looked at: so many do of a million objects
-N_IN_PART = 2**18  # rows that are worth a thread
-MOST_IDS = 2**31  # distinct ids that numbers of 32 bits, plus one, are enough for
-TEXT_ROOM = 2**19  # bytes for the text of as many rows as are numbered at a time; of longer ones Python makes it
-N_AT_ONCE = 2**14  # rows whose keys stay in the cache between being made and being numbered
+N_SAMPLED = 2**12
+"""Rows that are looked at to tell whether most begin a run, and whether the same objects come again."""
+
+AGAIN = 1 / 512
+"""Share of these whose object must come again: as many do of a million objects."""
+
+N_IN_PART = 2**18
+"""Rows that are worth a thread."""
+
+MOST_IDS = 2**31
+"""Distinct ids that numbers of 32 bits, plus one, are enough for."""
+
+MOST_TEXT = 2**19
+"""Bytes of text of the rows that are numbered at a time; of longer ones Python makes it."""
+
+N_AT_A_TIME = 2**14
+"""Rows whose keys stay in the cache between being made and being numbered."""
 
 
 def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true") -> Any:
-    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query.
-
-    Raises
-    ------
-    ValueError
-        If there is neither, or they do not say the same.
-    """
+    """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query."""
     if qid is not None:
         refuse_other_queries(y, qid, name=name)
         return qid
     level = queries_in(y)
     if level is None:
-        raise ValueError(NO_QID.format(y=name))
+        raise ValueError(
+            "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
+            f"{name} as a pandas Series whose index has a level named 'qid'. Got neither."
+        )
     return level
 
 
 def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
-    """Refuse a level "qid" of the index of x that groups rows in another way than `qid`, or has its ids elsewhere.
-
-    Raises
-    ------
-    ValueError
-        Naming the first row.
-    """
+    """Refuse a level "qid" of the index of x that groups rows in another way than `qid`, or has its ids elsewhere."""
     level = queries_in(x)
     if level is None or level is qid or (type(qid) is np.ndarray and _is_same_array(np.asarray(level), qid)):
         return
@@ -86,13 +77,7 @@ def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
 
 
 def refuse_queries_elsewhere(qid: Any, **given: Any) -> None:
-    """Refuse an index of arguments with an entry for each of `qid` that has these ids elsewhere.
-
-    Raises
-    ------
-    ValueError
-        As `refuse_other_queries`. Other numbers of entries are reported elsewhere.
-    """
+    """Refuse an index of arguments with an entry for each of `qid` that has these ids elsewhere."""
     for name, x in given.items():
         if hasattr(qid, "__len__") and queries_in(x) is not None and len(x) == len(qid):
             refuse_other_queries(x, qid, name=name)
@@ -106,15 +91,6 @@ def _is_same_array(a: NDArray[Any], b: NDArray[Any]) -> bool:
         return False
 
 
-def number_of_rows(qid: ArrayLike, n_rows: int) -> Index:
-    """Number of each row's query, in order of first appearance."""
-    _, indptr, order = group_rows(qid, n_rows)
-    number = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    if order is not None:
-        number[order] = number.copy()
-    return number
-
-
 def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Index, Index | None]:
     """Group rows by query, queries in order of first appearance.
 
@@ -126,66 +102,62 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[
     order : ndarray of shape (n_rows,) or None
         Rows in that order; None if they are adjacent already.
     """
-    text = _text_of(qid, n_rows)
-    if text is not None:
-        number, first = _number_in_parts(text, n_jobs)
-        return text[first].ids(), *_group_runs(number, first, None, n_rows, n_jobs)
-    ids, to_qid = id_array(qid)
-    _check_shape(ids, n_rows)
-    try:
-        starts, heads, rises = _starts(ids, n_jobs)
-        if rises:
-            refuse_missing_ids(distinct := to_qid(heads))
-            return distinct, np.arange(n_rows + 1) if starts is None else starts, None
-        number, first = _number_in_parts(heads, n_jobs)
-        distinct = to_qid(heads[first])
-        refuse_missing_ids(distinct)
-    except TypeError as error:
-        raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
-    return distinct, *_group_runs(number, first, starts, n_rows, n_jobs)
-
-
-def _text_of(qid: ArrayLike, n_rows: int) -> ArrowText | None:
-    """Ids that are strings in the memory of Arrow, one for each row; None for others."""
-    text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(one_column(qid))
-    if text is None or not len(text) == n_rows > 0:
-        return None
-    if text.has_missing:
-        raise ValueError(MISSING)
-    return text
-
-
-def _group_runs(
-    number: Number, first: Index, starts: Index | None, n_rows: int, n_jobs: int | None
-) -> tuple[Index, Index | None]:
-    """Where queries start, and rows by query, None if they are adjacent; `first` is the first run of each query."""
+    ids, starts, number, first = _numbered_runs(qid, n_rows, n_jobs)
+    if number is None:
+        return ids, np.arange(n_rows + 1) if starts is None else starts, None
     if _rises(number, np.less_equal):
-        return np.append(first if starts is None else starts[first], n_rows), None
-    return sort_by_number(number, len(first), starts, n_rows, n_jobs)
+        return ids, np.append(first if starts is None else starts[first], n_rows), None
+    return ids, *sort_by_number(number, len(ids), starts, n_rows, n_jobs)
 
 
 def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Number]:
     """Distinct ids in order of first appearance, and the number of each row's query."""
-    text = _text_of(qid, n_rows)
-    if text is not None:
-        number, first = _number_in_parts(text, n_jobs)
-        return text[first].ids(), number
-    ids, to_qid = id_array(qid)
-    _check_shape(ids, n_rows)
-    starts, heads, _ = _starts(ids, n_jobs)
-    number, first = _number_in_parts(heads, n_jobs)
-    refuse_missing_ids(distinct := to_qid(heads[first]))
-    return distinct, number if starts is None else np.repeat(number, np.diff(starts))
+    ids, starts, number, _ = _numbered_runs(qid, n_rows, n_jobs)
+    number = np.arange(len(ids), dtype=np.uint32) if number is None else number
+    return ids, number if starts is None else np.repeat(number, np.diff(starts))
+
+
+def number_of_rows(qid: ArrayLike, n_rows: int) -> Index:
+    """Number of each row's query, in order of first appearance."""
+    return distinct_ids(qid, n_rows)[1].astype(np.int64)
 
 
 def number_together(ids: list[NDArray[Any]]) -> tuple[NDArray[Any], list[Index]]:
     """Distinct ids of several lists in order of first appearance, and the number of each id of each list."""
     together = joined_ids(ids)
-    known, indptr, order = group_rows(together, len(together))
-    number = np.repeat(np.arange(len(known)), np.diff(indptr))
-    if order is not None:
-        number[order] = number.copy()
-    return known, np.split(number, np.cumsum([len(one) for one in ids])[:-1])
+    known, number = distinct_ids(together, len(together))
+    return known, np.split(number.astype(np.int64), np.cumsum([len(one) for one in ids])[:-1])
+
+
+def query_numbers(qid: ArrayLike, n_rows: int) -> Index:
+    """Number of each row's query, in the order of the ids, whatever their type and the order of the rows."""
+    ids, number = distinct_ids(qid, n_rows)
+    rank = np.empty(len(ids), dtype=np.int64)
+    rank[id_order(ids)] = np.arange(len(ids))
+    return rank[number]
+
+
+def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDArray[Any], Any, Number | None, Any]:
+    """Distinct ids, starts of runs of rows, number of the query of each run, and first run of each query.
+
+    Starts are None if each row is a run. Numbers are None if each run is a query, which rising ids show.
+    """
+    number: Number | None = None
+    first: Index | None = None
+    text = None if isinstance(qid, (np.ndarray, list)) else arrow_text(qid, n_rows)
+    if text is not None:
+        number, first = _number_in_parts(text, n_jobs)
+        return text[first].ids(), None, number, first
+    ids, to_qid = id_array(qid)
+    _check_shape(ids, n_rows)
+    try:
+        starts, heads, rises = _runs(ids, n_jobs)
+        if not rises:
+            number, first = _number_in_parts(heads, n_jobs)
+        refuse_missing_ids(distinct := to_qid(heads if first is None else heads[first]))
+    except TypeError as error:
+        raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
+    return distinct, starts, number, first
 
 
 def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
@@ -205,22 +177,20 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 # --- runs ----------------------------------------------------------------------------------------------------
 
 
-def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[Any], bool]:
-    """Starts of the runs of equal ids, and the end of the last one; their ids; whether these are known to be rising.
+def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[Any], bool]:
+    """Starts of runs of equal ids, and the end of the last one; their ids; and whether these are known to rise.
 
-    The starts are None if most runs seem to have one row, and ids those of all rows. A run may be cut in two.
+    A run may be cut in two. The starts are None, and the ids those of all rows, if most runs seem to have one row.
     """
-    if ids.dtype == object:
-        starts, _, _ = _starts(_addresses(ids), n_jobs)
-        if starts is not None:
-            return starts, ids[starts[:-1]], False
     kind, n_rows = ids.dtype.kind, len(ids)
-    if n_rows > 16 * N_SAMPLED:
-        sampled = np.arange(1, n_rows, n_rows // N_SAMPLED)
-        if np.mean(ids[sampled] != ids[sampled - 1]) > 0.5:
-            return None, ids, kind in "iu" and _rises(ids, np.less)
+    if kind == "O":  # an object at the address of the one before need not be looked at again
+        starts, _, _ = _runs(_addresses(ids), n_jobs)
+        return starts, ids if starts is None else ids[starts[:-1]], False
+    sampled = np.arange(1, n_rows, n_rows // N_SAMPLED + 1)
+    if n_rows > 4 * N_SAMPLED and np.mean(ids[sampled] != ids[sampled - 1]) > 0.5:
+        return None, ids, kind in "iu" and _rises(ids, np.less)
     if kind not in "biufcmMSU" or ids.dtype.itemsize == 0:
-        starts = _starts_of_values(ids, n_jobs)
+        starts = np.append(np.flatnonzero(np.append(n_rows > 0, ids[1:] != ids[:-1])), n_rows)
         return starts, ids[starts[:-1]], False
     ids = aligned(np.ascontiguousarray(ids))
     width = ids.dtype.itemsize
@@ -228,26 +198,19 @@ def _starts(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArra
     words, sign = ids.view(np.int64) if kind in "mM" else ids, 1 << (8 * width - 1) if kind == "i" else 0
 
     def find(start: int, stop: int) -> tuple[Index, NDArray[Any], bool]:
-        out, heads = np.empty(stop - start + 2, dtype=np.int64), np.empty(stop - start + 2, dtype=words.dtype)
-        n, falls = grouping_kernels.find_starts(words, width, sign, start, stop, out, heads)
-        return out[:n].copy(), heads[: n - (stop == n_rows)].copy().view(ids.dtype), falls
+        starts, heads = np.empty(stop - start + 1, dtype=np.int64), np.empty(stop - start, dtype=words.dtype)
+        n, falls = grouping_kernels.find_starts(words, width, sign, start, stop, starts, heads)
+        starts.resize(n, refcheck=False)
+        heads.resize(n - (stop == n_rows), refcheck=False)
+        return starts, heads.view(ids.dtype), falls
 
-    found = for_each(find, row_blocks(n_rows, n_jobs), n_jobs)
-    if len(found) == 1:
-        return found[0][0], found[0][1], is_number and not found[0][2]
-    starts, heads = (np.concatenate(parts) for parts in list(zip(*found, strict=True))[:2])
-    return starts, heads, is_number and not any(falls for _, _, falls in found)
+    starts, heads, falls = zip(*for_each(find, row_blocks(n_rows, n_jobs), n_jobs), strict=True)
+    return together(starts), together(heads), is_number and not any(falls)
 
 
-def _starts_of_values(ids: NDArray[Any], n_jobs: int | None) -> Index:
-    """Starts of the runs of ids that are not told apart by their bytes."""
-    n_rows = len(ids)
-
-    def find(start: int, stop: int) -> Index:
-        start = max(start, 1)
-        return (ids[start:stop] != ids[start - 1 : stop - 1]).nonzero()[0] + start
-
-    return np.concatenate([[0], *for_each(find, row_blocks(n_rows, n_jobs), n_jobs), [n_rows]])
+def together(parts: Sequence[NDArray[T]]) -> NDArray[T]:
+    """Arrays of blocks as one; a copy if there are several."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:
@@ -256,7 +219,6 @@ def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:
 
 
 def _addresses(objects: NDArray[Any]) -> Index:
-    """Addresses of the objects: an object at a known address need not be looked at again."""
     return np.frombuffer(np.ascontiguousarray(objects), dtype=np.intp).astype(np.int64, copy=False)
 
 
@@ -297,11 +259,7 @@ def sort_by_number(
     for_each(lambda i, _: grouping_kernels.count_rows(number[slice(*blocks[i])], starts, at[i]), parts, n_jobs)
     indptr = np.zeros(n_numbers + 1, dtype=np.int64)
     at.sum(axis=0).cumsum(out=indptr[1:])
-    following = indptr[:-1].copy()
-    for of_part in at:  # from counts to where the rows of the part go
-        here = of_part.copy()
-        of_part[:] = following
-        following += here
+    at = indptr[:-1] + at.cumsum(axis=0) - at  # from counts to where the rows of each part go
     for_each(
         lambda i, _: grouping_kernels.place_rows(number[slice(*blocks[i])], starts, blocks[i][0], at[i], order),
         parts,
@@ -322,24 +280,28 @@ def _number(ids: NDArray[Any] | ArrowText) -> tuple[Number, Index]:
     if kind in "biumM":
         return _number_keys(n_rows, lambda a, b: Keys(ids[a:b].astype(np.int64)))
     if kind == "f" and width <= 8:
-        return _number_keys(
-            n_rows, lambda a, b: Keys((ids[a:b].astype(np.float64) + 0.0).view(np.int64))
-        )  # -0.0 is 0.0
-    if kind == "S":
-        return _number_keys(
-            n_rows, lambda a, b: hashed(ids[a:b].copy().view(np.uint8), width * np.arange(1, b - a + 1))
-        )
-    if kind == "U":
-        return _number_keys(n_rows, lambda a, b: hashed(*_narrowed(ids[a:b].copy())))
+        # Adding 0.0 makes 0.0 of -0.0, which is the same id.
+        return _number_keys(n_rows, lambda a, b: Keys((ids[a:b].astype(np.float64) + 0.0).view(np.int64)))
+    if kind in "SU":
+        words = _narrowed(ids) if kind == "U" else ids
+        ends = words.dtype.itemsize * np.arange(1, N_AT_A_TIME + 1)
+        return _number_keys(n_rows, lambda a, b: hashed(words[a:b].copy().view(np.uint8), ends[: b - a]))
     return _number_objects(ids.astype(object, copy=False))
+
+
+def _narrowed(strings: NDArray[Any]) -> NDArray[Any]:
+    """The strings with one byte a character, if that is enough for all."""
+    points = np.ascontiguousarray(strings).view(np.dtype(np.uint32).newbyteorder(strings.dtype.byteorder))
+    width = strings.dtype.itemsize // 4
+    return points.astype(np.uint8).view(f"S{width}") if points.max(initial=0) < 256 else strings
 
 
 def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, Index]:
     """As `_number`, of whole numbers that are no more than rows, through a table of all of them: nothing is hashed."""
     number, first, n = np.empty(len(ids), dtype=np.uint32), np.empty(n_slots, dtype=np.int64), 0
     table = np.zeros(n_slots, dtype=np.uint32)
-    for begin in range(0, len(ids), N_AT_ONCE):
-        key = ids[begin : begin + N_AT_ONCE].astype(np.int64)
+    for begin in range(0, len(ids), N_AT_A_TIME):
+        key = ids[begin : begin + N_AT_A_TIME].astype(np.int64)
         n = grouping_kernels.number_near_keys(key, lowest, begin, table, n, number, first)
         if n < 0:
             raise ValueError(
@@ -365,7 +327,7 @@ def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
 
 def _come_again(address: Index) -> bool:
     """Whether the same objects are in several rows: many of them, or a few in most rows."""
-    sampled = address[:: max(len(address) // N_OBJECTS, 1)]
+    sampled = address[:: max(len(address) // N_SAMPLED, 1)]
     n_rows = np.unique(sampled, return_counts=True)[1]
     return bool(2 * len(n_rows) < len(sampled) or np.count_nonzero(n_rows > 1) >= AGAIN * len(sampled))
 
@@ -373,7 +335,7 @@ def _come_again(address: Index) -> bool:
 def _number_values(ids: NDArray[Any]) -> tuple[Number, Index]:
     """Number objects by their text if all are str, else by a dict."""
     ids = np.ascontiguousarray(ids)
-    text, ends = np.empty(TEXT_ROOM, dtype=np.uint8), np.empty(min(len(ids), N_AT_ONCE), dtype=np.int64)
+    text, ends = np.empty(MOST_TEXT, dtype=np.uint8), np.empty(min(len(ids), N_AT_A_TIME), dtype=np.int64)
 
     def keys(a: int, b: int) -> Keys:
         end = ends[: b - a]
@@ -403,21 +365,8 @@ def hashed(text: NDArray[np.uint8], end: Index) -> Keys:
     return Keys(key, text, end)
 
 
-def _narrowed(strings: NDArray[np.str_]) -> tuple[NDArray[np.uint8], Index]:
-    """Text of an array of strings, of a byte a character where that is enough, and where in it each of them ends."""
-    points, end = strings.view(np.uint32), np.empty(len(strings), dtype=np.int64)
-    text = np.empty(points.nbytes, dtype=np.uint8)
-    return text[: grouping_kernels.narrow_pieces(points, strings.itemsize // 4, text, end)], end
-
-
 def joined(strings: list[Any]) -> Keys:
-    """One text of all strings, each with a NUL at its end.
-
-    Raises
-    ------
-    _NotTextError
-        If one is no str, or has a NUL of its own.
-    """
+    """One text of all strings, each with a NUL at its end; _NotTextError if one is no str, or has a NUL of its own."""
     try:
         text = "\0".join(strings) + "\0"
     except TypeError:
@@ -436,8 +385,8 @@ class _NotTextError(Exception):
 def _number_keys(n_rows: int, keys: Callable[[int, int], Keys]) -> tuple[Number, Index]:
     """Number keys, given rows by rows."""
     number, distinct = np.empty(n_rows, dtype=np.uint32), Distinct()
-    for begin in range(0, n_rows, N_AT_ONCE):
-        distinct.number(keys(begin, min(begin + N_AT_ONCE, n_rows)), begin, number)
+    for begin in range(0, n_rows, N_AT_A_TIME):
+        distinct.number(keys(begin, min(begin + N_AT_A_TIME, n_rows)), begin, number)
     return number, distinct.first[: distinct.n]
 
 
@@ -472,18 +421,5 @@ class Distinct:
             self._kept_end = _doubled(self._kept_end)
 
 
-def _doubled(room: NDArray[T]) -> NDArray[T]:
-    return np.concatenate([room, np.empty_like(room)])
-
-
-def query_numbers(qid: ArrayLike, n_rows: int) -> NDArray[np.int64]:
-    """Number of each row's query, in the order of the ids, whatever their type and the order of the rows."""
-    ids, indptr, order = group_rows(qid, n_rows)
-    rank = np.empty(len(ids), dtype=np.int64)
-    rank[id_order(ids)] = np.arange(len(ids))
-    number = np.repeat(rank, np.diff(indptr))
-    if order is None:
-        return number
-    by_row = np.empty_like(number)
-    by_row[order] = number
-    return by_row
+def _doubled(x: NDArray[T]) -> NDArray[T]:
+    return np.concatenate([x, np.empty_like(x)])

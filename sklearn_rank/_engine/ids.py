@@ -12,13 +12,9 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import one_column
-from sklearn_rank._utils.tensors import as_numpy, is_tensor
+from sklearn_rank._utils.containers import as_numpy, is_tensor
 from sklearn_rank._utils.typing import Index
 
-NO_QID = (
-    "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
-    "{y} as a pandas Series whose index has a level named 'qid'. Got neither."
-)
 EXACT = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
 """Whole numbers up to which the narrow types of floats are exact."""
 
@@ -31,10 +27,7 @@ MISSING = "Every row needs a query, so qid must not contain missing values. Got 
 def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
     """Array whose entries are equal where the ids are, and a function from entries to ids.
 
-    Raises
-    ------
-    ValueError
-        With the text `missing`, if it is seen here that an id is missing.
+    An id that is missing is refused with the text `missing`, if it is seen here.
     """
     if type(qid) is np.ndarray and qid.ndim == 1 and qid.dtype.kind not in "fV":
         return qid, as_they_are
@@ -98,13 +91,7 @@ def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def refuse_missing_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
-    """Refuse missing ids.
-
-    Raises
-    ------
-    ValueError
-        With the text `missing`, if there is one.
-    """
+    """Refuse missing ids with the text `missing`."""
     kind = ids.dtype.kind
     if kind in "iubSU":
         return
@@ -144,9 +131,9 @@ def _of_polars_categories(qid: Any, missing: str) -> tuple[NDArray[Any], Callabl
         raise ValueError(missing)
     code, distinct = qid.to_physical().to_numpy(), qid.unique(maintain_order=True)
     names, known = _objects(distinct.to_list()), distinct.to_physical().to_numpy()
-    place = np.empty(int(known.max(initial=0)) + 1, dtype=np.int64)
-    place[known] = np.arange(len(known))
-    return code, lambda entries: names[place[entries]]
+    position = np.empty(int(known.max(initial=0)) + 1, dtype=np.int64)
+    position[known] = np.arange(len(known))
+    return code, lambda entries: names[position[entries]]
 
 
 def _is_plain(kind: type) -> bool:
@@ -169,12 +156,15 @@ def as_text(distinct: NDArray[Any]) -> NDArray[Any]:
     return distinct if "\0" in "".join(strings) else np.asarray([*map(str.__str__, strings)])  # also of an Enum of str
 
 
+# --- text in the memory of Arrow, which is read there ---------------------------------------------------------
+
 TEXT = ("string", "large_string", "string_view", "String", "str", "string[pyarrow]", "large_string[pyarrow]")
 """Names of types of text."""
 
 
-def arrow_text(x: Any) -> ArrowText | None:
-    """Text of a Series or array in the memory of Arrow; None for anything else, and without pyarrow."""
+def arrow_text(x: Any, n_rows: int) -> ArrowText | None:
+    """Text in the memory of Arrow, of so many rows of which none is missing; None for others, and without pyarrow."""
+    x = one_column(x)
     dtype = getattr(x, "dtype", getattr(x, "type", None))
     if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python" or str(dtype) not in TEXT:
         return None
@@ -187,6 +177,10 @@ def arrow_text(x: Any) -> ArrowText | None:
     array = array if isinstance(array, pyarrow.ChunkedArray) else pyarrow.array(array)
     array = array.cast(pyarrow.large_string())
     array = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+    if not len(array) == n_rows > 0:
+        return None
+    if array.null_count:
+        raise ValueError(MISSING)
     return ArrowText(array, as_text if of_polars else as_they_are)
 
 
@@ -214,18 +208,19 @@ class ArrowText:
         start = self.edges[begin]
         return self.text[start : self.edges[end]], self.edges[begin + 1 : end + 1] - start
 
-    @property
-    def has_missing(self) -> bool:
-        """Whether a row has no text."""
-        return bool(self.array.null_count)
-
     def ids(self) -> NDArray[Any]:
         """The strings as ids."""
         return self.to_qid(np.asarray(self.array, dtype=object))
 
 
+# --- the order of ids -----------------------------------------------------------------------------------------
+
+
 def id_order(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Places of distinct ids in their order: numbers before text, each sorted; other ids by type, then by repr."""
+    """Positions of distinct ids in their order: numbers before text, each sorted; other ids by type, then by repr.
+
+    It depends neither on the container nor on the order of the rows, so that draws are a function of ids and seed.
+    """
     if ids.dtype != object:
         return np.argsort(ids, kind="stable")
     values = ids.tolist()

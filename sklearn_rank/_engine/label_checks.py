@@ -16,14 +16,8 @@ def check_labels(
     queries: Queries, function_name: str, *, low: float | None, high: float | None, scale: str, takes_gain: bool,
     unjudged: str | None, reads_unjudged: bool, min_relevance: float,
 ) -> None:  # fmt: skip
-    """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them.
-
-    Raises
-    ------
-    ValueError
-        If a label is out of range, or NaN while `unjudged` is None and the metric cannot read it.
-    """
-    if queries.summary.has_unjudged and unjudged is None and not reads_unjudged:
+    """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them."""
+    if queries.facts.has_unjudged and unjudged is None and not reads_unjudged:
         missing = np.isnan(queries.label)
         what = "NaN or a negative label" if is_pooled(queries.label).any() else "NaN"
         raise ValueError(
@@ -32,12 +26,12 @@ def check_labels(
             f"Got {missing.sum()} NaN, the first in {queries.origin.names.place} {queries.first_row(missing)}."
         )
     filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.has_subtopics)
-    if queries.summary.has_unjudged and filled and min_relevance <= 0:
+    if queries.facts.has_unjudged and filled and min_relevance <= 0:
         raise ValueError(
             f"unjudged={echo(unjudged)} reads documents without a judgement as label 0, so min_relevance must be "
             f"above 0. Got min_relevance={min_relevance}."
         )
-    (lowest, highest), (what, _, place) = queries.summary.label_range, queries.origin.names
+    (lowest, highest), (what, _, place) = queries.facts.label_range, queries.origin.names
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
         hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
@@ -54,13 +48,7 @@ def check_labels(
 
 
 def check_one_label(queries: Queries, function_name: str) -> None:
-    """Refuse labels with subtopics.
-
-    Raises
-    ------
-    ValueError
-        If `y_true` has a second axis.
-    """
+    """Refuse labels with subtopics."""
     if queries.has_subtopics:
         raise ValueError(
             f"{function_name} takes one label per document, so y_true must have one dimension, or two if y_score has "
@@ -72,19 +60,13 @@ def check_one_label(queries: Queries, function_name: str) -> None:
 def check_grades(
     queries: Queries, function_name: str, grades: Array, *, max_grade: float | None, unjudged: str | None
 ) -> None:
-    """Refuse labels, and a highest grade, that a table of gains has no entry for.
-
-    Raises
-    ------
-    ValueError
-        Naming the first such label.
-    """
+    """Refuse labels, and a highest grade, that a table of gains has no entry for."""
     if max_grade is not None and max_grade not in grades:
         raise ValueError(
             f"The 'gain' table of {function_name} must have an entry for max_grade. Got max_grade={max_grade}."
         )
     label = queries.label
-    if queries.summary.has_unjudged:  # dropped documents need no entry; the others are read as label 0
+    if queries.facts.has_unjudged:  # dropped documents need no entry; the others are read as label 0
         label = np.where(np.isnan(label), 0.0 if unjudged == "nonrelevant" else grades[0], label)
     unknown = grades[np.minimum(np.searchsorted(grades, label), len(grades) - 1)] != label
     if unknown.any():
@@ -97,36 +79,24 @@ def check_grades(
 def distinct_labels(queries: Queries, unjudged: str | None, top: float | None) -> Array:
     """Labels that gains are asked of, ascending, with the highest grade if there is one."""
     label, more = queries.label, [] if top is None else [top]
-    if queries.summary.has_unjudged:
+    if queries.facts.has_unjudged:
         label = label[~np.isnan(label)]
         more += [0.0] if unjudged == "nonrelevant" else []
     return np.union1d(label, more)
 
 
 def check_exponent(queries: Queries, function_name: str) -> None:
-    """Refuse labels for which 2**label is beyond the range of a float.
-
-    Raises
-    ------
-    ValueError
-        If a label is above 1000.
-    """
-    if queries.summary.label_range[1] > 1000:
+    """Refuse labels for which 2**label is beyond the range of a float."""
+    if queries.facts.label_range[1] > 1000:
         raise ValueError(
             f"With gain='exp2' {function_name} computes 2**label, so {queries.origin.names.label} must not be above "
-            f"1000; use gain='linear' or a table of gains. Got {queries.summary.label_range[1]:g}."
+            f"1000; use gain='linear' or a table of gains. Got {queries.facts.label_range[1]:g}."
         )
 
 
 def check_retrieved(queries: Queries, function_name: str) -> None:
-    """Refuse documents without a prediction.
-
-    Raises
-    ------
-    ValueError
-        If a score is -inf.
-    """
-    if queries.summary.has_unretrieved:
+    """Refuse documents without a prediction."""
+    if queries.facts.has_unretrieved:
         row, words = queries.first_row(queries.score == -np.inf), queries.origin.names
         raise ValueError(
             f"{function_name} compares predictions with labels, so every {words.score} must be finite. "

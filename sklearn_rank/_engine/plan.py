@@ -1,8 +1,8 @@
 """Formulas as plans: recorded once, bound to arrays, and run on one block of rows after the other.
 
 A formula is called with a `Ranked` whose order is not known yet. What it asks for is recorded: a primitive or a ufunc
-gives a `Recorded`, which stands for its result; a function of the label gives a table by grade. Calls alike are one,
-whichever formula makes them. A formula that does anything else, such as to look at values, raises `NotRecorded`, and runs
+gives a `Recorded`, which stands for its result; a function of the label gives a table by grade. Equal calls are one,
+whichever formula makes them. A formula that does anything else, such as to look at values, raises `NotRecorded`. It runs
 eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for rows that all have a rank.
 """
 
@@ -18,10 +18,21 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.kernels import plan as kernels
+from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.primitives import (
-    AT_RANKS, CASCADE, CASCADE_UPWARDS, CENTRED_RANKS, COUNT, CUMSUM, LOOK_UP, PAIRS, RANKS, SPREAD, ByGrade, Call, Work,
+    AT_RANKS,
+    CASCADE,
+    CASCADE_UPWARDS,
+    CENTRED_RANKS,
+    COUNT,
+    CUMSUM,
+    LOOK_UP,
+    PAIRS,
+    RANKS,
+    ByGrade,
+    Call,
+    Work,
 )  # fmt: skip
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, rows_of
@@ -51,6 +62,18 @@ class Curve(NamedTuple):
 # --- what a formula gets while it is recorded ----------------------------------------------------------------
 
 
+class Result(NamedTuple):
+    """Place of the array of a call among those of all calls, and the columns that are meant, None for all."""
+
+    place: int
+    columns: slice | None = None
+
+    def of(self, arrays: Sequence[Array]) -> Array:
+        """The array, from those of all calls."""
+        array = arrays[self.place]
+        return array if self.columns is None else array[:, self.columns]
+
+
 class Unknown(NDArrayOperatorsMixin):
     """What stands for an array whose values are not known yet, and refuses to be looked at."""
 
@@ -68,17 +91,21 @@ class Unknown(NDArrayOperatorsMixin):
         """Refuse to be an array."""
         raise NotRecorded
 
-    __bool__ = __len__ = __iter__ = __getitem__ = __float__ = __array__
+    __bool__ = __len__ = __iter__ = __float__ = __array__
+
+    def __getitem__(self, at: Any) -> Any:
+        """Refuse to be an array."""
+        raise NotRecorded
 
 
 class Recorded(Unknown):
-    """The result of a call: the place of its array among those of all calls, or of a column of it.
+    """The result of a call, as formulas see it.
 
     `of_best` says of a number for each position whether it is one of the best order; it is None for numbers of queries.
     """
 
-    def __init__(self, recording: Recording, place: int, of_best: bool | None, columns: slice | None = None) -> None:
-        self.recording, self.place, self.of_best, self.columns = recording, place, of_best, columns
+    def __init__(self, recording: Recording, result: Result, of_best: bool | None) -> None:
+        self.recording, self.result, self.of_best = recording, result, of_best
 
     def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Recorded:
         """Record a function of each entry."""
@@ -86,14 +113,10 @@ class Recorded(Unknown):
 
     def __getitem__(self, at: Any) -> Recorded:
         """Take a column of a table with a row for each query: ``[:, i : i + 1]``."""
-        if self.of_best is None and isinstance(at, tuple) and at[0] == slice(None) and isinstance(at[1], slice):
-            return Recorded(self.recording, self.place, None, at[1])
+        is_column = isinstance(at, tuple) and at[0] == slice(None) and isinstance(at[1], slice)
+        if is_column and self.of_best is None and self.result.columns is None:
+            return Recorded(self.recording, self.result._replace(columns=at[1]), None)
         raise NotRecorded
-
-    def array(self, arrays: Sequence[Array]) -> Array:
-        """The array, from those of all calls."""
-        array = arrays[self.place]
-        return array if self.columns is None else array[:, self.columns]
 
 
 class OfGrade(Unknown):
@@ -190,17 +213,22 @@ class RecordedOrder:
         of_best = self.is_best or primitive == AT_RANKS
         if any(isinstance(values, Unknown) and getattr(values, "of_best", None) != of_best for values in (x, y)):
             raise NotRecorded  # values of other positions
-        if call.of_query is not None and getattr(call.of_query, "of_best", False) is not None:
-            raise NotRecorded
-        call = call._replace(x=self._values(x), y=self._values(y))
+        of_query = call.of_query
+        if of_query is not None:
+            if not isinstance(of_query, Recorded) or of_query.of_best is not None:
+                raise NotRecorded
+            of_query = of_query.result
+        call = call._replace(x=self._values(x), y=self._values(y), of_query=of_query)
         return self.recording.once(call, self.is_best, None if primitive.columns != 0 else self.is_best)
 
     @staticmethod
     def _values(x: Any) -> Any:
-        """Values of items: what stands for them, a table by grade, or a number for all in an array of it."""
+        """Values of items: a result, a table by grade, or a number for all in an array of it."""
         if isinstance(x, OfGrade):
             return ByGrade(np.ascontiguousarray(x.table, dtype=np.float64))
-        return x if x is None or isinstance(x, (Recorded, ByGrade)) else np.array(x, dtype=np.float64, ndmin=1)
+        if isinstance(x, Recorded):
+            return x.result
+        return x if x is None or isinstance(x, ByGrade) else np.array(x, dtype=np.float64, ndmin=1)
 
 
 class Entry(NamedTuple):
@@ -211,12 +239,15 @@ class Entry(NamedTuple):
 
 
 class Recording:
-    """Calls of formulas under one tie policy, in turn, on rows with some grades and ranks."""
+    """Calls of formulas under one tie policy, in turn, on rows with some grades and ranks.
+
+    It keeps nothing that refers to it, so that a plan and its arrays go when nobody needs them any more.
+    """
 
     def __init__(self, ranks: Index, grades: Array) -> None:
         self.ranks, self.grades, self.depth = ranks, grades, 0
         self.entries: list[Entry] = []
-        self._known: dict[Hashable, Recorded] = {}
+        self._places: dict[Hashable, int] = {}
 
     def once(self, call: Call, is_best: bool, of_best: bool | None) -> Recorded:
         """What stands for the result of a call, which is recorded when it is first made."""
@@ -230,15 +261,14 @@ class Recording:
         operands = []
         for x in inputs:
             x = x.looked_up() if isinstance(x, OfGrade) else x
-            operands.append(x if isinstance(x, Recorded) else np.array(x, dtype=np.float64, ndmin=1))
+            operands.append(x.result if isinstance(x, Recorded) else np.array(x, dtype=np.float64, ndmin=1))
         return self._once((ufunc, *map(_key_of, operands)), Entry((ufunc, operands), bool(of_best)), of_best)
 
     def _once(self, key: Hashable, entry: Entry, of_best: bool | None) -> Recorded:
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = Recorded(self, len(self.entries), of_best)
+        place = self._places.setdefault(key, len(self.entries))
+        if place == len(self.entries):
             self.entries.append(entry)
-        return known
+        return Recorded(self, Result(place), of_best)
 
     def record(self, curve: Curve) -> tuple[Any, Any, Any]:
         """Numerator and denominator of a formula, and what a query needs to have a value.
@@ -253,11 +283,11 @@ class Recording:
         try:
             result = spec.metric.formula(ranked, **curve.keywords)
             numerator, denominator = result if isinstance(result, tuple) else (result, 1.0)
-            needed = ranked.n_relevant if spec.metric.needs_relevant else None
+            needed = _table(ranked.n_relevant) if spec.metric.needs_relevant else None
             parts = _table(numerator), _table(denominator), needed
         except Exception as error:  # whatever a formula does with what is no array
             del self.entries[n:]
-            self._known = {key: known for key, known in self._known.items() if known.place < n}
+            self._places = {key: place for key, place in self._places.items() if place < n}
             raise NotRecorded from error
         self.depth = max(self.depth, spec.depth)
         return parts
@@ -266,14 +296,14 @@ class Recording:
 def _table(part: Any) -> Any:
     """A part of a curve with a row for each query; a number is one of all."""
     if isinstance(part, Recorded) and part.of_best is None:
-        return part
+        return part.result
     return np.array(part, dtype=np.float64, ndmin=2)
 
 
 def _key_of(x: Any) -> Hashable:
     """What tells an operand from others."""
-    if isinstance(x, Recorded):
-        return x.place, None if x.columns is None else (x.columns.start, x.columns.stop)
+    if isinstance(x, Result):
+        return x.place, None if x.columns is None else (x.columns.start, x.columns.stop, x.columns.step)
     if isinstance(x, ByGrade):
         return "by grade", x.table.tobytes()
     return None if x is None else (x.shape, x.tobytes())
@@ -284,7 +314,7 @@ def _key_of(x: Any) -> Hashable:
 
 def can_be_planned(queries: Queries) -> bool:
     """Whether labels are grades, and rows all documents, each of which has a rank."""
-    return queries.grade is not None and queries.unlisted is None and not queries.summary.has_unretrieved
+    return queries.grade is not None and queries.unlisted is None and not queries.facts.has_unretrieved
 
 
 class Plan:
@@ -294,9 +324,7 @@ class Plan:
     numbers stay for the next one.
     """
 
-    def __init__(
-        self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, *, most_kept: float = math.inf
-    ) -> None:  # fmt: skip
+    def __init__(self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, *, most_kept: float = 0) -> None:
         self.longest, self.highest, self._most_kept = longest, int(grades.max(initial=0)), most_kept
         self._grades, self._ranks = grades, np.arange(1, longest + 1)
         self.recordings: dict[str, Recording] = {}
@@ -381,10 +409,10 @@ class Plan:
 
 
 class Buffers:
-    """Arrays for the calls of a plan on blocks of at most so many rows and queries: one thread at a time writes them."""
+    """Arrays for the calls of a plan, with room for a block of rows: one thread at a time writes them."""
 
     def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
-        self.n_rows, self.n_queries, self._plan = n_rows, n_queries, plan
+        self.n_rows, self.n_queries, self._longest, self._highest = n_rows, n_queries, plan.longest, plan.highest
         self._steps: list[Callable[[], object]] = []
         self._work = Work(plan.longest)
         orders, arrays = [], {}
@@ -399,8 +427,10 @@ class Buffers:
             needed = None if parts[2] is parts[1] else needed
             ratios.append(kernels.Ratio(numerator, denominator, needed, 0.0 if math.isnan(otherwise) else otherwise))
         self._program = kernels.Program(orders, self._steps, ratios)
-        self._has_ufuncs = any(not isinstance(entry.call, Call) for of in plan.recordings.values() for entry in of.entries)
-        self.n_numbers = n_rows * (len(self._steps) + len(orders))
+        self._has_ufuncs = any(
+            not isinstance(entry.call, Call) for of in plan.recordings.values() for entry in of.entries
+        )
+        self.n_numbers = 2 * n_rows * len(orders) + sum(x.size for of in arrays.values() for x in of)
 
     def run(self, grade: Grade, score: NDArray[Any], indptr: Index, is_constant: bool, outs: Sequence[Out]) -> bool:
         """Write the values of each curve for some rows; return False where a formula must say what is wrong."""
@@ -411,9 +441,8 @@ class Buffers:
 
     def _order(self, ties: str, depth: int) -> kernels.ScoreOrder:
         grade, tie_end = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.int64)
-        ptr, longest = np.empty(self.n_queries + 1, dtype=np.int64), self._plan.longest
-        work = np.empty(sorting_kernels.room_for(longest))
-        return kernels.ScoreOrder(depth, TIE_POLICIES[ties], longest, grade, tie_end, ptr, work)
+        ptr, work = np.empty(self.n_queries + 1, dtype=np.int64), np.empty(sorting_kernels.room_for(self._longest))
+        return kernels.ScoreOrder(depth, TIE_POLICIES[ties], self._longest, grade, tie_end, ptr, work)
 
     def _bind(self, recording: Recording, order: kernels.ScoreOrder) -> list[Array]:
         """Arrays of all calls, each written by a step."""
@@ -424,6 +453,7 @@ class Buffers:
             if best is None and (entry.of_best or (isinstance(call, Call) and call.primitive == AT_RANKS)):
                 best = self._best(order)
             lists: Any = best if entry.of_best else order
+            step: Callable[[], object]
             if isinstance(call, Call):
                 if call.primitive in (PAIRS, CENTRED_RANKS):
                     order.read_all_ties()
@@ -439,21 +469,21 @@ class Buffers:
 
     def _best(self, order: kernels.ScoreOrder) -> kernels.BestOrder:
         grade, ptr = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_queries + 1, dtype=np.int64)
-        best = kernels.BestOrder(order, self._plan.highest, grade, ptr)
+        best = kernels.BestOrder(order, self._highest, grade, ptr)
         self._steps.append(best)
         return best
 
 
 def _array_of(x: Any, arrays: Sequence[Array]) -> Any:
     """The array that an operand stands for; other operands are arrays already."""
-    return x.array(arrays) if isinstance(x, Recorded) else x
+    return x.of(arrays) if isinstance(x, Result) else x
 
 
 def _bound_ufunc(
     lists: kernels.Lists, ufunc: np.ufunc, operands: Sequence[Any], arrays: Sequence[Array]
 ) -> tuple[Callable[[], object], Array]:  # fmt: skip
     """A function of each entry of arrays of which the first ones count, and of constants; and the array of results."""
-    known = [(_array_of(x, arrays), isinstance(x, Recorded)) for x in operands]
+    known = [(_array_of(x, arrays), isinstance(x, Result)) for x in operands]
     out = np.empty(np.broadcast_shapes(*[x.shape for x, _ in known]), order="F")
     of_items = out.ndim == 1
 

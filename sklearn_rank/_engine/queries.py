@@ -1,11 +1,13 @@
-"""Rows grouped by query: the result of the checks, and the input of ranking."""
+"""Rows grouped by query: the result of the checks, and the input of ranking; and documents that have no row."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +21,218 @@ from sklearn_rank._utils.typing import Array, Grade, Index
 S = TypeVar("S", bound=np.generic)
 T = TypeVar("T")
 
+BYTE = np.dtype(np.uint8)
+WIDTHS = (1, 4, 8)
+"""Bytes of an entry that the kernel has a loop for."""
+
+POOLED = np.array(0x7FF8_706F_0000_0000, dtype=np.uint64).view(np.float64)
+"""Label of a document that was in the pool but not judged; only infAP tells it from other NaN.
+
+It differs from other NaN in its bits, which survive copies, files of Parquet and Arrow, and single precision.
+"""
+
+
+class InputNames(NamedTuple):
+    """Names used in error messages for labels, scores and positions."""
+
+    label: str = "y_true"
+    score: str = "y_score"
+    place: str = "row"
+
+
+class Origin(NamedTuple):
+    """Origin of the rows, for errors.
+
+    `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
+    kept of `n_given`, in the order in which they stand here, None for all as they were given.
+    """
+
+    names: InputNames = InputNames()
+    first_query: int | None = None
+    rows: Index | None = None
+    n_given: int | None = None
+
+
+class Facts(NamedTuple):
+    """Facts about all rows, seen while they were read. The lengths of queries are `Queries.longest` and `shortest`.
+
+    Attributes
+    ----------
+    label_range : tuple of float
+        Lowest and highest label. NaN does not count, but where there is any, 0 does, because NaN may be read as 0.
+    has_unjudged, has_unretrieved : bool
+        Whether a label is NaN, and whether a score is -inf.
+    labels_are_whole, scores_are_whole : bool
+        Whether all labels, and all scores, that are finite are whole numbers.
+    score_range : tuple of float
+        Lowest and highest finite score; inf and -inf if there is none, or scores were not read.
+    id_kind : str
+        What ids are: "int", "float", "str" or "object", which is any other type, and objects of any.
+    """
+
+    label_range: tuple[float, float] = (0.0, 0.0)
+    has_unjudged: bool = False
+    has_unretrieved: bool = False
+    labels_are_whole: bool = True
+    scores_are_whole: bool = True
+    score_range: tuple[float, float] = (math.inf, -math.inf)
+    id_kind: str = "int"
+
+
+@dataclass(eq=False, repr=False)  # not frozen, which takes longer to make
+class Queries:
+    """Checked input, and its rows by query, queries in order of first appearance.
+
+    `row_label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or
+    those from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. Labels are
+    bytes if each is a grade, a whole number from 0 to 31, or else float64, with a second axis if there are several per
+    row, one for each subtopic. `unlisted` are documents without a row.
+    """
+
+    row_label: NDArray[Any]
+    score: NDArray[Any]
+    indptr: Index
+    order: Index | None
+    qid: NDArray[Any]
+    weight: Array | None
+    facts: Facts
+    unlisted: DocumentsWithoutRow | None = None
+    origin: Origin = Origin()
+
+    @cached_property
+    def label(self) -> Array:
+        """Label of each row."""
+        return self.row_label.astype(np.float64, copy=False)
+
+    @cached_property
+    def grade(self) -> Grade | None:
+        """Label of each row as a byte; None if one is no grade, or is not known to be."""
+        return self.row_label if self.row_label.dtype == BYTE else None
+
+    @property
+    def n_documents(self) -> Index:
+        """Rows of each query."""
+        return np.diff(self.indptr)
+
+    @property
+    def has_subtopics(self) -> bool:
+        """Whether there are several labels per row."""
+        return self.row_label.ndim == 2
+
+    @property
+    def has_one_score(self) -> bool:
+        """Whether all rows are known to have the same score."""
+        lowest, highest = self.facts.score_range
+        return lowest == highest and not self.facts.has_unretrieved
+
+    @cached_property
+    def longest(self) -> int:
+        """Length of the longest query, with the documents that only its ideal list holds."""
+        if self.unlisted is None:
+            return order_kernels.longest(self.indptr)
+        return int((self.n_documents + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
+
+    @cached_property
+    def shortest(self) -> int:
+        """Rows of the query that has fewest."""
+        return int(self.n_documents.min())
+
+    @cached_property
+    def without_negative(self) -> Queries:
+        """The same queries; negative labels are those of documents that were in the pool and that nobody judged."""
+        lowest, highest = self.facts.label_range
+        if lowest >= 0:
+            return self
+        unlisted = self.unlisted
+        if unlisted is not None:
+            unlisted = replace(unlisted, label=pooled_if_negative(unlisted.label))
+        facts = self.facts._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
+        return replace(self, row_label=pooled_if_negative(self.label), facts=facts, unlisted=unlisted)
+
+    def with_scores(self, score: Array, seen: Facts) -> Queries:
+        """The same queries with other scores, in the same order of rows; what is known of these scores is `seen`."""
+        other = copy(self)
+        other.score = score
+        other.facts = self.facts._replace(
+            has_unretrieved=seen.has_unretrieved, scores_are_whole=seen.scores_are_whole, score_range=seen.score_range
+        )
+        negative = vars(other).pop("without_negative", self)
+        if negative is not self:
+            vars(other)["without_negative"] = negative.with_scores(score, seen)
+        return other
+
+    def by_query(self) -> Queries:
+        """The same queries with their rows in order, to be given scores in this order."""
+        if self.order is None:
+            return self
+        label, score = (take_rows(x, self.order) for x in (self.row_label, self.score))
+        rows = self.order if self.origin.rows is None else self.origin.rows[self.order]
+        return replace(self, row_label=label, score=score, order=None, origin=self.origin._replace(rows=rows))
+
+    def named(self, names: InputNames) -> Queries:
+        """The same queries with other names in errors."""
+        return replace(self, origin=self.origin._replace(names=names))
+
+    def first_row(self, invalid: NDArray[np.bool_]) -> int:
+        """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""
+        if self.origin.first_query is None:
+            rows = self.origin.rows
+            return first_row(invalid) if rows is None else int(rows[np.nonzero(invalid)[0]].min())
+        if not invalid.any():
+            raise RowNotBuilt
+        return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1
+
+
+class RowNotBuilt(Exception):
+    """The invalid document has no row that an error could name."""
+
+
+def first_row(invalid: NDArray[np.bool_]) -> int:
+    """First row with an invalid entry."""
+    return int(np.argmax(invalid if invalid.ndim == 1 else invalid.any(axis=1)))
+
+
+def take_rows(x: NDArray[S], rows: Index, out: NDArray[S] | None = None) -> NDArray[S]:
+    """Entries of `x` along its first axis for rows that it has, into `out` if there is one."""
+    if x.ndim > 1 or x.dtype.kind not in "fiub" or x.dtype.itemsize not in WIDTHS or not x.flags.c_contiguous:
+        return x.take(rows, axis=0) if out is None else x.take(rows, axis=0, out=out, mode="clip")  # makes no copy
+    out = np.empty(len(rows), dtype=x.dtype) if out is None else out
+    grouping_kernels.take_rows(x, x.dtype.itemsize, rows, out)
+    return out
+
+
+def rows_of(x: NDArray[S], indptr: Index, order: Index | None, first: int, last: int) -> NDArray[S]:
+    """Entries of `x` for the rows of the queries from `first` up to `last`, by query."""
+    rows = slice(indptr[first], indptr[last])
+    return x[rows] if order is None else take_rows(x, order[rows])
+
+
+def blocks_of(indptr: Index, n_rows: int) -> list[tuple[int, int]]:
+    """Cut queries into (first, last) blocks of about so many rows, or of one longer query."""
+    starts = np.searchsorted(indptr[:-1], np.arange(0, indptr[-1] + 1, n_rows))
+    edges = sorted({0, len(indptr) - 1, *starts.tolist()})
+    return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def is_pooled(label: Array) -> NDArray[np.bool_]:
+    """Whether each label is that of a document that was in the pool and not judged."""
+    return np.ascontiguousarray(label).view(np.uint64) == POOLED.view(np.uint64)
+
+
+def pooled_if_negative(label: Array) -> Array:
+    """The same labels; negative ones become "in the pool, not judged", their meaning in TREC files."""
+    return np.where(label < 0, POOLED, label)
+
+
+# --- documents without a row ---------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentsWithoutRow:
     """Groups of documents of one query and label: they stand below the list (`ranked`), or were not retrieved.
 
-    `kept` is how many of each group an ideal list can hold: none of a label that is not above 0, else as many as such a
-    list is deep.
+    Most metrics only need their number. `kept` is how many of each group an ideal list can hold: none of a label that
+    is not above 0, else as many as such a list is deep.
     """
 
     query: Index
@@ -82,193 +289,7 @@ class DocumentsWithoutRow:
         return label, indptr + np.append(0, np.cumsum(n_added))
 
 
-POOLED = np.array(0x7FF8_706F_0000_0000, dtype=np.uint64).view(np.float64)
-"""Label of a document that was in the pool but not judged; only infAP tells it from other NaN.
-
-It differs from other NaN in its bits, which survive copies, files of Parquet and Arrow, and single precision.
-"""
-
-
-def is_pooled(label: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether each label is that of a document that was in the pool and not judged."""
-    return np.ascontiguousarray(label).view(np.uint64) == POOLED.view(np.uint64)
-
-
-def pooled_if_negative(label: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same labels; negative ones become "in the pool, not judged", their meaning in TREC files."""
-    return np.where(label < 0, POOLED, label)
-
-
-WIDTHS = (1, 4, 8)
-"""Bytes of an entry that the kernel has a loop for."""
-
-FEW = 2**12
-"""Rows up to which NumPy is as fast."""
-
-
-def take_rows(x: NDArray[S], rows: Index, out: NDArray[S] | None = None) -> NDArray[S]:
-    """Entries of `x` along its first axis for rows that it has, into `out` if there is one."""
-    is_plain = x.ndim == 1 and x.dtype.kind in "fiub" and x.dtype.itemsize in WIDTHS and x.flags.c_contiguous
-    if len(rows) < FEW or not is_plain:
-        return x.take(rows, axis=0) if out is None else x.take(rows, axis=0, out=out, mode="clip")  # makes no copy
-    out = np.empty(len(rows), dtype=x.dtype) if out is None else out
-    grouping_kernels.take_rows(x, x.dtype.itemsize, rows, out)
-    return out
-
-
-class RowNotBuilt(Exception):
-    """The invalid document has no row that an error could name."""
-
-
-class InputNames(NamedTuple):
-    """Names used in error messages for labels, scores and positions."""
-
-    label: str = "y_true"
-    score: str = "y_score"
-    place: str = "row"
-
-
-class Origin(NamedTuple):
-    """Origin of the rows, for errors.
-
-    `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
-    kept of `n_given`, in the order in which they stand here, None for all as they were given.
-    """
-
-    names: InputNames = InputNames()
-    first_query: int | None = None
-    rows: Index | None = None
-    n_given: int | None = None
-
-
-class DataSummary(NamedTuple):
-    """Facts about all labels and scores: lowest and highest label, whether any is NaN, whether any score is -inf."""
-
-    label_range: tuple[float, float]
-    has_unjudged: bool
-    has_unretrieved: bool
-
-
-class Rows(NamedTuple):
-    """Rows by query: the grade and the score of each, and whether all scores are known to be the same."""
-
-    grade: Grade
-    score: NDArray[Any]
-    indptr: Index
-    is_constant: bool = False
-
-
-@dataclass(eq=False, repr=False)  # not frozen: that takes 1 microsecond to make in place of 0.3
-class Queries:
-    """Checked input, and its rows by query, queries in order of first appearance.
-
-    `label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or those
-    from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. `label` has a
-    second axis if there are several labels per row, one for each subtopic. `unlisted` are documents without a row;
-    `grade` is `label` as bytes where every label is a whole number from 0 to 31; None where one is not, or may not be.
-    """
-
-    label: Array
-    score: Array
-    indptr: Index
-    order: Index | None
-    qid: NDArray[Any]
-    weight: Array | None
-    summary: DataSummary
-    unlisted: DocumentsWithoutRow | None = None
-    grade: Grade | None = None
-    origin: Origin = Origin()
-
-    @property
-    def n_documents(self) -> Index:
-        """Rows of each query."""
-        return np.diff(self.indptr)
-
-    @property
-    def has_subtopics(self) -> bool:
-        """Whether there are several labels per row."""
-        return self.label.ndim == 2
-
-    has_one_score = False
-
-    @cached_property
-    def longest(self) -> int:
-        """Length of the longest query, with the documents that only its ideal list holds."""
-        if self.unlisted is None:
-            return order_kernels.longest(self.indptr)
-        return int((np.diff(self.indptr) + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
-
-    @cached_property
-    def without_negative(self) -> Queries:
-        """The same queries; negative labels are those of documents that were in the pool and that nobody judged."""
-        lowest, highest = self.summary.label_range
-        if lowest >= 0:
-            return self
-        unlisted = self.unlisted
-        if unlisted is not None:
-            unlisted = replace(unlisted, label=pooled_if_negative(unlisted.label))
-        summary = self.summary._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
-        label = pooled_if_negative(self.label)
-        return replace(self, label=label, grade=None, summary=summary, unlisted=unlisted)
-
-    def with_scores(self, score: Array, has_unretrieved: bool) -> Queries:
-        """The same queries with other scores, in the same order of rows."""
-        other = replace(self, score=score, summary=self.summary._replace(has_unretrieved=has_unretrieved))
-        for name in {"longest", "without_negative"} & vars(self).keys():
-            known = vars(self)[name]
-            if known is not self:
-                vars(other)[name] = known.with_scores(score, has_unretrieved) if isinstance(known, Queries) else known
-        return other
-
-    def by_query(self) -> Queries:
-        """The same queries with their rows in order, to be given scores in this order."""
-        if self.order is None:
-            return self
-        label, score = (take_rows(x, self.order) for x in (self.label, self.score))
-        grade = None if self.grade is None else take_rows(self.grade, self.order)
-        rows = self.order if self.origin.rows is None else self.origin.rows[self.order]
-        return replace(self, label=label, score=score, grade=grade, order=None, origin=self.origin._replace(rows=rows))
-
-    def named(self, names: InputNames) -> Queries:
-        """The same queries with other names in errors."""
-        return replace(self, origin=self.origin._replace(names=names))
-
-    def first_row(self, invalid: NDArray[np.bool_]) -> int:
-        """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""
-        if self.origin.first_query is None:
-            rows = self.origin.rows
-            return first_row(invalid) if rows is None else int(rows[np.nonzero(invalid)[0]].min())
-        if not invalid.any():
-            raise RowNotBuilt
-        return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1
-
-
-class GradedQueries(Queries):
-    """Queries whose labels are kept as bytes alone: a `label` that is None is made when it is read."""
-
-    has_subtopics = False
-
-    def __init__(self, label: Array | None, *others: Any, **named: Any) -> None:
-        super().__init__(cast(Array, label), *others, **named)
-        if label is None:
-            del vars(self)["label"]
-
-    @cached_property
-    def label(self) -> Array:
-        """Label of each row."""
-        assert self.grade is not None
-        return self.grade.astype(np.float64)
-
-
-def rows_of(x: NDArray[S], indptr: Index, order: Index | None, first: int, last: int) -> NDArray[S]:
-    """Entries of `x` for the rows of the queries from `first` up to `last`, by query."""
-    rows = slice(indptr[first], indptr[last])
-    return x[rows] if order is None else take_rows(x, order[rows])
-
-
-def first_row(invalid: NDArray[np.bool_]) -> int:
-    """First row with an invalid entry."""
-    return int(np.argmax(invalid if invalid.ndim == 1 else invalid.any(axis=1)))
+# --- blocks --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)

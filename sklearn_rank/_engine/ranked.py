@@ -1,7 +1,7 @@
 """Ranked queries as formulas read them, with the primitives that every metric is written with.
 
-`Ranked` is an order together with cutoffs. The order may be one of rows (`Ranking`), or one that is not known yet and
-records what a formula asks of it (`plan.RecordedOrder`): formulas cannot tell. Ties are treated by the primitives alone.
+`Ranked` is an order together with cutoffs. The order is one of rows (`Ranking`), or one that is not known yet and records
+what a formula asks of it (`plan.RecordedOrder`). Formulas cannot tell. Ties are treated by the primitives alone.
 """
 
 from __future__ import annotations
@@ -13,10 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.kernels import agreement as agreement_kernels
-from sklearn_rank._engine.queries import is_pooled
 from sklearn_rank._engine.primitives import (
-    AT_RANKS, CASCADE, CASCADE_UPWARDS, CENTRED_RANKS, CUMSUM, JOINT, MEANS, PAIRS, SPREAD, Call,
+    AT_RANKS,
+    CASCADE,
+    CASCADE_UPWARDS,
+    CENTRED_RANKS,
+    CUMSUM,
+    JOINT,
+    MEANS,
+    PAIRS,
+    SPREAD,
+    Call,
 )  # fmt: skip
+from sklearn_rank._engine.queries import is_pooled
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking, read_only
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import heed
@@ -151,7 +160,13 @@ class Ranked:
             value = values if isinstance(value, (int, float)) and value == 1 else value * values  # type: ignore[operator]
         table = None
         if by_rank is not None:
-            table = np.array(by_rank(self._order.ranks[: self._cutoffs[-1]]), dtype=np.float64)
+            ranks = self._order.ranks[: self._cutoffs[-1]]
+            table = np.array(by_rank(ranks), dtype=np.float64)
+            if table.shape != ranks.shape:
+                raise ValueError(
+                    f"by_rank of cumsum() must return a number for each rank, {len(ranks)} here. "
+                    f"Got shape {table.shape} instead."
+                )
         return self._take(CUMSUM, value, weight, by_rank=table, over_rank=over_rank, cutoffs=self._cutoffs)
 
     def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:

@@ -114,7 +114,8 @@ def as_grades(label: Array) -> Grade | None:
     if label.ndim == 2:
         return None
     grade = np.empty(len(label), dtype=np.uint8)
-    return grade if read_rows(np.ascontiguousarray(label), np.empty(0), grade)[3] else None
+    seen = read_rows(np.ascontiguousarray(label), None, None, 0, len(label), grade, None, None)
+    return grade if seen is not None and seen[2] else None
 
 
 class Ranking:
@@ -302,10 +303,12 @@ class Ranking:
     def take(self, call: Call) -> Array:
         """Result of a primitive."""
         if call.of_query is not None:
-            call = call._replace(of_query=np.asarray(call.of_query, dtype=np.float64).reshape(-1, 1))
+            call = call._replace(of_query=self._one_of_each_query(call.of_query))
         if call.primitive != AT_RANKS:  # whose values are of the positions of the ideal order
             values = self._one_or_flat if call.primitive in (CUMSUM, JOINT) else self.flat
-            call = call._replace(x=None if call.x is None else values(call.x), y=None if call.y is None else values(call.y))
+            call = call._replace(
+                x=None if call.x is None else values(call.x), y=None if call.y is None else values(call.y)
+            )
         work, best = Work(len(self.ranks)), self.ideal.lists if call.primitive == AT_RANKS else None
         step, out = call.bind(self.lists, work, self.n_positions, len(self.ptr) - 1, best=best)
         if not step():
@@ -322,6 +325,16 @@ class Ranking:
         """An array of a number for each position."""
         x = self._one_or_flat(x)
         return x if len(x) == self.n_positions else np.full(self.n_positions, x[0])
+
+    def _one_of_each_query(self, x: ArrayLike) -> Array:
+        """A number of each query, shape (n_queries, 1)."""
+        x, n_queries = np.asarray(x, dtype=np.float64), len(self.ptr) - 1
+        if x.shape not in ((n_queries, 1), (n_queries,)):
+            raise ValueError(
+                "of_query() and joint(most=) of a formula take one number for each query, "
+                f"shape ({n_queries}, 1). Got shape {x.shape} instead."
+            )
+        return x.reshape(-1, 1)
 
     def _one_or_flat(self, x: ArrayLike) -> Array:
         """A number as an array of one, or an array of a number for each position."""
@@ -412,9 +425,9 @@ class RankingKey(NamedTuple):
         return cls(
             spec.metric.pointwise,
             spec["ties"],
-            spec.metric.keeps_unretrieved and queries.summary.has_unretrieved,
-            spec["unjudged"] if spec.read(queries).summary.has_unjudged else None,
-            spec["negative"] if queries.summary.label_range[0] < 0 else "keep",
+            spec.metric.keeps_unretrieved and queries.facts.has_unretrieved,
+            spec["unjudged"] if spec.read(queries).facts.has_unjudged else None,
+            spec["negative"] if queries.facts.label_range[0] < 0 else "keep",
         )
 
 
@@ -442,7 +455,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
     if queries.grade is not None and unjudged is None:
         grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
-        return Labels(None, indptr, unlisted, grade=grade, highest=int(queries.summary.label_range[1]))
+        return Labels(None, indptr, unlisted, grade=grade, highest=int(queries.facts.label_range[1]))
     label = rows_of(queries.label, queries.indptr, queries.order, first, last)
     judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.check import check_matrix, check_query_weight, refuse_one_column
-from sklearn_rank._engine.queries import DataSummary, DocumentsWithoutRow, LazyQueries, Origin, Queries
+from sklearn_rank._engine.check import (
+    check_matrix_shapes,
+    check_query_weight,
+    facts_of,
+    queries_of_matrix,
+    refuse_one_column,
+)
+from sklearn_rank._engine.queries import DocumentsWithoutRow, Facts, LazyQueries, Origin, Queries, blocks_of
 from sklearn_rank._utils.numbers import as_floats, as_reals
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 Groups = tuple[Index, Array, Index]
+LISTED_PER_BLOCK = 2**17
+"""Listed documents in a block of queries."""
+
+PAIRS = 2**20
+"""Pairs of a query and a document in a block, where each must have a row."""
 
 
 class Grades(ABC):
     """Grades of `n_documents` documents for queries, which are asked for in slices.
 
-    To look them up, a query takes room for `width` numbers. They are whole numbers from 0 to `highest` that bytes hold,
+    To look them up, a query takes `width` numbers. They are whole numbers from 0 to `highest` that bytes hold,
     or any numbers if it is None.
     """
 
@@ -72,10 +82,10 @@ class Judgements(Grades):
         """Grades of some documents, and groups of all others: one of each that has an entry, one of the rest."""
         matrix, n_queries = self.rows(rows), rows.stop - rows.start
         judged = np.repeat(np.arange(n_queries), np.diff(matrix.indptr))
-        place, rest = judged * self.n_documents + matrix.indices, np.ones(len(judged) + 1, dtype=bool)
+        position, rest = judged * self.n_documents + matrix.indices, np.ones(len(judged) + 1, dtype=bool)
         asked = query * self.n_documents + item
-        at = np.searchsorted(place, asked)
-        judged_here = np.append(place, -1)[at] == asked
+        at = np.searchsorted(position, asked)
+        judged_here = np.append(position, -1)[at] == asked
         label = np.where(judged_here, np.append(matrix.data, 0.0)[at], 0.0)
         rest[at[judged_here]] = False
         judged, grade = judged[rest[:-1]], matrix.data[rest[:-1]]
@@ -91,13 +101,6 @@ def csr(matrix: Any, name: str, first: int = 0) -> Any:
     """Sparse matrix of float64 in canonical form; missing values (NaN) are kept, infinite ones refused.
 
     Its first row is row `first` of the whole.
-
-    Raises
-    ------
-    TypeError
-        If it does not hold real numbers.
-    ValueError
-        If it has not two dimensions, or an entry is infinite.
     """
     matrix = _reals(matrix, name)
     if matrix.ndim != 2:
@@ -122,36 +125,22 @@ def _reals(matrix: Any, name: str) -> Any:
     return matrix
 
 
-LISTED_PER_BLOCK = 2**17
-"""Listed documents in a block of queries."""
-
-PAIRS = 2**20
-"""Pairs of a query and a document in a block, where each must have a row."""
-
-
 def as_queries(
-    label: Array,
-    score: NDArray[Any],
-    indptr: Index,
-    first: int,
-    *,
-    unlisted: DocumentsWithoutRow | None = None,
+    label: Array, score: NDArray[Any], indptr: Index, first: int, *, unlisted: DocumentsWithoutRow | None = None
 ) -> Queries:
     """Queries of rows that need no check; the first query is row `first` of the input."""
     labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
-    return Queries(
-        label, score, indptr, None, np.arange(len(indptr) - 1), None, summary_of(labels),
-        unlisted=unlisted, origin=Origin(first_query=first),
-    )  # fmt: skip
+    facts, seen = facts_of_labels(labels), facts_of(None, score)[0]
+    facts = facts._replace(scores_are_whole=seen.scores_are_whole, score_range=seen.score_range)
+    ids = np.arange(len(indptr) - 1)
+    return Queries(label, score, indptr, None, ids, None, facts, unlisted, Origin(first_query=first))
 
 
-def summary_of(labels: Array) -> DataSummary:
-    """Summary of labels of documents that all have a finite score."""
-    low, high = labels.min(initial=0.0), labels.max(initial=0.0)
-    unjudged = bool(np.isnan(low))
-    if unjudged:
-        low, high = np.nanmin(labels, initial=0.0), np.nanmax(labels, initial=0.0)
-    return DataSummary((float(low), float(high)), has_unjudged=unjudged, has_unretrieved=False)
+def facts_of_labels(labels: Array) -> Facts:
+    """Facts about labels where documents without an entry have label 0."""
+    facts, _, _ = facts_of(labels, None)
+    low, high = facts.label_range
+    return facts._replace(label_range=(min(low, 0.0), max(high, 0.0)))
 
 
 def list_batches(
@@ -163,10 +152,8 @@ def list_batches(
     def blocks(depth: int | None) -> list[tuple[int, int]]:
         if depth is None:
             return cut_rows(n_queries, PAIRS // grades.n_documents)
-        edges = np.unique(
-            np.append(np.searchsorted(indptr[:-1], np.arange(0, indptr[-1] + 1, LISTED_PER_BLOCK)), [0, n_queries])
-        )
-        return [block for a, b in zip(edges[:-1], edges[1:], strict=True) for block in cut_rows(b, LISTED_PER_BLOCK, a)]
+        lists = blocks_of(indptr, LISTED_PER_BLOCK)
+        return [block for a, b in lists for block in cut_rows(b, LISTED_PER_BLOCK, a)]
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows, part = slice(first, last), slice(indptr[first], indptr[last])
@@ -182,7 +169,7 @@ def list_batches(
         grades.write(rows, labels)
         if without_self:
             labels, scores = drop_self(labels, first), drop_self(scores, first)
-        return replace(check_matrix(labels, scores), origin=Origin(first_query=first))
+        return queries_of_matrix(labels, scores, origin=Origin(first_query=first))
 
     return LazyQueries(np.full(n_queries, grades.n_documents - without_self), blocks, make)
 
@@ -201,31 +188,15 @@ def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
 
 
 def check_sparse(
-    y_true: MatrixLike,
-    y_score: MatrixLike,
-    *,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    y_true: MatrixLike, y_score: MatrixLike, *, qid: ArrayLike | None, sample_weight: ArrayLike | None,
     tie_break: ArrayLike | None,
-) -> tuple[LazyQueries, Array | None]:
-    """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries besides.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, a score is NaN or +inf, a label is infinite, or there is a qid.
-    TypeError
-        If labels, scores or weights are not real numbers.
-    """
+) -> tuple[LazyQueries, Array | None]:  # fmt: skip
+    """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries besides."""
     for name, given in (("qid", qid), ("tie_break", tie_break)):
         if given is not None:
             raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")
     label, scores = csr(y_true, "y_true"), _reals(y_score, "y_score")
-    if label.shape != scores.shape:
-        raise ValueError(f"y_true and y_score must have the same shape. Got {label.shape} and {scores.shape}.")
-    n_queries, n_documents = label.shape
-    if n_queries * n_documents == 0:
-        raise ValueError(f"At least one row and one column are needed. Got shape {label.shape}.")
+    n_queries, n_documents = check_matrix_shapes(label.shape, scores.shape, "y_score")
     refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
     grades = Judgements(label.__getitem__, n_documents)
@@ -260,7 +231,7 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> LazyQueries:
     def make(first: int, last: int, depth: int | None) -> Queries:
         label = np.empty((last - first, n_documents))
         grades.write(slice(first, last), label)
-        return replace(check_matrix(label, as_floats(score[first:last], "y_score")), origin=Origin(first_query=first))
+        return queries_of_matrix(label, as_floats(score[first:last], "y_score"), origin=Origin(first_query=first))
 
     n_rows = PAIRS // n_documents
     return LazyQueries(np.full(n_queries, n_documents), lambda depth: cut_rows(n_queries, n_rows), make)

@@ -16,8 +16,8 @@ from sklearn_rank._engine.kernels.plan import divide
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import Ranking
-from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.warning import warn_caller
 
 Transform = Callable[[Any], Any]
 
@@ -250,7 +250,7 @@ class PartialSums:
         """Mean of the metric; warns if it is undefined."""
         otherwise = spec["replace_undefined_by"]
         if math.isnan(otherwise) and not (self.counted > 0).all():
-            tell(f"{spec.metric.name} is not defined for any query, so its mean is nan.")
+            warn_caller(f"{spec.metric.name} is not defined for any query, so its mean is nan.")
         function_name = spec.metric.function_name if spec.metric.finite else None
         return self.mean(spec["average"], spec.metric.transform, otherwise, function_name)
 
@@ -281,7 +281,10 @@ class PartialSums:
 
 def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
     """Arrays for curves, whose values are to be written, and none of which is undefined; a cutoff is contiguous."""
-    values, undefined = np.empty((n_queries, sum(n_cutoffs)), FLOAT64, "F"), np.zeros((n_queries, sum(n_cutoffs)), BOOL, "F")
+    values, undefined = (
+        np.empty((n_queries, sum(n_cutoffs)), FLOAT64, "F"),
+        np.zeros((n_queries, sum(n_cutoffs)), BOOL, "F"),
+    )
     if len(n_cutoffs) == 1:
         return [(values, undefined)]
     outs, end = [], 0

@@ -5,32 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn_rank._chunks.columns import columns_of
-from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names
-from sklearn_rank._chunks.tables import table_with
+from sklearn_rank._chunks.column_arguments import checked_names, column_arguments
+from sklearn_rank._chunks.columns import columns_of, table_with
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
-from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.docstring import with_arguments_of
+from sklearn_rank._utils.echo import extended
 from sklearn_rank._utils.threads import check_n_jobs
 
 
 @named_arguments
+@with_arguments_of(column_arguments)
 def evaluate_frame(
     data: Any,
     *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    y_true: str | Sequence[str] = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
     by: str | Sequence[str] | None = None,
     clusters: str | None = None,
     tie_break: str | None = None,
     n_jobs: int | None = None,
-    **keywords: Any,
+    **columns: Any,
 ) -> Evaluation:
     """Compute many metrics on the columns of a table, with the same result as `evaluate` on the arrays.
 
@@ -41,17 +35,6 @@ def evaluate_frame(
         a dict of arrays, or any other table that narwhals reads (Ibis, Modin, cuDF) or that has Arrow's PyCapsule
         interface. Columns of float64 without nulls are not copied. Of a plan (LazyFrame, relation, stream) only the
         named columns are collected.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As in `evaluate`.
-    y_true : str or list of str, default="label"
-        Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity. A null is a
-        document that nobody judged, which `unjudged` says how to read.
-    y_score : str, default="score"
-        Column of the output of the model. ``-inf``: judged but not retrieved.
-    qid : str, default="qid"
-        Column of the query of each row, or a level of the index of a frame of pandas.
-    sample_weight : str or None, default=None
-        Column of the weight of each row's query in the mean; constant within a query.
     by : str, list of str or None, default=None
         Column of an attribute of each row's query, such as its country, for `Evaluation.segments`; or several. Constant
         within a query.
@@ -60,10 +43,6 @@ def evaluate_frame(
         cluster are not independent: intervals and tests of the result allow for that.
     tie_break : str or None, default=None
         Column for metrics with ``ties="stable"``: among equal scores the higher value ranks first.
-    n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
-    **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win.
 
     Returns
     -------
@@ -102,26 +81,11 @@ def evaluate_frame(
     >>> result.mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    specs = parse_metrics(metrics, **keywords)
-    names = ColumnNames(y_true, y_score, qid, sample_weight, by, clusters, tie_break)
-    check_column_names(names)
-    refuse_two_roles(names)
+    specs, names = column_arguments(data, **columns)
+    names = checked_names(names._replace(by=by, clusters=clusters, tie_break=tie_break))
     check_n_jobs(n_jobs)
-    columns = columns_of(table_with(data, names, "data"), names)._asdict()
+    arrays = columns_of(table_with(data, names), names)._asdict()
     try:
-        return evaluate(columns.pop("y_true"), columns.pop("y_score"), metrics=specs, n_jobs=n_jobs, **columns)
+        return evaluate(arrays.pop("y_true"), arrays.pop("y_score"), metrics=specs, n_jobs=n_jobs, **arrays)
     except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{error} The columns are {names}.") from error
-
-
-def refuse_two_roles(names: ColumnNames) -> None:
-    """Raise ValueError if labels, scores and queries share a column: scores that are the labels are always right."""
-    role_of: dict[str, str] = {}
-    for role, name in ColumnNames(*names[:3]).by_role():
-        if name in role_of:
-            raise ValueError(
-                "Labels, scores and queries are in different columns; copy one to rank by the labels. "
-                f"Got {echo(name)} as {role_of[name]} and as {role}."
-            )
-        role_of[name] = role
+        raise extended(error, f"The columns are {names}.") from error

@@ -8,21 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
-from sklearn_rank._utils.told import tell
-from sklearn_rank.io import RankingData
-from sklearn_rank.io._ids import QueryIds
+from sklearn_rank._utils.warning import warn_caller
+from sklearn_rank.io import RankingData, join
+from sklearn_rank.io._entries import QueryIds
 from sklearn_rank.io._join import joined
 from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index
 
 
 @named_arguments
+@described_as(join, column_arguments)
 def evaluate_run(
     judgements: JudgementsLike,
     run: RunLike,
@@ -50,11 +53,9 @@ def evaluate_run(
         ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; what
         `sklearn_rank.io.read_trec_qrels` or `sklearn_rank.io.read_entries` return.
     run : mapping, Entries or ranx.Run
-        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, of which each may be a pair (document,
-        score); what `sklearn_rank.io.read_trec_run` or `sklearn_rank.io.read_entries` return. An empty list means that
-        nothing was retrieved.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As in `evaluate`.
+        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, also of pairs (document, score); what
+        `sklearn_rank.io.read_trec_run` or `sklearn_rank.io.read_entries` return. An empty list means that nothing was
+        retrieved.
     sample_weight : mapping of query to float, default=None
         Weight of each query in the mean. This and the next two may be a Series of pandas with queries as its index.
     by : mapping of query to value, or of name to such mappings, default=None
@@ -67,30 +68,15 @@ def evaluate_run(
         out, or raise. None: "zero", with a warning that counts them.
     missing_from_qrels : {"zero", "drop", "raise"}, default=None
         Queries of the run without judgements, in the same way. None: "drop", with a warning that counts them.
-    duplicates : {"raise", "first"}, default="raise"
-        A document that is in a list twice: refuse it, or take its first place.
-    exclude : mapping of query to documents, default=None
-        Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
-        in neither are not looked at, as long as one is.
     unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
         Documents of the run that are not judged: not relevant, left out, or refused. Metrics that are made for
         incomplete judgements, such as bpref, read them in their own way, and so does a metric that says it in its name.
-    negative : {"unjudged", "keep"}, default="unjudged"
-        Documents of negative grade: not judged, as in TREC files, or the grades as they are.
-    tie_order : {"input", "trec_eval"}, default="input"
-        Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or by falling id as bytes.
-    float32 : bool, default=False
-        Whether scores are rounded to single precision first, as version 9 of trec_eval does.
-    n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
-    **keywords
-        Keywords for all metrics that have them, as in `evaluate`.
 
     Returns
     -------
     Evaluation
-        Queries in the order of the judgements, then those of the run alone if they are kept. ``result.qid`` has their
-        ids.
+        Queries in the order of the judgements, then queries that only the run has, if they are kept. Their ids are in
+        ``result.qid``.
 
     Raises
     ------
@@ -128,8 +114,8 @@ def evaluate_run(
     {'mrr': 0.75}
     """
     specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
-    weights, attributes = _by_query("sample_weight", sample_weight), _by_query("by", by)
-    clusters = _by_query("clusters", clusters)
+    weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)
+    clusters = _mapping_by_query("clusters", clusters)
     data = joined(
         "evaluate_run", run, judgements, missing_from_run="zero" if missing_from_run is None else missing_from_run,
         missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, tie_order=tie_order,
@@ -139,11 +125,11 @@ def evaluate_run(
     _warn_of_strangers(data)
     return evaluate(
         data.y_true, data.y_score, metrics=specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
-        sample_weight=None if weights is None else _of_rows(weights, data.qid),
+        sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
     )  # fmt: skip
 
 
-def _by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
+def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
     """Values by query; rows of the user have no order here, so nothing is matched by position.
 
     Raises
@@ -151,7 +137,8 @@ def _by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
     TypeError
         If it is neither a mapping nor labelled by an index.
     """
-    if hasattr(values, "to_dict") and hasattr(values, "index"):  # pandas
+    # Series and frames of pandas.
+    if hasattr(values, "to_dict") and hasattr(values, "index"):
         values = by_index(values, name)
     wrong = [values]
     if values is None or isinstance(values, Mapping):
@@ -164,7 +151,7 @@ def _by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
     )
 
 
-def _of_rows(weights: Mapping[Any, float], qid: QueryIds) -> NDArray[Any]:
+def _weight_of_rows(weights: Mapping[Any, float], qid: QueryIds) -> NDArray[Any]:
     """Weight of each row's query."""
     queries = qid.names.tolist()
     lacking = [query for query in queries if query not in weights]
@@ -181,7 +168,7 @@ def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_fr
     of_qrels = len(data.not_in_qrels) if missing_from_qrels is None else 0
     if of_run or of_qrels:
         unsaid = " and ".join(["missing_from_run="] * bool(of_run) + ["missing_from_qrels="] * bool(of_qrels))
-        tell(
+        warn_caller(
             f"Run and judgements do not have the same queries. {data.missing_queries().capitalize()}. "
             f"{unsaid} with 'zero', 'drop' or 'raise' says what is done with them, without this warning."
         )
@@ -193,7 +180,7 @@ def _warn_of_strangers(data: RankingData) -> None:
     if (retrieved & judged).any() or len(np.unique(data.qid.code[retrieved])) < 2 or not judged.any():
         return
     of_run, of_judgements = (data.doc_id[rows][:1].tolist()[0] for rows in (retrieved, judged))
-    tell(
+    warn_caller(
         "No document of the run is judged, so that all are not relevant. Ids of documents must be the same in both. "
         f"Got ids such as {echo(of_run)} in the run and {echo(of_judgements)} in the judgements."
     )

@@ -1,4 +1,4 @@
-"""Several systems at once: evaluated on the same data, or finished results, and compared."""
+"""Several systems at once: arrays, columns of a table, runs or finished results, compared on the same queries."""
 
 from __future__ import annotations
 
@@ -8,19 +8,31 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
+from sklearn_rank._chunks.column_arguments import ColumnNames, checked_names, column_arguments
+from sklearn_rank._chunks.columns import columns_of, read_column, table_with
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
-from sklearn_rank._entry_points.system_sources import of_arrays, of_columns, of_runs
+from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._evaluation.alignment import align_results
+from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import DEFAULT_METRICS
+from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.doors import RUN, door_of, is_table
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.docstring import described_as
+from sklearn_rank._utils.echo import echo, extended
+from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
+from sklearn_rank._utils.numbers import as_floats, column
+from sklearn_rank._utils.threads import check_n_jobs
+from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import collected_warnings, warn_caller
 from sklearn_rank.model_selection._comparison import Comparison, known_baseline
 from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
+
+Systems = tuple[dict[str, Evaluation], dict[str, Array]]
+"""Results and scores by row, by the name of the system."""
 
 HOW_TO_CALL = (
     "compare_systems takes labels and a dict of the scores of each system, "
@@ -28,10 +40,11 @@ HOW_TO_CALL = (
     "compare_systems(data, ['bm25', 'lgbm']); judgements and a dict of runs; or a dict of results of evaluate, "
     "compare_systems({'bm25': result, 'lgbm': result})."
 )
-"""Of errors."""
+"""What errors about the form of the arguments say."""
 
 
 @named_arguments
+@described_as(column_arguments)
 def compare_systems(
     data: Any = None,
     y_score: Any = None,
@@ -61,8 +74,6 @@ def compare_systems(
     y_score : dict, list of str or frame
         Of each system by its name the scores, as `evaluate` takes them, or a frame with a column for each; the column
         of the table, or a list of columns; or the run, as `evaluate_run` takes it.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As `evaluate` takes them.
     y_true : array-like or str, default=None
         Labels, in place of `data`; of a table the column of the labels, by default "label".
     qid : array-like of shape (n_samples,) or str, default=None
@@ -80,8 +91,6 @@ def compare_systems(
         For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
         True where there is a document, as `evaluate` takes it.
-    n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
     baseline : str, default=None
         System that the others are tested against. None: the first.
     test : str, default="t"
@@ -148,7 +157,7 @@ def compare_systems(
     plan = _check_plan(scores, baseline, test, correction)
     check_clusters("compare_systems", test, clusters)
     if all(isinstance(of_system, str) for of_system in scores.values()):
-        results, by_row = of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
+        results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
         return Comparison(results=results, y_score=by_row, **plan)
     _refuse_table_of_rows(y_true if data is None else data, scores)
     if data is not None and y_true is not None:
@@ -158,10 +167,13 @@ def compare_systems(
         raise TypeError(f"{HOW_TO_CALL} Got no labels.")
     if _are_runs(labels, scores):
         _refuse_rows(qid=qid, tie_break=about_rows.pop("tie_break"), mask=about_rows.pop("mask"))
-        results, by_row = of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)
+        results, by_row = _of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)
     else:
-        results, by_row = of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
+        results, by_row = _of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
     return Comparison(results=results, y_score=by_row, **plan)
+
+
+# --- what was given ------------------------------------------------------------------------------------------
 
 
 def _are_results(data: Any) -> bool:
@@ -182,7 +194,7 @@ def _are_results(data: Any) -> bool:
 
 
 def _refuse_data(given: Mapping[str, Any]) -> None:
-    """Refuse arguments that are about data, as finished results were evaluated already."""
+    """Refuse arguments that are about data, because finished results were evaluated already."""
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise TypeError(
@@ -218,7 +230,7 @@ def _refuse_twice(names: Sequence[str]) -> None:
 
 
 def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
-    """Refuse a table beside scores by row, which would be matched with it by position."""
+    """Refuse a table and scores by row, which would be matched by position."""
     if is_table(data) and any(len(np.shape(scores)) == 1 for scores in systems.values()):
         raise TypeError(
             "With a table, y_score names the columns of the scores: compare_systems(data, ['bm25', 'lgbm']), or "
@@ -228,19 +240,19 @@ def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
 
 def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
     """Whether documents are listed by query."""
-    if door_of(judgements) == RUN and not any(map(_is_run, systems.values())):
+    if hint_for(judgements) == RUN_HINT and not any(map(_is_run, systems.values())):
         raise TypeError(
             "compare_systems takes runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
             f"Got one run, or systems without queries: {echo(systems)}."
         )
-    return door_of(judgements) == RUN or any(door_of(run) == RUN for run in systems.values())
+    return hint_for(judgements) == RUN_HINT or any(hint_for(run) == RUN_HINT for run in systems.values())
 
 
 def _is_run(run: Any) -> bool:
     """Whether documents are listed by query, rather than numbers by document."""
     if isinstance(run, Mapping):
         return not isinstance(next(iter(run.values()), None), Real)
-    return door_of(run) == RUN or hasattr(run, "to_dict")
+    return hint_for(run) == RUN_HINT or hasattr(run, "to_dict")
 
 
 def _refuse_rows(**given: Any) -> None:
@@ -263,3 +275,72 @@ def _check_plan(systems: Mapping[str, Any], baseline: Any, test: Any, correction
     chosen = known_baseline(baseline, systems)
     check_plan("compare_systems", test=test, correction=correction, baseline=chosen)
     return {"baseline": chosen, "test": test, "correction": correction}
+
+
+# --- results of the systems ----------------------------------------------------------------------------------
+
+
+def _of_arrays(
+    y_true: Any, y_score: Mapping[str, Any], metrics: MetricsLike, keywords: Mapping[str, Any], **about_rows: Any
+) -> Systems:
+    """Systems with an array of scores each."""
+    specs = parse_metrics(metrics, **keywords)
+    results = evaluate_systems(y_true, y_score, specs=specs, **about_rows)
+    if any(map(issparse, y_score.values())):
+        return results, {}
+    return results, {name: column(as_floats(scores, name)) for name, scores in y_score.items()}
+
+
+def _of_columns(
+    data: Any, y_score: Mapping[str, str], metrics: MetricsLike, keywords: Mapping[str, Any], *, y_true: Any, qid: Any,
+    mask: Any, n_jobs: int | None, **columns: Any,
+) -> Systems:  # fmt: skip
+    """Systems with a column of scores each in one table; only the named columns are read.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As `evaluate_frame`.
+    """
+    if mask is not None:
+        raise TypeError("Rows of a table are documents, and no padding, so there is no mask=. Got a mask.")
+    _refuse_twice([*y_score.values()])
+    named = {"y_true": "label" if y_true is None else y_true, "qid": "qid" if qid is None else qid, **columns}
+    names = checked_names(ColumnNames(y_score=[*y_score.values()], **named), several=("y_true", "y_score", "by"))
+    check_n_jobs(n_jobs)
+    parse_metrics(metrics, **keywords)
+    table = table_with(data, names)
+    about_rows = columns_of(table, names)._asdict() | {"n_jobs": n_jobs}
+    del about_rows["y_score"]
+    scores = {name: read_column(table, column) for name, column in y_score.items()}
+    try:
+        return _of_arrays(about_rows.pop("y_true"), scores, metrics, keywords, **about_rows)
+    except (TypeError, ValueError) as error:
+        raise extended(error, f"The columns are {names}.") from error
+
+
+def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems:
+    """Systems with a run each; they must have the same queries in the end.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As `evaluate_run`, with the name of the system.
+    """
+    results = {}
+    for name, run in runs.items():
+        results[name] = _of_run(name, judgements, run, common)
+    return align_results(results, "compare_systems"), {}
+
+
+def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> Evaluation:
+    """Result of one run; what is said about it names the system."""
+    about = f"This is about the system {echo(name)}."
+    with collected_warnings() as messages:
+        try:
+            result = evaluate_run(judgements, run, **common)
+        except (TypeError, ValueError) as error:
+            raise extended(error, about) from error
+    for message in messages:
+        warn_caller(f"{message} {about}")
+    return result

@@ -10,20 +10,13 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
 
 
 def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict[str, Evaluation]:
-    """The results, all with the queries and the metrics in the order of the first one.
-
-    Raises
-    ------
-    ValueError
-        If metrics, their keywords, queries, labels, weights, clusters or attributes of one name are not the same.
-    """
+    """Results that differ in values only, all with the queries and the metrics in the order of the first one."""
     (first, expected), *others = results.items()
     for name, result in others:
         _refuse_other_metrics(first, expected, name, result, function_name)
@@ -91,23 +84,21 @@ def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], fun
             )
 
 
-def _in_order(result: Evaluation, place: Index, expected: Evaluation) -> Evaluation:
+def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluation:
     """A result with its queries from these places, and its metrics as in another one; the means stay as they are."""
-    if [*result.meaning] == [*expected.meaning] and np.array_equal(place, np.arange(len(place))):
+    if [*result.meaning] == [*expected.meaning] and np.array_equal(order, np.arange(len(order))):
         return result
-    source = result._source
-    documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
     of_queries: dict[str, Any] = {
-        "n_documents": documents, "weight": result.weight, "label_fingerprints": source.label_fingerprints,
-        "clusters": result.clusters,
+        "n_documents": result._source.known_documents, "label_fingerprints": result.label_fingerprints,
+        "weight": result.weight, "clusters": result.clusters,
     }  # fmt: skip
     return Evaluation.from_values(
-        result.qid[place],
-        {metric: result.per_query[metric][place] for metric in expected.meaning},
-        undefined={metric: values.undefined[place, 0] for metric, values in result._metrics.items()},
+        result.qid[order],
+        {metric: result.per_query[metric][order] for metric in expected.meaning},
+        undefined={metric: values.undefined[order, 0] for metric, values in result._metrics.items()},
         means=result.mean(), meaning=result.meaning, average=result.average,
-        greater_is_better=result.greater_is_better, by={name: x[place] for name, x in result.attributes.items()},
-        **{name: None if values is None else values[place] for name, values in of_queries.items()},
+        greater_is_better=result.greater_is_better, by={name: x[order] for name, x in result.attributes.items()},
+        **{name: None if values is None else values[order] for name, values in of_queries.items()},
     )  # fmt: skip
 
 

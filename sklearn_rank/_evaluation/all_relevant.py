@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.told import tell
+from sklearn_rank._utils.warning import warn_caller
 
 OF_RELEVANCE = frozenset(
     {"bpref", "coverage", "f", "fallout", "hit", "infap", "iprec", "map", "mrr", "precision", "recall", "rprec"}
@@ -28,8 +28,9 @@ class LabelRange(NamedTuple):
     @classmethod
     def of(cls, queries: Queries) -> LabelRange:
         """Range of the labels of checked queries."""
-        (lowest, highest), has_unjudged, has_unretrieved = queries.summary
-        if has_unjudged or has_unretrieved:
+        facts = queries.facts
+        lowest, highest = facts.label_range
+        if facts.has_unjudged or facts.has_unretrieved:
             lowest = highest = math.nan
         return cls(len(queries.qid), lowest, highest)
 
@@ -55,7 +56,7 @@ def warn_if_all_relevant(labels: LabelRange, specs: Mapping[str, MetricSpec]) ->
         if spec.metric.name in OF_RELEVANCE and spec.metric.is_built_in and lowest >= spec["min_relevance"]
     ]  # fmt: skip
     if constant:
-        tell(
+        warn_caller(
             f"Every document is relevant, as labels go from {lowest:g} to {highest:g} and relevant are those >= "
             f"min_relevance={specs[constant[0]]['min_relevance']:g}: {', '.join(constant)} say nothing about the "
             f"ranking. If {lowest:g} means not relevant, pass y_true - {lowest:g}, or min_relevance above {lowest:g} "

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read, with_scores
+from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
+from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.sparse import check_sparse
 from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
@@ -22,6 +24,8 @@ from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import MatrixLike
 
@@ -123,7 +127,7 @@ def evaluate(
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
         return evaluate_queries(batches, specs, ids, weight, n_jobs, properties)
-    queries = check_queries(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
+    queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     warn_if_all_relevant(LabelRange.of(queries), specs)
     return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
@@ -133,7 +137,8 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
     """Refuse an order of tied documents that no metric reads."""
     if tie_break is None:
         return
-    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}  # of metrics that break ties
+    # Metrics that define ties themselves break none.
+    policies = {spec["ties"] for spec in specs.values() if not spec.metric.defines_ties}
     if policies and "stable" not in policies:
         raise ValueError("tie_break is read with ties='stable' only. Got no metric that asks for it.")
 
@@ -148,7 +153,8 @@ def evaluate_queries(
     The result keeps the queries, or those in `kept` if they report their progress.
     """
     fingerprints, built = None, queries
-    if isinstance(queries, LazyQueries):  # building them is expensive, so their labels are read on the way
+    # To build them is expensive, so their labels are read on the way.
+    if isinstance(queries, LazyQueries):
         fingerprints = np.zeros(len(queries.n_documents), dtype=np.uint32)
         built = replace(queries, make=_with_fingerprints(queries.make, fingerprints))
     metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
@@ -164,3 +170,36 @@ def _with_fingerprints(make: Callable[..., Queries], fingerprints: NDArray[np.ui
         return queries
 
     return make_and_write
+
+
+def evaluate_systems(
+    y_true: MatrixLike, y_score: Mapping[str, Any], *, specs: Mapping[str, MetricSpec], qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
+    tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
+) -> dict[str, Evaluation]:  # fmt: skip
+    """Result of each of several systems on the same rows, as `evaluate` has it; rows are checked and grouped once.
+
+    All scores are checked before a metric is computed.
+    """
+    refuse_unread_tie_break(tie_break, specs)
+    data: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
+    if any(map(issparse, (y_true, *y_score.values()))):
+        data |= {"qid": qid, "metrics": specs, "by": by, "clusters": clusters}
+        return {name: evaluate(y_true, scores, **data) for name, scores in y_score.items()}
+    named = {name: f"y_score[{echo(name)}]" for name in y_score}
+    check_rows(y_true=y_true, **{named[name]: scores for name, scores in y_score.items()}, qid=qid)
+    (first, scores), *others = y_score.items()
+    checked = {first: read(y_true, scores, qid=qid, **data, score_name=named[first])}
+    shape = as_floats(scores, named[first]).shape
+    for name, of_system in others:
+        check_columns(y_true, of_system, named[name])
+        if queries_in(of_system) is not None:
+            refuse_other_queries(of_system, find_qid(y_true, qid), name=named[name])
+        checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
+    rows = QueryRows.of(checked[first])
+    properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)
+    warn_if_all_relevant(LabelRange.of(checked[first]), specs)
+    return {
+        name: evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
+        for name, queries in checked.items()
+    }

@@ -65,13 +65,7 @@ class GroupedRows:
         return id_order(self.ids)
 
     def take(self, rows: Index) -> GroupedRows:
-        """Some of the rows, in which queries are whole.
-
-        Raises
-        ------
-        ValueError
-            If all of their weights are zero.
-        """
+        """Some of the rows, in which queries are whole; one of their weights at least is above 0."""
         numbers, indptr, order = group_rows(self.number[rows], len(rows))
         query = self._by_id[numbers]
         weight = None if self.weight is None else self.weight[query]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sklearn_rank._engine.check import as_mask, check_queries
+from sklearn_rank._engine.check import as_mask, read
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
@@ -90,7 +90,7 @@ def prepare(
     if len(shape) == 2 and named and any(spec.metric.subtopics for spec in specs.values()):
         shape = shape[:1]  # a column is a subtopic, no document
     none = np.zeros(shape)
-    queries = check_queries(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
+    queries = read(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
     warn_if_all_relevant(LabelRange.of(queries), specs)
     queries = _copied(queries).by_query()
     rows = queries.origin.rows
@@ -106,4 +106,4 @@ def prepare(
 def _copied(queries: Queries) -> Queries:
     """The same queries in arrays of their own, which nobody else changes."""
     weight = None if queries.weight is None else queries.weight.copy()
-    return replace(queries, label=queries.label.copy(), qid=queries.qid.copy(), weight=weight)
+    return replace(queries, row_label=queries.row_label.copy(), qid=queries.qid.copy(), weight=weight)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._engine.attributes import QueryAttributes
-from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import BoundMetrics
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.typing import Array, MatrixLike
+from sklearn_rank._utils.typing import MatrixLike
 
 NO_PROPERTIES = QueryAttributes({}, None)
 
@@ -42,14 +42,14 @@ class PreparedMetrics:
         is_single: bool = False,
         properties: QueryAttributes = NO_PROPERTIES,
     ) -> None:
-        self._queries = queries.by_query().with_scores(np.empty(0), False)
+        self._queries = queries.by_query().with_scores(np.empty(0), Facts())
         self._rows, self._specs, self._n_jobs = rows, dict(specs), n_jobs
         self._is_single, self._properties = is_single, properties
         self._bind()
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, of which nothing else is known yet."""
-        self._bound = BoundMetrics.of(self._queries, [*self._specs.values()])
+        self._bound = BoundMetrics.of(self._queries, [*self._specs.values()], most_kept=math.inf)
 
     @property
     def names(self) -> list[str]:
@@ -105,9 +105,9 @@ class PreparedMetrics:
 
     def _with_scores(self, y_score: MatrixLike) -> Queries:
         """Queries with these scores, which are checked."""
-        score, has_unretrieved = self._rows.read(y_score, self._n_jobs)
-        queries = self._queries.with_scores(score, has_unretrieved)
-        if has_unretrieved:
+        score, seen = self._rows.read(y_score, self._n_jobs)
+        queries = self._queries.with_scores(score, seen)
+        if seen.has_unretrieved:
             self._bound.check_scores(queries)
         return queries
 

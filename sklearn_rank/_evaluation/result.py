@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.plain import (
-    PlainValues,
+from sklearn_rank._evaluation.given_values import (
+    GivenValues,
     check_column,
     check_ids,
     check_metric_names,
@@ -21,26 +21,33 @@ from sklearn_rank._evaluation.plain import (
     check_weight,
     mean_of,
 )
-from sklearn_rank._evaluation.segments import COLUMNS, Segments, SegmentsBy, numbers_of, partition, table_of
+from sklearn_rank._evaluation.segments import (
+    SEGMENT_COLUMNS,
+    Segments,
+    SegmentsBy,
+    numbers_of,
+    partition,
+    subset_rows,
+    table_of,
+)
 from sklearn_rank._evaluation.source import DataCounts, RankedData
-from sklearn_rank._evaluation.values import QueryValues, one_of_these
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.constraints import COUNT
-from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.frames import index_of
+from sklearn_rank._utils.constraints import COUNT, is_key
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.optional import import_pandas
+from sklearn_rank._utils.optional import import_pandas, index_of
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
 from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.typing import Array, RandomState
 
 if TYPE_CHECKING:
     from sklearn_rank.stats._heterogeneity import Heterogeneity
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(QueryValues, TableReport, Saveable):
+class Evaluation(TableReport, Saveable):
     """Values of metrics per query, as `evaluate` returns them.
 
     Attributes
@@ -68,6 +75,13 @@ class Evaluation(QueryValues, TableReport, Saveable):
     that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on other
     labels are not compared.
     """
+
+    qid: NDArray[Any]
+    weight: Array | None
+    _metrics: Mapping[str, PerQuery | GivenValues]
+    _source: RankedData | DataCounts
+    attributes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    clusters: NDArray[Any] | None = None
 
     @classmethod
     def from_values(
@@ -140,7 +154,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
             missing = (undefined or {}).get(name, np.isnan(of_queries))
             mean = (means or {}).get(name)
             direction = (greater_is_better or {}).get(name)
-            metrics[name] = PlainValues(
+            metrics[name] = GivenValues(
                 of_queries,
                 check_column(f"undefined of {echo(name)}", missing, ids, bool)[:, None],
                 mean_of(name, of_queries, weight, kind, mean),
@@ -150,11 +164,167 @@ class Evaluation(QueryValues, TableReport, Saveable):
                 if direction is None
                 else bool(direction),
             )
-        documents = None if n_documents is None else check_column("n_documents", n_documents, ids, np.int64)
-        sums = label_fingerprints
-        sums = None if sums is None else check_column("label_fingerprints", sums, ids, np.uint32)
-        properties = check_properties(by, clusters, ids)
-        return cls(ids, weight, metrics, DataCounts(documents, sums), **properties._asdict())
+        counts = DataCounts(
+            None if n_documents is None else check_column("n_documents", n_documents, ids, np.int64),
+            None
+            if label_fingerprints is None
+            else check_column("label_fingerprints", label_fingerprints, ids, np.uint32),
+        )
+        return cls(ids, weight, metrics, counts, **check_properties(by, clusters, ids)._asdict())
+
+    @cached_property
+    def per_query(self) -> dict[str, NDArray[np.float64]]:
+        """Value of each metric for each query."""
+        return {name: result.values()[:, 0] for name, result in self._metrics.items()}
+
+    @cached_property
+    def n_documents(self) -> NDArray[np.int64]:
+        """Number of documents of each query, also those not retrieved."""
+        return self._source.n_documents
+
+    @property
+    def label_fingerprints(self) -> NDArray[np.uint32] | None:
+        """Fingerprint of the labels of each query; None if unknown."""
+        return self._source.label_fingerprints
+
+    @cached_property
+    def n_undefined(self) -> dict[str, int]:
+        """Number of queries for which a metric is not defined."""
+        return {name: int(result.undefined.sum()) for name, result in self._metrics.items()}
+
+    @cached_property
+    def meaning(self) -> dict[str, str]:
+        """Each metric with all its keywords, in words."""
+        return {name: result.meaning for name, result in self._metrics.items()}
+
+    @cached_property
+    def average(self) -> dict[str, str]:
+        """Kind of each mean: "macro", "micro" or "geometric"."""
+        return {name: result.average_kind for name, result in self._metrics.items()}
+
+    @cached_property
+    def greater_is_better(self) -> dict[str, bool]:
+        """Whether a higher value of a metric is better."""
+        return {name: result.greater_is_better for name, result in self._metrics.items()}
+
+    def mean(self) -> dict[str, float]:
+        """Mean of each metric over queries; weighted, pooled or geometric as the metric was asked for.
+
+        Returns
+        -------
+        dict of str to float
+        """
+        return {name: float(result.average(self.weight)[0]) for name, result in self._metrics.items()}
+
+    def confidence_interval(
+        self,
+        confidence_level: float = 0.95,
+        method: str = "t",
+        *,
+        n_resamples: int = 9999,
+        random_state: RandomState = None,
+    ) -> dict[str, tuple[float, float]]:
+        """Confidence interval of the mean over queries of each metric; every query has the same weight.
+
+        Where the result has `clusters`, it allows for queries of one cluster that depend on each other.
+
+        The interval covers other queries of the same kind, not other training sets. Queries that are left out of the
+        mean are left out here.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Between 0 and 1, exclusive.
+        method : {"t", "percentile", "bca"}, default="t"
+            Student's t; percentiles of the bootstrap; bias-corrected and accelerated ones. The bootstrap needs about
+            50 queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
+        n_resamples : int, default=9999
+            Bootstrap samples.
+        random_state : int, RandomState, Generator or None, default=None
+            Source of the bootstrap samples.
+
+        Returns
+        -------
+        dict of str to (float, float)
+            (nan, nan) with fewer than two queries or clusters, and for a mean that is weighted, pooled or geometric;
+            for these, resample `per_query` and `weight`.
+
+        Raises
+        ------
+        ValueError
+            If a keyword is invalid.
+        """
+        from sklearn_rank.stats._intervals import confidence_interval  # loads scipy.stats
+
+        intervals = {}
+        for name, values in self.per_query.items():
+            # Undefined values give no interval, but keywords are checked.
+            values = values if self.counts_queries_equally(name) else np.full_like(values, np.nan)
+            intervals[name] = confidence_interval(
+                values, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
+                random_state=random_state, clusters=self.clusters,
+            )  # fmt: skip
+        return intervals
+
+    def counts_queries_equally(self, metric: str) -> bool:
+        """Whether the mean of a metric gives every query the same weight, as tests and intervals assume.
+
+        Parameters
+        ----------
+        metric : str
+            One of the metrics, as it was named.
+
+        Returns
+        -------
+        bool
+            False if the result has weights, and for a pooled or geometric mean.
+        """
+        return self.weight is None and self.average[known_metric(self, metric)] == "macro"
+
+    def subset(self, qids: ArrayLike | Set[Any]) -> Self:
+        """Result of some of the queries, in the order of this one.
+
+        Parameters
+        ----------
+        qids : array-like or set of query ids, or array-like of bool of shape (n_queries,)
+            Queries to keep, each once; or whether to keep each query, such as ``result.n_documents > 10``.
+
+        Returns
+        -------
+        Evaluation
+            With weights, attributes, clusters and fingerprints of labels, and pooled means of these queries. The data
+            are not kept, so ties are not looked for.
+
+        Raises
+        ------
+        ValueError
+            If a query is not in the result, is named twice, or none is left; or if a mean is pooled or geometric and
+            the result was loaded or made of given values, of which such a mean cannot be taken again.
+
+        Examples
+        --------
+        >>> from sklearn_rank import evaluate
+        >>> result = evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr")
+        >>> result.subset(["b"]).mean()
+        {'mrr': 1.0}
+        """
+        rows, source = subset_rows(qids, self.qid), self._source
+        documents, sums = source.known_documents, source.label_fingerprints
+        counts = DataCounts(None if documents is None else documents[rows], None if sums is None else sums[rows])
+        return replace(self._taken(rows, [*self._metrics]), _source=counts)
+
+    def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
+        """Values of metrics for the queries at some places, without what is known of the data."""
+        weight, clusters = (None if x is None else x[rows] for x in (self.weight, self.clusters))
+        return replace(
+            self,
+            qid=self.qid[rows],
+            weight=weight,
+            clusters=clusters,
+            attributes={name: values[rows] for name, values in self.attributes.items()},
+            _metrics={name: self._metrics[name].take(rows, name, weight) for name in metrics},
+            _source=DataCounts(),
+        )
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
@@ -293,7 +463,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
         all             4   0.6250   [0.2272, 1.0228]            0
         """
         names = [*self._metrics] if metric is None else [known_metric(self, metric)]
-        parts = partition(self, by, "segments", COLUMNS)
+        parts = partition(self, by, "segments", SEGMENT_COLUMNS)
         everything = self._taken(slice(None), names)
         of_parts = [(values, numbers_of(self._taken(rows, names), confidence_level)) for values, rows in parts.rows()]
         tests = {name: self._segments_differ(name, parts.segment) for name in names}
@@ -374,7 +544,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
 
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         means = self.mean()
         words = [
             {
@@ -391,12 +561,10 @@ class Evaluation(QueryValues, TableReport, Saveable):
             "values": np.stack([*self.per_query.values()]),
             "undefined": np.stack([result.undefined[:, 0] for result in self._metrics.values()]),
         }
-        source = self._source
-        n_documents = source.known_documents if isinstance(source, DataCounts) else source.n_documents
         more = {
-            "n_documents": n_documents,
+            "n_documents": self._source.known_documents,
             "weight": self.weight,
-            "label_fingerprints": source.label_fingerprints,
+            "label_fingerprints": self._source.label_fingerprints,
             "clusters": self.clusters,
             **{f"attribute{i}": values for i, values in enumerate(self.attributes.values())},
         }
@@ -404,7 +572,7 @@ class Evaluation(QueryValues, TableReport, Saveable):
         return {"metrics": words, "attributes": [*self.attributes]}, arrays
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         metrics = check_saved(words, arrays)
         names = [metric["name"] for metric in metrics]
 
@@ -453,7 +621,12 @@ def computed_values(result: Evaluation) -> dict[str, PerQuery]:
 
 def known_metric(result: Evaluation, metric: object) -> str:
     """Check that a result has a metric, and return its name."""
-    return one_of_these(metric, result.per_query)
+    if not is_key(metric, result.average):
+        raise ValueError(
+            "The 'metric' parameter must be one of the result's metrics: "
+            f"{echo_all(result.average)}. Got {echo(metric)} instead."
+        )
+    return str(metric)
 
 
 def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:

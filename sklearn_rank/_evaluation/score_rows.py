@@ -8,25 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import refuse_scores
+from sklearn_rank._engine.check import facts_of, refuse_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, names_of, queries_in
 from sklearn_rank._engine.grouping import refuse_other_queries
-from sklearn_rank._engine.kernels.checks import read_scores
-from sklearn_rank._engine.queries import take_rows
+from sklearn_rank._engine.queries import Facts, take_rows
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index
 
-SHAPE = (
-    "{name} must have one score for each label that was prepared, so shape {shape}. Got shape {got} instead.{hint} "
-    "Other rows are prepared by themselves."
-)
-FEW_ROWS = 2**10
-"""Rows that are taken at once faster than block by block."""
-SYSTEMS = " Scores of several systems are given one after the other: [prepared(column) for column in y_score.T]."
+ONE_BLOCK_ROWS = 2**10
+"""Rows that are read in one block: more blocks cost more than they gain."""
 
 
-class Labelled(NamedTuple):
+class RowLabels(NamedTuple):
     """Labels of rows of an object of pandas, and of columns of any frame, without the object."""
 
     index: Any
@@ -47,7 +41,7 @@ class ScoreRows:
         Query ids.
     rows : ndarray or None
         Row of the input at each row by query; None if they are the same. Rows under a mask are left out.
-    labelled : dict of str to Labelled
+    labelled : dict of str to RowLabels
         Arguments that had labels, which scores with labels must have too.
     """
 
@@ -55,38 +49,35 @@ class ScoreRows:
     indptr: Index
     qid: NDArray[Any]
     rows: Index | None = None
-    labelled: dict[str, Labelled] = field(default_factory=dict)
+    labelled: dict[str, RowLabels] = field(default_factory=dict)
 
-    def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, bool]:
-        """Scores by query, and whether any of them is -inf.
-
-        Raises
-        ------
-        ValueError
-            If there is not one for each label, one is NaN or +inf, or labels of rows differ.
-        TypeError
-            If they are no real numbers.
-        """
+    def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, Facts]:
+        """Scores by query, checked, and facts about them."""
         if type(y_score) is not np.ndarray:
             self._check_labels(y_score, name)
         score = as_floats(y_score, name)
         if len(self.shape) == 1:
             score = column(score)
         if score.shape != self.shape:
-            several = score.ndim == 2 and score.shape[:1] == self.shape
-            got = np.shape(score)
-            raise ValueError(SHAPE.format(name=name, shape=self.shape, got=got, hint=SYSTEMS * several))
+            hint = ""
+            if score.ndim == 2 and score.shape[:1] == self.shape:
+                hint = " Scores of several systems are given one after the other: "
+                hint += "[prepared(column) for column in y_score.T]."
+            raise ValueError(
+                f"{name} must have one score for each label that was prepared, so shape {self.shape}. Got shape "
+                f"{score.shape} instead.{hint} Other rows are prepared by themselves."
+            )
         if score.ndim == 2:
             score = score.ravel()
         by_query = score if self.rows is None else self._taken(score, self.rows, n_jobs)
-        has_unretrieved, has_invalid = facts_of(by_query, n_jobs)
-        if has_invalid:
+        facts, _, are_good = facts_of(None, by_query, n_jobs=n_jobs)
+        if not are_good:
             self._refuse(score, name)
-        return by_query, has_unretrieved
+        return by_query, facts
 
     def _taken(self, score: Array, rows: Index, n_jobs: int | None) -> Array:
         """Scores by query."""
-        if len(rows) <= FEW_ROWS:
+        if len(rows) <= ONE_BLOCK_ROWS:
             return score.take(rows)
         by_query = np.empty(len(rows))
         for_each(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), row_blocks(len(rows), n_jobs), n_jobs)
@@ -105,7 +96,8 @@ class ScoreRows:
         check_rows(**self.labelled, **{name: y_score})
         if "y_true" in self.labelled and len(self.shape) == 2:
             check_columns(self.labelled["y_true"], y_score, name)
-        if queries_in(y_score) is None or len(labels_of(y_score)) != self.shape[0]:  # which is told of later
+        # Another number of rows is refused later, by its shape.
+        if queries_in(y_score) is None or len(labels_of(y_score)) != self.shape[0]:
             return
         if len(self.shape) == 2:
             refuse_other_queries(y_score, self.qid, name=name)
@@ -114,19 +106,11 @@ class ScoreRows:
         if self.rows is None:
             refuse_other_queries(y_score, qid, name=name)
         else:
-            kept = Labelled(labels_of(y_score)[np.sort(self.rows)])
+            kept = RowLabels(labels_of(y_score)[np.sort(self.rows)])
             refuse_other_queries(kept, qid[np.argsort(self.rows)], name=name)
 
 
-def facts_of(score: Array, n_jobs: int | None) -> tuple[bool, bool]:
-    """Whether a score is -inf, and whether one is NaN or +inf."""
-    if len(score) <= FEW_ROWS:
-        return read_scores(score)
-    blocks = for_each(lambda a, b: read_scores(score[a:b]), row_blocks(len(score), n_jobs), n_jobs)
-    return any(unretrieved for unretrieved, _ in blocks), any(invalid for _, invalid in blocks)
-
-
-def labels_of_rows(**given: Any) -> dict[str, Labelled]:
+def labels_of_rows(**given: Any) -> dict[str, RowLabels]:
     """Labels of the arguments that have some."""
-    labels = {name: Labelled(labels_of(x), names_of(x)) for name, x in given.items()}
+    labels = {name: RowLabels(labels_of(x), names_of(x)) for name, x in given.items()}
     return {name: of_one for name, of_one in labels.items() if any(part is not None for part in of_one)}

@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._engine.grouping import number_of_rows, number_together
 from sklearn_rank._engine.ids import id_order, ids_of
-from sklearn_rank._evaluation.plain import check_properties
+from sklearn_rank._evaluation.given_values import check_properties
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
-from sklearn_rank._utils.told import told_here
 from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.warning import collected_warnings
 
 SegmentsBy = str | Sequence[str] | AttributesLike
-NAME_WIDTH = 24
+VALUE_WIDTH = 24
 """Characters of the value of an attribute where tables are printed."""
+
+SEGMENT_COLUMNS = ("metric", "queries", "mean", "low", "high", "undefined")
+"""Columns of the table behind the attributes."""
 
 
 class PerQueryResult(Protocol):
@@ -66,13 +69,7 @@ class Partition(NamedTuple):
 
 
 def partition(result: PerQueryResult, by: Any, function_name: str, columns: Sequence[str]) -> Partition:
-    """Segments of the queries of a result by attributes that it has, or that are given per query.
-
-    Raises
-    ------
-    ValueError
-        If the result has no such attribute, or none at all, or one is named as a column of the table behind them.
-    """
+    """Segments of the queries of a result by attributes that it has, or that are given per query."""
     attributes = _attributes(result, by, function_name)
     if taken := [name for name in attributes if name in columns]:
         raise ValueError(
@@ -119,14 +116,8 @@ def _numbered(values: NDArray[Any]) -> tuple[Index, list[Any]]:
     return rank[number], distinct[order].tolist()
 
 
-def places_of(qids: Any, known: NDArray[Any]) -> Index:
-    """Places of some queries among those known, in ascending order.
-
-    Raises
-    ------
-    ValueError
-        If a query is not known or named twice, or there is none, or the labels of a mask are not the queries.
-    """
+def subset_rows(qids: Any, known: NDArray[Any]) -> Index:
+    """Positions of some queries among those known, each once, in ascending order."""
     wanted = ids_of([*qids] if isinstance(qids, Set) else qids)
     if wanted.ndim != 1 or len(wanted) == 0:
         raise ValueError(f"subset needs a list of one query or more. Got {echo(qids)}.")
@@ -147,10 +138,6 @@ def places_of(qids: Any, known: NDArray[Any]) -> Index:
     if (twice := np.bincount(of_wanted) > 1).any():
         raise ValueError(f"subset takes each query once. Got {echo(known[[twice.argmax()]].tolist()[0])} twice.")
     return np.sort(of_wanted)
-
-
-COLUMNS = ("metric", "queries", "mean", "low", "high", "undefined")
-"""Columns of the table behind the attributes."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,13 +203,13 @@ class Segments(TableReport):
         return [self._of_metric(metric, WIDTH) for metric in self.gap]
 
     def _text_tables(self) -> list[Table]:
-        return [self._of_metric(metric, max(6, NAME_WIDTH // len(self.by))) for metric in self.gap]
+        return [self._of_metric(metric, max(6, VALUE_WIDTH // len(self.by))) for metric in self.gap]
 
     def _of_metric(self, metric: str, width: int) -> Table:
         """The rows of a metric, the interval in one column."""
         at = len(self.by)
         rows = [
-            (*short_names(row[:at], width), *with_interval(*row[at + 1 :]))
+            (*shorten_values(row[:at], width), *with_interval(*row[at + 1 :]))
             for row in (*self.table.rows, *self.overall.rows)
             if row[at] == metric
         ]
@@ -230,7 +217,7 @@ class Segments(TableReport):
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
 
 
-def short_names(values: Sequence[Any], width: int) -> Iterator[str]:
+def shorten_values(values: Sequence[Any], width: int) -> Iterator[str]:
     """Values of attributes as they are printed; None is all queries."""
     return (shorten("all" if value is None else str(value), width) for value in values)
 
@@ -242,7 +229,8 @@ def with_interval(n: int, mean: float, low: float | None, high: float | None, *r
 
 def numbers_of(result: PerQueryResult, confidence_level: float) -> dict[str, tuple[Any, ...]]:
     """Number of queries, mean, interval and undefined queries of each metric."""
-    with told_here():  # of a metric that is undefined for all queries of a segment
+    # A metric that is undefined for all queries of a segment warns.
+    with collected_warnings():
         means, intervals = result.mean(), result.confidence_interval(confidence_level)
     rows = {}
     for name, mean in means.items():
@@ -254,4 +242,4 @@ def numbers_of(result: PerQueryResult, confidence_level: float) -> dict[str, tup
 def table_of(by: Sequence[str], parts: Sequence[tuple[tuple[Any, ...], Mapping[str, tuple[Any, ...]]]]) -> Table:
     """Table of the numbers of each metric in each segment."""
     rows = [(*values, metric, *numbers) for values, of_metrics in parts for metric, numbers in of_metrics.items()]
-    return Table((*by, *COLUMNS), tuple(rows))
+    return Table((*by, *SEGMENT_COLUMNS), tuple(rows))

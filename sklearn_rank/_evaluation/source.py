@@ -35,6 +35,8 @@ class RankedData:
         """Number of documents of each query."""
         return self.queries.n_documents
 
+    known_documents = n_documents
+
     @cached_property
     def label_fingerprints(self) -> Fingerprints | None:
         """Fingerprint of the labels of each query; None if unknown."""
@@ -69,13 +71,7 @@ class DataCounts:
 
     @property
     def n_documents(self) -> Index:
-        """Number of documents of each query.
-
-        Raises
-        ------
-        ValueError
-            If it is not known.
-        """
+        """Number of documents of each query, if it is known."""
         if self.known_documents is None:
             raise ValueError("The number of documents is known if it was given: use from_values(..., n_documents=...).")
         return self.known_documents

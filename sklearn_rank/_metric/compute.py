@@ -1,22 +1,21 @@
 """From metrics and queries to values: labels are checked and keywords bound first, then curves are computed.
 
-A curve is a metric at all of its cutoffs. Those whose formulas can be recorded are computed by a plan, and others formula
-by formula. Plans of metrics without functions in their keywords serve any rows, and are remembered.
+A curve is a metric at all of its cutoffs. A plan computes the curves whose formulas can be recorded; the others are
+computed formula by formula. Plans of metrics without functions in their keywords serve any rows, and are remembered.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import Curve, Plan, can_be_planned, fill
-from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
+from sklearn_rank._engine.queries import Facts, LazyQueries, Queries
 from sklearn_rank._engine.ranking import depth_of
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
 from sklearn_rank._metric.metric import Metric
@@ -52,7 +51,7 @@ def value_of(
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
-    queries = check_queries(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
+    queries = read(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
     at = spec.curve_index
     if spec["average"] is None:
         value = compute(queries, [spec], n_jobs)[0].values()
@@ -88,25 +87,29 @@ def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: i
 class BoundMetrics:
     """Metrics whose keywords are bound to the labels of queries: to be computed on any scores of these."""
 
-    def __init__(self, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve], longest: int, grades: Any) -> None:
+    def __init__(
+        self, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve], longest: int,
+        grades: Callable[[], Array], most_kept: float,
+    ) -> None:  # fmt: skip
         self.specs, self.curves, self._longest, self._grades = specs, curves, longest, grades
-        self._most_kept = math.inf
+        self._most_kept = most_kept
 
     @classmethod
-    def of(cls, queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics:
-        """Metrics bound to queries."""
-        return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries))
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float = 0) -> BoundMetrics:
+        """Metrics bound to queries; arrays of up to about `most_kept` numbers stay from one call to the next."""
+        return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries), most_kept)
 
     @classmethod
     def of_any(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
         """Metrics bound to any queries that are no longer, and have grades up to the highest; None if one cannot be."""
         zeros, ends = np.zeros(longest), np.array([0, longest])
-        queries = Queries(zeros, zeros, ends, None, zeros[:1], None, DataSummary((0.0, 0.0), False, False))
+        queries = Queries(zeros, zeros, ends, None, zeros[:1], None, Facts())
         try:
-            metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0))
+            metrics = cls(
+                specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), MOST_NUMBERS
+            )  # fmt: skip
         except ValueError:  # of which the labels at hand decide
             return None
-        metrics._most_kept = MOST_NUMBERS
         return None if metrics._plan.others else metrics
 
     def check_scores(self, queries: Queries) -> None:
@@ -193,7 +196,7 @@ def _bind(queries: Queries, group: Sequence[MetricSpec]) -> Curve:
 def _grades_of(queries: Queries) -> Array:
     """Grades that the labels of queries have."""
     assert queries.grade is not None
-    bits = grade_kernels.find_grades(queries.grade, int(queries.summary.label_range[1]))
+    bits = grade_kernels.find_grades(queries.grade, int(queries.facts.label_range[1]))
     return np.array([g for g in range(32) if bits >> g & 1], dtype=np.float64)
 
 
@@ -201,7 +204,7 @@ def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics |
     """Metrics bound to any rows like these, remembered for metrics that are shared; None if there are none."""
     if not can_be_planned(queries) or queries.longest > LONGEST_REMEMBERED:
         return None
-    longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.summary.label_range[1])
+    longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.facts.label_range[1])
     key = longest, highest, *map(id, specs)
     known = _REMEMBERED.get(key)
     if known is None:

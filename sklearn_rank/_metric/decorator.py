@@ -21,8 +21,8 @@ from sklearn_rank._metric.docstring import docstring_of, signature_of
 from sklearn_rank._metric.metric import REGISTRY, Formula, Metric
 from sklearn_rank._metric.properties import Properties
 from sklearn_rank._utils.arguments import refuse_position
-from sklearn_rank._utils.doors import refuse_missing
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.hints import refuse_missing
 
 MISSING = object()
 """In place of an argument that was not given."""

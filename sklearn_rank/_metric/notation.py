@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sklearn_rank._utils.table import Labelled
+from sklearn_rank._utils.table import LabelledName
 
 _NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?=$|[(@])", re.ASCII)
 
@@ -81,6 +81,6 @@ def display_name(name: str) -> str:
     return NOTATION[match["name"].lower()] + name[match.end() :].rstrip()
 
 
-def labelled(name: str) -> Labelled:
+def labelled(name: str) -> LabelledName:
     """Name of a metric for a table, which programs read as it is and people as `display_name` writes it."""
-    return Labelled(name, display_name(name))
+    return LabelledName(name, display_name(name))

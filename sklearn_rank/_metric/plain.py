@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from sklearn import metrics as of_sklearn
 
 from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._metric.compute import value_of
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
-from sklearn_rank._metric.compute import value_of
 from sklearn_rank._utils.echo import echo
 
 Plain = Callable[[Any, Any], float]

@@ -263,7 +263,7 @@ class MetricSpec:
             _labels.check_grades(queries, function_name, table[0], max_grade=top, unjudged=self["unjudged"])
         if is_word(gain, "exp2"):
             _labels.check_exponent(queries, function_name)
-        function, lowest = make_gain(gain, self["min_relevance"]), queries.summary.label_range[0]
+        function, lowest = make_gain(gain, self["min_relevance"]), queries.facts.label_range[0]
         if callable(gain):
             at_hand = _labels.distinct_labels(queries, self["unjudged"], top)
             check_gain_function(function, at_hand, function_name)

@@ -8,76 +8,56 @@ from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
 from sklearn_rank._utils.constraints import BOOL, Constraint
-from sklearn_rank._utils.doors import refuse_missing
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.hints import refuse_missing
 
 P = ParamSpec("P")
-
-
 T = TypeVar("T")
-
-
-MASK = "mask= is True where there is a document."
-
-
-OF_ARRAYS = (
-    "mask= is for padded arrays, which evaluate and RankingAccumulator.update take; rows of a table are documents, so "
-    "leave padding out before: rows[rows['mask']]."
-)
-
 
 QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
 
+KEYWORD_HINTS = {
+    "eval_set=(X, y, qid, sample_weight) holds all of the validation rows.": (
+        "eval_X", "eval_y", "eval_qid", "eval_group", "X_val", "y_val",
+        "eval_sample_weight", "sample_weight_eval_set", "sample_weight_val",
+    ),
+    "It is a parameter of QueryRanker: QueryRanker(model, eval_metric='ndcg@10', early_stopping_rounds=20).": (
+        "eval_fraction", "eval_metric", "early_stopping_rounds",
+    ),
+    "by= and clusters= go to evaluate and evaluate_frame; segments() of a result takes values by query, too.": (
+        "by", "clusters",
+    ),
+    QID: (
+        "group", "groups", "group_id", "group_ids", "group_sizes", "qids", "query", "queries", "query_id", "query_ids",
+        "indexes", "indices",
+    ),
+    "mask= is True where there is a document.": (
+        "where", "padding_mask", "key_padding_mask", "attention_mask", "valid",
+    ),
+    "mask= is for padded arrays, which evaluate and RankingAccumulator.update take; rows of a table are documents, so "
+    "leave padding out before: rows[rows['mask']].": ("mask",),
+    "y_score is the output of the model.": ("preds", "predictions", "y_pred", "scores", "score"),
+    "y_true is the relevance of each row.": ("target", "targets", "labels", "label", "relevance"),
+    "by= is an attribute of each row's query, for segments().": (
+        "segment", "segments", "attributes", "strata", "sensitive_features",
+    ),
+    "clusters= is what each row's query belongs to, such as a user.": (
+        "cluster", "user", "users", "session", "sessions",
+    ),
+    "sample_weight= is the weight of each row's query.": ("weight", "weights", "sample_weights"),
+}  # fmt: skip
+"""Hints at the keywords of this library, with names that other libraries or other functions have for them."""
 
-BY = "by= is an attribute of each row's query, for segments()."
-
-
-CLUSTERS = "clusters= is what each row's query belongs to, such as a user."
-
-
-PER_QUERY = "by= and clusters= go to evaluate and evaluate_frame; segments() of a result takes values by query, too."
-
-
-EVAL_SET = "eval_set=(X, y, qid, sample_weight) holds all of the validation rows."
-
-
-OF_RANKER = "It is a parameter of QueryRanker: QueryRanker(model, eval_metric='ndcg@10', early_stopping_rounds=20)."
-
-
-MEANT = {
-    **dict.fromkeys(("eval_X", "eval_y", "eval_qid", "eval_group", "X_val", "y_val"), EVAL_SET),
-    **dict.fromkeys(("eval_sample_weight", "sample_weight_eval_set", "sample_weight_val"), EVAL_SET),
-    **dict.fromkeys(("eval_fraction", "eval_metric", "early_stopping_rounds"), OF_RANKER),
-    **dict.fromkeys(("by", "clusters"), PER_QUERY),
-    **dict.fromkeys(("group", "groups", "group_id", "group_ids", "group_sizes", "qids"), QID),
-    **dict.fromkeys(("query", "queries", "query_id", "query_ids"), QID),
-    **dict.fromkeys(("indexes", "indices"), QID),
-    **dict.fromkeys(("where", "padding_mask", "key_padding_mask", "attention_mask", "valid"), MASK),
-    "mask": OF_ARRAYS,
-    **dict.fromkeys(("preds", "predictions", "y_pred", "scores", "score"), "y_score is the output of the model."),
-    **dict.fromkeys(("target", "targets", "labels", "label", "relevance"), "y_true is the relevance of each row."),
-    **dict.fromkeys(("segment", "segments", "attributes", "strata", "sensitive_features"), BY),
-    **dict.fromkeys(("cluster", "user", "users", "session", "sessions"), CLUSTERS),
-    **dict.fromkeys(("weight", "weights", "sample_weights"), "sample_weight= is the weight of each row's query."),
-}
-"""Keywords of other libraries, with a hint at the one of this library."""
-
-
+HINT_BY_NAME = {name: hint for hint, names in KEYWORD_HINTS.items() for name in names}
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
-
-
-IDS = {"qid", *(name for name, hint in MEANT.items() if hint == QID)}
-
-
+NAMES_OF_QID = {"qid", *KEYWORD_HINTS[QID]}
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
-
-
 GROUPS = "A splitter takes the query of each row as groups=, as those of scikit-learn do."
 
 
 def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:
     """Hint for an error about an unknown keyword; `cutoff` says where a cutoff goes."""
-    hint = cutoff if name in CALLED_K else MEANT.get(name)
+    hint = cutoff if name in CALLED_K else HINT_BY_NAME.get(name)
     return f" {hint}" if hint else ""
 
 
@@ -103,7 +83,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
             takes = ", ".join(n for n in parameters if n != "self")
-            hint = f" {GROUPS}" if "groups" in parameters and unknown in IDS else meant_by(unknown)
+            hint = f" {GROUPS}" if "groups" in parameters and unknown in NAMES_OF_QID else meant_by(unknown)
             raise TypeError(f"{called(args)} has no argument {echo(unknown)}. It takes {takes}.{hint}")
         for name in rules.keys() & keywords.keys():
             rules[name].check(name, keywords[name], called(args))
@@ -141,13 +121,7 @@ def checked_arguments(rules: Mapping[str, Constraint]) -> Callable[[Callable[P, 
 
 
 def refuse_position(function_name: str, by_position: list[str], by_name: str = "qid") -> None:
-    """Refuse positional arguments that must be named.
-
-    Raises
-    ------
-    TypeError
-        Always.
-    """
+    """Refuse positional arguments that must be named."""
     takes = ", ".join(by_position)
     raise TypeError(
         f"{function_name} takes {takes} by position and all else by name, such as {by_name}=. Got more by position."

@@ -9,8 +9,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import RandomState
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,4 +112,11 @@ def is_random_state(value: Any) -> bool:
 BOOL = Constraint("True or False", is_bool, "")
 SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
 RANDOM_STATE = Constraint("an int from 0 to 2**32 - 1, a RandomState or None", is_random_state, "")
+DUPLICATES = one_of("raise", "first", doc="")
 """Constraints of arguments that many functions have."""
+
+
+def random_of(random_state: RandomState, function_name: str) -> np.random.RandomState:
+    """Source of random numbers of a function, as scikit-learn makes it."""
+    RANDOM_STATE.check("random_state", random_state, function_name)
+    return check_random_state(random_state)

@@ -1,4 +1,4 @@
-"""Values in error messages, shortened to one line."""
+"""Texts of errors: values, shortened to one line, and what is added to the errors of others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 
 def echo(value: Any, width: int = 60) -> str:
     """Repr of a value on one line, shortened in the middle to `width` characters; NumPy's scalars as Python's."""
-    if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # dates would become numbers
+    # Dates would become numbers.
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         value = value.item()
     return one_line(_repr_of(value), width)
 
@@ -32,5 +33,11 @@ def echo_all(values: Iterable[Any], most: int = 10) -> str:
 def _repr_of(value: Any) -> str:
     try:
         return repr(value)
-    except Exception:  # an int of too many digits, nested too deeply, or an own class
+    # An int of too many digits, nested too deeply, or an own class.
+    except Exception:
         return f"a {type(value).__name__} without a repr"
+
+
+def extended(error: Exception, sentence: str) -> TypeError | ValueError:
+    """A TypeError, or else a ValueError, that adds a sentence to the text of another error."""
+    return (TypeError if isinstance(error, TypeError) else ValueError)(f"{error} {sentence}")

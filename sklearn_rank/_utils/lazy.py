@@ -1,4 +1,4 @@
-"""Attributes that are computed on first access."""
+"""Attributes that are computed on first access: a file of its own, because modules of all floors need it."""
 
 from __future__ import annotations
 

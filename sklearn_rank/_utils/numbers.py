@@ -11,45 +11,32 @@ import numpy as np
 from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
+from sklearn_rank._utils.containers import as_numpy, widened
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.tensors import as_numpy, widened
 from sklearn_rank._utils.typing import Array
 
-S = TypeVar("S", bound=np.generic)
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 FLOAT64 = np.dtype(np.float64)
-EXACT = 2**53
+LARGEST_EXACT = 2**53
 """Largest integer up to which float64 is exact."""
 
 
 def as_floats(x: Any, name: str) -> Array:
-    """Contiguous float64 array of one or two dimensions.
-
-    Raises
-    ------
-    TypeError
-        If an entry is no real number.
-    ValueError
-        If there is another number of dimensions, rows differ in length, or numbers are lost as float64.
-    """
-    if type(x) is np.ndarray and x.dtype is FLOAT64 and 0 < x.ndim < 3 and x.flags.carray:  # in a third of the time
+    """Contiguous float64 array of one or two dimensions."""
+    # An array that is ready needs none of the steps below.
+    if type(x) is np.ndarray and x.dtype is FLOAT64 and 0 < x.ndim < 3 and x.flags.carray:
         return x
     return aligned(np.ascontiguousarray(as_reals(x, name), dtype=np.float64))
 
 
-def aligned(x: NDArray[S]) -> NDArray[S]:
+def aligned(x: NDArray[Scalar]) -> NDArray[Scalar]:
     """The array, or a copy if its entries do not stand where compiled code may read them, as in a packed record."""
     return x if x.flags.aligned else x.copy()
 
 
 def as_reals(x: Any, name: str) -> NDArray[Any]:
-    """As `as_floats`, but keeps a narrower type."""
-    array = as_numbers(x, name)
-    return array if array.dtype.kind not in "iu" or array.dtype.itemsize <= 4 else _of_wide(array, name)
-
-
-def as_numbers(x: Any, name: str) -> NDArray[Any]:
-    """As `as_reals`, but keeps integers of which float64 may round some: that is seen when they become `as_floats`."""
+    """As `as_floats`, but keeps a type of which float64 holds all numbers that there are."""
     array = x if type(x) is np.ndarray else _array(x, name)
     kind = array.dtype.kind
     if kind == "O" and array.ndim > 0:
@@ -59,20 +46,15 @@ def as_numbers(x: Any, name: str) -> NDArray[Any]:
     if array.ndim not in (1, 2):
         hint = ": take [..., 0] of it" if array.ndim == 3 and array.shape[-1] == 1 else ""
         raise ValueError(f"{name} must have one or two dimensions. Got {array.ndim} instead{hint}.")
-    return array if kind != "f" or array.dtype.itemsize <= 8 else _of_wide(array, name)
+    most = 8 if kind == "f" else 4
+    return array if array.dtype.itemsize <= most else _of_wide(array, name)
 
 
 def refuse_inexact(x: Any, name: str) -> None:
-    """Refuse integers and decimals that float64 rounds, as numbers that are read later could become equal to them.
-
-    Raises
-    ------
-    ValueError
-        Naming the first.
-    """
+    """Refuse integers and decimals that float64 rounds, as numbers that are read later could become equal to them."""
     array = _array(x, name)
     if array.dtype.kind in "iu":
-        suspects: list[Any] = array[(array > EXACT) | (array < -EXACT)].tolist()
+        suspects: list[Any] = array[(array > LARGEST_EXACT) | (array < -LARGEST_EXACT)].tolist()
     else:
         suspects = [v for v in array.ravel().tolist() if isinstance(v, (int, Decimal))] if array.dtype == object else []
     for value in suspects:
@@ -98,13 +80,7 @@ def column(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def refuse_masked(x: Any, name: str) -> None:
-    """Refuse masked entries in data that must be complete.
-
-    Raises
-    ------
-    ValueError
-        If one is masked.
-    """
+    """Refuse masked entries in data that must be complete."""
     if isinstance(x, MaskedArray) and np.ma.is_masked(x):
         raise ValueError(f"{name} must not have masked entries. Got {np.ma.count_masked(x)}.")
 
@@ -124,11 +100,12 @@ def _array(x: Any, name: str) -> NDArray[Any]:
 
 
 def _has_large(array: Array) -> bool:
-    """Whether a finite number is larger than `EXACT`."""
+    """Whether a finite number is larger than `LARGEST_EXACT`."""
     size = np.abs(array)
-    if array.size == 0 or size.item(size.argmax()) < EXACT:  # NaN, which argmax returns first, is not less
+    # NaN, which argmax returns first, is not less.
+    if array.size == 0 or size.item(size.argmax()) < LARGEST_EXACT:
         return False
-    return bool(np.isfinite(array[size >= EXACT]).any())
+    return bool(np.isfinite(array[size >= LARGEST_EXACT]).any())
 
 
 def _is_float(x: Any) -> bool:
@@ -179,21 +156,22 @@ def _as_float(value: Any, name: str) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
-    except (TypeError, ValueError):  # of a signaling NaN
+    except (TypeError, ValueError):
+        # A signaling NaN cannot be converted.
         raise TypeError(f"{name} must hold real numbers. Got {echo(value)} instead.") from None
     if math.isinf(number) and value != number:
         _refuse_range(name)
     return number
 
 
-def _of_wide(array: NDArray[Any], name: str) -> Array:
-    """Numbers of a type with more digits than float64: 64-bit integers and longer floats."""
-    whole = array.dtype.kind != "f"
-    if whole and (array.size == 0 or -EXACT <= array.item(array.argmin()) <= array.item(array.argmax()) <= EXACT):
-        return array.astype(np.float64)
+def _of_wide(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Numbers of a type with more digits than float64; as they are if they are integers of which it loses none."""
+    is_integer = array.dtype.kind != "f"
+    if is_integer and (array.size == 0 or -LARGEST_EXACT <= array.min() <= array.max() <= LARGEST_EXACT):
+        return array
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
-    if not whole and (np.isinf(floats) != np.isinf(array)).any():
+    if not is_integer and (np.isinf(floats) != np.isinf(array)).any():
         _refuse_range(name)
     distinct = np.unique(array)
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Results on disk: an .npz file of plain arrays, one of which is a description in JSON.
+"""Files that are written completely or not at all, and results in them: an .npz of arrays and a description in JSON.
 
 There is no pickle, so NumPy, or any program that reads zip files of .npy arrays, can read them years later.
 """
@@ -10,18 +10,18 @@ import io
 import json
 import math
 import os
+import secrets
 import sys
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Self, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.writing import written_whole
+from sklearn_rank._utils.echo import echo, one_line
 
 T = TypeVar("T")
 
@@ -50,6 +50,60 @@ OTHER_FORMATS = (
 """File name endings of other formats."""
 
 
+@contextmanager
+def replacing(path: Any) -> Iterator[BinaryIO]:
+    """Open a binary file that replaces `path` once it is written completely; a device or a pipe is written to.
+
+    Raises
+    ------
+    OSError
+        Naming `path`.
+    """
+    name = os.fsdecode(path)
+    target, stream = os.path.realpath(name), _stream(name)
+    part = os.path.join(os.path.dirname(target), f".sklearn_rank_{secrets.token_hex(8)}")
+    try:
+        # A device, a pipe, or a folder, which raises.
+        if stream is not None or (os.path.exists(target) and not os.path.isfile(target)):
+            with open(target if stream is None else os.dup(stream), "wb") as file:
+                yield file
+            return
+        if os.path.exists(target):
+            # It fails for read-only files.
+            open(target, "r+b").close()
+        with open(part, "xb") as file:
+            if os.path.exists(target):
+                os.chmod(part, os.stat(target).st_mode)
+            yield file
+        os.replace(part, target)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(part)
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, part, target):
+            error.filename = name
+            # None would be shown.
+            del error.filename2
+        raise
+
+
+def _stream(path: str) -> int | None:
+    """Number of the open file that a path such as "/dev/stdout" stands for."""
+    # As many links as Linux follows.
+    for _ in range(40):
+        folder, name = os.path.split(path)
+        folder = os.path.realpath(folder)
+        if folder in ("/dev/fd", os.path.realpath("/proc/self/fd")):
+            return int(name) if name.isdecimal() else None
+        path = os.path.join(folder, name)
+        if not os.path.islink(path):
+            break
+        path = os.path.join(folder, os.readlink(path))
+    return None
+
+
+# --- results -------------------------------------------------------------------------------------------------
+
+
 def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays, and `meta` as JSON under the name "meta", to exactly this path.
 
@@ -69,20 +123,23 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
     saved: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
-        if array.dtype.hasobject:  # which would be pickled
+        # Objects would be pickled.
+        if array.dtype.hasobject:
             text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
         else:
             saved[name] = array
     saved[META] = np.array(json.dumps(text))
-    with written_whole(path) as file:
+    with replacing(path) as file:
         archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        try:  # as numpy.savez_compressed does
+        # The same as numpy.savez_compressed does.
+        try:
             for name, array in saved.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                     np.lib.format.write_array(entry, array, allow_pickle=False)
             archive.close()
         finally:
-            archive.fp = None  # to close what is half written raises a ValueError, which would hide why it is so
+            # To close an archive that is half written raises a ValueError, which would hide the error that left it so.
+            archive.fp = None
 
 
 def _path(path: Any) -> Any:
@@ -110,16 +167,18 @@ def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], 
                 arrays = SavedArrays(archive)
                 meta = arrays.meta()
                 if meta.get("kind") != kind or not isinstance(meta.get("version"), int) or meta["version"] > VERSION:
-                    found = f"{meta['kind']} of layout {meta.get('version')}" if "kind" in meta else "no description"
-                    raise _OtherFileError(_not_a(kind, found, path))
+                    got = f"{meta['kind']} of layout {meta.get('version')}" if "kind" in meta else "no description"
+                    raise _OtherFileError(_not_a(kind, got, path))
                 return make(meta, arrays)
         except _UnreadableError as error:
             raise error.args[0] from None
         except (_OtherFileError, MemoryError, RecursionError):
             raise
-        except Exception as error:  # a damaged file can raise anything
-            found = f"what is damaged, or was not written by save ({type(error).__name__}: {_short(error)})"
-            raise ValueError(_not_a(kind, found, path)) from error
+        # A damaged file can raise anything.
+        except Exception as error:
+            text = one_line(str(error), 200)
+            got = f"what is damaged, or was not written by save ({type(error).__name__}: {text})"
+            raise ValueError(_not_a(kind, got, path)) from error
 
 
 class _File(io.BufferedReader):
@@ -131,7 +190,7 @@ class _File(io.BufferedReader):
             return super().read(size)
 
     def seek(self, target: int, whence: int = 0, /) -> int:
-        """Go to a place."""
+        """Go to a position."""
         with _unreadable(self.name):
             return super().seek(target, whence)
 
@@ -141,7 +200,8 @@ def _unreadable(path: Any) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (None, errno.EINVAL):  # a place before the start, to which damage leads
+        # Damage leads to positions before the start.
+        if error.errno in (None, errno.EINVAL):
             raise
         error.filename = path
         raise _UnreadableError(error) from None
@@ -155,12 +215,8 @@ class _OtherFileError(ValueError):
     """The file is valid, but holds something else."""
 
 
-def _not_a(kind: str, found: str, path: Any) -> str:
-    return f"The file must hold a saved {kind} of layout {VERSION} or earlier. Got {found[:300]} in {path}."
-
-
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+def _not_a(kind: str, got: str, path: Any) -> str:
+    return f"The file must hold a saved {kind} of layout {VERSION} or earlier. Got {got[:300]} in {path}."
 
 
 class SavedArrays(Mapping[str, NDArray[Any]]):
@@ -202,9 +258,9 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
         ValueError
             If shape or dtype differ.
         """
-        found, dtype = self._header(name)
-        if len(found) != len(shape) or any(n is not None and n != m for n, m in zip(shape, found, strict=True)):
-            raise ValueError(f"{name} must have shape {shape}, not {found}")
+        saved, dtype = self._header(name)
+        if len(saved) != len(shape) or any(n is not None and n != m for n, m in zip(shape, saved, strict=True)):
+            raise ValueError(f"{name} must have shape {shape}, not {saved}")
         if dtype.kind not in kinds:
             raise ValueError(f"{name} must not have dtype {dtype}")
 
@@ -230,7 +286,8 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
 
     def __len__(self) -> int:
         """Number of arrays."""
-        return sum(1 for _ in self)  # a list would ask for its length first
+        # A list would ask for its length first.
+        return sum(1 for _ in self)
 
     def _member(self, name: str) -> zipfile.ZipInfo:
         return self._archive.getinfo(f"{name}{self._suffix}.npy")
@@ -254,7 +311,7 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
 
 
 def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Refuse text with what is no character, of which NumPy makes strings that Python does not know."""
+    """Refuse text with numbers that are no characters: NumPy makes strings of them that Python does not know."""
     if array.dtype.kind == "U":
         code = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
         if code.max(initial=0) > sys.maxunicode:
@@ -284,10 +341,10 @@ def names(words: Any, name: str) -> list[str]:
     ValueError
         If it is not.
     """
-    found: list[str] = part(words, name, list)
-    if not all(isinstance(one, str) for one in found) or len({*found}) < len(found) or not found:
+    listed: list[str] = part(words, name, list)
+    if not all(isinstance(one, str) for one in listed) or len({*listed}) < len(listed) or not listed:
         raise ValueError(f"the description must have {echo(name)} as a list of distinct names")
-    return found
+    return listed
 
 
 def _objects(values: Any) -> NDArray[Any]:
@@ -320,12 +377,12 @@ class Saveable(ABC):
     """A result that can be saved as plain data, words and arrays, and made of them again."""
 
     @abstractmethod
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Words and arrays to save."""
 
     @classmethod
     @abstractmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         """Make a result of saved words and arrays."""
 
     def save(self, path: Any) -> None:
@@ -345,7 +402,7 @@ class Saveable(ABC):
         OSError
             If it cannot be written. An existing file is then unchanged.
         """
-        save(path, type(self).__name__, *self._plain())
+        save(path, type(self).__name__, *self._to_saved())
 
     @classmethod
     def load(cls, path: Any) -> Self:
@@ -367,7 +424,7 @@ class Saveable(ABC):
         OSError
             If it cannot be read.
         """
-        return load(path, cls.__name__, cls._of_plain)
+        return load(path, cls.__name__, cls._from_saved)
 
 
 def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:

@@ -12,7 +12,7 @@ from html import escape
 from numbers import Real
 from typing import Any, Self
 
-from sklearn_rank._utils.frames import frame_of
+from sklearn_rank._utils.optional import frame_of
 
 LATEX_SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -35,12 +35,12 @@ MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown interprets in the cell of a table."""
 
 
-class Labelled(str):
+class LabelledName(str):
     """A name that programs read as it is, and that tables print as its `label`.
 
     Examples
     --------
-    >>> print(Table(("metric", "mean"), ((Labelled("ndcg@10", "nDCG@10"), 0.5),)))
+    >>> print(Table(("metric", "mean"), ((LabelledName("ndcg@10", "nDCG@10"), 0.5),)))
     metric      mean
     nDCG@10   0.5000
     """
@@ -48,7 +48,7 @@ class Labelled(str):
     label: str
 
     def __new__(cls, name: str, label: str = "") -> Self:
-        """Keep the label beside the name."""
+        """Keep the label with the name."""
         self = super().__new__(cls, name)
         self.label = label
         return self
@@ -81,10 +81,10 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
 
     def __str__(self) -> str:
-        """Plain text; words are aligned to the left and numbers to the right, closer together if there is no room."""
+        """Plain text; words are aligned to the left, numbers to the right, closer together in long lines."""
         cells = self._all_cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        gap = "   " if _room(widths, 3) >= 0 else "  "
+        gap = "   " if _columns_left(widths, 3) >= 0 else "  "
         return "\n".join(_line(row, widths, self._numeric(), gap) for row in cells)
 
     __repr__ = __str__
@@ -101,7 +101,7 @@ class Table:
         words = [i for i, right in enumerate(numeric) if not right]
         for longest in range(WIDTH, SHORTEST - 1, -1):
             cut = [cells[0], *([_cut(c, i in words, longest) for i, c in enumerate(row)] for row in cells[1:])]
-            if _room([max(map(len, column)) for column in zip(*cut, strict=True)], 2) >= 0:
+            if _columns_left([max(map(len, column)) for column in zip(*cut, strict=True)], 2) >= 0:
                 break
         else:
             return self
@@ -218,11 +218,11 @@ def cell(value: Any) -> str:
         if 0 < abs(value) < 5e-5:
             return f"{value:.1e}"
         return f"{value:.4e}" if 1e6 <= abs(value) < math.inf else f"{value:.4f}"
-    return printable(value.label if isinstance(value, Labelled) else str(value))
+    return printable(value.label if isinstance(value, LabelledName) else str(value))
 
 
 def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, Labelled) else value
+    return str(value) if isinstance(value, LabelledName) else value
 
 
 def shorten(text: str, width: int) -> str:
@@ -251,7 +251,7 @@ def _cut(text: str, is_word: bool, width: int) -> str:
     return shorten(text, width) if is_word else text
 
 
-def _room(widths: Sequence[int], gap: int) -> int:
+def _columns_left(widths: Sequence[int], gap: int) -> int:
     """Columns that are left in a line."""
     return WIDTH - sum(widths) - gap * (len(widths) - 1)
 

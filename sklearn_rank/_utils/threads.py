@@ -1,24 +1,30 @@
-"""Blocks of rows that fit the cache, and threads that run them and stop together."""
+"""Blocks of rows that fit the cache, and threads that run them and stop together.
+
+Threads are kept from one call to the next: to wake one takes a fraction of the time of a start. Idle ones end before
+the process forks: a child has none of them, and Python warns of threads that it lacks.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from contextvars import Context, copy_context
 from functools import cache
 from numbers import Integral
-from threading import Event, Lock, local, main_thread
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from threading import Event, Lock, Thread, local, main_thread
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.kept_threads import beside
 
-S = TypeVar("S")
+Item = TypeVar("Item")
 T = TypeVar("T")
 
 BLOCK_ROWS = 2**17
@@ -26,13 +32,7 @@ BLOCK_ROWS = 2**17
 
 
 def check_n_jobs(n_jobs: object) -> None:
-    """Refuse an `n_jobs` that joblib would refuse, also for work too small for threads.
-
-    Raises
-    ------
-    ValueError
-        If `n_jobs` is neither None nor an int other than 0.
-    """
+    """Refuse an `n_jobs` that joblib would refuse, also for work too small for threads."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise ValueError(f"The 'n_jobs' parameter must be an int other than 0, or None. Got {echo(n_jobs)} instead.")
 
@@ -91,8 +91,7 @@ def _keep_freed_memory() -> None:
     """Make glibc keep freed memory for the next array.
 
     It keeps up to twice the largest array freed so far, if that has at most 32 MiB. This one is never written to, so it
-    takes no memory. Without it nDCG@10 of 3.8 million rows takes 71 ms instead of 42, and 72 numbers of 130,000 rows,
-    which are one block, 8.7 instead of 5.1.
+    takes no memory. Without it the arrays of each call are pages that the system has to clear first.
     """
     np.empty(2**22 - 2**10)
 
@@ -102,12 +101,12 @@ def can_start() -> bool:
     return main_thread().is_alive() and not sys.is_finalizing()
 
 
-def on_threads(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> list[T]:
+def on_threads(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> list[T]:
     """List ``function(item)`` for each item, as `with_own` does, with one function for all threads."""
     return with_own(lambda: function, items, n_threads)
 
 
-def with_own(make_function: Callable[[], Callable[[S], T]], items: Iterable[S], n_threads: int) -> list[T]:
+def with_own(make_function: Callable[[], Callable[[Item], T]], items: Iterable[Item], n_threads: int) -> list[T]:
     """List ``function(item)`` for each item, with a function that is made for each thread, such as one with arrays.
 
     A free thread takes the next item from the iterable. An error or an interrupt in one thread stops all of them, and
@@ -117,12 +116,13 @@ def with_own(make_function: Callable[[], Callable[[S], T]], items: Iterable[S], 
     if n_threads == 1 or not can_start():
         return [*map(make_function(), items)]
     results: dict[int, T] = {}
-    errors: list[BaseException] = []  # the first, and others raised before the threads stopped
+    # The first error, and others that were raised before the threads stopped.
+    errors: list[BaseException] = []
     todo, taking, stop = enumerate(items), Lock(), Event()
-    before = _stops()
+    before = _stop_events()
 
     def work() -> None:
-        outer, _thread.stops = _stops(), (*before, stop)
+        outer, _thread.stop_events = _stop_events(), (*before, stop)
         try:
             function = make_function()
             while not stop.is_set():
@@ -137,13 +137,14 @@ def with_own(make_function: Callable[[], Callable[[S], T]], items: Iterable[S], 
             if is_first:
                 errors.append(error)
         finally:
-            _thread.stops = outer
+            _thread.stop_events = outer
 
     others: list[Lock] = []
     try:
-        with suppress(RuntimeError):  # "can't start new thread"
+        # The system may refuse: "can't start new thread".
+        with suppress(RuntimeError):
             for _ in range(n_threads - 1):
-                others.append(beside(work))
+                others.append(start(work))
         work()
         _wait_for(others)
         is_stopped = stop.is_set()
@@ -152,8 +153,9 @@ def with_own(make_function: Callable[[], Callable[[S], T]], items: Iterable[S], 
         _wait_for(others)
     if errors:
         raise errors.pop(0)
+    # There was no memory to keep the error.
     if is_stopped:
-        raise MemoryError  # there was none to keep the error
+        raise MemoryError
     return [results[i] for i in range(len(results))]
 
 
@@ -164,7 +166,7 @@ def _wait_for(others: list[Lock]) -> None:
             pass
 
 
-def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> Iterator[T]:
+def with_helpers(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> Iterator[T]:
     """Yield ``function(item)`` in order. This thread alone takes items, and calls the function where others are busy.
 
     So items may be made by what bears only one thread, and no more of them are there than threads.
@@ -172,10 +174,10 @@ def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int)
     if n_threads == 1 or not can_start():
         yield from map(function, items)
         return
-    stop, before = Event(), _stops()
+    stop, before = Event(), _stop_events()
 
-    def help_with(item: S) -> T:
-        _thread.stops = (*before, stop)
+    def help_with(item: Item) -> T:
+        _thread.stop_events = (*before, stop)
         return function(item)
 
     results: list[Future[T]] = []
@@ -184,7 +186,8 @@ def with_helpers(function: Callable[[S], T], items: Iterable[S], n_threads: int)
             busy: list[Future[T]] = []
             for item in items:
                 for future in [future for future in busy if future.done()]:
-                    future.result()  # raises what it raised
+                    # An error in the thread is raised here.
+                    future.result()
                     busy.remove(future)
                 if len(busy) < n_threads - 1:
                     busy.append(pool.submit(help_with, item))
@@ -205,7 +208,7 @@ def heed() -> None:
     Long computations call it regularly. Python raises KeyboardInterrupt in the main thread on the call of any Python
     function, so kernels, which run without Python, call this one.
     """
-    if any(stop.is_set() for stop in _stops()):
+    if any(stop.is_set() for stop in _stop_events()):
         raise StoppedError
 
 
@@ -216,7 +219,77 @@ class StoppedError(BaseException):
 _thread = local()
 
 
-def _stops() -> tuple[Event, ...]:
+def _stop_events() -> tuple[Event, ...]:
     """Stop events of the `on_threads` calls that this thread works for."""
-    stops: tuple[Event, ...] = getattr(_thread, "stops", ())
-    return stops
+    events: tuple[Event, ...] = getattr(_thread, "stop_events", ())
+    return events
+
+
+# --- threads that are kept ---------------------------------------------------------------------------------------
+
+
+MOST_IDLE = os.cpu_count() or 1
+"""Threads that are kept without work."""
+
+
+class Task(NamedTuple):
+    """A function that raises nothing, the context it runs in, and a lock that is free once it is done."""
+
+    function: Callable[[], object]
+    context: Context
+    done: Lock
+
+
+class KeptThread(Thread):
+    """Thread that does one task after the other. It is a daemon: the process ends without waiting for it."""
+
+    def __init__(self) -> None:
+        super().__init__(name="sklearn_rank", daemon=True)
+        self.tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self.start()
+
+    def run(self) -> None:
+        """Do tasks until there is none."""
+        while (task := self.tasks.get()) is not None:
+            done = task.done
+            try:
+                task.context.run(task.function)
+                # With the task goes what its function holds.
+                del task
+                is_kept = len(_idle) < MOST_IDLE
+                if is_kept:
+                    _idle.append(self)
+            finally:  # Also where there is no memory to begin with.
+                done.release()
+            if not is_kept:
+                return
+
+
+_idle: list[KeptThread] = []
+
+
+def start(function: Callable[[], object]) -> Lock:
+    """Start a function, which must not raise, in another thread; the lock that is returned is free once it is done."""
+    done = Lock()
+    done.acquire()
+    task = Task(function, copy_context(), done)
+    try:
+        thread = _idle.pop()
+    except IndexError:
+        thread = KeptThread()
+    thread.tasks.put(task)
+    return done
+
+
+def _end_idle() -> None:
+    """End the threads without work."""
+    # Another thread may take the last one.
+    with suppress(IndexError):
+        while True:
+            thread = _idle.pop()
+            thread.tasks.put(None)
+            thread.join()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_end_idle, after_in_child=_idle.clear)

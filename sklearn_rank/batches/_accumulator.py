@@ -1,4 +1,4 @@
-"""`RankingAccumulator`: whole queries in mini-batches, of one process or of many."""
+"""`RankingAccumulator`: complete queries in mini-batches, of one process or of many."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._chunks.batch_kind import BatchKind
-from sklearn_rank._chunks.discounts import discounts_of
-from sklearn_rank._chunks.growing import GrowingColumns
-from sklearn_rank._chunks.parts import columns_in_order, evaluate_part, result_from_columns, result_to_columns
+from sklearn_rank._chunks.batch_validator import BatchKind
+from sklearn_rank._chunks.column_arguments import column_arguments
+from sklearn_rank._chunks.parts import (
+    ColumnBuffer,
+    columns_in_order,
+    discounts_of,
+    evaluate_part,
+    result_from_columns,
+    result_to_columns,
+)
 from sklearn_rank._chunks.query_ids import kind_after
 from sklearn_rank._engine.attributes import QueryRows, check_attributes
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.queries import Queries
@@ -24,17 +30,17 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import one_of
+from sklearn_rank._utils.constraints import DUPLICATES
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
-DUPLICATES = one_of("raise", "first", doc="")
 SAME = ("label_fingerprints", "n_documents", "weight")
 """Columns in which a query that comes again must be equal to itself."""
 
 
 class _Batch(NamedTuple):
-    """Values of whole queries; `ids` are None where rows of a matrix have no names."""
+    """Values of complete queries; `ids` are None where rows of a matrix have no names."""
 
     kind: BatchKind
     ids: NDArray[Any] | None
@@ -43,6 +49,7 @@ class _Batch(NamedTuple):
     labels: LabelRange
 
 
+@described_as(column_arguments)
 class RankingAccumulator:
     """Values of metrics over mini-batches of whole queries: update, merge, compute.
 
@@ -52,16 +59,10 @@ class RankingAccumulator:
 
     Parameters
     ----------
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As in `evaluate`.
     duplicates : {"raise", "first"}, default="raise"
         A query that comes again is an error. With "first" it counts once, with its first values, if its labels are
         equal; `n_duplicates` counts the others. That is for samplers that repeat samples, as `DistributedSampler` of
         torch does so that all workers have equally many.
-    n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
-    **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win.
 
     Attributes
     ----------
@@ -118,9 +119,11 @@ class RankingAccumulator:
         self
         """
         self.n_duplicates, self._longest, self._labels = 0, 0, NO_LABELS
-        self._values, self._place = GrowingColumns(), dict[Any, int]()
-        self._kind = BatchKind((), weighted=False)  # of the queries, if there are any
-        self._types: NDArray[Any] | None = None  # an empty array of the type of ids; None where queries have none
+        self._values, self._place = ColumnBuffer(), dict[Any, int]()
+        # Kind of the queries, if there are any.
+        self._kind = BatchKind((), weighted=False)
+        # An empty array of the type of ids; None where queries have no ids.
+        self._types: NDArray[Any] | None = None
         self._id_kind = ""
         return self
 
@@ -162,7 +165,7 @@ class RankingAccumulator:
         """
         if all(hasattr(x, "__len__") and len(x) == 0 for x in (y_true, y_score)):
             return self
-        queries = check_queries(
+        queries = read(
             y_true, y_score, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=self._n_jobs,
             weight_may_be_zero=True,
         )  # fmt: skip
@@ -228,7 +231,7 @@ class RankingAccumulator:
         Returns
         -------
         Evaluation
-            To the last bit that of `evaluate` on all rows in this order. It does not keep the data, so `tie_range` and
+            As from `evaluate` on all rows in this order, to the last bit. It does not keep the data, so `tie_range` and
             `n_tied` are not available.
 
         Raises
@@ -263,7 +266,7 @@ class RankingAccumulator:
         left_out = f", {self.n_duplicates} duplicates left out" if self.n_duplicates else ""
         return f"RankingAccumulator of {queries}: {', '.join(self._specs)}{left_out}"
 
-    # --- whole state: pickles and copies --------------------------------------------------------------------------
+    # --- pickles and copies ---------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         """What the next process needs; the table of ids is built again there."""
@@ -310,11 +313,13 @@ class RankingAccumulator:
             self._longest, self._labels = max(self._longest, batch.longest), self._labels.joined(batch.labels)
             self.n_duplicates += len(again)
             self._place.update(zip(ids, range(len(self), len(self) + len(ids)), strict=True))
-        except BaseException:  # memory that was not enough, or an interrupt
+        # Memory that was not enough, or an interrupt.
+        except BaseException:
             for query in ids:
                 self._place.pop(query, None)
             if not self._place:
-                before["_values"] = GrowingColumns()  # whose columns are those of the first update
+                # The first update defines the columns of the buffer.
+                before["_values"] = ColumnBuffer()
             self.__dict__.update(before)
             raise
 
@@ -361,7 +366,7 @@ class RankingAccumulator:
 
 
 def _refuse_swapped(queries: Queries, y_score: Any) -> None:
-    """Refuse labels with a fraction beside scores of an integer type: metrics of torch take scores first."""
+    """Refuse labels with a fraction and scores of an integer type: metrics of torch take scores first."""
     dtype = str(getattr(y_score, "dtype", "")).rpartition(".")[2]
     if dtype.startswith(("int", "uint", "bool")) and (fractions := queries.label % 1 > 0).any():
         raise ValueError(
@@ -372,7 +377,7 @@ def _refuse_swapped(queries: Queries, y_score: Any) -> None:
 
 
 def _check_dicts(by: Any, clusters: Any) -> None:
-    """Refuse attributes without the ids of their queries, whose order is that of updates and merges."""
+    """Refuse attributes without ids: queries stand in the order of updates and merges."""
     several = isinstance(by, Mapping) and any(hasattr(column, "__len__") for column in by.values())
     columns = {f"by[{echo(name)}]": column for name, column in by.items()} if several else {"by": by}
     for name, column in {**columns, "clusters": clusters}.items():

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from numbers import Integral
 from typing import Any
 
-from sklearn_rank._chunks.adjacent_queries import adjacent_queries, queries_of_rows
-from sklearn_rank._chunks.batch_validator import BatchValidator
+from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adjacent_queries
+from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._chunks.columns import iterate_batches
-from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_subtopics
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.all_relevant import NO_LABELS, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
-from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank.batches._scattered_queries import Part, scattered_parts
 
 
 @named_arguments
+@with_arguments_of(column_arguments)
 def evaluate_batches(
     data: Any,
     *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    y_true: str | Sequence[str] = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
     assume_grouped: bool = False,
     memory_limit: int = 2**28,
     folder: Any = None,
     n_jobs: int | None = None,
-    **keywords: Any,
+    **columns: Any,
 ) -> Evaluation:
     """Compute many metrics on rows that come in batches, with the same result as `evaluate` on all rows at once.
 
@@ -47,18 +40,8 @@ def evaluate_batches(
         Batches, each a tuple of arrays ``(y_true, y_score, qid)`` or ``(y_true, y_score, qid, sample_weight)``, or a
         table as `evaluate_frame` takes it. Or the path of a Parquet file or of a folder of them, a
         ``pyarrow.dataset.Dataset``, or a relation of DuckDB, which is read in batches; only the named columns are read.
-        A query may continue in other batches.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As in `evaluate`.
-    y_true : str or list of str, default="label"
-        Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity. Names of
-        columns do not matter for batches that are tuples.
-    y_score : str, default="score"
-        Column of the output of the model. ``-inf``: judged but not retrieved.
-    qid : str, default="qid"
-        Column of the query of each row. Ids are of one type in all batches.
-    sample_weight : str or None, default=None
-        Column of the weight of each row's query in the mean. None: no weights, unless tuples have four arrays.
+        A query may continue in other batches. Names of columns do not matter for tuples, whose fourth array is the
+        weights.
     assume_grouped : bool, default=False
         Whether the rows of each query are adjacent. If so, each query is evaluated as soon as it ends, and nothing is
         written to disk; a query that comes again later is an error. Otherwise rows that exceed the memory limit are
@@ -69,10 +52,6 @@ def evaluate_batches(
     folder : str or path, default=None
         Where to keep rows on disk, about 20 bytes each. None: the folder of temporary files, which may be memory. The
         file has no name, so nothing is left of it however the process ends.
-    n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
-    **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win.
 
     Returns
     -------
@@ -99,10 +78,7 @@ def evaluate_batches(
     >>> evaluate_batches([first, second], metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    specs = parse_metrics(metrics, **keywords)
-    names = ColumnNames(y_true, y_score, qid, sample_weight)
-    check_column_names(names)
-    refuse_subtopics(names, specs)
+    specs, names = column_arguments(data, **columns)
     check_n_jobs(n_jobs)
     if not isinstance(memory_limit, Integral) or isinstance(memory_limit, bool) or memory_limit < 1:
         raise ValueError(
@@ -113,15 +89,18 @@ def evaluate_batches(
     results, labels = list[Evaluation](), NO_LABELS
     with ExitStack() as stack:
         if assume_grouped:
-            parts = evaluate_parts(adjacent_queries(validator.validate(stream)), queries_of_rows, specs, n_jobs)
+            grouped = adjacent_queries(validator.validate(stream))
+            parts = evaluate_parts(grouped, BatchRows.queries, specs, n_jobs)
         else:
             rows = validator.validate_scattered(stream)
-            whole = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
-            stack.enter_context(closing(whole))  # as the traceback of an error would hold the file on disk
-            parts = evaluate_parts(whole, Part.queries, specs, n_jobs)
+            scattered = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
+            # The traceback of an error would hold the file on disk.
+            stack.enter_context(closing(scattered))
+            parts = evaluate_parts(scattered, Part.queries, specs, n_jobs)
         for part in parts:
             results.append(part.evaluation)
             labels = labels.joined(part.labels)
     warn_if_all_relevant(labels, specs)
-    numbers = [result.qid for result in results]  # until here a query is known by its number
+    # Until here a query is known by its number.
+    numbers = [result.qid for result in results]
     return join_parts(results, numbers, validator.seen.ids(), validator.weight)

@@ -1,38 +1,40 @@
-"""Whole queries from batches with rows in any order: partition rows on disk until each part fits in memory.
+"""Complete queries from batches with rows in any order: partition rows on disk until each part fits in memory.
 
-Rows are partitioned by the digits of their query number. Ids in the results are these numbers.
+Rows are partitioned by the digits of their query number. Ids in the results are these numbers. They are on disk in a
+file without a name, so nothing is left of it however the process ends.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 
-from sklearn_rank._chunks.adjacent_queries import queries_of_rows
-from sklearn_rank._chunks.batch_validator import Rows
-from sklearn_rank._chunks.scattered_rows import ScatteredRows, widened
+from sklearn_rank._chunks.batch_validator import BatchRows, ScatteredRows, as_float64
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._utils.threads import BLOCK_ROWS, can_start
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.threads import BLOCK_ROWS
 from sklearn_rank._utils.typing import Index
-from sklearn_rank.batches._spool import Spool
 
 BASE = 64
 """Parts that rows are divided into at a time, one for each digit."""
 
 RUN_ROWS = 2**18
-"""Rows that are sorted and written at a time: few enough for the cache, and enough for a read of each digit to pay."""
+"""Rows that are sorted and written at a time: they fit in the cache, and a read of each digit of them pays."""
 
 MEMORY_SHARE = 5
 """Ratio of the memory that rows take while they are divided or evaluated to what a row of float64 takes."""
 
 
 class Part(NamedTuple):
-    """Rows of whole queries: of those whose number, divided by `step`, has a last digit from one up to another."""
+    """Rows of complete queries: of those whose number, divided by `step`, has a last digit from one up to another."""
 
     rows: ScatteredRows
     step: int
@@ -48,14 +50,14 @@ class Part(NamedTuple):
             dense -= high * np.uint32(BASE - (last - first)) + np.uint32(first)
         indptr, order = sort_by_number(dense, int(dense.max()) + 1, None, len(dense), n_jobs)
         indptr = np.append(indptr[:-1][np.diff(indptr) > 0], len(order))
-        label, score = widened(label.take(order, axis=0)), widened(score.take(order))
-        return queries_of_rows(Rows(label, score, indptr, None, number[order[indptr[:-1]]]), n_jobs)
+        label, score = as_float64(label.take(order, axis=0)), as_float64(score.take(order))
+        return BatchRows(label, score, indptr, None, number[order[indptr[:-1]]]).queries(n_jobs)
 
 
 def scattered_parts(
     batches: Iterable[ScatteredRows], n_queries: Callable[[], int], memory_limit: int, folder: Any, n_jobs: int | None
 ) -> Generator[Part, None, None]:
-    """Yield rows of whole queries; `n_queries` returns the number of queries so far."""
+    """Yield rows of complete queries; `n_queries` returns the number of queries so far."""
     return _Division(n_queries, memory_limit, folder, effective_n_jobs(n_jobs)).divided(batches, 1)
 
 
@@ -72,24 +74,26 @@ class _Division(NamedTuple):
 
     def divided(self, batches: Iterable[ScatteredRows], step: int) -> Generator[Part, None, None]:
         """Yield the rows in parts, as many of which fit in memory as there are threads."""
-        held, n_rows = list[ScatteredRows](), 0
-        with Spool(self.folder) as spool, _Writer(spool, step, self.n_threads) as writer:
+        held, n_rows, runs = list[ScatteredRows](), 0, list[_Run]()
+        with Spool(self.folder) as spool:
             if self.folder is not None and step == 1:
-                spool.open()  # fail before rows are read if the folder cannot be used
+                # Fail before rows are read if the folder cannot be used.
+                spool.open()
             for rows in batches:
                 held.append(rows)
                 n_rows += len(rows.number)
                 most = max(self.memory_limit // (MEMORY_SHARE * _bytes_of_row(rows)), 1)
-                del rows  # free them before they are evaluated
-                if n_rows > (min(most, RUN_ROWS) if writer.has_written else most) and step < self.n_queries():
-                    writer.write(held)
-                    held, n_rows = [], 0
-            if not writer.has_written:
+                # Free them before they are evaluated.
+                del rows
+                if n_rows > (min(most, RUN_ROWS) if runs else most) and step < self.n_queries():
+                    runs += _write(spool, held, step)
+                    n_rows = 0
+            if not runs:
                 yield Part(_joined(held), step)
                 return
             if held:
-                writer.write(held)
-            yield from self._read(spool, writer.runs(), step, most)
+                runs += _write(spool, held, step)
+            yield from self._read(spool, runs, step, most)
 
     def _read(self, spool: Spool, runs: Sequence[_Run], step: int, most: int) -> Iterator[Part]:
         """Yield what was written, and divide what does not fit by one digit more."""
@@ -105,7 +109,7 @@ class _Division(NamedTuple):
 
 
 def _digits_together(size: list[int], most: int) -> Iterator[tuple[int, int]]:
-    """Join digits whose rows are few, so that parts are neither many nor large: the first of each part, and the end."""
+    """Join digits, so that parts are neither many nor large: the first of each part, and the end."""
     first = n_rows = 0
     for digit, n in enumerate(size):
         if n and n_rows and n_rows + n > most:
@@ -121,7 +125,7 @@ def _bytes_of_row(rows: ScatteredRows) -> int:
 
 
 def _joined(held: list[ScatteredRows]) -> ScatteredRows:
-    """Rows of several batches, which are freed column by column."""
+    """Rows of several batches, which are freed column by column; the list is empty afterwards."""
     columns = [[*column] for column in zip(*held, strict=True)]
     held.clear()
     return ScatteredRows(*(np.concatenate(columns.pop(0)) for _ in range(len(columns))))
@@ -143,45 +147,8 @@ Extent = tuple[_Run, int, int]
 """Some rows of a run: the first, and the end."""
 
 
-class _Writer:
-    """Writes rows by digit; with several threads, while the next rows are read."""
-
-    def __init__(self, spool: Spool, step: int, n_threads: int) -> None:
-        self._spool, self._step = spool, step
-        self._pool = ThreadPoolExecutor(1) if n_threads > 1 and can_start() else None
-        self._runs: list[Future[list[_Run]]] = []
-
-    def __enter__(self) -> Self:
-        """The writer itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Wait for what is being written."""
-        if self._pool is not None:
-            self._pool.shutdown()
-
-    @property
-    def has_written(self) -> bool:
-        """Whether any rows were to be written."""
-        return bool(self._runs)
-
-    def write(self, held: list[ScatteredRows]) -> None:
-        """Write rows, which are the writer's from now on; those before must have been written."""
-        for runs in self._runs[-1:]:
-            runs.result()
-        if self._pool is None:
-            self._runs.append(Future())
-            self._runs[-1].set_result(_write(self._spool, held, self._step))
-        else:
-            self._runs.append(self._pool.submit(_write, self._spool, held, self._step))
-
-    def runs(self) -> list[_Run]:
-        """All that was written."""
-        return [run for runs in self._runs for run in runs.result()]
-
-
 def _write(spool: Spool, held: list[ScatteredRows], step: int) -> list[_Run]:
-    """Write rows in runs."""
+    """Write rows in runs, and let go of them."""
     rows = _joined(held)
     starts = range(0, len(rows.number), RUN_ROWS)
     return [_write_run(spool, ScatteredRows(*(column[a : a + RUN_ROWS] for column in rows)), step) for a in starts]
@@ -202,18 +169,97 @@ def _pieces(extents: Iterable[Extent], most: int) -> Iterator[Extent]:
 
 
 def _read(spool: Spool, extents: Sequence[Extent]) -> ScatteredRows:
-    """Rows of some extents, each column in a type that holds those of all."""
+    """Rows of some extents, each column in a type that holds the values of all."""
     columns = []
     for i in range(len(ScatteredRows._fields)):
         dtype = np.result_type(*(run.dtypes[i] for run, _, _ in extents))
         n_rows = sum(stop - start for _, start, stop in extents)
         column, at = np.empty((n_rows, *extents[0][0].shapes[i]), dtype), 0
         for run, start, stop in extents:
-            room = column[at : at + stop - start]
-            written = room if run.dtypes[i] == dtype else np.empty(room.shape, run.dtypes[i])
+            out = column[at : at + stop - start]
+            written = out if run.dtypes[i] == dtype else np.empty(out.shape, run.dtypes[i])
             spool.read(run.begin[i] + start * written[:1].nbytes, written)
-            if written is not room:
-                room[:] = written
+            if written is not out:
+                out[:] = written
             at += stop - start
         columns.append(column)
     return ScatteredRows(*columns)
+
+
+class Spool:
+    """A temporary file of arrays, which counts what is written and read; one thread at a time may use it.
+
+    The file is created when it is first needed. It is removed from its folder as soon as it is open (on Windows when it
+    is closed), so that signals and crashes leave nothing behind.
+    """
+
+    def __init__(self, folder: Any) -> None:
+        if folder is not None and not isinstance(folder, (str, os.PathLike)):
+            raise TypeError(f"folder must be the path of a folder, or None. Got {type(folder).__name__} instead.")
+        self._folder: Any = tempfile.gettempdir() if folder is None else folder
+        self._file: Any = None
+        self._n_bytes = 0
+
+    def __enter__(self) -> Self:
+        """The spool itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file, which frees the disk space."""
+        if self._file is not None:
+            with _writing(self._folder, self._n_bytes):
+                self._file.close()
+
+    def open(self) -> None:
+        """Create the file; raise OSError with the name of the folder if that fails."""
+        if self._file is None:
+            with _writing(self._folder, 0):
+                self._file = tempfile.TemporaryFile(prefix="sklearn_rank_", dir=self._folder, buffering=0)
+
+    def append(self, array: NDArray[Any]) -> int:
+        """Append a contiguous array and return its start in bytes; raise OSError unless all is written."""
+        self.open()
+        start, left = self._n_bytes, array.reshape(-1).view(np.uint8).data
+        self._file.seek(start)
+        while left:
+            with _writing(self._folder, self._n_bytes):
+                n_written = self._file.write(left)
+            self._n_bytes += n_written
+            left = left[n_written:]
+        return start
+
+    def read(self, start: int, out: NDArray[Any]) -> None:
+        """Fill a contiguous array with what is in the file from `start` on; raise OSError if the file is too short."""
+        left = out.reshape(-1).view(np.uint8).data
+        self._file.seek(start)
+        while left:
+            # A context manager for each of many short reads costs more than they do.
+            try:
+                n_read = self._file.readinto(left)
+            except OSError as error:
+                raise _explanation(error, self._folder, self._n_bytes) from error
+            if n_read == 0:
+                raise OSError(
+                    f"Rows that were written to a temporary file in {str(self._folder)!r} must be there when they "
+                    f"are read. Got {start} of {self._n_bytes} bytes: the file was cut short."
+                )
+            start, left = start + n_read, left[n_read:]
+
+
+@contextmanager
+def _writing(folder: Any, n_bytes: int) -> Iterator[None]:
+    """Say which folder is full, how much was written, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise _explanation(error, folder, n_bytes) from error
+
+
+def _explanation(error: OSError, folder: Any, n_bytes: int) -> OSError:
+    shown = echo(str(folder), 300)
+    return OSError(
+        error.errno,
+        f"Rows beyond memory_limit= go to a temporary file, so the folder {shown} must take about 20 bytes "
+        f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes nothing. "
+        f"Got {error.strerror or error} after {n_bytes} bytes.",
+    )

@@ -14,25 +14,6 @@ from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.boosting._training_metric import TrainingMetric
 
-NOT_POOLS = (
-    "CatBoost tells a metric nothing of queries, so it must know them beforehand: catboost_metric({name!r}, pool), "
-    "with the catboost.Pool with group_id that fit is given as eval_set, or a list of several. Got {pools}."
-)
-NO_QUERIES = (
-    "The pool needs queries: catboost.Pool(X, y, group_id=...). For a model without queries, use QueryRanker("
-    "CatBoostRegressor(...), eval_metric={name!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set="
-    "(X_valid, y_valid, qid_valid)). Got a pool without group_id."
-)
-SAME_LABELS = "catboost_metric tells pools apart by their labels. Got two pools of the same labels with other queries."
-NOT_GIVEN = (
-    "catboost_metric evaluates the pools it was made with, as CatBoost tells it nothing of queries: give it all pools "
-    "of eval_set. catboost.cv makes pools of its own; there use RankingEvaluator. Got {n} other rows."
-)
-SEVERAL_SCORES = (
-    "catboost_metric takes one score a row. For CatBoostClassifier of several grades use QueryRanker("
-    "CatBoostClassifier(...), eval_metric={name!r}), which ranks by the expected grade. Got {n} scores a row."
-)
-
 
 def catboost_metric(metric: MetricLike, pools: Any = None, **keywords: Any) -> CatBoostMetric:
     """Metric for CatBoost, of whole queries of these pools.
@@ -93,18 +74,29 @@ class CatBoostMetric(TrainingMetric):
         (self._name,) = self._specs
         listed = pools if isinstance(pools, Sequence) else [pools]
         if not listed or not all(hasattr(pool, "get_group_id_hash") for pool in listed):
-            raise TypeError(NOT_POOLS.format(name=self._one, pools=echo(pools)))
+            raise TypeError(
+                "CatBoost tells a metric nothing of queries, so it must know them beforehand: "
+                f"catboost_metric({self._one!r}, pool), with the catboost.Pool with group_id that fit is given as "
+                f"eval_set, or a list of several. Got {echo(pools)}."
+            )
         self._pools = [self._read(pool) for pool in listed]
         for (y, sizes), (other_y, other_sizes) in combinations(self._pools, 2):
             if np.array_equal(y, other_y) and not np.array_equal(sizes, other_sizes):
-                raise ValueError(SAME_LABELS)
+                raise ValueError(
+                    "catboost_metric tells pools apart by their labels. Got two pools of the same labels with other "
+                    "queries."
+                )
         self._training: NDArray[Any] | None = None
 
     def _read(self, pool: Any) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Labels of a pool, and the sizes of its queries."""
         query = pool.get_group_id_hash()
         if query is None:
-            raise ValueError(NO_QUERIES.format(name=self._one))
+            raise ValueError(
+                "The pool needs queries: catboost.Pool(X, y, group_id=...). For a model without queries, use "
+                f"QueryRanker(CatBoostRegressor(...), eval_metric={self._one!r}, early_stopping_rounds=...) and "
+                "fit(X, y, qid=qid, eval_set=(X_valid, y_valid, qid_valid)). Got a pool without group_id."
+            )
         starts = np.flatnonzero(np.append(True, np.asarray(query)[1:] != np.asarray(query)[:-1]))
         return np.asarray(pool.get_label(), dtype=np.float32), np.diff(np.append(starts, len(query)))
 
@@ -125,13 +117,18 @@ class CatBoostMetric(TrainingMetric):
             Weights of rows; of queries where they are constant within each.
         """
         if len(approxes) != 1:
-            raise ValueError(SEVERAL_SCORES.format(name=self._one, n=len(approxes)))
+            raise ValueError(
+                "catboost_metric takes one score a row. For CatBoostClassifier of several grades use "
+                f"QueryRanker(CatBoostClassifier(...), eval_metric={self._one!r}), which ranks by the expected grade. "
+                f"Got {len(approxes)} scores a row."
+            )
         label = np.asarray(target)
         known = next((pool for pool in self._pools if np.array_equal(pool[0], label)), None)
         if known is None:
             return self._value_of_training_rows(label), 1.0
         self._training = label[:0] if self._training is None else self._training
-        weight = None if weight is None else np.array(weight)  # memory of CatBoost's, which it takes back
+        # The memory is CatBoost's, which takes it back.
+        weight = None if weight is None else np.array(weight)
         prepared = self._seen.metrics_of(known[0], known[0], known[1], weight)
         return self._values(prepared, np.asarray(approxes[0]))[self._name], 1.0
 
@@ -140,7 +137,11 @@ class CatBoostMetric(TrainingMetric):
         if self._training is None:
             self._training = label.copy()
         if not np.array_equal(self._training, label):
-            raise ValueError(NOT_GIVEN.format(n=len(label)))
+            raise ValueError(
+                "catboost_metric evaluates the pools it was made with, as CatBoost tells it nothing of queries: give "
+                "it all pools of eval_set. catboost.cv makes pools of its own; there use RankingEvaluator. "
+                f"Got {len(label)} other rows."
+            )
         return min(0.0, self._specs[self._name].metric.bounds[0]) - 1.0
 
     def get_final_error(self, error: float, weight: float) -> float:

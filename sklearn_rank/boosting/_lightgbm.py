@@ -11,31 +11,6 @@ import numpy as np
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
 
-Result = tuple[str, float, bool]
-
-NO_QUERIES = (
-    "LightGBM gives queries to a metric where the data have them: lgb.Dataset(X, y, group=...), or LGBMRanker with "
-    "group= and eval_group=. For a model without queries, use QueryRanker(LGBMRegressor(...), eval_metric={name!r}, "
-    "early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, y_valid, qid_valid)). Got data without group."
-)
-TORN = (
-    "A fold must hold whole queries: use lgb.cv without folds=, or folds=QueryKFold(). Got rows of {n} queries of "
-    "which others are in another fold."
-)
-SAME_NAME = (
-    "LightGBM computes another metric {name}, and would log both under one name: switch its own off by metric='None', "
-    "or call this one otherwise, as in lightgbm_metric({{'our_{name}': {name!r}}})."
-)
-OTHER_JUDGES = (
-    "LightGBM stops early as soon as any metric stops improving, and takes the best round of that one, so with {name} "
-    "it must compute none of its own: metric='None', in params or as LGBMRanker(metric='None'). Got {n} of its own."
-)
-TUNER = (
-    "Optuna's LightGBMTuner minimizes each metric but 'ndcg', 'map', 'auc', 'auc_mu' and 'average_precision', so it "
-    "would keep the parameters that are worst by {name}: use RankingEvaluator.search(OptunaSearchCV(...)), or a study "
-    "of your own with direction='maximize'."
-)
-
 
 def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords: Any) -> LightGBMMetric:
     """Metric for LightGBM, of whole queries.
@@ -87,7 +62,9 @@ class LightGBMMetric(TrainingMetric):
 
     maker = "lightgbm_metric"
 
-    def __call__(self, first: Any, second: Any, weight: Any = None, group: Any = None, /) -> Result | list[Result]:
+    def __call__(
+        self, first: Any, second: Any, weight: Any = None, group: Any = None, /
+    ) -> tuple[str, float, bool] | list[tuple[str, float, bool]]:
         """Name, value and direction.
 
         Parameters
@@ -102,7 +79,12 @@ class LightGBMMetric(TrainingMetric):
             label, predictions = second.get_label(), first
             weight, group = second.get_weight(), second.get_group()
         if group is None:
-            raise ValueError(NO_QUERIES.format(name=self._one))
+            raise ValueError(
+                "LightGBM gives queries to a metric where the data have them: lgb.Dataset(X, y, group=...), or "
+                "LGBMRanker with group= and eval_group=. For a model without queries, use QueryRanker("
+                f"LGBMRegressor(...), eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, "
+                "eval_set=(X_valid, y_valid, qid_valid)). Got data without group."
+            )
         self._refuse_other_judges()
         prepared = self._seen.metrics_of(label, label, group, weight, check=lambda: _refuse_torn(second))
         values = self._values(prepared, scores_of(predictions))
@@ -111,7 +93,7 @@ class LightGBMMetric(TrainingMetric):
 
     def _refuse_other_judges(self) -> None:
         """Refuse early stopping that listens to LightGBM's own metrics, as the frames of its loop say."""
-        stops, n_own = False, 0
+        stops_early, n_own = False, 0
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if frame.f_globals.get("__name__") == "lightgbm.basic":
@@ -119,34 +101,48 @@ class LightGBMMetric(TrainingMetric):
                 self._refuse_same_name(frame.f_locals.get("ret"))
             elif frame.f_globals.get("__name__") == "lightgbm.engine":
                 callbacks = frame.f_locals.get("callbacks_after_iter", ())
-                stops |= any(hasattr(callback, "stopping_rounds") for callback in callbacks)
+                stops_early |= any(hasattr(callback, "stopping_rounds") for callback in callbacks)
             elif "_lightgbm_tuner" in str(frame.f_globals.get("__name__")):
                 self._refuse_tuner(frame.f_locals.get("self"))
             frame = frame.f_back
-        if stops and n_own:
-            raise ValueError(OTHER_JUDGES.format(name=self.__name__, n=n_own))
+        if stops_early and n_own:
+            raise ValueError(
+                "LightGBM stops early as soon as any metric stops improving, and takes the best round of that one, so "
+                f"with {self.__name__} it must compute none of its own: metric='None', in params or as "
+                f"LGBMRanker(metric='None'). Got {n_own} of its own."
+            )
 
     def _refuse_same_name(self, results: Any) -> None:
         """Refuse names under which another metric of this round is known already."""
         known = {result[1] for result in results} if isinstance(results, list) else set()
         for name in self._specs:
             if name in known:
-                raise ValueError(SAME_NAME.format(name=name))
+                raise ValueError(
+                    f"LightGBM computes another metric {name}, and would log both under one name: switch its own off "
+                    f"by metric='None', or call this one otherwise, as in lightgbm_metric({{'our_{name}': {name!r}}})."
+                )
 
     def _refuse_tuner(self, tuner: Any) -> None:
         """Refuse a tuner of Optuna that minimizes while higher is better."""
         minimizes = hasattr(tuner, "higher_is_better") and not tuner.higher_is_better()
         if minimizes and any(spec.metric.greater_is_better for spec in self._specs.values()):
-            raise ValueError(TUNER.format(name=self.__name__))
+            raise ValueError(
+                "Optuna's LightGBMTuner minimizes each metric but 'ndcg', 'map', 'auc', 'auc_mu' and "
+                f"'average_precision', so it would keep the parameters that are worst by {self.__name__}: use "
+                "RankingEvaluator.search(OptunaSearchCV(...)), or a study of your own with direction='maximize'."
+            )
 
 
 def _refuse_torn(dataset: Any) -> None:
     """Refuse a subset of rows, as folds are, that holds some rows of a query and not the others."""
-    used, whole = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
-    if used is None or whole is None or whole.get_group() is None:
+    used, full = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
+    if used is None or full is None or full.get_group() is None:
         return
-    sizes = np.asarray(whole.get_group())
+    sizes = np.asarray(full.get_group())
     held = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[np.asarray(used)], minlength=len(sizes))
     n_torn = np.count_nonzero((held > 0) & (held < sizes))
     if n_torn:
-        raise ValueError(TORN.format(n=n_torn))
+        raise ValueError(
+            "A fold must hold whole queries: use lgb.cv without folds=, or folds=QueryKFold(). Got rows of "
+            f"{n_torn} queries of which others are in another fold."
+        )

@@ -1,20 +1,26 @@
-"""Metrics by name, evaluated round after round on rows whose queries are known."""
+"""Metrics by name, evaluated round after round on data sets that are checked, grouped and prepared once."""
 
 from __future__ import annotations
 
 import math
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.check import check_shapes, query_weight
+from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.echo import one_line
+from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.boosting._seen_rows import SeenRows
 
 
 class TrainingMetric:
@@ -64,13 +70,7 @@ class TrainingMetric:
         return {**vars(self), "_seen": SeenRows(self._specs, self._n_jobs)}
 
     def _values(self, prepared: PreparedMetrics, y_score: NDArray[Any]) -> dict[str, float]:
-        """Mean of each metric.
-
-        Raises
-        ------
-        ValueError
-            If one is not defined for any query.
-        """
+        """Mean of each metric, each of which must be defined for some query."""
         result = prepared.evaluate(y_score)
         n_queries = len(result.qid)
         for name, spec in self._specs.items():
@@ -80,13 +80,7 @@ class TrainingMetric:
 
 
 def scores_of(predictions: NDArray[Any]) -> Array:
-    """One score a row: a prediction, or the expected grade of the probabilities of the grades 0, 1, 2, ...
-
-    Raises
-    ------
-    ValueError
-        If there are several columns that are no probabilities.
-    """
+    """One score a row: a prediction, or the expected grade of the probabilities of the grades 0, 1, 2, ..."""
     if predictions.ndim == 1:
         return predictions
     total = predictions.sum(axis=1)
@@ -96,3 +90,75 @@ def scores_of(predictions: NDArray[Any]) -> Array:
             f"Got rows with sums from {total.min():g} to {total.max():g}: a custom objective gives no probabilities."
         )
     return np.asarray(predictions @ np.arange(predictions.shape[1], dtype=np.float64))
+
+
+# --- rows of data sets -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SeenRowsEntry:
+    """Metrics of the rows of one data set, and the labels, sizes and weights that they were made of.
+
+    Arrays that are the owner itself are None, so that the entry does not keep the owner alive.
+    """
+
+    owner: weakref.ref[Any]
+    arrays: tuple[NDArray[Any] | None, ...]
+    label: Array
+    prepared: PreparedMetrics
+
+    def is_of(self, owner: Any, arrays: tuple[NDArray[Any] | None, ...], label: NDArray[Any]) -> bool:
+        """Whether these are still the rows of the owner: its labels, queries or weights may have been set anew."""
+        same = self.owner() is owner and all(map(_same, self.arrays, arrays))
+        # Labels may have been changed in place.
+        return same and np.array_equal(self.label, np.ravel(label))
+
+
+class SeenRows:
+    """Metrics of grouped rows by the object that owns these, for as long as it lives."""
+
+    def __init__(self, specs: Mapping[str, MetricSpec], n_jobs: int | None) -> None:
+        self._specs, self._n_jobs = specs, n_jobs
+        self._entries: dict[int, SeenRowsEntry] = {}
+
+    def metrics_of(
+        self, owner: Any, label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None,
+        check: Callable[[], None] = lambda: None,
+    ) -> PreparedMetrics:  # fmt: skip
+        """Metrics of the owner's rows; checked, also by `check`, and grouped when they are first asked for."""
+        key, arrays = id(owner), tuple(None if x is owner else x for x in (label, sizes, weight))
+        entry = self._entries.get(key)
+        if entry is None or not entry.is_of(owner, arrays, label):
+            check()
+            rows = group_adjacent(label, sizes, weight)
+            warn_if_all_relevant(rows.label_range, self._specs)
+            forget = weakref.ref(owner, lambda _: self._entries.pop(key, None))
+            prepared = rows.prepare(self._specs, self._n_jobs)
+            entry = self._entries[key] = SeenRowsEntry(forget, arrays, rows.label, prepared)
+        return entry.prepared
+
+
+def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None) -> GroupedRows:
+    """Rows of adjacent queries of these sizes, with one weight a row or one a query, or none."""
+    y, kept = np.array(column(as_floats(label, "y"))), np.asarray(sizes)[np.asarray(sizes) > 0].astype(np.int64)
+    indptr = np.append(0, np.cumsum(kept))
+    check_shapes(y, y)
+    if indptr[-1] != len(y):
+        raise ValueError(f"Sizes of queries must add up to the {len(y)} rows. Got {indptr[-1]}.")
+    ids = np.arange(len(kept))
+    if weight is None:
+        return GroupedRows(y, ids, indptr, None)
+    if len(weight) == len(ids):
+        weight = np.repeat(weight, kept)
+    try:
+        return GroupedRows(y, ids, indptr, None, query_weight(weight, ids, indptr, None))
+    except ValueError as error:
+        raise ValueError(
+            f"{error} Weights of rows are for training: evaluate on a data set without them, "
+            "or with one weight for all rows of a query."
+        ) from None
+
+
+def _same(kept: NDArray[Any] | None, given: NDArray[Any] | None) -> bool:
+    """Whether both are the same array, or hold the same numbers."""
+    return kept is given or (kept is not None and given is not None and np.array_equal(kept, given))

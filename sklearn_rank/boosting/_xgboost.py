@@ -14,31 +14,6 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
 
-Result = tuple[str, float]
-
-NO_QUERIES = (
-    "XGBoost gives queries to a metric where the data have them: xgb.DMatrix(X, y, qid=qid), rows sorted by qid. For a "
-    "model without queries, use QueryRanker(XGBRegressor(...), eval_metric={name!r}, early_stopping_rounds=...) and "
-    "fit(X, y, qid=qid, eval_set=(X_valid, y_valid, qid_valid)). Got a DMatrix without qid or group."
-)
-NOT_HERE = (
-    "xgboost_metric is for xgb.train(custom_metric=) and xgb.cv(custom_metric=): the models XGBRanker, XGBRegressor "
-    "and XGBClassifier call a metric with labels and scores alone, XGBRanker once a query, whose mean it takes with "
-    "1.0 for a query of one document. Use QueryRanker(XGBRanker(...), eval_metric={name!r}, early_stopping_rounds=...) "
-    "and fit(X, y, qid=qid, eval_set=(X_valid, y_valid, qid_valid)). Got {second}."
-)
-WRONG_WAY = (
-    "XGBoost cannot know that {name} is to be {right}, and here it would stop as if it were to be {wrong}: pass "
-    "maximize={maximize} to xgb.train or xgb.cv, or EarlyStopping(rounds=..., maximize={maximize}). Got maximize={got}."
-)
-SAME_NAME = (
-    "XGBoost computes a metric {name} of its own, and would log both under one name: leave its own out, or call this "
-    "one otherwise, as in xgboost_metric({{'our_{name}': {name!r}}})."
-)
-SEVERAL_WORKERS = (
-    "On several workers XGBoost takes the mean of what a metric of Python's is on each, which is no mean over queries: "
-    "train with its own metrics there, and judge the model by sklearn_rank.dask or sklearn_rank.spark. Got {n} workers."
-)
 NAMES_MAXIMIZED = ("auc", "pre", "map", "ndcg")
 """Prefixes of names that XGBoost maximizes where it is not told, but for "mape"; all others it minimizes."""
 
@@ -94,7 +69,7 @@ class XGBoostMetric(TrainingMetric):
             if ":" in name:
                 raise ValueError(f"XGBoost reads values after a colon, so a name must have none. Got {echo(name)}.")
 
-    def __call__(self, predictions: NDArray[Any], data: Any) -> Result | list[Result]:
+    def __call__(self, predictions: NDArray[Any], data: Any) -> tuple[str, float] | list[tuple[str, float]]:
         """Name and value.
 
         Parameters
@@ -105,15 +80,30 @@ class XGBoostMetric(TrainingMetric):
             With qid or group.
         """
         if not hasattr(data, "get_uint_info"):
-            raise TypeError(NOT_HERE.format(name=self._one, second=type(data).__name__))
+            raise TypeError(
+                "xgboost_metric is for xgb.train(custom_metric=) and xgb.cv(custom_metric=): the models XGBRanker, "
+                "XGBRegressor and XGBClassifier call a metric with labels and scores alone, XGBRanker once a query, "
+                "whose mean it takes with 1.0 for a query of one document. Use QueryRanker(XGBRanker(...), "
+                f"eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, "
+                f"y_valid, qid_valid)). Got {type(data).__name__}."
+            )
         self._refuse_wrong_way()
         self._refuse_same_name(sys._getframe(1))
         n_workers = sys.modules["xgboost"].collective.get_world_size()
         if n_workers > 1:
-            raise ValueError(SEVERAL_WORKERS.format(n=n_workers))
+            raise ValueError(
+                "On several workers XGBoost takes the mean of what a metric of Python's is on each, which is no mean "
+                "over queries: train with its own metrics there, and judge the model by sklearn_rank.dask or "
+                f"sklearn_rank.spark. Got {n_workers} workers."
+            )
         indptr = data.get_uint_info("group_ptr")
         if len(indptr) < 2:
-            raise ValueError(NO_QUERIES.format(name=self._one))
+            raise ValueError(
+                "XGBoost gives queries to a metric where the data have them: xgb.DMatrix(X, y, qid=qid), rows sorted "
+                f"by qid. For a model without queries, use QueryRanker(XGBRegressor(...), eval_metric={self._one!r}, "
+                "early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, y_valid, qid_valid)). Got a "
+                "DMatrix without qid or group."
+            )
         weight = data.get_weight()
         prepared = self._seen.metrics_of(data, data.get_label(), np.diff(indptr), weight if len(weight) else None)
         values = self._values(prepared, scores_of(predictions))
@@ -129,18 +119,22 @@ class XGBoostMetric(TrainingMetric):
                 continue
             maximizes = _is_maximized(name) if callback.maximize is None else bool(callback.maximize)
             if maximizes != shown[name]:
-                words = ("maximized", "minimized") if shown[name] else ("minimized", "maximized")
-                text = WRONG_WAY.format(
-                    name=name, right=words[0], wrong=words[1], maximize=shown[name], got=callback.maximize
+                right, wrong = ("maximized", "minimized") if shown[name] else ("minimized", "maximized")
+                raise ValueError(
+                    f"XGBoost cannot know that {name} is to be {right}, and here it would stop as if it were to be "
+                    f"{wrong}: pass maximize={shown[name]} to xgb.train or xgb.cv, or EarlyStopping(rounds=..., "
+                    f"maximize={shown[name]}). Got maximize={callback.maximize}."
                 )
-                raise ValueError(text)
 
     def _refuse_same_name(self, caller: FrameType) -> None:
         """Refuse names under which XGBoost has written a value of its own to the line that this one is added to."""
         line, data = (caller.f_locals.get(name, "") for name in ("res", "evname"))
         for name in self._specs:
             if f"\t{data}-{_shown(name)}:" in str(line):
-                raise ValueError(SAME_NAME.format(name=name))
+                raise ValueError(
+                    f"XGBoost computes a metric {name} of its own, and would log both under one name: leave its own "
+                    f"out, or call this one otherwise, as in xgboost_metric({{'our_{name}': {name!r}}})."
+                )
 
 
 def _stopping_callbacks(frame: FrameType | None) -> Iterator[Any]:

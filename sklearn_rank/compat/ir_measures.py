@@ -22,7 +22,7 @@ class Provider(providers.PytrecEvalProvider):
     NAME = "sklearn_rank"
 
     def initialize(self) -> None:
-        """Make the evaluators of this library those of the provider."""
+        """Let the provider use the evaluators of this library."""
         self.pytrec_eval = pytrec_eval
 
 

@@ -1,7 +1,7 @@
 """The calls of pytrec_eval, computed by this library: ``from sklearn_rank.compat import pytrec_eval``.
 
 The same dictionaries of floats come out, with trec_eval's rules: documents by score in single precision, equal scores
-by falling id, documents that nobody judged are not relevant. ``docs/runs.md`` lists what differs.
+by falling id, documents without a judgement are not relevant. ``docs/runs.md`` lists what differs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from sklearn_rank._utils.constraints import BOOL
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.compat._experiments import ndcg_rel, normalized_gain, r_ndcg
 from sklearn_rank.io import join
 from sklearn_rank.io._mappings import entries_of
 
@@ -39,8 +38,7 @@ __all__ = [
 
 WORDS = ("runid", "relstring")
 """Measures that are words, which pytrec_eval reports as 0."""
-EXPERIMENTS = {"ndcg_rel": ndcg_rel, "Rndcg": r_ndcg, "G": normalized_gain}
-OF_ALL = {"runid", "relstring", *EXPERIMENTS}
+OF_ALL = {"runid", "relstring", "ndcg_rel", "Rndcg", "G"}
 
 supported_nicknames: dict[str, set[str]] = {
     "official": {"runid", *SETS["official"]},
@@ -68,7 +66,7 @@ class RelevanceEvaluator:
     relevance_level : int, default=1
         Least relevance of a relevant document.
     judged_docs_only_flag : bool, default=False
-        Whether documents that nobody judged are left out.
+        Whether documents without a judgement are left out.
 
     Raises
     ------
@@ -81,8 +79,8 @@ class RelevanceEvaluator:
     --------
     >>> from sklearn_rank.compat import pytrec_eval
     >>> evaluator = pytrec_eval.RelevanceEvaluator({"q1": {"d1": 0, "d2": 1}}, {"map", "P_1"})
-    >>> found = evaluator.evaluate({"q1": {"d1": 0.9, "d2": 0.8}})
-    >>> found["q1"]["map"], found["q1"]["P_1"]
+    >>> values = evaluator.evaluate({"q1": {"d1": 0.9, "d2": 0.8}})
+    >>> values["q1"]["map"], values["q1"]["P_1"]
     (0.5, 0.0)
     """
 
@@ -136,8 +134,8 @@ class RelevanceEvaluator:
             return {query: {} for query in run}
         values, queries = self._values(run)
         rows = zip(*(values[name] for name in self._names), strict=True)
-        found = {query: dict(zip(self._names, row, strict=True)) for query, row in zip(queries, rows, strict=True)}
-        return {query: found[query] for query in run}
+        by_query = {query: dict(zip(self._names, row, strict=True)) for query, row in zip(queries, rows, strict=True)}
+        return {query: by_query[query] for query in run}
 
     def _values(self, run: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, list[float]], list[str]]:
         """Values of each measure by query, and the queries."""
@@ -269,25 +267,21 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     Raises
     ------
     ValueError
-        If a line has another number of fields, or a relevance is no whole number.
+        If a line has another number of fields, or a relevance is not an integer.
     AssertionError
         If a document is in a query twice.
     """
     return _parsed(f_qrel, 4, 3, int)
 
 
-Number = TypeVar("Number", int, float)
+N = TypeVar("N", int, float)
 
 
-def _parsed(
-    lines: Iterable[str], n_fields: int, place: int, number: Callable[[str], Number]
-) -> dict[str, dict[str, Number]]:
+def _parsed(lines: Iterable[str], n_fields: int, field: int, number: Callable[[str], N]) -> dict[str, dict[str, N]]:
     """Numbers of lines by query and document."""
-    if isinstance(lines, (str, bytes)):
+    if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
         raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
-    if not isinstance(lines, Iterable):
-        raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
-    found: dict[str, dict[str, Number]] = defaultdict(dict)
+    numbers: dict[str, dict[str, N]] = defaultdict(dict)
     for n, line in enumerate(lines, 1):
         if not isinstance(line, str):
             raise TypeError(f"A line must be text: open(path), not open(path, 'rb'). Got {echo(line)} in line {n}.")
@@ -295,13 +289,13 @@ def _parsed(
         if len(fields) != n_fields:
             raise ValueError(f"A line must have {n_fields} fields. Got {len(fields)} in line {n}: {echo(line)}.")
         query, _, document = fields[:3]
-        if document in found[query]:
+        if document in numbers[query]:
             raise AssertionError(f"Document {echo(document)} is in query {echo(query)} twice, again in line {n}.")
         try:
-            found[query][document] = number(fields[place])
+            numbers[query][document] = number(fields[field])
         except ValueError:
-            raise ValueError(f"Field {place + 1} must be a number. Got {echo(fields[place])} in line {n}.") from None
-    return found
+            raise ValueError(f"Field {field + 1} must be a number. Got {echo(fields[field])} in line {n}.") from None
+    return numbers
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
@@ -335,3 +329,59 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
         return float(np.sum(numbers))
     mean = np.sum(numbers) / len(numbers) if measure.startswith("gm_") else np.mean(numbers)
     return float(np.exp(mean) if measure.startswith("gm_") else mean)
+
+
+# --- the three experiments of trec_eval ----------------------------------------------------------------------
+#
+# Functions of the labels of one query's documents, from m_ndcg_rel.c, m_Rndcg.c and m_G.c of trec_eval 9. `y_true` has
+# documents as trec_eval ranks them: by falling score, then those that were judged and not retrieved. Labels are gains.
+
+
+def _ndcg_rel(y_true: Array, y_score: Array, *, relevance_level: float) -> float:
+    """NDCG at the rank of each relevant document, averaged; at the end of the list for those not retrieved."""
+    gain, ideal = _gains(y_true, y_score)
+    if len(ideal) == 0:
+        return 0.0
+    dcg, ideal_dcg = np.cumsum(gain / _discount(gain)), np.cumsum(ideal / _discount(ideal))
+    hits = np.flatnonzero(gain)
+    total = (dcg[hits] / ideal_dcg[np.minimum(hits, len(ideal) - 1)]).sum()
+    rest = dcg[-1] / ideal_dcg[-1] if len(dcg) else 0.0
+    return float((total + (len(ideal) - len(hits)) * rest) / len(ideal))
+
+
+def _r_ndcg(y_true: Array, y_score: Array, *, relevance_level: float) -> float:
+    """NDCG at the end of each grade in the ideal list, and at the end of the list, averaged: Rndcg."""
+    gain, ideal = _gains(y_true, y_score)
+    if not (y_true >= relevance_level).any() or len(gain) == 0:
+        return 0.0
+    dcg, ideal_dcg = np.cumsum(gain / _discount(gain)), np.cumsum(ideal / _discount(ideal))
+    ends = np.flatnonzero(np.diff(ideal, append=0))
+    values = dcg[np.minimum(ends, len(dcg) - 1)] / ideal_dcg[ends]
+    if len(dcg) > len(ideal) + 1:
+        values = np.append(values, dcg[-1] / ideal_dcg[-1])
+    return float(values.mean())
+
+
+def _normalized_gain(y_true: Array, y_score: Array, *, relevance_level: float) -> float:
+    """Gains, discounted by how much more an ideal list would have gained so far, over all gains: G."""
+    gain, ideal = _gains(y_true, y_score)
+    if len(ideal) == 0:
+        return 0.0
+    cost = np.ones(len(gain))
+    n = min(len(gain), len(ideal))
+    cost[:n] = ideal[:n]
+    return float((gain / np.log2(2 + np.cumsum(cost) - np.cumsum(gain))).sum() / ideal.sum())
+
+
+def _gains(y_true: Array, y_score: Array) -> tuple[Array, Array]:
+    """Gain of each retrieved document, and the positive gains of all documents, falling."""
+    # NaN, which is not judged, gains nothing.
+    gain = np.where(y_true > 0, y_true, 0.0)
+    return gain[y_score > -np.inf], -np.sort(-gain[gain > 0])
+
+
+def _discount(gain: Array) -> Array:
+    return np.log2(np.arange(len(gain)) + 2)
+
+
+EXPERIMENTS = {"ndcg_rel": _ndcg_rel, "Rndcg": _r_ndcg, "G": _normalized_gain}

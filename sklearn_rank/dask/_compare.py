@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,36 +10,22 @@ import numpy as np
 from sklearn_rank import stats
 from sklearn_rank._chunks.value_table import (
     MetricColumn,
-    TableValues,
+    TableComparison,
     refuse_other_ids,
     refuse_other_table,
     refuse_repeated,
 )
 from sklearn_rank._engine.ids import MISSING
-from sklearn_rank._metric.names import direction_of
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.typing import RandomState
+from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank.dask._partitions import check_frame
-from sklearn_rank.dask._table import KEPT, described_column
-from sklearn_rank.stats._align import read_values
-from sklearn_rank.stats._compare import ComparisonResult, check_options
-from sklearn_rank.stats._significance import ComparisonOptions
+from sklearn_rank.dask._table import described_column
+from sklearn_rank.stats._compare import ComparisonResult
 
 
 @named_arguments
-def compare(
-    a: Any,
-    b: Any,
-    *,
-    metric: str | None = None,
-    test: str = "t",
-    alternative: str = "two-sided",
-    confidence_level: float = 0.95,
-    missing: Any = "raise",
-    greater_is_better: bool | None = None,
-    n_resamples: int = 9999,
-    random_state: RandomState = None,
-) -> ComparisonResult:
+@with_arguments_of(stats.compare, "clusters")
+def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> ComparisonResult:
     """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
 
     dask joins the values by query; the ids and two numbers per query come back for the test.
@@ -51,35 +36,21 @@ def compare(
         Tables that `per_query` made; other ones are taken too, with a column "qid" and a column of values per metric.
     metric : str, default=None
         Metric to compare, by the name of its column; may be left out if there is only one.
-    test : str, default="t"
-        For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
-        ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        "greater": a has the higher values, whether or not these are the better ones.
-    confidence_level : float, default=0.95
-        Between 0 and 1, exclusive.
-    missing : "raise" or float, default="raise"
-        Value of a query that one system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
         For `won` and `lost`. None: as the metric says; for a table that `per_query` did not make, the metric with
         the name of the column. Other names count as True, unless they end in "_error", "_loss" and the like.
-    n_resamples : int, default=9999
-        Resamples of ``"randomization"``, ``"permutation"`` and ``"bootstrap"``.
     random_state : int, RandomState, Generator or None, default=None
         Source of resamples, which are drawn of queries in the order of their ids.
 
     Returns
     -------
     ComparisonResult
-        As from `sklearn_rank.stats.compare`.
 
     Raises
     ------
-    ValueError
-        If a query is missing or twice in a table, fewer than two are left, metrics were computed with different
-        keywords, means are weighted, pooled or geometric, columns are missing, or a keyword is invalid.
-    TypeError
-        If ids are of two types, or a table is not a dask DataFrame.
+    ValueError or TypeError
+        As in `sklearn_rank.stats.compare`; or if a table is not a dask DataFrame, lacks columns or has a query
+        twice, or ids are of two types.
     ImportError
         If dask is not installed: it needs the extra "dask".
 
@@ -98,33 +69,23 @@ def compare(
     >>> compare(a, b).difference
     -0.25
     """
-    options = ComparisonOptions(
-        test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
-    )
-    check_options("compare", options)
-    columns = _describe({"a": a, "b": b})
-    systems = {name: TableValues(columns[name]) for name in columns}
-    chosen = read_values(systems, metric, "compare")[0].metric
-    assert chosen is not None
-    if columns["a"][chosen].metric == "" and greater_is_better is None:
-        options = replace(options, greater_is_better=direction_of(chosen, argument="greater_is_better=False"))
-    joined = _joined(a, b, chosen)
-    both = []
+    comparison = TableComparison.of(_described({"a": a, "b": b}), metric, options)
+    joined = _joined(a, b, comparison.metric)
+    values = {}
     for name, other in (("a", "right_only"), ("b", "left_only")):
-        values = joined.loc[joined["_merge"] != other, name]
-        column = {chosen: columns[name][chosen]}
-        both.append(TableValues(column, np.asarray(values.index), {chosen: values.to_numpy()}))
-    return stats.compare(*both, metric=chosen, **vars(options))
+        column = joined.loc[joined["_merge"] != other, name]
+        values[name] = np.asarray(column.index), column.to_numpy()
+    return comparison.result(values)
 
 
-def _describe(tables: Mapping[str, Any]) -> dict[str, dict[str, MetricColumn]]:
+def _described(tables: Mapping[str, Any]) -> dict[str, dict[str, MetricColumn]]:
     """Describe the columns of both tables; what is not known of one is not asked of the other."""
-    described = {}
+    described: dict[str, dict[str, MetricColumn | None]] = {}
     for name, table in tables.items():
         check_frame(table, name)
         described[name] = {c: described_column(table, c) for c in table.columns if c not in ("qid", "weight")}
         if "qid" not in table.columns or not described[name]:
-            refuse_other_table("compare", [*table.columns], KEPT)
+            refuse_other_table("compare", table.columns, "dask")
     lost = {c for columns in described.values() for c, column in columns.items() if column is None}
     return {
         name: {
@@ -136,14 +97,15 @@ def _describe(tables: Mapping[str, Any]) -> dict[str, dict[str, MetricColumn]]:
 
 
 def _unknown(name: str, weighted: bool) -> MetricColumn:
-    """Column of values of which only the name is known."""
+    """Column of values whose name alone is known."""
     return MetricColumn(name, "", name, "macro", True, np.nan, weighted)
 
 
 def _joined(a: Any, b: Any, metric: str) -> Any:
-    """Values of both in the columns "a" and "b", in the order of the ids, as a join has no order."""
+    """Values of both in the columns "a" and "b", in the order of the ids, because a join has no order."""
     types = a.dtypes["qid"], b.dtypes["qid"]
-    if types[0] != types[1]:  # a join need not match equal ids of different types
+    # A join need not match equal ids of different types.
+    if types[0] != types[1]:
         refuse_other_ids(types)
     sides = [side[["qid", metric]].rename(columns={metric: name}) for name, side in (("a", a), ("b", b))]
     joined = sides[0].merge(sides[1], on="qid", how="outer", indicator=True).compute()

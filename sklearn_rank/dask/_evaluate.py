@@ -8,22 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.discounts import discounts_of
-from sklearn_rank._chunks.named_columns import ColumnNames
-from sklearn_rank._chunks.parts import join_parts
+from sklearn_rank._chunks.column_arguments import column_arguments, refuse_no_rows
+from sklearn_rank._chunks.parts import discounts_of, join_parts
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, refuse_options
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.ids import joined_ids
+from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_dask
-from sklearn_rank.dask._partitions import EvaluationRequest, PartitionResult, Parts, check_frame, parts_of
+from sklearn_rank.dask._partitions import PartitionResult, Parts, check_frame, parts_of
 from sklearn_rank.dask._table import (
-    Total,
     add_totals,
     described_metrics,
     empty_table,
@@ -37,17 +36,8 @@ TOTALS_PER_TASK = 16
 
 
 @named_arguments
-def evaluate(
-    data: Any,
-    *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    y_true: str | Sequence[str] = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
-    assume_grouped: bool = False,
-    **keywords: Any,
-) -> Evaluation:
+@with_arguments_of(column_arguments)
+def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Evaluation:
     """Compute many metrics on the rows of a dask DataFrame, with the same result as `sklearn_rank.evaluate` in memory.
 
     Partitions are scored where they are. Only ids and values come back, a few numbers per query.
@@ -56,22 +46,10 @@ def evaluate(
     ----------
     data : dask DataFrame
         A row a document, in any order; only the named columns are read.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As in `sklearn_rank.evaluate`.
-    y_true : str or list of str, default="label"
-        Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity.
-    y_score : str, default="score"
-        Column of the output of the model. ``-inf``: judged but not retrieved.
-    qid : str, default="qid"
-        Column of the query of each row, or the name of the index. Ids are of one type in all partitions.
-    sample_weight : str or None, default=None
-        Column of the weight of each row's query in the mean.
     assume_grouped : bool, default=False
         Whether each partition has all rows of its queries. If so, no row is moved, and a query in two partitions is an
         error. Otherwise rows are brought to the others of their query first, unless there is one partition, or `qid` is
         the index and its divisions are known.
-    **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win.
 
     Returns
     -------
@@ -90,7 +68,7 @@ def evaluate(
     See Also
     --------
     per_query : The values as a lazy table.
-    mean : The means alone.
+    mean : Means only.
 
     Examples
     --------
@@ -105,39 +83,26 @@ def evaluate(
     >>> evaluate(dd.from_pandas(rows, npartitions=2), metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    request = EvaluationRequest(parse_metrics(metrics, **keywords), ColumnNames(y_true, y_score, qid, sample_weight))
+    request = column_arguments(data, **columns)
     tasks = parts_of(data, request, assume_grouped).tasks
     parts = [part for part in import_dask().compute(*tasks) if part is not None]
-    _refuse_no_rows(parts)
+    if not parts:
+        refuse_no_rows("a dask DataFrame")
     _refuse_together(request.specs, [_summary(part, with_ids=True) for part in parts])
     order = np.argsort(np.concatenate([part.first for part in parts]))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    places = np.split(place, np.cumsum([len(part.first) for part in parts])[:-1])
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    positions = np.split(position, np.cumsum([len(part.first) for part in parts])[:-1])
     results = [part.result for part in parts]
     weights = [result.weight for result in results if result.weight is not None]
     weight = np.concatenate(weights)[order] if weights else None
-    return join_parts(results, places, joined_ids([result.qid for result in results])[order], weight)
+    return join_parts(results, positions, joined_ids([result.qid for result in results])[order], weight)
 
 
 @named_arguments
-def per_query(
-    data: Any,
-    *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    y_true: str | Sequence[str] = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
-    assume_grouped: bool = False,
-    **keywords: Any,
-) -> Any:
+@with_arguments_of(evaluate)
+def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any:
     """Compute metrics per query as a dask DataFrame, lazily.
-
-    Parameters
-    ----------
-    data, metrics, y_true, y_score, qid, sample_weight, assume_grouped, **keywords
-        As in `sklearn_rank.dask.evaluate`.
 
     Returns
     -------
@@ -154,11 +119,6 @@ def per_query(
     ImportError
         If dask is not installed: it needs the extra "dask".
 
-    See Also
-    --------
-    mean : Means of such a table.
-    compare : Compare two systems by their tables.
-
     Examples
     --------
     >>> import dask.dataframe as dd
@@ -170,7 +130,7 @@ def per_query(
     0    7  0.5  0.0
     1    8  1.0  1.0
     """
-    request = EvaluationRequest(parse_metrics(metrics, **keywords), ColumnNames(y_true, y_score, qid, sample_weight))
+    request = column_arguments(data, **columns)
     taken = {"qid", "weight"} & request.specs.keys()
     if taken:
         raise ValueError(f"'qid' and 'weight' are columns of the table, no names of metrics. Got {echo(min(taken))}.")
@@ -182,16 +142,9 @@ def per_query(
 
 
 @named_arguments
+@with_arguments_of(evaluate)
 def mean(
-    data: Any,
-    *,
-    metrics: MetricsLike | None = None,
-    y_true: str | Sequence[str] = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
-    assume_grouped: bool = False,
-    **keywords: Any,
+    data: Any, *, metrics: MetricsLike | None = None, assume_grouped: bool = False, **columns: Any
 ) -> dict[str, float]:
     """Compute means of metrics over queries: only sums come back.
 
@@ -203,9 +156,9 @@ def mean(
         query: one that a concatenation repeats counts as often.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=None
         As in `sklearn_rank.evaluate`. None: `data` is a table, which says how its means are taken.
-    y_true, y_score, qid, sample_weight, assume_grouped, **keywords
-        As in `sklearn_rank.dask.evaluate`, for rows. With ``assume_grouped=True`` ids of queries go to one worker,
-        which looks for those in two partitions.
+    assume_grouped : bool, default=False
+        As in `sklearn_rank.dask.evaluate`. If so, ids of queries go to one worker, which looks for those in two
+        partitions.
 
     Returns
     -------
@@ -235,46 +188,34 @@ def mean(
     {'mrr': 0.75, 'p@1': 0.5}
     """
     if metrics is None:
-        refuse_options(
-            keywords,
-            y_true=y_true,
-            y_score=y_score,
-            qid=qid,
-            sample_weight=sample_weight,
-            assume_grouped=assume_grouped,
-        )
+        refuse_options({"assume_grouped": assume_grouped, **columns})
         return _mean_of_table(data)
-    request = EvaluationRequest(parse_metrics(metrics, **keywords), ColumnNames(y_true, y_score, qid, sample_weight))
+    request = column_arguments(data, metrics=metrics, **columns)
     parts, task = parts_of(data, request, assume_grouped), import_dask().delayed(result_total, pure=False)
-    total = _add_up([task(part) for part in parts.tasks], _checks(parts, request.specs))
-    means = {}
-    for name, spec in request.specs.items():
-        means[name] = float(total.sums[name].average(spec)[0])
-    return means
+    sums = _sums([task(part) for part in parts.tasks], _checks(parts, request.specs))
+    return {name: float(sums[name].average(spec)[0]) for name, spec in request.specs.items()}
 
 
 def _mean_of_table(data: Any) -> dict[str, float]:
     check_frame(data, "data")
     columns = described_metrics(data, "mean")
     task = import_dask().delayed(table_total, pure=False)
-    total = _add_up([task(part, columns) for part in data.to_delayed()], [])
-    means = {}
-    for name, column in columns.items():
-        means[name] = mean_of_sums(column, total.sums[name])
-    return means
+    sums = _sums([task(part, columns) for part in data.to_delayed()], [])
+    return {name: mean_of_sums(column, sums[name]) for name, column in columns.items()}
 
 
-def _add_up(totals: Sequence[Any], checks: Sequence[Any]) -> Total:
-    """Sum of tasks, a few at a time; `checks` are computed beside it."""
+def _sums(totals: Sequence[Any], checks: Sequence[Any]) -> dict[str, PartialSums]:
+    """Sums over all tasks, which are added some at a time; `checks` are computed at the same time."""
     dask = import_dask()
     add = dask.delayed(add_totals, pure=False)
     while len(totals) > 1:
         totals = [add(totals[i : i + TOTALS_PER_TASK]) for i in range(0, len(totals), TOTALS_PER_TASK)]
     total, *_ = dask.compute(*totals, *checks)
-    _refuse_no_rows(total)
+    if total is None:
+        refuse_no_rows("a dask DataFrame")
     if total.highest_weight is not None:
         refuse_bad_weight(np.array([total.highest_weight]))
-    return total
+    return total.sums
 
 
 # --- what parts must be together -----------------------------------------------------------------------------
@@ -314,8 +255,3 @@ def _refuse_together(specs: Mapping[str, MetricSpec], summaries: Sequence[Partit
         for one in summaries:
             if one.longest:
                 discount.check(one.longest)
-
-
-def _refuse_no_rows(parts: Any) -> None:
-    if not parts:
-        raise ValueError("At least one row is needed. Got a dask DataFrame without rows.")

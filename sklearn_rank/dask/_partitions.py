@@ -5,21 +5,25 @@ Knows dask and rows; may not touch averages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._chunks.column_arguments import (
+    ColumnNames,
+    ColumnRequest,
+    refuse_missing_columns,
+    refuse_other_types,
+)
 from sklearn_rank._chunks.columns import find_column, read_columns
-from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns, refuse_subtopics
 from sklearn_rank._chunks.parts import check_part, evaluate_part
+from sklearn_rank._chunks.value_table import refuse_other_frame
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, extended
 from sklearn_rank._utils.optional import import_dask
 from sklearn_rank._utils.typing import Index
 
@@ -27,13 +31,6 @@ T = TypeVar("T", bound=np.generic)
 
 ROWS_IN_PARTITION = 2**40
 """Most rows of a partition: the number of a row says which partition it was in."""
-
-
-class EvaluationRequest(NamedTuple):
-    """Metrics and the names of the columns that they read."""
-
-    specs: Mapping[str, MetricSpec]
-    names: ColumnNames
 
 
 class PartitionResult(NamedTuple):
@@ -58,13 +55,10 @@ class Parts(NamedTuple):
 def check_frame(ddf: Any, name: str) -> None:
     """Raise TypeError if `ddf` is not a dask DataFrame."""
     if not isinstance(ddf, import_dask().dataframe.DataFrame):
-        raise TypeError(
-            f"{name} must be a dask DataFrame; what is in memory is for sklearn_rank.evaluate. "
-            f"Got {type(ddf).__name__} instead."
-        )
+        refuse_other_frame(ddf, name, "dask")
 
 
-def parts_of(ddf: Any, request: EvaluationRequest, assume_grouped: bool) -> Parts:
+def parts_of(ddf: Any, request: ColumnRequest, assume_grouped: bool) -> Parts:
     """Tasks that score the partitions, after rows are moved to those of their query where necessary.
 
     Raises
@@ -75,11 +69,9 @@ def parts_of(ddf: Any, request: EvaluationRequest, assume_grouped: bool) -> Part
         If a column is missing.
     """
     check_frame(ddf, "data")
-    check_column_names(request.names)
     frame, dtypes = _selected(ddf, request.names)
-    _refuse_types(dtypes, request.names)
-    refuse_subtopics(request.names, request.specs)
-    qid_dtype = _plain(dtypes[request.names.qid])
+    refuse_other_types(request.names, dtypes, _may_be_number)
+    qid_dtype = _dtype_of_values(dtypes[request.names.qid])
     delayed = import_dask().delayed
     shared = delayed(request, traverse=False, pure=False)
     bounds = None if assume_grouped else _bounds(frame, request.names.qid)
@@ -100,32 +92,23 @@ def parts_of(ddf: Any, request: EvaluationRequest, assume_grouped: bool) -> Part
 def _selected(ddf: Any, names: ColumnNames) -> tuple[Any, dict[str, Any]]:
     """Select the columns that are needed; return the frame and the dtype of each column.
 
-    Ids may stay in the index. With few columns dask may read several files as one partition, so divisions can change.
+    Ids may stay in the index. dask may read several files as one partition if it needs little of each, so divisions can
+    change.
     """
     dtypes = dict(ddf.dtypes)
-    columns = list(dict.fromkeys(names.flat()))
+    columns = names.distinct()
     if names.qid not in dtypes and ddf.index.name == names.qid:
         dtypes[names.qid] = ddf.index.dtype
         columns.remove(names.qid)
-    refuse_missing_columns(names, [*ddf.columns, *(dtypes.keys() - set(ddf.columns))], "The dask DataFrame")
+    refuse_missing_columns(names, [*ddf.columns, *(dtypes.keys() - set(ddf.columns))])
     return ddf[columns].optimize(), dtypes
 
 
-def _refuse_types(dtypes: Any, names: ColumnNames) -> None:
-    """Raise TypeError for columns that cannot hold numbers; objects and categories may."""
+def _may_be_number(dtype: Any) -> bool:
+    """Whether a column of this dtype may hold numbers: objects and categories may."""
     from pandas.api.types import is_any_real_numeric_dtype, is_bool_dtype
 
-    several = [names.y_true] if isinstance(names.y_true, str) else names.y_true
-    roles = [("y_true", name) for name in several] + [
-        ("y_score", names.y_score),
-        ("sample_weight", names.sample_weight),
-    ]
-    for role, name in roles:
-        dtype = None if name is None else dtypes[name]
-        if dtype is None or str(dtype) in ("object", "category"):
-            continue
-        if not (is_any_real_numeric_dtype(dtype) or is_bool_dtype(dtype)):
-            raise TypeError(f"{role} must hold real numbers. Got the column {echo(name)} of type {dtype} instead.")
+    return str(dtype) in ("object", "category") or is_any_real_numeric_dtype(dtype) or is_bool_dtype(dtype)
 
 
 def _bounds(ddf: Any, qid: str) -> list[tuple[Any, Any, bool]] | None:
@@ -140,8 +123,8 @@ def _bounds(ddf: Any, qid: str) -> list[tuple[Any, Any, bool]] | None:
     return [(divisions[i], divisions[i + 1], i == last) for i in range(last + 1)]
 
 
-def _plain(dtype: Any) -> Any:
-    """The dtype, or that of the categories if dask knows them."""
+def _dtype_of_values(dtype: Any) -> Any:
+    """The dtype of values: of the categories, if dask knows them."""
     from dask.dataframe.utils import has_known_categories
     from pandas import Series
 
@@ -153,7 +136,7 @@ def _plain(dtype: Any) -> Any:
 
 
 def _score(
-    frame: Any, request: EvaluationRequest, number: int, bounds: tuple[Any, Any, bool] | None
+    frame: Any, request: ColumnRequest, number: int, bounds: tuple[Any, Any, bool] | None
 ) -> PartitionResult | None:
     """Score a partition as it is."""
     try:
@@ -164,10 +147,10 @@ def _score(
             _refuse_outside(queries.qid, *bounds)
         return _part(queries, request, _numbers(number, len(frame)))
     except (TypeError, ValueError) as error:
-        raise _named(error, number) from error
+        raise extended(error, f"This is partition {number} of the dask DataFrame.") from error
 
 
-def _prepared(frame: Any, request: EvaluationRequest, known: Any, partition_info: Any = None) -> Any:
+def _prepared(frame: Any, request: ColumnRequest, known: Any, partition_info: Any = None) -> Any:
     """Check the rows of a partition; add the number of each row and the `bucket` that its query goes to."""
     number, qid = partition_info["number"], find_column(frame, request.names.qid)
     try:
@@ -175,21 +158,23 @@ def _prepared(frame: Any, request: EvaluationRequest, known: Any, partition_info
         if queries is None:
             return _no_rows(request.names, qid.dtype)
         for spec in request.specs.values():
-            spec.bind(queries)  # refuses labels while their partition is known
+            # It refuses labels while their partition is known.
+            spec.bind(queries)
         _refuse_other_ids(queries.qid, known)
         bucket = _of_rows(queries, _buckets(queries.qid))
     except (TypeError, ValueError) as error:
-        raise _named(error, number) from error
+        raise extended(error, f"This is partition {number} of the dask DataFrame.") from error
     weight = None if queries.weight is None else _of_rows(queries, queries.weight)
     return _rows(request.names, queries.label, queries.score, qid.array, weight, bucket, _numbers(number, len(frame)))
 
 
-def _score_moved(rows: Any, request: EvaluationRequest) -> PartitionResult | None:
-    """Score rows that were brought together, those of each query in the order of the frame."""
+def _score_moved(rows: Any, request: ColumnRequest) -> PartitionResult | None:
+    """Score rows that were brought together; the rows of each query are put in the order of the frame."""
     if request.names.sample_weight is not None:
-        rows = rows.sort_index()  # an error names the first weight that differs
+        # An error names the first weight that differs.
+        rows = rows.sort_index()
     row = rows.index.to_numpy()
-    queries = check_part(read_columns(rows.reset_index(drop=True), _names_of_rows(request.names)))
+    queries = check_part(read_columns(rows.reset_index(drop=True), request.names.standard()))
     return None if queries is None else _part(_in_order(queries, row), request, row)
 
 
@@ -197,13 +182,14 @@ def _in_order(queries: Queries, row: Index) -> Queries:
     """The same queries; the rows of each rise."""
     if (row[1:] > row[:-1]).all():
         return queries
-    rising = np.argsort(row, kind="stable")  # which merges the runs that came from each partition
+    # The stable sort merges the runs that came from each partition.
+    rising = np.argsort(row, kind="stable")
     number = _of_rows(queries, np.arange(len(queries.qid), dtype=np.uint32))
     _, order = sort_by_number(number.take(rising), len(queries.qid), None, len(row), None)
     return replace(queries, order=rising.take(order))
 
 
-def _part(queries: Queries, request: EvaluationRequest, row: Index) -> PartitionResult:
+def _part(queries: Queries, request: ColumnRequest, row: Index) -> PartitionResult:
     begins = queries.indptr[:-1] if queries.order is None else queries.order[queries.indptr[:-1]]
     return PartitionResult(evaluate_part(queries, request.specs), row[begins])
 
@@ -218,12 +204,6 @@ def _of_rows(queries: Queries, values: NDArray[T]) -> NDArray[T]:
     if queries.order is not None:
         out[queries.order] = out.copy()
     return out
-
-
-def _named(error: Exception, number: int) -> Exception:
-    """The same error with the number of the partition."""
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    return kind(f"{error} This is partition {number} of the dask DataFrame.")
 
 
 def _refuse_outside(ids: NDArray[Any], low: Any, high: Any, closed: bool) -> None:
@@ -258,7 +238,8 @@ def _buckets(ids: NDArray[Any]) -> NDArray[np.uint32]:
     from pandas.util import hash_array
 
     if ids.dtype.kind in "biuf":
-        keys: NDArray[Any] = ids.astype(np.float64) + 0.0  # -0.0 is 0.0
+        # Zero is added because -0.0 and 0.0 are one query.
+        keys: NDArray[Any] = ids.astype(np.float64) + 0.0
     elif ids.dtype.kind in "mM":
         keys = ids.astype(f"{ids.dtype.kind}8[s]").astype(np.int64)
     else:
@@ -276,19 +257,14 @@ def _buckets(ids: NDArray[Any]) -> NDArray[np.uint32]:
 # --- rows that are moved ---------------------------------------------------------------------------------------
 
 
-def _names_of_rows(names: ColumnNames) -> ColumnNames:
-    """Names of columns while rows are moved, distinct even if one column has two roles."""
-    y_true = "label" if isinstance(names.y_true, str) else [f"label {i}" for i in range(len(names.y_true))]
-    return ColumnNames(y_true, "score", "qid", None if names.sample_weight is None else "weight")
-
-
 def _rows(names: ColumnNames, label: Any, score: Any, qid: ArrayLike, weight: Any, bucket: Any, row: Any) -> Any:
     """Frame of rows to be moved, their numbers in the index: labels and scores as floats, ids as they are."""
     from pandas import DataFrame
 
     columns = [*np.atleast_2d(label.T), score, qid, *([] if weight is None else [weight])]
-    named = dict(zip(_names_of_rows(names).flat(), columns, strict=True))
-    return DataFrame(named | {"bucket": bucket}, index=row)  # dask moves the index anyway
+    named = dict(zip(names.standard().flat(), columns, strict=True))
+    # dask moves the index anyway, so the numbers cost nothing there.
+    return DataFrame(named | {"bucket": bucket}, index=row)
 
 
 def _no_rows(names: ColumnNames, qid_dtype: Any) -> Any:

@@ -7,19 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_rank._chunks.column_arguments import ColumnRequest
 from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_table, sums_of_values
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._evaluation.result import computed_values
 from sklearn_rank._utils.echo import echo
-from sklearn_rank.dask._partitions import EvaluationRequest, PartitionResult
-
-KEPT = "a merge or a file loses what is known of them"
-
+from sklearn_rank.dask._partitions import PartitionResult
 
 # --- written -------------------------------------------------------------------------------------------------
 
 
-def empty_table(qid_dtype: Any, request: EvaluationRequest) -> Any:
+def empty_table(qid_dtype: Any, request: ColumnRequest) -> Any:
     """Table of no query, with the description of each metric in its attributes."""
     from pandas import DataFrame, Series
 
@@ -50,8 +48,8 @@ def values_of(part: PartitionResult | None, meta: Any, checks: Any) -> Any:
 
 def described_column(data: Any, name: str) -> MetricColumn | None:
     """Description of a column of values; None if it is lost."""
-    plain = data._meta.attrs.get(KEY, {}).get(name)
-    return None if plain is None else MetricColumn.from_json(plain)
+    saved = data._meta.attrs.get(KEY, {}).get(name)
+    return None if saved is None else MetricColumn.from_json(saved)
 
 
 def described_metrics(data: Any, function_name: str) -> dict[str, MetricColumn]:
@@ -65,7 +63,7 @@ def described_metrics(data: Any, function_name: str) -> dict[str, MetricColumn]:
     described = {name: described_column(data, name) for name in data.columns}
     columns = {name: column for name, column in described.items() if column is not None}
     if not columns or any(c.weighted for c in columns.values()) > ("weight" in data.columns):
-        refuse_other_table(function_name, data.columns, KEPT)
+        refuse_other_table(function_name, data.columns, "dask")
     for name, column in columns.items():
         if column.average == "micro":
             raise ValueError(

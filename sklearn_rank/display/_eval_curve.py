@@ -15,8 +15,7 @@ from sklearn_rank.display._display import SystemDisplay
 from sklearn_rank.display._figure import label_there, set_count_axis, set_labels, value_label
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import label_of, line_style
-from sklearn_rank.model_selection._query_ranker import QueryRanker
-from sklearn_rank.model_selection._ranker_parameters import stopping_metric
+from sklearn_rank.model_selection._query_ranker import QueryRanker, stopping_metric
 
 
 @completed

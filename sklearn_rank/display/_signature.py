@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn_rank._utils.arguments import checked_arguments
-from sklearn_rank._utils.docstring import join_sections, split_sections
+from sklearn_rank._utils.docstring import completed_docstring, parameter_entries
 from sklearn_rank.display._arguments import CONSTRUCTOR_RULES, METHOD_RULES
 
 Class = TypeVar("Class", bound=type)
@@ -130,31 +129,14 @@ def _explicit(display: Any, name: str) -> Callable[..., Any]:
 
 def _describe(display: Any) -> None:
     """Complete the docstrings of a Display."""
-    display.__doc__ = _filled(display, [CLASS_TEXTS])
-    of_class = _entries(display)
+    display.__doc__ = completed_docstring(display, CLASS_TEXTS)
+    of_class = parameter_entries(display)
     for name in [name for name in METHOD_TEXTS if name in vars(display)]:
         method = getattr(display, name)
         sections = {"Returns": "self" if name == "plot" else f"display : {display.__name__}"}
         sections |= {"Raises": ERROR_TEXTS[name]} if name in ERROR_TEXTS else {}
-        first, *others = [_entries(source) for source in _sources(display, name)] or [{}]
-        text = _filled(method, [first, METHOD_TEXTS[name], *others, of_class], **sections)
+        first, *others = [parameter_entries(source) for source in _sources(display, name)] or [{}]
+        text = completed_docstring(method, ChainMap(first, METHOD_TEXTS[name], *others, of_class), **sections)
         getattr(method, "__func__", method).__doc__ = text
         if name == "plot":
-            of_class |= {"**kwargs": _entries(method)["**kwargs"]}
-
-
-def _entries(target: Callable[..., Any]) -> dict[str, str]:
-    """Descriptions in a docstring, by the name of the parameter."""
-    _, sections = split_sections(inspect.getdoc(target) or "")
-    entries = re.split(r"\n(?=\S)", sections.get("Parameters", ""))
-    return {name: entry for entry in entries for name in re.split(r" :|\n", entry)[0].split(", ")}
-
-
-def _filled(target: Callable[..., Any], known: list[Mapping[str, str]], **sections: str) -> str:
-    """Docstring of a class or method, with the parameters and sections that it lacks put in."""
-    head, own = split_sections(inspect.getdoc(target) or "")
-    entry_of = ChainMap(_entries(target), *map(dict, known))
-    taken = inspect.signature(target).parameters.values()
-    names = ["*" * (2 if p.kind is p.VAR_KEYWORD else 0) + p.name for p in taken]
-    own["Parameters"] = "\n".join(dict.fromkeys(entry_of[name] for name in names if name in entry_of))
-    return join_sections(head, sections | own)
+            of_class |= {"**kwargs": parameter_entries(method)["**kwargs"]}

@@ -1,19 +1,106 @@
-"""Entries of a run or of judgements: query, document and value."""
+"""Entries of a run or of judgements: query, document and value, with ids as codes or as strings in one buffer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import Keys, number_together, sort_by_number
+from sklearn_rank._engine.grouping import Keys, hashed, number_together, sort_by_number
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Index
-from sklearn_rank.io._ids import QueryIds, Text
+
+ERRORS = "surrogateescape"
+"""Error handler that keeps bytes that are not UTF-8, so that they are written as they were read."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryIds:
+    """Query of each row, as a number and the distinct ids by number.
+
+    Every function with `qid` takes it. ``numpy.asarray`` converts it to an array of ids.
+
+    Attributes
+    ----------
+    code : ndarray of shape (n_samples,)
+        Number of the query of each row.
+    names : ndarray of shape (n_queries,)
+        Id of each query.
+    """
+
+    code: NDArray[Any]
+    names: NDArray[Any]
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.code)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The id of each row."""
+        return self.names[self.code].astype(self.names.dtype if dtype is None else dtype, copy=False)
+
+    def factorize(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the codes and the distinct ids, as `factorize` of pandas does."""
+        return self.code, self.names
+
+    def __repr__(self) -> str:
+        """Number of rows and queries."""
+        return f"QueryIds of {len(self.code)} rows and {len(self.names)} queries"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Text:
+    """Strings as UTF-8 in one buffer.
+
+    Attributes
+    ----------
+    data : ndarray of uint8
+    end : ndarray of shape (n_strings,)
+        End of each string in `data`.
+    """
+
+    data: NDArray[np.uint8]
+    end: Index
+
+    def __len__(self) -> int:
+        """Number of strings."""
+        return len(self.end)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State without the hashes, which differ between processes."""
+        return {"data": self.data, "end": self.end}
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The strings as an array."""
+        return np.array(self.strings(range(len(self))), dtype=dtype or np.str_)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Hashes of the strings, and the strings."""
+        return hashed(self.data, self.end)
+
+    def encoded(self, rows: Iterable[int]) -> list[bytes]:
+        """The given strings as bytes."""
+        stop = np.fromiter(rows, np.int64)
+        start = np.where(stop > 0, self.end[stop - 1], 0)
+        data = self.data.data
+        return [bytes(data[a:b]) for a, b in zip(start.tolist(), self.end[stop].tolist(), strict=True)]
+
+    def strings(self, rows: Iterable[int]) -> list[str]:
+        """The given strings."""
+        return [s.decode("utf-8", ERRORS) for s in self.encoded(rows)]
+
+    @classmethod
+    def of(cls, strings: list[str]) -> Text:
+        """Encode strings."""
+        encoded = [s.encode("utf-8", ERRORS) for s in strings]
+        end = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), end)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +122,8 @@ class Entries:
     qid: QueryIds
     doc_id: Any
     value: NDArray[np.float64]
-    _kind: str | None = None  # "run" or "judgements" if the file format says so
+    # "run" or "judgements" if the file format says so.
+    _kind: str | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -46,15 +134,19 @@ class Entries:
         return f"Entries of {len(self)} rows and {len(self.qid.names)} queries"
 
 
-def grouped(code: NDArray[Any], n_codes: int) -> tuple[Index, Index | None]:
-    """Start of each code's rows in grouped order, and that order; None if rows are grouped already."""
+Grouping = tuple[Index, Index | None]
+"""Start of each query's rows in grouped order, and that order; None if rows are grouped already."""
+
+
+def grouped(code: NDArray[Any], n_codes: int) -> Grouping:
+    """Group rows by the code of their query."""
     if (code[1:] >= code[:-1]).all():
         return np.searchsorted(code, np.arange(n_codes + 1, dtype=code.dtype)), None
     return sort_by_number(code.astype(np.uint32, copy=False), n_codes, None, len(code), None)
 
 
-def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
-    """Return the entries if no query has a document twice; `place` words the position of a row for the error.
+def checked(entries: Entries, where: Callable[[int], str]) -> Entries:
+    """Return the entries if no query has a document twice; `where` says in words where a row is, for the error.
 
     Raises
     ------
@@ -72,25 +164,23 @@ def checked(entries: Entries, place: Callable[[int], str]) -> Entries:
         document = taken(entries.doc_id, [second]).tolist()[0]
         raise ValueError(
             "A document must be in a query once, so leave one of two lines or rows out. "
-            f"Got document {echo(document)} of query {query!s} again {place(second)}, first {place(first)}."
+            f"Got document {echo(document)} of query {query!s} again {where(second)}, first {where(first)}."
         )
     return entries
 
 
-def match(
-    keys: Keys, rows: tuple[Index, Index | None], other_keys: Keys, other_rows: tuple[Index, Index | None]
-) -> tuple[Index, tuple[int, int]]:
+def match(keys: Keys, rows: Grouping, other_keys: Keys, other_rows: Grouping) -> tuple[Index, tuple[int, int]]:
     """Match the other rows to rows with the same query and key.
 
-    Rows are given as `grouped` returns them. Returned are the row that matches each of the other rows, or -1, and two
-    rows with the same query and key, or -1 twice.
+    Returned are the row that matches each of the other rows, or -1, and two rows with the same query and key, or -1
+    twice.
     """
-    found = np.empty(len(other_keys.key), dtype=np.int64)
+    matches = np.empty(len(other_keys.key), dtype=np.int64)
     table = np.empty(4 * max(1, int(np.diff(rows[0]).max(initial=0))), dtype=np.int64)
     alike = grouping_kernels.match_rows(
-        *keys, *rows, other_keys.key, other_keys.text, other_keys.end, *other_rows, table, found
+        *keys, *rows, other_keys.key, other_keys.text, other_keys.end, *other_rows, table, matches
     )
-    return found, alike
+    return matches, alike
 
 
 def document_keys(*lists: Any) -> list[Keys]:

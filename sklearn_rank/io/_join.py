@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +12,22 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
-from sklearn_rank._utils.constraints import BOOL, one_of
+from sklearn_rank._utils.constraints import BOOL, DUPLICATES, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._entries import Entries, document_keys, grouped, match, taken
-from sklearn_rank.io._ids import QueryIds, Text
-from sklearn_rank.io._mappings import DUPLICATES, JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed
-from sklearn_rank.io._swapped import warn_if_swapped
+from sklearn_rank._utils.warning import warn_caller
+from sklearn_rank.io._entries import Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
+from sklearn_rank.io._mappings import JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed
 
-MISSING = one_of("zero", "drop", "raise", doc="")
+TREATMENTS = ("zero", "drop", "raise")
+"""What is done with queries that one side lacks."""
+TREATMENT = one_of(*TREATMENTS, doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")
-NONE = np.empty(0, dtype=np.int64)
-Rows = tuple[Index, Index | None]
-"""Start of each query's rows in grouped order, and that order."""
+MOST_GRADES = 6
+"""Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
+ORDER = {"join": "the run first, then the judgements", "evaluate_run": "the judgements first, then the run"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,30 +199,31 @@ def joined(
     float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
 ) -> RankingData:  # fmt: skip
     """As `join`; errors name the caller."""
-    MISSING.check("missing_from_run", missing_from_run, caller)
+    TREATMENT.check("missing_from_run", missing_from_run, caller)
     BOOL.check("float32", float32, caller)
-    MISSING.check("missing_from_qrels", missing_from_qrels, caller)
+    TREATMENT.check("missing_from_qrels", missing_from_qrels, caller)
     TIE_ORDER.check("tie_order", tie_order, caller)
     NEGATIVE.check("negative", negative, caller)
     DUPLICATES.check("duplicates", duplicates, caller)
-    given = run, qrels
+    sides = run, qrels
     run, qrels, n_excluded = both_entries(caller, run, qrels, duplicates, exclude)
-    warn_if_swapped(caller, *given, run, qrels)
+    _warn_if_swapped(caller, *sides, run, qrels)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
     of_run, of_qrels = of_run[run.qid.code], of_qrels[qrels.qid.code]
     label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
     score = run.value
     if float32:
-        with np.errstate(over="ignore"):  # +inf is refused later
+        # Scores that become infinite are refused later.
+        with np.errstate(over="ignore"):
             score = score.astype(np.float32).astype(np.float64)
     judged_rows, rows = grouped(of_qrels, len(names)), grouped(of_run, len(names))
-    found = _matches(run, qrels, rows, judged_rows)
+    matches = _matches(run, qrels, rows, judged_rows)
     y_true, y_score = np.empty((2, len(run) + len(qrels)))
     source = np.empty(len(y_true), dtype=np.int64)
     retrieved = np.zeros(len(qrels), dtype=np.uint8)
     n = trec_kernels.join_rows(
-        score, found, *rows, label, *judged_rows, keep.view(np.uint8), retrieved, y_true, y_score, source
+        score, matches, *rows, label, *judged_rows, keep.view(np.uint8), retrieved, y_true, y_score, source
     )
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
     size = np.diff(rows[0]) + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
@@ -234,7 +236,7 @@ def joined(
     )  # fmt: skip
 
 
-def _matches(run: Entries, qrels: Entries, rows: Rows, judged_rows: Rows) -> Index:
+def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
     """Row of the judgements that matches each row of the run, or -1."""
     if isinstance(run.doc_id, ListedDocuments):
         return match_listed(run, qrels)
@@ -243,9 +245,10 @@ def _matches(run: Entries, qrels: Entries, rows: Rows, judged_rows: Rows) -> Ind
 
 
 def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Number, Number]:
-    """Queries of both, those of the judgements first; number of each query of the run, and of the judgements."""
+    """Queries of both, the judgements first; number of each query of the run, and of the judgements."""
     sides = qrels.qid.names, run.qid.names
-    names, numbers = number_together([*sides]) if sum(map(len, sides)) else (sides[0], [NONE, NONE])
+    nothing = np.empty(0, dtype=np.int64)
+    names, numbers = number_together([*sides]) if sum(map(len, sides)) else (sides[0], [nothing, nothing])
     of_qrels, of_run = (number.astype(np.uint32) for number in numbers)
     if of_run.min(initial=len(of_qrels)) >= len(of_qrels):
         first = [repr(ids.tolist()[0]) if len(ids) else "none" for ids in sides]
@@ -290,6 +293,32 @@ def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) ->
         )
 
 
+def _warn_if_swapped(caller: str, run: Any, judgements: Any, of_run: Entries, judged: Entries) -> None:
+    """Warn if the run looks like grades, and what it is judged by is no shorter and looks like scores or a ranking.
+
+    `of_run` and `judged` are the entries of `run` and `judgements`, which may have any form.
+    """
+    score, grade = of_run.value, judged.value
+    if not 0 < len(score) <= len(grade) or not _are_grades(score) or isinstance(_first_value(run), Sequence):
+        return
+    distinct = np.unique(score)
+    tied = len(distinct) == 1 or len(np.unique([of_run.qid.code, score], axis=1)[0]) < len(score)
+    if tied and (isinstance(_first_value(judgements), Sequence) or not _are_grades(grade)):
+        warn_caller(
+            f"{caller} takes {ORDER[caller]}, and these seem to be the other way round. Got a run of no more documents "
+            f"than are judged, with no scores but {', '.join(map('{:g}'.format, distinct))}."
+        )
+
+
+def _first_value(by_query: Any) -> Any:
+    return next(iter(by_query.values()), None) if isinstance(by_query, Mapping) else None
+
+
+def _are_grades(values: Array) -> bool:
+    """Whether values are integers and as few as grades."""
+    return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_GRADES
+
+
 def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]]) -> None:
     """Sort rows by query, descending score and descending document id; documents that were not retrieved come last.
 
@@ -303,10 +332,10 @@ def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]])
     edges = np.diff(tied.view(np.int8), prepend=0, append=0)
     starts, size = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1) + 1
     block = np.repeat(np.arange(len(starts)), size)
-    place = np.arange(len(block)) + np.repeat(starts - np.cumsum(size) + size, size)
-    names = _as_bytes(documents, columns[-1][place])
+    rows = np.arange(len(block)) + np.repeat(starts - np.cumsum(size) + size, size)
+    names = _as_bytes(documents, columns[-1][rows])
     by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
-    _move(place, place[by_name[np.argsort(block[by_name], kind="stable")]], columns)
+    _move(rows, rows[by_name[np.argsort(block[by_name], kind="stable")]], columns)
 
 
 def _move(to: Any, rows: Index, columns: list[NDArray[Any]]) -> None:

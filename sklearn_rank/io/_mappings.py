@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.ids import ids_of
-from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.numbers import EXACT, as_floats
+from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._entries import Entries, grouped, taken
-from sklearn_rank.io._ids import QueryIds
+from sklearn_rank.io._entries import Entries, QueryIds, grouped, taken
 
-DUPLICATES = one_of("raise", "first", doc="")
 TAKEN = {
     "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx",
     "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx",
@@ -93,8 +90,8 @@ def entries_of(
         return source, 0
     mapping = _mapping_of(source, kind)
     lists, values, n_excluded = [], [], 0
-    for query, found in mapping.items():
-        documents, of_documents = _listed(query, found, kind, duplicates, judged)
+    for query, given in mapping.items():
+        documents, of_documents = _listed(query, given, kind, duplicates, judged)
         if out := exclude.get(query):
             n_before = len(documents)
             documents, of_documents = _without(documents, of_documents, out)
@@ -126,42 +123,25 @@ def both_entries(
 
 
 def match_listed(run: Entries, qrels: Entries) -> Index:
-    """Row of the judgements that matches each row of the run, or -1; documents are listed in both.
-
-    The side with fewer documents makes tables of them, which takes twice as long as looking the others up.
-    """
-    if len(run) < len(qrels):
-        of_judged = _looked_up(qrels, run)
-        found = np.flatnonzero(of_judged >= 0)
-        match = np.full(len(run), -1)
-        match[of_judged[found]] = found
-    else:
-        match = _looked_up(run, qrels)
-    if not (match >= 0).any():
+    """Row of the judgements that matches each row of the run, or -1; documents are listed in both."""
+    judged = zip(qrels.qid.names.tolist(), qrels.doc_id.lists, qrels.doc_id.ends.tolist(), strict=False)
+    rows = {q: dict(zip(documents, range(a, a + len(documents)), strict=True)).get for q, documents, a in judged}
+    row_of: Iterator[Any] = (rows.get(query, {}.get) for query in run.qid.names.tolist())
+    matches = np.fromiter(
+        chain.from_iterable(map(map, row_of, run.doc_id.lists, repeat(repeat(-1)))), np.int64, len(run)
+    )
+    if not (matches >= 0).any():
         _refuse_other_ids(run.doc_id, chain.from_iterable(qrels.doc_id.lists), "the run and in the judgements")
-    return match
+    return matches
 
 
-def _looked_up(entries: Entries, others: Entries) -> Index:
-    """Row of the others with the query and the document of each entry, or -1."""
-    rows = {
-        query: dict(zip(documents, range(start, start + len(documents)), strict=True)).get
-        for query, documents, start in zip(
-            others.qid.names.tolist(), others.doc_id.lists, others.doc_id.ends.tolist(), strict=False
-        )
-    }
-    of_query: Iterator[Any] = (rows.get(query, {}.get) for query in entries.qid.names.tolist())
-    found = chain.from_iterable(map(map, of_query, entries.doc_id.lists, repeat(repeat(-1))))
-    return np.fromiter(found, np.int64, len(entries))
-
-
-def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], places: str) -> None:
-    """Refuse documents of which none is in both places, if their ids are of other kinds, so that they cannot be."""
+def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: str) -> None:
+    """Refuse documents that the other side does not have if all ids are of other kinds, so that it cannot have them."""
     sides = [[*islice(one, 1000)] for one in (chain.from_iterable(documents.lists), others)]
     kinds = [{*map(_kind, side)} for side in sides]
     if all(kinds) and not kinds[0] & kinds[1]:
         raise ValueError(
-            f"Ids of documents must be of one type in {places}; str(id) makes strings of them. "
+            f"Ids of documents must be of one type in {where}; str(id) makes strings of them. "
             f"Got ids such as {echo(sides[0][0])} and {echo(sides[1][0])}, and none in both."
         )
 
@@ -171,13 +151,13 @@ def _kind(document: Any) -> str:
 
 
 def _without_empty(judged: Entries, run: Entries) -> Entries:
-    """Give a query without any document one that is not relevant and that nobody retrieved, so that it is counted."""
+    """Give a query without documents one that is neither relevant nor retrieved, so that it is counted."""
     lists: list[Collection[Any]] = judged.doc_id.lists
     if all(map(len, lists)):
         return judged
-    retrieved = {query for query, found in zip(run.qid.names.tolist(), run.doc_id.lists, strict=True) if len(found)}
+    retrieved = {query for query, listed in zip(run.qid.names.tolist(), run.doc_id.lists, strict=True) if len(listed)}
     names = judged.qid.names.tolist()
-    filled = [found if len(found) or q in retrieved else [None] for q, found in zip(names, lists, strict=True)]
+    filled = [listed if len(listed) or q in retrieved else [None] for q, listed in zip(names, lists, strict=True)]
     added = np.array([len(new) - len(old) for new, old in zip(filled, lists, strict=True)])
     value = np.insert(judged.value, judged.doc_id.ends[:-1][added > 0], 0.0)
     return _entries(judged.qid.names, ListedDocuments(filled), value)
@@ -206,7 +186,7 @@ def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
 
 
 def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries) -> None:
-    """Refuse documents to exclude that cannot be in any query, by their ids or those of the queries."""
+    """Refuse documents to exclude that cannot be in any query, by the ids of queries or of documents."""
     if exclude.keys().isdisjoint([*run.qid.names.tolist(), *judged.qid.names.tolist()]):
         raise ValueError(
             "exclude must have a query of the run or of the judgements, and its id must be of the same type. "
@@ -233,11 +213,12 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     if isinstance(source, Mapping) and "doc_id" not in source:
         return source
     if isinstance(source, Entries):
-        return dict(_by_query(source))
+        return dict(_documents_of_queries(source))
     if type(source).__module__.startswith("ranx."):
         of_ranx: dict[Any, Any] = source.to_dict()
         return of_ranx
-    if hasattr(source, "to_dict") and getattr(getattr(source, "dtype", None), "kind", "") == "O":  # a Series of lists
+    # A Series of lists.
+    if hasattr(source, "to_dict") and getattr(getattr(source, "dtype", None), "kind", "") == "O":
         return by_index(source, kind)
     hint = ""
     if isinstance(source, (list, tuple)):
@@ -254,7 +235,7 @@ def by_index(series: Any, name: str) -> dict[Any, Any]:
     Raises
     ------
     ValueError
-        If a query is in the index twice, as a dictionary keeps its last row alone.
+        If a query is in the index twice, because a dictionary keeps only its last row.
     """
     again = series.index[series.index.duplicated()].tolist()
     if again:
@@ -262,11 +243,11 @@ def by_index(series: Any, name: str) -> dict[Any, Any]:
             f"{name} must have each query once in its index. Got query {echo(again[0])} more than once; "
             "groupby(level=0).first() takes the first row of each, and groupby(level=0).agg(list) makes lists."
         )
-    found: dict[Any, Any] = series.to_dict()
-    return found
+    values: dict[Any, Any] = series.to_dict()
+    return values
 
 
-def _by_query(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
+def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
     """Documents and values of each query."""
     starts, order = grouped(entries.qid.code, len(entries.qid.names))
     rows = np.arange(len(entries)) if order is None else order
@@ -275,22 +256,23 @@ def _by_query(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
         yield query, dict(zip(documents[start:stop], values[start:stop], strict=True))
 
 
-def _listed(query: Any, found: Any, kind: str, duplicates: str, judged: ListedDocuments | None) -> Listed:
+def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDocuments | None) -> Listed:
     """Documents and values of one query."""
-    if isinstance(found, (dict, Mapping)):  # the first is faster
-        return found, found.values()
-    no_list = isinstance(found, (str, bytes)) or not isinstance(found, Iterable) or getattr(found, "ndim", 1) == 0
-    if no_list or hasattr(found, "columns"):
+    # To ask for a dict first takes less time than to ask for a Mapping alone.
+    if isinstance(given, (dict, Mapping)):
+        return given, given.values()
+    no_list = isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
+    if no_list or hasattr(given, "columns"):
         raise TypeError(
-            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(found)} for query {echo(query)}."
-            + f" One document is a list of one, [{echo(found)}]." * isinstance(found, (str, bytes, Integral))
+            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(given)} for query {echo(query)}."
+            + f" One document is a list of one, [{echo(given)}]." * isinstance(given, (str, bytes, Integral))
         )
-    if kind == "run" and isinstance(found, (set, frozenset)):
+    if kind == "run" and isinstance(given, (set, frozenset)):
         raise TypeError(
             "A set has no order, so the documents of a run are a list, best first, or {document: score}; judgements "
             f"may be sets, and come first in evaluate_run. Got a set for query {echo(query)}."
         )
-    documents = _as_list(query, found, kind)
+    documents = _as_list(query, given, kind)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
         return _of_pairs(query, documents)
     documents = _distinct(query, documents, kind, duplicates)
@@ -305,7 +287,8 @@ def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:
     TypeError
         If they are numbers in a Series whose index may be the documents.
     """
-    to_list = getattr(documents, "tolist", None) or getattr(documents, "to_list", None)  # NumPy, pandas; polars
+    # NumPy and pandas have tolist, polars has to_list.
+    to_list = getattr(documents, "tolist", None) or getattr(documents, "to_list", None)
     listed: list[Any] = [*documents] if to_list is None else to_list()
     index = labels_of(documents)
     if index is None or not listed or not isinstance(listed[0], Real):
@@ -324,7 +307,7 @@ def _is_pair(entry: Any) -> bool:
 
 
 def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
-    """Documents and scores of pairs, which stand by falling score: then nobody took distances for scores."""
+    """Documents and scores of pairs, which must stand by falling score: distances would rise."""
     if not all(map(_is_pair, pairs)):
         wrong = next(pair for pair in pairs if not _is_pair(pair))
         raise TypeError(f"A list of (document, score) holds nothing else. Got {echo(wrong)} for query {echo(query)}.")
@@ -385,8 +368,8 @@ def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments,
     """Scores or grades as float64."""
     word = "Scores" if kind == "run" else "Grades"
     try:
-        plain = _plain_numbers(values)
-        numbers = as_floats(values, word) if plain is None else plain
+        floats = _exact_floats(values)
+        numbers = as_floats(values, word) if floats is None else floats
         bad = np.isnan(numbers) | (numbers == np.inf) | ((numbers == -np.inf) & (kind != "run"))
         if numbers.ndim != 1:
             raise TypeError
@@ -405,8 +388,11 @@ def _numbers(values: list[Any], names: NDArray[Any], documents: ListedDocuments,
     )
 
 
-def _plain_numbers(values: list[Any]) -> Array | None:
-    """Floats, and ints that floats hold exactly, in half the time of `as_floats`; None for others."""
+def _exact_floats(values: list[Any]) -> Array | None:
+    """Floats, and ints that floats hold exactly; None for others.
+
+    `as_floats` takes all, and for long runs twice the time.
+    """
     types = {*map(type, values)}
     if not types <= {float, int, bool}:
         return None
@@ -414,7 +400,7 @@ def _plain_numbers(values: list[Any]) -> Array | None:
         numbers = np.fromiter(values, np.float64, len(values))
     except OverflowError:
         return None
-    return numbers if types == {float} or (np.abs(numbers) < EXACT).all() else None
+    return numbers if types == {float} or (np.abs(numbers) < LARGEST_EXACT).all() else None
 
 
 def _is_number(value: Any) -> bool:

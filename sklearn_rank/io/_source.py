@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from sklearn_rank._utils.writing import written_whole
-from sklearn_rank.io._ids import ERRORS
+from sklearn_rank._utils.storage import replacing
+from sklearn_rank.io._entries import ERRORS
 
 GZIP = b"\x1f\x8b"
 OTHER_KINDS = {
@@ -23,13 +23,14 @@ OTHER_KINDS = {
     "packed by compress": rb"\x1f\x9d",
     "packed by 7-Zip": rb"7z\xbc\xaf\x27\x1c",
     "a zip archive": rb"PK(\x03\x04|\x05\x06)",
-    "text in UTF-16": rb"\xfe\xff|\xff\xfe(?!\xff\xff)",  # a stream of Arrow begins with four bytes of 255
+    # A stream of Arrow begins with four bytes of 255.
+    "text in UTF-16": rb"\xfe\xff|\xff\xfe(?!\xff\xff)",
 }
 """Formats that are refused, by the first bytes of the file."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE = 2**20
-"""Bytes that are read at a time: few enough that memory is reused for the next piece."""
+"""Bytes that are read at a time; memory of this size is reused for the next piece."""
 
 
 @contextmanager
@@ -73,10 +74,10 @@ def read_bytes(source: Any) -> bytes:
         return data
 
 
-def whole_lines(file: BinaryIO) -> Iterator[bytes]:
+def complete_lines(file: BinaryIO) -> Iterator[bytes]:
     """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone.
 
-    A piece with a zero byte, which is not text, is the last: nobody need hold a line of zeros that gzip made small.
+    A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small.
     """
     rest: list[bytes] = []
     piece = file.read(PIECE).removeprefix(BYTE_ORDER_MARK)
@@ -115,7 +116,7 @@ def open_to_write(target: Any) -> Iterator[Any]:
     if isinstance(target, io.RawIOBase):
         yield _AllWritten(target)
     elif isinstance(target, (str, os.PathLike)):
-        with written_whole(target) as file:
+        with replacing(target) as file:
             if os.fspath(target).endswith(".gz"):
                 with gzip.GzipFile(os.path.basename(target), "wb", fileobj=file) as packed:
                     yield packed

@@ -10,22 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import find_column
-from sklearn_rank._chunks.tables import column_names
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._chunks.columns import column_names, find_column
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_optional
-from sklearn_rank.io._entries import Entries, checked
-from sklearn_rank.io._ids import QueryIds
+from sklearn_rank.io._entries import Entries, QueryIds, checked
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import open_to_read, source_name
-
-NONE = np.empty(0, dtype=object)
 
 
 def read_table(
@@ -76,9 +72,10 @@ def read_table(
     table = opened(table, [qid] if doc_id is None else [qid, doc_id])
     _check_labels(table, y_true, y_score, qid, doc_id)
     columns = _numbers(table, y_true), _numbers(table, y_score), _ids(table, qid)
-    found = check_queries(columns[0], columns[1], qid=columns[2])
-    documents = () if doc_id is None else (_entries(found.score, columns[2], _ids(table, doc_id)).doc_id,)
-    return RankingData(found.label, found.score, columns[2], NONE, NONE, "zero", "drop", documents)
+    queries = read(columns[0], columns[1], qid=columns[2])
+    documents = () if doc_id is None else (_entries(queries.score, columns[2], _ids(table, doc_id)).doc_id,)
+    nothing = np.empty(0, dtype=object)
+    return RankingData(queries.label, queries.score, columns[2], nothing, nothing, "zero", "drop", documents)
 
 
 def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id") -> Entries:
@@ -163,44 +160,33 @@ def _missing(column: Any) -> NDArray[np.bool_]:
     """Whether each entry is missing, by the rules of the column's library; in an array, None and NaN are."""
     if isinstance(column, np.ma.MaskedArray):
         return np.ma.getmaskarray(column)
-    if hasattr(column, "isna"):  # pandas
-        return np.asarray(column.isna())
-    if hasattr(column, "is_null"):  # polars and Arrow
-        return np.asarray(column.is_null())
+    # pandas has isna, polars and Arrow have is_null.
+    for method in ("isna", "is_null"):
+        if hasattr(column, method):
+            return np.asarray(getattr(column, method)())
     array = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column)
     none = [*map(_is_missing, array.tolist())] if array.dtype == object else np.zeros(len(array))
     return np.array(none, dtype=bool)
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether an entry is missing; what does not compare with itself is told of later."""
+    """Whether an entry is missing; what does not compare with itself, such as an array, is refused later."""
     try:
         return value is None or type(value).__name__ == "NAType" or bool(value != value)
-    except (ArithmeticError, TypeError, ValueError):  # a signaling NaN, or an array
+    except (ArithmeticError, TypeError, ValueError):
         return False
 
 
 def _numbers(table: Any, name: str) -> NDArray[np.float64]:
     """Column of numbers, with NaN for missing ones."""
-    column = _column(table, name)
-    try:
-        array, missing = np.asarray(column), _missing(column)
-    except ValueError:
-        raise TypeError(f"Column {echo(name)} must hold real numbers, one a row. Got lists of other lengths.") from None
-    given = array[~missing]
-    if given.dtype == object:
-        wrong = [v for v in given if isinstance(v, (str, bytes)) or not hasattr(v, "__float__") or np.ndim(v)]
-    else:
-        wrong = [] if given.dtype.kind in "biuf" else given[:1].tolist()
-    if wrong or array.ndim != 1:
-        raise TypeError(
-            f"Column {echo(name)} must hold real numbers, one a row. Got {echo([*wrong, array.shape][0])} instead."
-        )
-    return as_floats(column, f"Column {echo(name)}")
+    numbers = as_floats(_column(table, name), f"Column {echo(name)}")
+    if numbers.ndim != 1:
+        raise TypeError(f"Column {echo(name)} must hold real numbers, one a row. Got shape {numbers.shape} instead.")
+    return numbers
 
 
 def _ids(table: Any, name: str) -> NDArray[Any]:
-    """Column of ids, none of which may be missing."""
+    """Column of ids; each row must have one."""
     column = _column(table, name)
     array, missing = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column), _missing(column)
     if array.dtype.kind in "fcmM":
@@ -247,7 +233,8 @@ def _read_file(source: Any, ids: list[str]) -> Any:
         )  # fmt: skip
         return _without_empty(csv.read_csv(file, convert_options=options), ids)
     except (ArrowException, OSError) as error:
-        if getattr(error, "errno", None) is not None:  # the disk, and not what is in the file
+        # An error with a number is about the disk, and not about what is in the file.
+        if getattr(error, "errno", None) is not None:
             raise
         raise ValueError(
             f"A table is a file of CSV, with commas between fields, Parquet or Arrow. Got {name}: {error}"

@@ -16,13 +16,13 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
+from sklearn_rank._utils.containers import n_rows_of
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._entries import Entries, checked
-from sklearn_rank.io._ids import ERRORS, QueryIds, Text
-from sklearn_rank.io._source import open_to_read, open_to_write, source_name, whole_lines
+from sklearn_rank.io._entries import ERRORS, Entries, QueryIds, Text, checked
+from sklearn_rank.io._source import complete_lines, open_to_read, open_to_write, source_name
 
 NO_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
@@ -69,16 +69,11 @@ def read_trec_run(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     return _read_entries(path, "A run of TREC", RUN_FIELDS, n_jobs)
 
 
+@described_as(read_trec_run)
 def read_trec_qrels(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
     As `read_trec_run` reads a run; the iteration is not used.
-
-    Parameters
-    ----------
-    path : str, path or binary file
-    n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
 
     Returns
     -------
@@ -117,7 +112,7 @@ def _read_entries(path: PathLike, what: str, fields: Sequence[str], n_jobs: int 
     check_n_jobs(n_jobs)
     name = source_name(path)
     with open_to_read(path) as file:
-        parts = on_threads(lambda text: _read_lines(text, fields), whole_lines(file), effective_n_jobs(n_jobs))
+        parts = on_threads(lambda text: _read_lines(text, fields), complete_lines(file), effective_n_jobs(n_jobs))
     for i, part in enumerate(parts):
         if part.wrong is not None:
             _refuse_line(part, sum(p.n_lines for p in parts[:i]), what, fields, name)
@@ -129,7 +124,8 @@ def _read_entries(path: PathLike, what: str, fields: Sequence[str], n_jobs: int 
         part.document_end[:] += start
         start += len(part.document)
     names, (number,) = number_together([np.concatenate([part.query for part in parts])])
-    names = np.array(names.tolist())  # strings, so no array of objects is needed
+    # All are strings, so no array of objects is needed.
+    names = np.array(names.tolist())
     lengths = np.concatenate([part.length for part in parts])
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
@@ -173,18 +169,18 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
     n_before += before.count(b"\n")
     shown, parts = line.decode("utf-8", "replace"), line.split()
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
-    place = f"in line {n_before + 1} of {name}: {shown!r}"
+    where = f"in line {n_before + 1} of {name}: {shown!r}"
     if b"\0" in line:
-        raise ValueError(f"{what} must be text in UTF-8, without NUL bytes. Got one {place}.")
+        raise ValueError(f"{what} must be text in UTF-8, without NUL bytes. Got one {where}.")
     if len(parts) != len(fields):
         hint = "Ids and tags have no blanks in them." if len(parts) > len(fields) else "Blanks part the fields."
         hint = "There are no comments." if line.startswith(b"#") else LOOKS_LIKE.get(len(parts), hint)
         raise ValueError(
-            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(parts)} {place}. {hint}"
+            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(parts)} {where}. {hint}"
         )
     field = "score" if "score" in fields else "relevance"
     value = parts[fields.index(field)].decode("utf-8", "replace")
-    raise ValueError(f"{what} must have a finite decimal number as {field}. Got {echo(value)} {place}.")
+    raise ValueError(f"{what} must have a finite decimal number as {field}. Got {echo(value)} {where}.")
 
 
 def _line(parts: list[_Rows], row: int) -> int:

@@ -1,8 +1,8 @@
 """Splitters of whole queries, an estimator, scorers and an evaluator, which plug ranking into scikit-learn."""
 
-from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
+from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, Summary
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._fold_scores import FoldScores
+from sklearn_rank.model_selection._folds import FoldScores
 from sklearn_rank.model_selection._learning_curve import query_learning_curve
 from sklearn_rank.model_selection._query_ranker import QueryRanker
 from sklearn_rank.model_selection._scorer import (
@@ -17,11 +17,10 @@ from sklearn_rank.model_selection._split import (
     LeaveOneQueryOut,
     QueryKFold,
     QueryShuffleSplit,
+    QueryTimeSeriesSplit,
     RepeatedQueryKFold,
+    query_train_test_split,
 )
-from sklearn_rank.model_selection._summary import Summary
-from sklearn_rank.model_selection._time_series_split import QueryTimeSeriesSplit
-from sklearn_rank.model_selection._train_test_split import query_train_test_split
 
 __all__ = [
     "Comparison",

@@ -28,10 +28,10 @@ except ImportError:
 
     with_callbacks = None
 
-Fit = TypeVar("Fit", bound=Callable[..., Any])
+FitMethod = TypeVar("FitMethod", bound=Callable[..., Any])
 
 
-def as_task(fit: Fit) -> Fit:
+def as_task(fit: FitMethod) -> FitMethod:
     """Decorate `fit` so that callbacks see its begin and its end, with labels that carry the query of each row."""
     if with_callbacks is None:
         return fit

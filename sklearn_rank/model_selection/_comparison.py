@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric
-from sklearn_rank._evaluation.segments import SegmentsBy
+from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.frames import side_by_side
+from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.model_selection._paper_table import PaperTable, paper_table
 from sklearn_rank.model_selection._segments import SegmentComparison, compare_segments
-from sklearn_rank.model_selection._summary import Summary
 
 
 class CrossValidation(dict[str, Any]):
@@ -69,14 +69,15 @@ class CrossValidation(dict[str, Any]):
         return {name.removeprefix("test_"): float(v.mean()) for name, v in self.items() if name.startswith("test_")}
 
 
-COLUMNS = (
+SUMMARY_COLUMNS = (
     "model", "metric", "mean", "low", "high", "fold mean", "fold sd", "undefined", "difference", "won", "tied", "lost",
     "p", "p corrected", "p folds",
 )  # fmt: skip
-"""Of the summary."""
-
-OF_FOLDS = ("fold mean", "fold sd", "p folds")
+FOLD_COLUMNS = ("fold mean", "fold sd", "p folds")
 """Columns of the summary that there are with folds only."""
+
+PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", "p corrected", "won", "lost")
+"""Columns that are printed; the text for a terminal has the interval in one of them, and a block for each metric."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -174,7 +175,7 @@ class Comparison(TableReport, Saveable):
                     row |= {"mean": means[model][metric], "low": low, "high": high} | against.get(model, {})
                     row["undefined"] = self.results[model].n_undefined[metric]
                 rows.append(row)
-        columns = tuple(name for name in COLUMNS if self.n_queries or name not in OF_FOLDS)
+        columns = tuple(name for name in SUMMARY_COLUMNS if self.n_queries or name not in FOLD_COLUMNS)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
         return Table(columns, cells) if full else Summary(columns, cells, confidence_level)
 
@@ -335,7 +336,7 @@ class Comparison(TableReport, Saveable):
             raise ValueError(f"A model must be one of those that did not fail: {names}. Got {echo(model)} instead.")
         return self.results[model]
 
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         models, metrics = self._models, self._metrics
         words: dict[str, Any] = {
             "models": models, "metrics": metrics, "n_queries": self.n_queries, "baseline": self.baseline,
@@ -349,25 +350,28 @@ class Comparison(TableReport, Saveable):
             "fit_time": np.reshape([*self.fit_time.values()], (len(of_folds), n_folds)),
         }
         for i, (model, result) in enumerate(self.results.items()):
-            words["results"][model], of_model = result._plain()
+            words["results"][model], of_model = result._to_saved()
             arrays |= {f"{name} {i}": array for name, array in of_model.items()}
             if model in self.y_score:
                 arrays[f"y_score {i}"] = self.y_score[model]
         return words, arrays
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         models, metrics, n_queries, failures = _check_saved(words, arrays)
         results: dict[str, Evaluation] = {}
         y_score: dict[str, Array] = {}
         for i, (model, meta) in enumerate(words["results"].items()):
             of_model = arrays.ending(f" {i}")
-            results[model] = Evaluation._of_plain(meta, of_model)
+            results[model] = Evaluation._from_saved(meta, of_model)
             first = next(iter(results.values()))
             if results[model].qid.tolist() != first.qid.tolist() or results[model].meaning != first.meaning:
                 raise ValueError("results must be of the same queries and metrics")
             if "y_score" in of_model:
-                y_score[model] = _check_scores(of_model, y_score)
+                # One or more for each row, as many as those of the other models.
+                shape = next(iter(y_score.values())).shape if y_score else (None, *of_model["y_score"].shape[1:2])
+                of_model.check("y_score", shape, "f")
+                y_score[model] = of_model["y_score"]
         if len(y_score) not in (0, len(results)):
             raise ValueError("scores must be of all results or of none")
         with_folds = models if n_queries else []
@@ -448,8 +452,8 @@ class Comparison(TableReport, Saveable):
         n_folds, notes = len(self.n_queries), []
         for model, errors in self.failures.items():
             fold, error = next(iter(errors.items()))
-            told = shorten(error, 2 * WIDTH)
-            notes.append(f"{model} failed in {len(errors)} of {n_folds} folds; in fold {fold}: {told}")
+            text = shorten(error, 2 * WIDTH)
+            notes.append(f"{model} failed in {len(errors)} of {n_folds} folds; in fold {fold}: {text}")
         reasons = {metric: self._why_untested(metric) for metric in self._metrics}
         for reason in dict.fromkeys(filter(None, reasons.values())):
             untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
@@ -458,26 +462,13 @@ class Comparison(TableReport, Saveable):
 
 
 def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
-    """The baseline, the first model if it is None.
-
-    Raises
-    ------
-    ValueError
-        If it is none of the models.
-    """
+    """The baseline, which must be one of the models; the first model if it is None."""
     known = [*models]
     if baseline is not None and baseline not in known:
         near = difflib.get_close_matches(str(baseline), known, n=1)
         hint = f" Did you mean {echo(near[0])}?" if near else ""
         raise ValueError(f"The baseline must be one of the models, {known}. Got {echo(baseline)}.{hint}")
     return known[0] if baseline is None else baseline
-
-
-def _check_scores(of_model: SavedArrays, others: Mapping[str, Array]) -> Array:
-    """Saved scores of a model, one or more for each row, as many as those of the others."""
-    scores = of_model["y_score"]
-    of_model.check("y_score", next(iter(others.values())).shape if others else (None, *scores.shape[1:2]), "f")
-    return scores
 
 
 def _check_saved(
@@ -498,3 +489,76 @@ def _check_saved(
     arrays.check("fold_means", (n_models, len(metrics), len(n_queries)), "f")
     arrays.check("fit_time", (n_models, len(n_queries)), "f")
     return models, metrics, n_queries, failures
+
+
+@dataclass(frozen=True, repr=False)
+class Summary(Table):
+    """Models, each by each metric, against a baseline: what `Comparison.summary` returns.
+
+    Printed, and in Markdown, LaTeX and HTML, it has the mean with its interval, the difference from the baseline, the
+    corrected p-value, and the queries won and lost. The text is at most 100 columns wide: long names of models are
+    shortened. `columns`, `rows` and `to_frame` have everything.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    rows : tuple of tuples
+        A row for each model and metric; names as they were given.
+    confidence_level : float
+        Of the intervals.
+    """
+
+    confidence_level: float = 0.95
+
+    def __str__(self) -> str:
+        """A block for each metric, a line for each model."""
+        blocks = groupby(zip(self.rows, self._printed().rows, strict=True), key=lambda pair: pair[0][1])
+        return "\n\n".join(
+            f"{shorten(display_name(metric), WIDTH)}\n{self._block([row for _, row in pairs])}"
+            for metric, pairs in blocks
+        )
+
+    __repr__ = __str__
+
+    def to_markdown(self) -> str:
+        """The printed columns in Markdown.
+
+        Returns
+        -------
+        str
+        """
+        return self._printed().to_markdown()
+
+    def to_latex(self) -> str:
+        """The printed columns as a LaTeX tabular, with plain rules.
+
+        Returns
+        -------
+        str
+        """
+        return self._printed().to_latex()
+
+    def _repr_html_(self) -> str:
+        """The printed columns for a notebook."""
+        return self._printed()._repr_html_()
+
+    def _printed(self) -> Table:
+        """The decisive columns, metrics under the names that the field has for them."""
+        rows = ([row[self.columns.index(name)] for name in PRINTED_COLUMNS] for row in self.rows)
+        return Table(PRINTED_COLUMNS, tuple((model, display_name(metric), *rest) for model, metric, *rest in rows))
+
+    def _block(self, rows: Sequence[tuple[Any, ...]]) -> Table:
+        """One metric, the interval in one column, names of models as long as the line allows."""
+        interval = f"{100 * self.confidence_level:g} % interval"
+        names, numbers = [str(row[0]) for row in rows], [with_interval(*row[1:])[1:] for row in rows]
+
+        def table(width: int) -> Table:
+            shortened = [shorten(name, width) for name in names]
+            # Names that would not differ have their number in front.
+            if len(set(shortened)) < len(names):
+                shortened = [shorten(f"{i} {name}", width) for i, name in enumerate(names, start=1)]
+            columns = ("model", "mean", interval, "difference", "p corrected", "won", "lost")
+            return Table(columns, tuple((name, *row) for name, row in zip(shortened, numbers, strict=True)))
+
+        width_of_others = max(map(len, str(table(len("model"))).splitlines())) - len("model")
+        return table(WIDTH - width_of_others)

@@ -37,21 +37,17 @@ def tunes_itself(estimator: Estimator) -> bool:
 
 
 def refuse_torn_search(search: Any) -> None:
-    """Refuse a search that sets single rows aside, whatever its splitter: a subsample, or a test set of its own.
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter.
-    """
+    """Refuse a search that sets single rows aside, whatever its splitter: a subsample, or a test set of its own."""
     name = type(search).__name__
-    if tunes(search) and getattr(search, "subsample", 1.0) != 1.0:  # of OptunaSearchCV
+    # OptunaSearchCV
+    if tunes(search) and getattr(search, "subsample", 1.0) != 1.0:
         raise ValueError(
             f"The subsample of {name} draws rows, which tears queries apart: leave it at 1.0, and give QueryRanker "
             f"max_queries, the number of queries to draw. Got subsample={echo(search.subsample)}."
         )
+    # The searches of dask-ml that train in steps.
     if not hasattr(search, "cv") and all(hasattr(search, part) for part in ("estimator", "scoring", "test_size")):
-        raise ValueError(  # the searches of dask-ml that train in steps
+        raise ValueError(
             f"{name} has no cv and draws rows to test on, which tears queries apart: use a search with a splitter, "
             "such as HalvingGridSearchCV with resource='max_queries', or a study of Optuna that prunes by on_fold."
         )
@@ -63,7 +59,7 @@ def with_inner(estimator: Estimator) -> list[Any]:
     return [estimator, *parameters.values()]
 
 
-def is_whole(search: Any) -> bool:
+def is_ranking_search(search: Any) -> bool:
     """Whether a search has ranking scorers and a splitter that is given qid."""
     return knows_queries(search.scoring) and consumes(search.cv, "split", "qid")
 
@@ -76,19 +72,12 @@ def knows_queries(scoring: Any) -> bool:
 
 
 def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = True) -> None:
-    """Refuse an object that is no estimator, or that scikit-learn cannot clone.
-
-    Raises
-    ------
-    TypeError
-        If it is a class, or has no `fit`, no `get_params`, or nothing to predict with.
-    ValueError
-        If it is a model of CatBoost with a list among its parameters, or a Pipeline that ends in one.
-    """
+    """Refuse an object that is no estimator, or that scikit-learn cannot clone."""
     hint = f" Make one of the class: {one_line(estimator.__name__)}()." if isinstance(estimator, type) else ""
     needed = ("fit", "get_params")
     predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
-    predicts |= getattr(estimator, "final_estimator", estimator) is None  # stacking shows `predict` after fit alone
+    # Stacking shows `predict` only after fit.
+    predicts |= getattr(estimator, "final_estimator", estimator) is None
     if hint or not all(hasattr(estimator, method) for method in needed) or (must_predict and not predicts):
         raise TypeError(f"{name} must be an estimator with 'fit' and 'predict'.{hint} Got {echo(estimator)}.")
     _refuse_copied_lists(estimator)
@@ -106,17 +95,14 @@ def _refuse_copied_lists(estimator: Estimator) -> None:
             )
 
 
-def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_whole: bool = False) -> None:
+def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_ranking: bool = False) -> None:
     """Refuse a model with a search inside, which would tune by another objective, on queries cut in two.
 
-    Raises
-    ------
-    ValueError
-        If there is one; `unless_whole`, one without ranking scorers and a splitter of queries.
+    With `unless_ranking`, a search with ranking scorers and a splitter of queries is accepted.
     """
     for inner in with_inner(estimator):
         refuse_torn_search(inner)
-        if tunes(inner) and not (unless_whole and is_whole(inner)):
+        if tunes(inner) and not (unless_ranking and is_ranking_search(inner)):
             where = type(estimator if outer is None else outer).__name__
             raise ValueError(
                 f"A search inside {where} tunes by an objective of its own, on rows, as it cannot be given ranking "

@@ -29,14 +29,25 @@ from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
-from sklearn_rank.model_selection._fold_scores import FoldWatch, OnFold, by_metric
-from sklearn_rank.model_selection._folds import Split, fit_folds
-from sklearn_rank.model_selection._handing_on import fit_with_metadata, refuse_lost_metadata
-from sklearn_rank.model_selection._out_of_fold import OutOfFold
-from sklearn_rank.model_selection._routing import Metadata, consumes, with_weights_on_request
+from sklearn_rank.model_selection._folds import (
+    FoldReporter,
+    OnFold,
+    OutOfFold,
+    Split,
+    by_metric,
+    check_splitter,
+    fit_folds,
+    query_folds,
+    refuse_unused,
+)
+from sklearn_rank.model_selection._routing import Metadata, consumes, with_row_arguments, with_weights_on_request
 from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
-from sklearn_rank.model_selection._search_outcome import check_scored
-from sklearn_rank.model_selection._search_progress import progress_of_search
+from sklearn_rank.model_selection._search_fit import (
+    check_scored,
+    fit_with_metadata,
+    progress_of_search,
+    refuse_lost_metadata,
+)
 from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,
@@ -46,7 +57,6 @@ from sklearn_rank.model_selection._search_setup import (
     with_qid,
 )
 from sklearn_rank.model_selection._split import QueryKFold
-from sklearn_rank.model_selection._whole_folds import check_splitter, refuse_unused, whole_folds
 
 
 class RankingEvaluator:
@@ -140,6 +150,7 @@ class RankingEvaluator:
         """Scorer of all metrics, for ``scoring=``."""
         return get_scorers(self.metrics, **self.keywords)
 
+    @with_row_arguments
     @named_arguments
     def split(
         self,
@@ -151,17 +162,6 @@ class RankingEvaluator:
         time: ArrayLike | None = None,
     ) -> list[Split]:
         """Folds that all models are given.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        clusters : array-like of shape (n_samples,), default=None
-            What each row's query belongs to, such as a user or a session, for splitters that keep clusters whole.
-        time : array-like of shape (n_samples,), default=None
-            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
 
         Returns
         -------
@@ -175,8 +175,9 @@ class RankingEvaluator:
         """
         refuse_unused(self.cv, clusters=clusters, time=time)
         y, metadata, rows = _check_and_group(X, y, qid, clusters=clusters, time=time)
-        return whole_folds(self.cv, X, y, rows.number, metadata)
+        return query_folds(self.cv, X, y, rows.number, metadata)
 
+    @with_row_arguments
     @named_arguments
     def cross_validate(
         self,
@@ -199,17 +200,6 @@ class RankingEvaluator:
         ----------
         estimator : estimator
             Ranker, regressor, classifier of grades, Pipeline or search.
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query in the means; constant within a query.
-        clusters : array-like of shape (n_samples,), default=None
-            What each row's query belongs to, such as a user or a session. A splitter that takes it keeps clusters
-            whole; intervals and tests of the result allow for them.
-        time : array-like of shape (n_samples,), default=None
-            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
         return_train_score, return_estimator, return_indices : bool, default=False
             What else to return, as scikit-learn's function does.
         on_fold : callable, default=None
@@ -234,12 +224,12 @@ class RankingEvaluator:
         """
         refuse_unused(self.cv, time=time)
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
-        folds = whole_folds(self.cv, X, y, rows.number, metadata)
-        watch = FoldWatch([type(estimator).__name__], len(folds), on_fold, self.progress)
+        folds = query_folds(self.cv, X, y, rows.number, metadata)
+        reporter = FoldReporter([type(estimator).__name__], len(folds), on_fold, self.progress)
         warn_if_all_relevant(rows.label_range, self._parse_metrics())
         ready, out_of_fold = self._prepare(estimator, X, y, rows, folds, metadata), OutOfFold(rows, folds)
         metrics = self._parse_metrics()
-        (of_model,) = watch.collect(
+        (of_model,) = reporter.collect(
             fit_folds(
                 [ready], X, y, metadata, folds,
                 n_jobs=self.n_jobs, keep_estimator=return_estimator, score_train=return_train_score,
@@ -268,6 +258,7 @@ class RankingEvaluator:
             pooled = out_of_fold.evaluate(out_of_fold.y_score(results), metrics)
         return CrossValidation(scores, pooled)
 
+    @with_row_arguments
     @named_arguments
     def compare(
         self,
@@ -287,19 +278,8 @@ class RankingEvaluator:
         Parameters
         ----------
         estimators : dict of str to estimator
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query in the means; constant within a query.
         by : array-like of shape (n_samples,), dict or frame, default=None
             Attributes of each row's query, such as its country, as `evaluate` takes them.
-        clusters : array-like of shape (n_samples,), default=None
-            What each row's query belongs to, such as a user or a session. A splitter that takes it keeps clusters
-            whole; intervals and tests of the result allow for them.
-        time : array-like of shape (n_samples,), default=None
-            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
         on_fold : callable, default=None
             Called with the `FoldScores` of each fold as they come, model by model, as `cross_validate` does.
 
@@ -331,7 +311,7 @@ class RankingEvaluator:
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
-        folds = whole_folds(self.cv, X, y, rows.number, metadata)
+        folds = query_folds(self.cv, X, y, rows.number, metadata)
         out_of_fold = OutOfFold(rows, folds)
         if out_of_fold.n_repeats is None:
             raise ValueError(
@@ -342,23 +322,27 @@ class RankingEvaluator:
             )
         warn_if_all_relevant(rows.label_range, self._parse_metrics())
         n_queries = out_of_fold.n_queries
-        watch = FoldWatch([*estimators], len(folds), on_fold, self.progress)
+        reporter = FoldReporter([*estimators], len(folds), on_fold, self.progress)
         models = [
             self._prepare(e, X, y, rows, folds, metadata, f"Model {echo(name)}") for name, e in estimators.items()
         ]
         metrics = self._parse_metrics()
-        collected = watch.collect(
+        collected = reporter.collect(
             fit_folds(models, X, y, metadata, folds, n_jobs=self.n_jobs),
             lambda fold, result: out_of_fold.mean(fold, result.y_score, metrics),
         )
         by_model = dict(zip(estimators, collected, strict=True))
-        failures = {name: _told(of_model.errors) for name, of_model in by_model.items() if of_model.errors}
+        failures = {
+            name: {i: f"{type(error).__name__}: {error}" for i, error in of_model.errors.items()}
+            for name, of_model in by_model.items()
+            if of_model.errors
+        }
         if len(failures) == len(models):
-            told = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
-            raise ValueError(f"All models failed, so there is nothing to compare. {told}")
+            text = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
+            raise ValueError(f"All models failed, so there is nothing to compare. {text}")
         for name, errors in failures.items():
-            told = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
-            warnings.warn(f"{name} failed and is left out of the comparison. {told}", FitFailedWarning, stacklevel=3)
+            text = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
+            warnings.warn(f"{name} failed and is left out of the comparison. {text}", FitFailedWarning, stacklevel=3)
         y_score = {name: out_of_fold.y_score(of.results) for name, of in by_model.items() if name not in failures}
         return Comparison(
             results={name: out_of_fold.evaluate(scores, metrics) for name, scores in y_score.items()},
@@ -372,6 +356,7 @@ class RankingEvaluator:
             correction=self.correction,
         )
 
+    @with_row_arguments
     @named_arguments
     def search(
         self,
@@ -397,16 +382,6 @@ class RankingEvaluator:
             `max_resources`. A search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or those of
             dask-ml, takes this metric alone, and finds qid in the index of y, which needs pandas. A number of folds
             that is the default of `cv`, such as 5 of halving, counts as None.
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        qid : array-like of shape (n_samples,), default=None
-            Query of each row. None: taken from the level "qid" of the index of y.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row's query in the means; constant within a query.
-        clusters : array-like of shape (n_samples,), default=None
-            What each row's query belongs to, such as a user or a session, for splitters that keep clusters whole.
-        time : array-like of shape (n_samples,), default=None
-            Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.
 
         Returns
         -------
@@ -433,7 +408,7 @@ class RankingEvaluator:
         cv = QueryKFold(given) if is_count(given) else self.cv if given is None else given
         refuse_unused(cv, clusters=clusters, time=time)
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
-        folds = whole_folds(cv, X, y, rows.number, metadata)
+        folds = query_folds(cv, X, y, rows.number, metadata)
         ready = self._setup(rows).search(copy.copy(search).set_params(cv=folds))
         check_inner_searches(ready.estimator, X, y, rows.number, folds, metadata)
         warn_of_objective(ready)
@@ -446,7 +421,8 @@ class RankingEvaluator:
             fit_with_metadata(ready, X, y, metadata)
         check_scored(ready)
         score_strictly(ready)
-        return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready  # to be fitted on other rows
+        # A splitter, in place of its folds, lets the search be fitted on other rows.
+        return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready
 
     def _setup(self, rows: GroupedRows) -> SearchSetup:
         """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
@@ -491,8 +467,3 @@ def _check_and_group(
 def _signed(means: Mapping[str, float], metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
     """Means as scorers have them: those of errors negative."""
     return {name: means[name] if spec.metric.greater_is_better else -means[name] for name, spec in metrics.items()}
-
-
-def _told(errors: Mapping[int, Exception]) -> dict[int, str]:
-    """Errors by fold, as text."""
-    return {i: f"{type(error).__name__}: {error}" for i, error in errors.items()}

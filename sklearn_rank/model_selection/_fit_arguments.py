@@ -8,35 +8,12 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-
-@dataclass(frozen=True)
-class FitData:
-    """Training or validation rows, grouped by query.
-
-    `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row.
-    """
-
-    X: Any
-    y: Any
-    sizes: Any
-    weight: NDArray[Any] | None
-
-    @property
-    def query(self) -> NDArray[np.int64]:
-        """Number of each row's query."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
-
-    def weight_for(self, takes: str | None) -> NDArray[Any] | None:
-        """One weight a query for a model that takes qid, one a row for the others."""
-        if self.weight is None or takes != "qid":
-            return self.weight
-        return self.weight[np.cumsum(self.sizes) - self.sizes]
+from sklearn_rank.model_selection._fit_data import FitData
 
 
 def last_step(model: Any) -> tuple[str, Any]:
@@ -57,13 +34,10 @@ def query_keyword(model: Any) -> str | None:
 def takes_evaluation(model: Any) -> bool:
     """Whether `fit` takes validation rows, and their queries if it takes queries."""
     accepted = inspect.signature(model.fit).parameters
-    if _catboost_pool(model) is not None or "X_val" in accepted:
+    if comes_from(model, "catboost") or "X_val" in accepted:
         return True
     takes = query_keyword(model)
     return "eval_set" in accepted and (takes is None or f"eval_{takes}" in accepted)
-
-
-FitWithValidation = Callable[[Any, FitData, FitData], Any]
 
 
 def fit_with_validation(model: Any, train: FitData, validation: FitData) -> Any:
@@ -72,8 +46,9 @@ def fit_with_validation(model: Any, train: FitData, validation: FitData) -> Any:
 
 
 def fit_model(
-    model: Any, train: FitData, validation: FitData | None, fit_last: FitWithValidation = fit_with_validation
-) -> Any:
+    model: Any, train: FitData, validation: FitData | None,
+    fit_last: Callable[[Any, FitData, FitData], Any] = fit_with_validation,
+) -> Any:  # fmt: skip
     """Fit a model, with validation rows if there are any; `fit_last` is for the last step of a Pipeline then.
 
     All steps of a Pipeline learn from the training rows alone; those before the last transform the validation rows.
@@ -97,7 +72,8 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
     if takes is not None:
         keywords[takes] = part.sizes if takes == "group" else part.query
     if part.weight is not None and takes == "group_id":
-        keywords["group_weight"] = np.asarray(part.weight, dtype=np.float64)  # CatBoost takes no whole numbers
+        # CatBoost takes no integers.
+        keywords["group_weight"] = np.asarray(part.weight, dtype=np.float64)
     elif part.weight is not None:
         keywords["sample_weight"] = part.weight_for(takes)
     return keywords
@@ -105,12 +81,13 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
 
 def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
     """Keywords of `fit` for the validation rows."""
-    pool = _catboost_pool(model)
-    if pool is not None:  # CatBoost: a pair (X, y) would lose the queries and the weights
+    if comes_from(model, "catboost"):
+        # A pair (X, y) would lose the queries and the weights.
         keywords = training_arguments(model, part)
         columns = {name: model.get_param(name) for name in ("cat_features", "text_features", "embedding_features")}
         weight = keywords.pop("sample_weight", None)
-        return {"eval_set": pool(part.X, part.y, weight=weight, **columns, **keywords)}
+        pool = sys.modules["catboost.core"].Pool(part.X, part.y, weight=weight, **columns, **keywords)
+        return {"eval_set": pool}
     accepted, takes = inspect.signature(model.fit).parameters, query_keyword(model)
     weight = part.weight_for(takes)
     if "X_val" in accepted:  # HistGradientBoosting
@@ -121,14 +98,10 @@ def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
             names[f"eval_{takes}"] = [part.sizes if takes == "group" else part.query]
         if weight is not None:
             names |= {"sample_weight_eval_set": [weight], "eval_sample_weight": [weight]}
-        if "verbose" in accepted and accepted["verbose"].default is True:  # XGBoost prints every round
+        # XGBoost would print every round.
+        if "verbose" in accepted and accepted["verbose"].default is True:
             names["verbose"] = False
     return {name: value for name, value in names.items() if name in accepted}
-
-
-def _catboost_pool(model: Any) -> Any:
-    """Class `catboost.Pool` for a CatBoost model; None for other models."""
-    return sys.modules["catboost.core"].Pool if comes_from(model, "catboost") else None
 
 
 def comes_from(model: Any, package: str) -> bool:

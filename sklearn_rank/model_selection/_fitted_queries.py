@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import check_features
-from sklearn_rank._engine.grouping import group_rows, number_together
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._utils.threads import row_blocks
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank.model_selection._fit_data import QueryData, echo_id, numbers_in
 from sklearn_rank.model_selection._routing import find_routed_qid
 
 TOLERANCE = 1e-4
@@ -35,21 +35,14 @@ class FittedQueries:
     features: NDArray[np.float64]
 
     @classmethod
-    def of(
-        cls, ids: NDArray[Any], indptr: NDArray[np.int64], order: NDArray[np.int64] | None, X: MatrixLike, y: ArrayLike
-    ) -> FittedQueries:
-        """Queries as `group_rows` returns them, with the rows they came with."""
-        return cls(ids, np.diff(indptr), _sums(hash_rows(y), indptr, order), _sums(project_rows(X), indptr, order))
+    def of(cls, data: QueryData) -> FittedQueries:
+        """Queries of grouped rows."""
+        labels, features = (_sums(x, data.indptr, data.order) for x in (hash_rows(data.y), project_rows(data.X)))
+        return cls(data.ids, np.diff(data.indptr), labels, features)
 
     def joined_with(self, other: FittedQueries) -> FittedQueries:
-        """These queries and those of another batch, none of which may come with other rows than here.
-
-        Raises
-        ------
-        ValueError
-            With the number of those that do, and one.
-        """
-        number = _numbers(self.ids, other.ids)
+        """These queries and those of another batch, which must come with the same rows where they are here."""
+        number = numbers_in(self.ids, other.ids)
         again = np.flatnonzero(number < len(self.ids))
         before = number[again]
         torn = other.n_rows[again] != self.n_rows[before]
@@ -60,7 +53,7 @@ class FittedQueries:
                 "A batch takes whole queries: one that was in a batch before, in another epoch, comes again with the "
                 "same rows. If it is another query whose id is taken, make the ids distinct. "
                 f"Got {torn.sum()} of {len(other.ids)} queries with other rows than before, one of them "
-                f"{_echo_id(other.ids[one])}: {self.n_rows[number[one]]} rows before, {other.n_rows[one]} now."
+                f"{echo_id(other.ids[one])}: {self.n_rows[number[one]]} rows before, {other.n_rows[one]} now."
             )
         new = np.flatnonzero(number >= len(self.ids))
         columns = [(getattr(self, name), getattr(other, name)[new]) for name in ("ids", "n_rows", "labels", "features")]
@@ -71,14 +64,15 @@ class FittedQueries:
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
         """Refuse a test set in which one of these queries has other rows; `before` are Pipelines around the model."""
         ids, indptr, order = group_rows(qid, len(y))
-        number = _numbers(self.ids, ids)
+        number = numbers_in(self.ids, ids)
         seen = np.flatnonzero(number < len(self.ids))
         known, n_rows = number[seen], np.diff(indptr)[seen]
         torn = n_rows != self.n_rows[known]
         if not torn.all():
             torn |= _sums(hash_rows(y), indptr, order)[seen] != self.labels[known]
+        # The same rows may be given other labels on purpose, so features decide where only labels differ.
         doubtful = torn & (n_rows == self.n_rows[known])
-        if doubtful.any():  # other labels; the same rows may be given other labels on purpose
+        if doubtful.any():
             for pipeline in before:
                 X = pipeline[:-1].transform(X)
             rows = project_rows(X)
@@ -86,7 +80,15 @@ class FittedQueries:
             torn &= ~doubtful | ~(np.abs(sums - self.features[known]) <= TOLERANCE * size)
         if torn.any():
             one = int(np.argmax(torn * (1 + np.abs(n_rows - self.n_rows[known]))))
-            raise ValueError(_message(torn.sum(), len(ids), ids[seen[one]], self.n_rows[known[one]], n_rows[one]))
+            n_fit, n_here = self.n_rows[known[one]], n_rows[one]
+            raise ValueError(
+                "A query must have the same rows in fit and where it is scored, or not be in both: a list cut in two "
+                "gives a wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. If this is a test "
+                "set of its own whose ids are numbered from 0 again, make them distinct from those of the training "
+                f"set. Got {torn.sum()} of {len(ids)} queries with other rows than in fit, one of them "
+                f"{echo_id(ids[seen[one]])}: {n_fit} rows in fit, "
+                f"{n_here} {'others here' if n_fit == n_here else 'here'}."
+            )
 
 
 def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
@@ -123,29 +125,6 @@ def _fitted_in(estimator: Estimator, before: tuple[Any, ...], seen: set[int]) ->
                     yield from _fitted_in(part, before, seen)
 
 
-def _numbers(known: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Number of each id: its place in `known`, or one beyond."""
-    if known.dtype.kind != ids.dtype.kind:  # NumPy would turn 1 into "1", and refuse dates beside numbers
-        known, ids = known.astype(object), ids.astype(object)
-    return number_together([known, ids])[1][1]
-
-
-def _message(n_torn: int, n_queries: int, one: Any, n_fit: int, n_here: int) -> str:
-    return (
-        "A query must have the same rows in fit and where it is scored, or not be in both: a list cut in two gives a "
-        "wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. If this is a test set of its own "
-        "whose ids are numbered from 0 again, make them distinct from those of the training set. "
-        f"Got {n_torn} of {n_queries} queries with other rows than in fit, one of them "
-        f"{_echo_id(one)}: {n_fit} rows in fit, "
-        f"{n_here} {'others here' if n_fit == n_here else 'here'}."
-    )
-
-
-def _echo_id(one: Any) -> str:
-    """An id, as Python writes it."""
-    return echo(one.item() if isinstance(one, np.generic) else one)
-
-
 # --- fingerprints --------------------------------------------------------------------------------------------
 
 
@@ -159,7 +138,8 @@ def hash_rows(y: ArrayLike) -> NDArray[np.uint64]:
     labels = np.asarray(y)
     try:
         bits = (labels.astype(np.float64).reshape(len(labels), -1) + 0.0).view(np.uint64)  # -0.0 is 0.0
-    except (TypeError, ValueError):  # names of grades
+    except (TypeError, ValueError):
+        # Labels may be names of grades.
         return _hash_values(labels).astype(np.uint64)
     odd = np.arange(1, 2 * bits.shape[1], 2, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (bits ^ (bits >> np.uint64(32))) * odd

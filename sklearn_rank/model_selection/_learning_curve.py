@@ -17,17 +17,18 @@ from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import RANDOM_STATE
+from sklearn_rank._utils.constraints import RANDOM_STATE, random_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._whole_folds import whole_folds
+from sklearn_rank.model_selection._folds import query_folds
+from sklearn_rank.model_selection._routing import with_row_arguments
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 
+@with_row_arguments
 @named_arguments
 def query_learning_curve(
     estimator: Estimator,
@@ -49,11 +50,6 @@ def query_learning_curve(
     ----------
     estimator : estimator
         Ranker, regressor, classifier of grades, Pipeline or search; wrapped in `QueryRanker` if it needs to be.
-    X : array-like or frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-        Relevance of each document to its query.
-    qid : array-like of shape (n_samples,), default=None
-        Query of each row. None: taken from the level "qid" of the index of y.
     metric : str, metric function or callable, default="ndcg@10"
         As `get_scorers` takes one; higher is better, so the values of an error are negative.
     train_sizes : array-like of int or float, default=(0.1, 0.325, 0.55, 0.775, 1.0)
@@ -99,7 +95,7 @@ def query_learning_curve(
     check_features(X, y=y, qid=qid)
     rows = GroupedRows.of(y, find_qid(y, qid, name="y"))
     number = rows.number
-    folds, random = whole_folds(evaluator.cv, X, y, number), random_of(random_state, "query_learning_curve")
+    folds, random = query_folds(evaluator.cv, X, y, number, {}), random_of(random_state, "query_learning_curve")
     drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]
     sizes = _query_counts(train_sizes, min(map(len, drawn)))
     parts = [

@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._utils.constraints import Constraint, is_count, is_real
+from sklearn_rank._utils.constraints import SHARE, Constraint, is_count
 from sklearn_rank._utils.table import latex_text, markdown_text, printable
 
 if TYPE_CHECKING:
@@ -29,9 +29,8 @@ TEST_NAMES = {
 CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "tukey": "Tukey"}
 BETTER, WORSE = "†", "‡"
 LATEX_MARKS = {BETTER: r"$\dagger$", WORSE: r"$\ddagger$"}
-MISSING = "--"
-LEVEL = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
-DIGITS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, "")
+NO_MEAN = "--"
+DECIMALS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, "")
 
 
 class Cell(NamedTuple):
@@ -82,8 +81,8 @@ def paper_table(
     digits: int = 4,
 ) -> PaperTable:
     """Table of systems, of which those that have no result failed, by the metrics of `tests`, tested or not."""
-    LEVEL.check("confidence_level", confidence_level, "to_latex and to_markdown")
-    DIGITS.check("digits", digits, "to_latex and to_markdown")
+    SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
+    DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
     columns = []
     for metric, tested in tests.items():
@@ -95,7 +94,7 @@ def paper_table(
     note = _note(results, tests, baseline, confidence_level, {cell.mark for column in columns for cell in column})
     failed = [name for name in systems if name not in results]
     if failed:
-        note += f" {MISSING}: {', '.join(failed)} failed."
+        note += f" {NO_MEAN}: {', '.join(failed)} failed."
     names = [printable(f"{name} (baseline)" if name == baseline else name) for name in systems]
     return PaperTable(
         names, [printable(display_name(m)) for m in tests], [*zip(*columns, strict=True)], printable(note)
@@ -111,7 +110,7 @@ def _best(means: Mapping[str, float], higher: bool) -> str:
 
 def _cell(text: str | None, best: str | None, mark: str) -> Cell:
     if text is None or text == "nan":
-        return Cell(MISSING)
+        return Cell(NO_MEAN)
     return Cell(text, text == best, mark)
 
 
@@ -135,12 +134,12 @@ def _note(
     if not tested:
         return note
     words = {BETTER: "better", WORSE: "worse"}
-    found = [f"{mark} significantly {word} than {baseline}" for mark, word in words.items() if mark in marks]
+    differing = [f"{mark} significantly {word} than {baseline}" for mark, word in words.items() if mark in marks]
     correction = CORRECTION_NAMES.get(tested[0].correction or "")
     n_tests = len(tested[0].comparisons)
     how = f"{correction}-corrected for {n_tests} systems" if correction else "not corrected"
     how = how if n_tests > 1 else "one comparison"
-    note += f" {'; '.join(found) or f'No system differs significantly from {baseline}'}"
+    note += f" {'; '.join(differing) or f'No system differs significantly from {baseline}'}"
     n_clusters = next(iter(tested[0].comparisons.values())).n_clusters
     how = how if n_clusters is None else f"queries in {n_clusters} clusters, {how}"
     note += f" ({TEST_NAMES[tested[0].test]}, two-sided, p < {1 - level:.3g}, {how})."

@@ -5,38 +5,78 @@ Uses the public API of scikit-learn alone; no ranking library is imported.
 
 from __future__ import annotations
 
+import functools
+import inspect
+import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import sklearn
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import RegressorTags, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
-from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.random_state import random_of
+from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real, random_of
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, as_task, model_task
-from sklearn_rank.model_selection._early_stopping._monitor import OnRound
-from sklearn_rank.model_selection._early_stopping._own_stopping import best_of
-from sklearn_rank.model_selection._early_stopping._stages import predict_scores_at
-from sklearn_rank.model_selection._early_stopping._train import train_by_metric
-from sklearn_rank.model_selection._eval_set import read_eval_set, refuse_trained_on
-from sklearn_rank.model_selection._failed_fit import undone_if_failed
-from sklearn_rank.model_selection._fit_arguments import FitData, fit_model, last_step, query_keyword
-from sklearn_rank.model_selection._fit_rows import read_rows
+from sklearn_rank._utils.warning import levels_to_caller
+from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, FitMethod, as_task, model_task
+from sklearn_rank.model_selection._early_stopping import (
+    OnRound,
+    best_of,
+    predict_scores_at,
+    stops_early,
+    strategy_for,
+    train_by_metric,
+)
+from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
+from sklearn_rank.model_selection._fit_arguments import (
+    comes_from,
+    fit_model,
+    last_step,
+    query_keyword,
+    takes_evaluation,
+    training_arguments,
+)
+from sklearn_rank.model_selection._fit_data import FitData, QueryData, read_eval_set, read_rows, refuse_trained_on
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
-from sklearn_rank.model_selection._partial_fit import PartialFitMixin
-from sklearn_rank.model_selection._query_data import QueryData
-from sklearn_rank.model_selection._ranker_parameters import check_parameters, stopping_metric
-from sklearn_rank.model_selection._ranker_score import RankerScoreMixin
-from sklearn_rank.model_selection._routing import consumes, find_routed_qid
+from sklearn_rank.model_selection._routing import consumes, find_routed_qid, with_row_arguments
+from sklearn_rank.model_selection._scorer import get_scorers
+
+DEFAULT_METRIC = "ndcg@10"
+"""Metric of early stopping, and of `score`, where none is named."""
 
 
-class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaEstimatorMixin, BaseEstimator):
+def inner_has(method: str) -> Any:
+    """Condition of `available_if`: the model inside has the method; its AttributeError names the model."""
+    return lambda ranker: bool(getattr(ranker.estimator, method))
+
+
+def undone_if_failed(fit: FitMethod) -> FitMethod:
+    """Decorate `fit` so that what it has set is taken back where it raises."""
+
+    @functools.wraps(fit)
+    def call(self: Any, *args: Any, **keywords: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **keywords)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return call  # type: ignore[return-value]
+
+
+class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
@@ -117,6 +157,11 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
     """
 
     __metadata_request__fit = {"qid": True}
+    __metadata_request__partial_fit = {"qid": True}
+    __metadata_request__score = {"qid": True}
+
+    estimator_: Any
+    _stage: int | None
 
     def __init__(
         self,
@@ -135,6 +180,7 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
         self.max_queries = max_queries
         self.random_state = random_state
 
+    @with_row_arguments
     @named_arguments
     @as_task
     @undone_if_failed
@@ -152,9 +198,6 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Relevance of each document to its query.
         qid : array-like of shape (n_samples,), default=None
             Query of each row. None: taken from the level "qid" of the index of y; a pointwise model can do without.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -179,7 +222,7 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
             where they must not; a parameter is out of range; the model cannot stop by rows and there are some to stop
             by; or a query of `eval_set` is also in X.
         """
-        check_parameters(self, eval_set, on_round)
+        self._check_parameters(eval_set, on_round)
         validate_data(self, X, y, skip_check_array=True)
         X, y, weight = read_rows(X, y, qid, sample_weight)
         takes = query_keyword(last_step(self.estimator)[1])
@@ -203,21 +246,83 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
         with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
             self._train(model, train, validation, on_round)
-        self._fitted_queries = None if qid is None else FittedQueries.of(data.ids, data.indptr, data.order, X, y)
+        self._fitted_queries = None if qid is None else FittedQueries.of(data)
         return self
+
+    def _check_parameters(self, eval_set: Any, on_round: Any) -> None:
+        """Refuse parameters that are out of range, or do not go together."""
+        check_estimator(self.estimator, "The 'estimator' parameter of QueryRanker")
+        refuse_searches(self.estimator, self)
+        for name in ("max_queries", "early_stopping_rounds"):
+            value = getattr(self, name)
+            if value is not None and not is_count(value):
+                raise ValueError(
+                    f"The {echo(name)} parameter of QueryRanker must be an int >= 1, or None. Got {echo(value)}."
+                )
+        RANDOM_STATE.check("random_state", self.random_state, "QueryRanker")
+        fraction = self.eval_fraction
+        if fraction is not None and not (is_real(fraction) and 0 < fraction < 1):
+            raise ValueError(
+                "The 'eval_fraction' parameter of QueryRanker must be a number between 0 and 1, exclusive, or None. "
+                f"Got {echo(fraction)}."
+            )
+        self._check_stopping(eval_set, on_round)
+
+    def _check_stopping(self, eval_set: Any, on_round: Any) -> None:
+        """Check what training is stopped by, and whether the model can do it."""
+        spec, (_, model) = stopping_metric(self), last_step(self.estimator)
+        if on_round is not None and not callable(on_round):
+            raise TypeError(f"on_round must be a function of the iteration and the value. Got {echo(on_round)}.")
+        if self.eval_fraction is not None and eval_set is not None:
+            raise ValueError(
+                "Validation rows are either a share of the queries or a set of their own, so give eval_fraction to "
+                f"QueryRanker or eval_set to fit. Got eval_fraction={echo(self.eval_fraction)} and an eval_set."
+            )
+        if self.eval_fraction is None and eval_set is None:
+            for name, value in (("early_stopping_rounds", self.early_stopping_rounds), ("on_round", on_round)):
+                if value is not None:
+                    raise ValueError(
+                        f"{name} needs validation rows, which are not trained on: give QueryRanker an eval_fraction, "
+                        f"such as 0.1, or fit an eval_set=(X, y, qid). Got {name}={echo(value)} and neither."
+                    )
+        elif spec is not None:
+            strategy_for(model)
+        elif on_round is not None:
+            raise ValueError(
+                "on_round is called with the value of a metric after each round: give QueryRanker an eval_metric, such "
+                f"as 'ndcg@10'. Got {echo(on_round)} and no eval_metric."
+            )
+        elif not takes_evaluation(model):
+            raise ValueError(
+                "Without eval_metric, rows to stop by are for models that take them in fit: those of XGBoost, LightGBM "
+                "and CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. With eval_metric='ndcg@10' the "
+                f"best stage of models with staged_predict is chosen, too. Got {echo(model)}."
+            )
+        elif (comes_from(model, "lightgbm") or comes_from(model, "xgboost")) and not stops_early(model):
+            warnings.warn(
+                "Validation queries are not trained on, and this model does not stop early by them: set eval_metric, "
+                "such as 'ndcg@10', of QueryRanker, or early_stopping_rounds of QueryRanker or the model. "
+                f"Got {type(model).__name__} with neither.",
+                UserWarning,
+                stacklevel=levels_to_caller(),
+            )
 
     def _train(self, model: Any, train: FitData, validation: FitData | None, on_round: OnRound | None) -> None:
         """Fit the model; keep what is known of its best round."""
-        for name in ("best_iteration_", "best_score_", "eval_curve_"):
-            self.__dict__.pop(name, None)
-        spec, self._stage = stopping_metric(self), None
+        self._forget_best_round()
+        spec = stopping_metric(self)
         if validation is None or spec is None:
             self.estimator_ = fit_model(model, train, validation)
             self.__dict__.update({} if validation is None else best_of(last_step(self.estimator_)[1]))
             return
-        followed = train_by_metric(model, train, validation, spec, self.early_stopping_rounds, on_round)
-        self.estimator_, self._stage, self.eval_curve_ = followed.model, followed.stage, followed.curve
-        self.best_iteration_, self.best_score_ = followed.best, float(followed.curve[followed.best])
+        self.estimator_, monitor = train_by_metric(model, train, validation, spec, self.early_stopping_rounds, on_round)
+        self._stage, self.eval_curve_ = None if monitor.shortened else monitor.best, np.array(monitor.curve)
+        self.best_iteration_, self.best_score_ = monitor.best, monitor.curve[monitor.best]
+
+    def _forget_best_round(self) -> None:
+        for name in ("best_iteration_", "best_score_", "eval_curve_"):
+            self.__dict__.pop(name, None)
+        self._stage = None
 
     def _draw(self, ids: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether each query is trained on, and whether it is held out: drawn from the ids in their order."""
@@ -254,6 +359,189 @@ class QueryRanker(CallbackSupportMixin, RankerScoreMixin, PartialFitMixin, MetaE
         self._check_features(X)
         return np.asarray(predict_scores_at(self.estimator_, X, getattr(self, "_stage", None)))
 
+    @with_row_arguments
+    @named_arguments
+    def score(self, X: MatrixLike, y: Any, *, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Mean of `eval_metric` over queries, nDCG@10 if it is None, as the scorer of that name has it.
+
+        Returns
+        -------
+        float
+            Higher is better: an error comes with a minus sign.
+
+        Raises
+        ------
+        ValueError
+            If queries are not known, or one of those that the model was fitted on comes with other rows.
+        """
+        check_is_fitted(self)
+        self._check_features(X)
+        scorers = get_scorers([DEFAULT_METRIC if self.eval_metric is None else self.eval_metric])
+        (value,) = scorers(self, X, y, qid=qid, sample_weight=sample_weight).values()
+        return value
+
+    @available_if(inner_has("partial_fit"))
+    @with_row_arguments
+    @named_arguments
+    @undone_if_failed
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Any:
+        """Train on a batch of whole queries, on top of what was fitted before.
+
+        Parameters
+        ----------
+        qid : array-like of shape (n_samples,), default=None
+            Query of each row. None: taken from the level "qid" of the index of y; a pointwise model can do without. A
+            query comes in one batch, or, in another epoch, again with the same rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row.
+        classes : array-like of shape (n_grades,), default=None
+            All grades, for the first batch of a classifier.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a query comes again with other rows; queries are needed and there are none; or a parameter is set that
+            is for `fit`, which draws queries or holds them out.
+        """
+        check_estimator(self.estimator, "The 'estimator' parameter of QueryRanker")
+        for name in ("eval_fraction", "early_stopping_rounds", "max_queries"):
+            if (value := getattr(self, name)) is not None:
+                raise ValueError(
+                    f"partial_fit trains on all rows of a batch, so {name} is for fit. Got {name}={echo(value)}."
+                )
+        is_first = "estimator_" not in vars(self)
+        validate_data(self, X, y, skip_check_array=True, reset=is_first)
+        X, y, weight = read_rows(X, y, qid, sample_weight)
+        model = clone(self.estimator) if is_first else self.estimator_
+        batch, queries = FitData(X, y, None, weight), getattr(self, "_fitted_queries", None)
+        # The signature of partial_fit says what the model takes.
+        as_fit = SimpleNamespace(fit=model.partial_fit)
+        if query_keyword(as_fit) or qid is not None or queries_in(y) is not None:
+            data = QueryData.of(X, y, find_routed_qid(y, qid), weight)
+            data.refuse_varying_weights(query_keyword(as_fit))
+            seen = FittedQueries.of(data)
+            queries = seen if queries is None else queries.joined_with(seen)
+            batch = data.take_all()
+        keywords = training_arguments(as_fit, batch)
+        if classes is not None and "classes" in inspect.signature(model.partial_fit).parameters:
+            keywords["classes"] = np.asarray(classes)
+        with sklearn.config_context(enable_metadata_routing=False):
+            self.estimator_ = model.partial_fit(batch.X, batch.y, **keywords)
+        self._forget_best_round()
+        self._fitted_queries, self.eval_qid_ = queries, np.array([])
+        return self
+
+    @property
+    def feature_importances_(self) -> NDArray[Any]:
+        """Importance of each feature that came in."""
+        return self._of_features("feature_importances_")
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """Coefficient of each feature that came in."""
+        return self._of_features("coef_")
+
+    @property
+    def intercept_(self) -> Any:
+        """Score where all features are zero."""
+        return self._of_features("intercept_")
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Grades that a classifier inside has seen."""
+        fitted = self._fitted("classes_")
+        if not is_classifier(fitted):
+            raise AttributeError(f"classes_ are those of a classifier. Got {type(last_step(fitted)[1]).__name__}.")
+        return np.asarray(fitted.classes_)
+
+    @available_if(inner_has("set_output"))
+    def set_output(self, *, transform: str | None = None) -> Any:
+        """Choose the containers that steps of a Pipeline inside hand to each other.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None, default=None
+            None changes nothing.
+
+        Returns
+        -------
+        self
+        """
+        pipelines: list[Any] = [self.estimator, vars(self).get("estimator_")]
+        for pipeline in pipelines:
+            if pipeline is not None:
+                pipeline.set_output(transform=transform)
+        return self
+
+    def _fitted(self, attribute: str) -> Any:
+        """The fitted model; no NotFittedError, as `hasattr` must work."""
+        if "estimator_" not in vars(self):
+            raise AttributeError(f"{echo(attribute)} of {type(self).__name__} is there after fit.")
+        return self.estimator_
+
+    def _of_features(self, attribute: str) -> Any:
+        """An attribute of the last step inside that speaks of the features that came in."""
+        fitted = self._fitted(attribute)
+        model = last_step(fitted)[1]
+        value = getattr(model, attribute)
+        # CatBoost has none by itself for losses of whole queries.
+        if _is_nothing(value) and hasattr(model, "get_feature_importance"):
+            value = np.asarray(model.get_feature_importance(type="PredictionValuesChange"))
+        if _is_nothing(value):
+            raise AttributeError(f"{type(model).__name__} has no {echo(attribute)}.")
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(getattr(self, "n_features_in_", 0))])
+        if not _keeps_features(fitted, np.asarray(names, dtype=object)):
+            raise AttributeError(
+                f"{echo(attribute)} of the last step is of features that the steps before it make of "
+                f"those that came in, or leave out. Take estimator_[-1].{attribute}."
+            )
+        return value
+
+    def _check_features(self, X: Any) -> None:
+        """Refuse features that are not those of `fit` by number or name; some models would take them."""
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        n_features = getattr(self, "n_features_in_", None)
+        if len(shape) == 1 and n_features is not None:
+            raise ValueError(
+                f"X must have rows and columns, {n_features} of these. Reshape your data: X.reshape(1, -1) is "
+                f"one document. Got shape {shape}."
+            )
+        if len(shape) == 2 and (shape[1] != n_features or hasattr(X, "columns")):
+            validate_data(self, X, reset=False, skip_check_array=True)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tags of a regressor, whose input is that of the model inside; its R^2 may be anything."""
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags(poor_score=True)
+        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+def stopping_metric(ranker: QueryRanker) -> MetricSpec | None:
+    """Metric that training is stopped by, one number a round; None where the model stops by its own means."""
+    if ranker.eval_metric is None and ranker.early_stopping_rounds is None:
+        return None
+    spec = parse_metric(DEFAULT_METRIC if ranker.eval_metric is None else ranker.eval_metric)
+    if np.ndim(spec.k) or spec["average"] is None:
+        raise ValueError(
+            "The 'eval_metric' parameter of QueryRanker must be one number a round, so it needs a single cutoff and a "
+            f"mean. Got {echo(ranker.eval_metric)}."
+        )
+    return spec
+
 
 def as_query_ranker(estimator: Estimator) -> Any:
     """Wrap an estimator in `QueryRanker`, or the last step of a Pipeline; leave alone what takes qid already.
@@ -270,3 +558,19 @@ def as_query_ranker(estimator: Estimator) -> Any:
         with sklearn.config_context(enable_metadata_routing=True):
             wrapped.set_fit_request(sample_weight=True)
     return wrapped
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether a value is None, or None in an array."""
+    return np.ndim(value) == 0 and np.asarray(value).item() is None
+
+
+def _keeps_features(fitted: Any, names: NDArray[Any]) -> bool:
+    """Whether the steps before the last hand on the features that came in, all and in their order."""
+    if not hasattr(fitted, "steps"):
+        return True
+    try:
+        kept = list(fitted[:-1].get_feature_names_out(names)) if len(fitted.steps) > 1 else list(names)
+    except (AttributeError, ValueError):
+        return False
+    return kept == list(names) and _keeps_features(fitted.steps[-1][1], names)

@@ -38,13 +38,7 @@ def _answer(call: Call, estimator: Estimator, method: str, X: MatrixLike) -> Any
 
 
 def check_response_method(response_method: Any) -> None:
-    """Check that this names a method that gives scores, or several.
-
-    Raises
-    ------
-    ValueError
-        If it names none, or another.
-    """
+    """Check that this names methods that give scores, one or several."""
     asked = (response_method,) if isinstance(response_method, str) else response_method
     if (
         not isinstance(asked, (list, tuple))
@@ -61,13 +55,6 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
     """Scores of documents: the expected grade where there are probabilities, else decisions, else predictions.
 
     ``call(estimator, method, X)`` calls a method; that of scikit-learn keeps what one scorer of several asked for.
-
-    Raises
-    ------
-    TypeError
-        If the estimator has none of the methods, or is a classifier whose classes are no numbers.
-    ValueError
-        If its answer has the labels of X in another order.
     """
     call = partial(_answer, call)
     asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
@@ -109,7 +96,8 @@ def _scores_of_grades(
         y_score = np.asarray(call(estimator, method, X))
         if method == "predict_proba":
             return expected_grade(y_score, grades), method
-        if method == "decision_function" and len(grades) == 2:  # positive for the second of the two
+        # Of two grades the decision is positive for the second.
+        if method == "decision_function" and len(grades) == 2:
             y_score = -y_score if grades[1] < grades[0] else y_score
         if y_score.ndim == 1:
             break
@@ -125,13 +113,7 @@ def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> ND
 
 
 def check_grades(classes: Any, estimator: Any) -> NDArray[np.float64]:
-    """Classes of a classifier, which are grades.
-
-    Raises
-    ------
-    TypeError
-        If they are no numbers.
-    """
+    """Classes of a classifier, which must be numbers: they are grades."""
     if not all(isinstance(grade, Real) for grade in np.asarray(classes, dtype=object).tolist()):
         raise TypeError(
             "A classifier ranks documents by the grades that are its classes, so these must be numbers, the more "

@@ -1,13 +1,13 @@
-"""Metadata that scikit-learn hands on to splitters and scorers when its routing is on.
+"""Arguments with an entry for each row, and how scikit-learn routes them to splitters, models and scorers.
 
 Uses the public API of scikit-learn alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sklearn
@@ -16,18 +16,43 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._utils.frames import index_of
+from sklearn_rank._utils.docstring import completed_docstring
+from sklearn_rank._utils.optional import index_of
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 Metadata = Mapping[str, Any]
 """One entry for each row, by the name under which scikit-learn routes it."""
 
-LEVELS = ("qid", "clusters", "time")
+INDEX_LEVELS = ("qid", "clusters", "time")
 """Metadata that splitters and scorers of this library find in the index of y."""
+
+ROW_ARGUMENTS = {
+    "X": "X : array-like or frame of shape (n_samples, n_features)",
+    "y": "y : array-like of shape (n_samples,)\n    Relevance of each document to its query.",
+    "qid": """qid : array-like of shape (n_samples,), default=None
+    Query of each row. None: taken from the level "qid" of the index of y.""",
+    "sample_weight": """sample_weight : array-like of shape (n_samples,), default=None
+    Weight of each row's query in the mean; constant within a query.""",
+    "clusters": """clusters : array-like of shape (n_samples,), default=None
+    What each row's query belongs to, such as a user or a session. A splitter that takes it keeps clusters whole;
+    intervals and tests of a result allow for them.""",
+    "time": """time : array-like of shape (n_samples,), default=None
+    Time of each row's query, for a splitter that takes it, such as `QueryTimeSeriesSplit`.""",
+}
+"""Description of each argument that has an entry for each row, for functions that do not describe it themselves."""
 
 ROUTING_IS_OFF = (
     " Metadata routing is off, so scikit-learn does not hand on qid from params={'qid': qid} or fit(..., qid=qid): "
     "switch it on by sklearn.set_config(enable_metadata_routing=True)."
 )
+
+
+def with_row_arguments(function: Function) -> Function:
+    """Decorate a function so that its docstring describes the arguments of rows that it has."""
+    # python -OO removes docstrings.
+    if function.__doc__:
+        function.__doc__ = completed_docstring(function, ROW_ARGUMENTS)
+    return function
 
 
 def find_routed_qid(y: ArrayLike, qid: ArrayLike) -> Any:
@@ -53,14 +78,15 @@ def with_weights_on_request(estimator: Any) -> Any:
     with sklearn.config_context(enable_metadata_routing=True):
         for inner in [ready, *ready.get_params(deep=True).values()]:
             if hasattr(inner, "set_fit_request") and not consumes(inner, "fit", "sample_weight"):
-                with suppress(TypeError):  # its fit takes none
+                # Its fit may take none.
+                with suppress(TypeError):
                     inner.set_fit_request(sample_weight=False)
     return ready
 
 
 def with_index(y: ArrayLike, metadata: Metadata, pandas: Any) -> Any:
     """Labels as a Series, in whose index are the query of each row, and its cluster and time where they are known."""
-    levels = {name: metadata[name] for name in LEVELS if name in metadata}
+    levels = {name: metadata[name] for name in INDEX_LEVELS if name in metadata}
     if len(levels) > 1:
         index = pandas.MultiIndex.from_arrays([*map(index_of, levels.values())], names=[*levels])
     else:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
@@ -251,7 +251,7 @@ class RankingScorers:
         """Values of all metrics; higher is better."""
         check_test_queries(estimator, X, y, qid)
         y_score = predict_scores(estimator, X, self.response_method)
-        queries = check_queries(y, y_score, qid=qid, sample_weight=sample_weight)
+        queries = read(y, y_score, qid=qid, sample_weight=sample_weight)
         return self._signed(evaluate_queries(queries, self._specs, queries.qid, queries.weight, None))
 
     def prepare(self, rows: GroupedRows) -> PreparedMetrics:
@@ -287,7 +287,8 @@ class RankingScorers:
         unknown = set(requests) - {"qid", "sample_weight"}
         if unknown:
             raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
-        self._requests = self._requests | requests  # a shallow copy has the dict
+        # A shallow copy of this scorer has the same dict, so it is not changed.
+        self._requests = self._requests | requests
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:

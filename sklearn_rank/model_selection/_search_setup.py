@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-import numpy as np
 import sklearn
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
+from sklearn_rank._utils.typing import CVLike, Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import (
     check_estimator,
     is_search,
@@ -31,14 +30,13 @@ from sklearn_rank.model_selection._estimator_checks import (
     tunes_itself,
     with_inner,
 )
-from sklearn_rank.model_selection._folds import Split
-from sklearn_rank.model_selection._handing_on import is_outside
-from sklearn_rank.model_selection._query_data import take_rows
+from sklearn_rank.model_selection._fit_data import take_rows
+from sklearn_rank.model_selection._folds import Split, query_folds
 from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
 from sklearn_rank.model_selection._routing import Metadata, consumes
 from sklearn_rank.model_selection._scorer import RankingScorers
+from sklearn_rank.model_selection._search_fit import is_outside
 from sklearn_rank.model_selection._split import QueryKFold
-from sklearn_rank.model_selection._whole_folds import NOTHING, whole_folds
 
 SPACES = (
     "param_grid", "param_distributions", "search_spaces", "param_space", "parameters", "params", "space",
@@ -56,15 +54,7 @@ class SearchSetup:
     n_queries: int
 
     def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
-        """The estimator as one that takes qid, its searches with ranking scorers and whole queries.
-
-        Raises
-        ------
-        TypeError
-            If it is no estimator.
-        ValueError
-            If a search inside cannot be set up.
-        """
+        """The estimator as one that takes qid, its searches with ranking scorers and whole queries."""
         check_estimator(estimator, name)
         if is_search(estimator):
             return self.search(estimator)
@@ -133,7 +123,8 @@ class SearchSetup:
             scorers = search.scoring or self.scorers
             name = _decides(search, scorers)
             chosen["scoring"] = OneMetricScorer(scorers, name)
-            if search.refit is True or isinstance(search.refit, str):  # else it takes one number only
+            # Otherwise it takes one number only.
+            if search.refit is True or isinstance(search.refit, str):
                 chosen |= {"scoring": DecidingScorer(_without_name_score(scorers), name), "refit": "score"}
         if resource.split("__")[-1] != "max_queries":
             if search.max_resources == "auto":
@@ -143,7 +134,8 @@ class SearchSetup:
                 )
             return chosen
         seed = f"{resource.removesuffix('max_queries')}random_state"
-        if wrapped.get_params()[seed] is None:  # all candidates of a round on the same queries, where there is a seed
+        # With a seed all candidates of a round are fitted on the same queries.
+        if wrapped.get_params()[seed] is None:
             chosen["estimator"] = clone(wrapped).set_params(**{seed: search.random_state})
         if search.max_resources == "auto":
             chosen["max_resources"] = self.n_queries
@@ -158,9 +150,9 @@ def _wrapped(estimator: Estimator) -> Any:
     """Model that takes qid; a search inside it must have been set up by the user."""
     if isinstance(estimator, QueryRanker):
         check_estimator(estimator.estimator, "The 'estimator' parameter of QueryRanker")
-    refuse_searches(estimator, unless_whole=True)
+    refuse_searches(estimator, unless_ranking=True)
     ready = as_query_ranker(estimator)
-    refuse_searches(estimator, unless_whole=not isinstance(ready, QueryRanker))
+    refuse_searches(estimator, unless_ranking=not isinstance(ready, QueryRanker))
     return ready
 
 
@@ -265,10 +257,12 @@ def _without_name_score(scorers: RankingScorers) -> RankingScorers:
 def _outside_copy(search: Any, chosen: Mapping[str, Any]) -> Any:
     """A search like another that is not of scikit-learn, with other parameters; its own clone might refuse that."""
     chosen = {**chosen, "estimator": clone(chosen["estimator"])}
-    if getattr(search, "iid", None) is True:  # dask-ml: the mean over folds, not weighted by their rows
+    # dask-ml would weight the folds by their rows.
+    if getattr(search, "iid", None) is True:
         chosen["iid"] = False
+    # The constructor has warned before.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its constructor, which has warned before
+        warnings.simplefilter("ignore")
         return type(search)(**(search.get_params(deep=False) | chosen))
 
 
@@ -281,16 +275,9 @@ def with_qid(cv: Any) -> Any:
 
 
 def check_inner_searches(
-    estimator: Estimator, X: MatrixLike, y: ArrayLike, number: NDArray[np.int64], folds: Sequence[Split],
-    metadata: Metadata = NOTHING,
-) -> None:  # fmt: skip
-    """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking.
-
-    Raises
-    ------
-    ValueError
-        If queries are torn apart.
-    """
+    estimator: Estimator, X: MatrixLike, y: ArrayLike, number: Index, folds: Sequence[Split], metadata: Metadata
+) -> None:
+    """Refuse inner searches whose splitters tear queries apart; warn of those with another objective than ranking."""
     for inner in with_inner(estimator):
         if tunes(inner):
             warn_of_objective(inner)
@@ -303,7 +290,7 @@ def check_inner_searches(
                 )
             for train, _ in folds:
                 inside = {name: take_rows(values, train) for name, values in metadata.items()}
-                whole_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train], inside)
+                query_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train], inside)
         elif tunes_itself(inner):
             name = type(inner).__name__
             warnings.warn(
@@ -361,7 +348,8 @@ def _renamed(grid: Any, before: Any, wrapped: Any) -> Any:
 def _renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
     known, old = wrapped.get_params(deep=True), before.get_params(deep=True)
     if isinstance(known.get(name), QueryRanker) and not isinstance(old.get(name), QueryRanker):
-        return f"{name}__estimator"  # models tried in a step of a Pipeline
+        # Models are tried in a step of a Pipeline.
+        return f"{name}__estimator"
     parts = name.split("__")
     deeper = ("__".join([*parts[:i], "estimator", *parts[i:]]) for i in range(len(parts)))
     return name if name in known else next((renamed for renamed in deeper if renamed in known), name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.segments import NAME_WIDTH, SegmentsBy, partition, short_names, with_interval
+from sklearn_rank._evaluation.segments import VALUE_WIDTH, SegmentsBy, partition, shorten_values, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from sklearn_rank.stats._align import Aligned
     from sklearn_rank.stats._significance import ComparisonOptions
 
-NUMBERS = ("queries", "mean", "baseline", "difference", "low", "high", "won", "tied", "lost", "p", "p corrected")
-COLUMNS = ("system", *NUMBERS)
+DIFFERENCE_COLUMNS = (
+    "system", "queries", "mean", "baseline", "difference", "low", "high", "won", "tied", "lost", "p", "p corrected",
+)  # fmt: skip
 """Columns of the table behind the attributes."""
 
 
@@ -89,7 +90,7 @@ class SegmentComparison(TableReport):
         return [self._of_system(system, WIDTH) for system in self.interaction]
 
     def _text_tables(self) -> list[Table]:
-        return [self._of_system(system, max(6, NAME_WIDTH // len(self.by))) for system in self.interaction]
+        return [self._of_system(system, max(6, VALUE_WIDTH // len(self.by))) for system in self.interaction]
 
     def _of_system(self, system: str, width: int) -> Table:
         """The rows of a system: what decides, the interval in one column."""
@@ -97,8 +98,8 @@ class SegmentComparison(TableReport):
         for row in (*self.table.rows, *self.overall.rows):
             if row[at] == system:
                 n, _, _, difference, low, high, won, _, lost, _, p = row[at + 1 :]
-                rows.append((*short_names(row[:at], width), *with_interval(n, difference, low, high, p, won, lost)))
-        name = f"{shorten(system, NAME_WIDTH)} difference"
+                rows.append((*shorten_values(row[:at], width), *with_interval(n, difference, low, high, p, won, lost)))
+        name = f"{shorten(system, VALUE_WIDTH)} difference"
         columns = ("queries", name, f"{100 * self.confidence_level:g} % interval", "p corrected", "won", "lost")
         return Table((*(shorten(one, width) for one in self.by), *columns), tuple(rows))
 
@@ -113,13 +114,7 @@ def compare_segments(
     correction: str | None,
     confidence_level: float,
 ) -> SegmentComparison:
-    """Compare systems with the baseline in each segment; all results have the same queries in the same order.
-
-    Raises
-    ------
-    ValueError
-        If there is no such attribute, fewer than two systems, or means in which queries do not count equally.
-    """
+    """Compare systems with the baseline in each segment; all results have the same queries in the same order."""
     from sklearn_rank.stats._align import align  # loads scipy.stats
     from sklearn_rank.stats._compare import check_options
     from sklearn_rank.stats._heterogeneity import equal_means
@@ -134,7 +129,7 @@ def compare_segments(
             f"Segments of a comparison need the baseline, {echo(baseline)}, and another system. "
             f"Got {', '.join(results)}."
         )
-    parts = partition(results[baseline], by, "segments", COLUMNS)
+    parts = partition(results[baseline], by, "segments", DIFFERENCE_COLUMNS)
     aligned = align(results, metric, options, "segments")
     values = dict(zip(results, aligned.values, strict=True))
     defined = ~np.isnan([result.per_query[metric] for result in results.values()]).any(axis=0)
@@ -146,12 +141,12 @@ def compare_segments(
             (*named, name, *_numbers(values[name][at], values[baseline][at], options, _part(aligned, at)))
             for name, (named, at) in product(others, segments)
         ]
-        return Table((*parts.by, *COLUMNS), _corrected(rows, correction))
+        return Table((*parts.by, *DIFFERENCE_COLUMNS), _corrected(rows, correction))
 
     tests = [
         equal_means(Paired(values[name], values[baseline]).values, parts.segment, aligned.cluster) for name in others
     ]
-    interaction = _adjusted([found.pvalue for found in tests], correction)
+    interaction = _adjusted([one.pvalue for one in tests], correction)
     return SegmentComparison(
         parts.by, table_of(parts.rows()), table_of(everything), dict(zip(others, interaction, strict=True)),
         next((one.test for one in tests if not math.isnan(one.pvalue)), tests[0].test),

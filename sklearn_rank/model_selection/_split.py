@@ -1,4 +1,4 @@
-"""Splitters that keep queries whole: scikit-learn's group splitters, with groups taken from qid.
+"""Splitters that keep queries whole: scikit-learn's splitters, with groups taken from qid.
 
 Each asks metadata routing for `qid` under that name, and for `clusters` (users, sessions, sites) that must not be
 torn either; without routing, ``groups=`` and ``clusters=``, or levels of these names of the index of y, serve. Where
@@ -9,22 +9,34 @@ the ids changes which queries are tested together.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
-from sklearn_rank._engine.grouping import group_rows, query_numbers
+from sklearn_rank._engine.columns import check_features, check_rows, labels_of, one_column, queries_in
+from sklearn_rank._engine.grouping import group_rows, number_of_rows, query_numbers, refuse_other_queries
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import BOOL, COUNT, RANDOM_STATE, Constraint, is_count, is_real
+from sklearn_rank._utils.constraints import (
+    BOOL,
+    COUNT,
+    RANDOM_STATE,
+    Constraint,
+    built_in,
+    is_count,
+    is_real,
+    random_of,
+)
+from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.filters import own_filters
-from sklearn_rank._utils.lengths import n_rows_of
-from sklearn_rank._utils.random_state import random_of
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
-from sklearn_rank.model_selection._query_attributes import check_split_rows, clusters_of_rows, find_attribute
-from sklearn_rank.model_selection._routing import find_routed_qid
+from sklearn_rank._utils.warning import own_filters
+from sklearn_rank.model_selection._fit_data import take_rows
+from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, find_routed_qid
 
 Folds = Iterator[tuple[NDArray[Any], NDArray[Any]]]
 
@@ -55,7 +67,8 @@ class _QuerySplitter:
         train, test : ndarray
         """
         number = unit_numbers(X, y, groups, clusters)
-        refuse_many_folds(getattr(self, "n_splits", 2), number)  # one query left out leaves one
+        # LeaveOneQueryOut has no n_splits, and needs one query to leave out and one to train on.
+        refuse_many_folds(getattr(self, "n_splits", 2), number)
         yield from checked_folds(super().split(X, y, number))  # type: ignore[misc]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, clusters: Any = None) -> int:
@@ -287,3 +300,381 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         """
         qid = find_routed_qid(y, groups)
         return len(group_rows(qid, len(qid))[0])
+
+
+TIMES = "time must be the time of each row, as datetime64, Timestamps, dates, or numbers, none of them missing."
+
+
+class QueryTimeSeriesSplit(BaseCrossValidator):
+    """Train on earlier queries, test on later ones: `sklearn.model_selection.TimeSeriesSplit` of whole queries.
+
+    Queries are put in order of their time, whatever the order of the rows, and cut into blocks; each of the last
+    `n_splits` blocks is tested once, by a model that is trained on what comes before it. Queries of one time are in one
+    block. The time is metadata under the name `time`.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of test sets, at least 1.
+    max_train_size : int, default=None
+        Most queries (not rows) in a training set, of which the latest are taken. None: all.
+    test_size : int, default=None
+        Number of queries (not rows) in a test set, more or less where queries of one time are kept together. None:
+        ``n_queries // (n_splits + 1)``.
+    gap : timedelta64, Timedelta, timedelta or number, default=0
+        Span of time, not a number of queries, that at least lies between the last training query and the first test
+        query; a number only where times are numbers, in their unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank import QueryTimeSeriesSplit
+    >>> X, qid = [[0]] * 6, ["b", "b", "a", "c", "d", "d"]
+    >>> time = np.datetime64("2024-03-01") + np.array([1, 1, 8, 0, 4, 4])
+    >>> for train, test in QueryTimeSeriesSplit(2).split(X, groups=qid, time=time):
+    ...     print(train, test)
+    [0 1 3] [4 5]
+    [0 1 3 4 5] [2]
+
+    At least a week later:
+
+    >>> splitter = QueryTimeSeriesSplit(1, test_size=1, gap=np.timedelta64(7, "D"))
+    >>> for train, test in splitter.split(X, qid, qid, time):
+    ...     print(train, test)
+    [0 1 3] [2]
+    """
+
+    __metadata_request__split = {"groups": "qid", "time": True}
+
+    def __init__(
+        self, n_splits: int = 5, *, max_train_size: int | None = None, test_size: int | None = None, gap: Any = 0
+    ) -> None:
+        for name, value in (("n_splits", n_splits), ("max_train_size", max_train_size), ("test_size", test_size)):
+            if value is not None or name == "n_splits":
+                COUNT.check(name, value, "QueryTimeSeriesSplit")
+        self.n_splits, self.max_train_size, self.test_size, self.gap = n_splits, max_train_size, test_size, gap
+
+    @named_arguments
+    def split(self, X: Any, y: Any = None, groups: Any = None, time: ArrayLike | None = None) -> Folds:
+        """Yield row numbers of training and test sets, in the order of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Only its length is used, and labels of pandas: those of y and `groups` in another order are refused.
+        y : array-like of shape (n_samples,), default=None
+            Searched for qid and time in its index where `groups` or `time` is None.
+        groups : array-like of shape (n_samples,), default=None
+            Query of each row.
+        time : array-like of shape (n_samples,), default=None
+            Time of each row's query: datetime64, Timestamps, datetimes with or without a time zone, dates, or numbers;
+            not text. It is the same in all rows of a query.
+
+        Yields
+        ------
+        train, test : ndarray
+
+        Raises
+        ------
+        ValueError
+            If a time is missing or differs within a query, times are in another order than those of the index of y,
+            `gap` is no span of such times, or there are too few queries, or times, for so many splits.
+        """
+        check_split_rows(X, y, groups)
+        qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
+        number = query_numbers(qid, n_rows)
+        given = find_attribute(X, y, groups, time, "time")
+        if given is None:
+            lost = "" if sklearn.get_config()["enable_metadata_routing"] else ROUTING_IS_OFF.replace("qid", "time")
+            raise ValueError(
+                f"{type(self).__name__} needs the time of each row: pass time= to split or RankingEvaluator, "
+                "params={'qid': qid, 'time': time} to cross_validate, or give y as a pandas Series whose index has the "
+                f"levels 'qid' and 'time'. Got none.{lost}"
+            )
+        check_one_each(given, "time", n_rows)
+        of_row = as_times(given)
+        check_constant(of_row, qid, of_row, ONE_TIME)
+        of_query = np.empty(number.max(initial=-1) + 1, dtype=of_row.dtype)
+        of_query[number] = of_row
+        order = np.argsort(of_query, kind="stable")
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        rank = rank[number]
+        for train, test in self._blocks(of_query[order]):
+            yield tuple(np.flatnonzero((a <= rank) & (rank < b)) for a, b in (train, test))  # type: ignore[misc]
+
+    def _blocks(self, time: NDArray[Any]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+        """First and last of the training and test queries, in order of time."""
+        n_queries, gap = len(time), as_gap(self.gap, time)
+        size = n_queries // (self.n_splits + 1) if self.test_size is None else self.test_size
+        if size == 0 or size * self.n_splits >= n_queries:
+            raise ValueError(
+                f"n_splits={self.n_splits} with test_size={self.test_size} needs more than "
+                f"{self.n_splits * max(size, 1)} queries, as some come before the first test set. Got {n_queries}."
+            )
+        starts = n_queries - size * np.arange(self.n_splits, 0, -1)
+        # Queries of one time are on one side.
+        bounds = np.append(np.searchsorted(time, time[starts]), n_queries).tolist()
+        ends = [_n_before(time, start, gap) for start in bounds[:-1]]
+        if ends[0] == 0 or (np.diff(bounds) == 0).any():
+            raise ValueError(
+                "Queries of one time are on one side, and the gap is left out, so a set would be empty: take fewer "
+                f"splits, a smaller gap, or finer times. Got {n_queries} queries at {len(np.unique(time))} times, "
+                f"n_splits={self.n_splits}, gap={echo(self.gap)}."
+            )
+        begins = [0 if self.max_train_size is None else max(0, end - self.max_train_size) for end in ends]
+        return [((a, b), (c, d)) for a, b, c, d in zip(begins, ends, bounds, bounds[1:], strict=False)]
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, time: Any = None) -> int:
+        """Number of test sets; the arguments, which searches hand on, are not used."""
+        return self.n_splits
+
+
+def _n_before(time: NDArray[Any], start: int, gap: Any) -> int:
+    """Number of queries that lie before a test set, by at least the gap."""
+    span, unit = time[start] - time[0], np.timedelta64(1, "s") if time.dtype.kind in "mM" else 1
+    # They are compared as floats: a long gap has no value in a fine unit.
+    if gap / unit > span / unit:
+        return 0
+    return int(np.count_nonzero(time[start] - time[:start] >= gap))
+
+
+@named_arguments
+def query_train_test_split(
+    *arrays: Any,
+    qid: ArrayLike | None = None,
+    test_size: float | int | None = None,
+    train_size: float | int | None = None,
+    random_state: RandomState = None,
+    clusters: ArrayLike | None = None,
+) -> list[Any]:
+    """Split arrays into training and test queries: `sklearn.model_selection.train_test_split` of whole queries.
+
+    Which queries are tested is a function of their ids and the seed, not of the order of the rows. The rows keep their
+    order.
+
+    Parameters
+    ----------
+    *arrays : arrays, lists, sparse matrices or frames of n_samples rows each
+        Such as X, y and weights.
+    qid : array-like of shape (n_samples,), default=None
+        Query of each row. None: taken from the level "qid" of the index of one of the arrays.
+    test_size : float or int, default=None
+        Share or number of queries (not rows) in the test set, of clusters where there are some. None: what is not in
+        the training set, 0.25 if neither is given.
+    train_size : float or int, default=None
+        Share or number of queries or clusters in the training set. None: what is not in the test set.
+    random_state : int, RandomState instance or None, default=None
+    clusters : array-like of shape (n_samples,), default=None
+        What is coarser than a query and must be on one side, too: the user, session or site of each row.
+
+    Returns
+    -------
+    list
+        The training and the test rows of each array, in its type (sparse: CSR), then those of qid, which is an array
+        where it was taken from an index: ``X_train, X_test, y_train, y_test, qid_train, qid_test``.
+
+    Raises
+    ------
+    ValueError
+        If there is no array, no qid or no query for one side, the arrays do not have the same rows, or a query lies in
+        two clusters.
+    TypeError
+        If an array has no rows.
+
+    Examples
+    --------
+    >>> from sklearn_rank import query_train_test_split
+    >>> X, y, qid = [[5], [6], [7], [8], [9]], [1, 0, 0, 1, 2], ["a", "b", "a", "c", "b"]
+    >>> X_train, X_test, y_train, y_test, qid_train, qid_test = query_train_test_split(
+    ...     X, y, qid=qid, random_state=0
+    ... )
+    >>> qid_train, qid_test
+    (['a', 'b', 'a', 'b'], ['c'])
+    >>> X_test, y_test
+    ([[8]], [1])
+    """
+    check_size("test_size", test_size, "query_train_test_split")
+    check_size("train_size", train_size, "query_train_test_split")
+    RANDOM_STATE.check("random_state", random_state, "query_train_test_split")
+    if not arrays:
+        raise ValueError("query_train_test_split needs at least one array: X, y, ... Got none.")
+    names = ["X", "y"] if len(arrays) == 2 else [f"arrays[{i}]" for i in range(len(arrays))]
+    named = dict(zip(names, arrays, strict=True))
+    ids = _find_ids(named, qid)
+    _check_alike(named, qid=ids, clusters=clusters)
+    of_queries = next((array for array in arrays if queries_in(array) is not None), None)
+    unit = unit_numbers(arrays[0], of_queries, ids_of(ids), clusters)
+    if test_size is None and train_size is None:
+        test_size = 0.25
+    halves = GroupShuffleSplit(1, test_size=test_size, train_size=train_size, random_state=random_state)
+    train, test = next(random_halves(halves, unit))
+    return [_rows_of(array, rows) for array in (*arrays, ids) for rows in (train, test)]
+
+
+def _find_ids(arrays: dict[str, Any], qid: ArrayLike | None) -> Any:
+    """Query of each row: as given, or the level "qid" of the index of one of the arrays."""
+    if isinstance(qid, str):
+        raise ValueError(
+            f"qid must be the query of each row, as frame[{echo(qid)}] is; columns are not known by name here."
+        )
+    if qid is not None:
+        return qid
+    level = next((level for array in arrays.values() if (level := queries_in(array)) is not None), None)
+    if level is None:
+        raise ValueError(
+            "query_train_test_split keeps queries whole, so pass qid=, the query of each row, or a pandas Series whose "
+            "index has the level 'qid'. Got neither; train_test_split of scikit-learn would not raise, but put rows of "
+            "one query on both sides, and judge models on queries they were trained on."
+        )
+    return ids_of(level)
+
+
+def _check_alike(arrays: dict[str, Any], **columns: Any) -> None:
+    """Refuse arrays of other numbers of rows, or whose labels are those of other rows."""
+    n_rows = n_rows_of(next(iter(arrays.values())), next(iter(arrays)))
+    for name, array in arrays.items():
+        if n_rows_of(array, name) != n_rows:
+            got = f"{n_rows} in {next(iter(arrays))}, {n_rows_of(array, name)} in {name}"
+            raise ValueError(f"All arrays must have the same rows. Got {got}.")
+        refuse_other_queries(array, columns["qid"], name=name)
+    matrices = {name: array for name, array in arrays.items() if np.ndim(one_column(array)) != 1}
+    check_rows(**{name: array for name, array in arrays.items() if name not in matrices}, **columns)
+    for name, matrix in matrices.items():
+        check_features(matrix, name, **{n: x for n, x in (arrays | columns).items() if n != name})
+
+
+def _rows_of(array: Any, rows: Index) -> Any:
+    """Rows of an array in its type."""
+    if hasattr(array, "iloc") or hasattr(array, "tocsr"):
+        return take_rows(array, rows)
+    # pyarrow
+    if hasattr(array, "combine_chunks") or hasattr(array, "to_pylist"):
+        return array.take(rows)
+    return array[rows] if hasattr(array, "shape") else [array[row] for row in rows.tolist()]
+
+
+# --- attributes of queries, given by row: cluster and time ---------------------------------------------------------
+
+
+ONE_CLUSTER = (
+    "Each query must lie in one cluster, or its rows cannot be on one side with its cluster; make ids of both, as in "
+    "qid=[*zip(clusters, qid)], where ids repeat from cluster to cluster."
+)
+ONE_TIME = (
+    "The rows of a query must have one time, or a query could be on both sides of it; give each query its "
+    "earliest, as pd.Series(time).groupby(qid).transform('min') does."
+)
+
+
+def check_split_rows(X: MatrixLike, y: Any, groups: Any) -> None:
+    """Refuse rows in another order than those of X: the parts that scorers see no longer show it."""
+    check_lengths(X=X, y=y)
+    check_rows(y=y, groups=groups)
+    check_features(X, y=y, groups=groups)
+
+
+def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None, name: str) -> Any:
+    """An attribute of each row's query: `values`, or the level of that name of the index of y; None if neither."""
+    index = labels_of(y)
+    level = index.get_level_values(name) if index is not None and name in index.names else None
+    if values is None:
+        return level
+    check_features(X, **{name: values})
+    for other_name, other in (("y", y), ("groups", groups)):
+        check_rows(**{other_name: other, name: values})
+    # Times have an order, clusters only names.
+    numbers_of = query_numbers if name == "time" else number_of_rows
+    if level is not None and not np.array_equal(numbers_of(level, len(level)), numbers_of(values, len(level))):
+        raise ValueError(f"{name} and the level {echo(name)} of the index of y must say the same; drop one of them.")
+    return values
+
+
+def clusters_of_rows(clusters: ArrayLike, qid: ArrayLike, n_rows: int) -> Index:
+    """Number of each row's cluster, in the order of their ids, each query in one."""
+    check_one_each(clusters, "clusters", n_rows)
+    try:
+        number = query_numbers(clusters, n_rows)
+    except ValueError:
+        raise ValueError(
+            "clusters must name the user, session or site of each row by hashable ids, none of them missing. "
+            f"Got {echo(clusters)}."
+        ) from None
+    check_constant(number, qid, clusters, ONE_CLUSTER)
+    return number
+
+
+def check_one_each(values: Any, name: str, n_rows: int) -> None:
+    """Refuse an attribute that is not one value for each row."""
+    shape = (len(values),) if isinstance(values, list | tuple) else np.shape(one_column(values))
+    if shape != (n_rows,):
+        raise ValueError(f"{name} must have one entry for each of the {n_rows} rows. Got shape {shape}.")
+
+
+def check_constant(key: NDArray[Any], qid: ArrayLike, values: Any, rule: str) -> None:
+    """Refuse keys that differ within a query."""
+    number = number_of_rows(qid, len(key))
+    row = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
+    row[number[::-1]] = np.arange(len(key))[::-1]
+    first = row[number]
+    (torn,) = np.nonzero(key != key[first])
+    if len(torn):
+        of_rows = ids_of(values)
+        values = (of_rows[first[torn[0]]], of_rows[torn[0]], ids_of(qid)[torn[0]])
+        # Dates are written as text.
+        a, b, query = (str(v) if isinstance(v, np.datetime64 | np.timedelta64) else echo(v) for v in values)
+        raise ValueError(f"{rule} Got {a} and {b} of query {query}.")
+
+
+# --- times and spans of time ---------------------------------------------------------------------------------------
+
+
+def as_times(values: Any) -> NDArray[Any]:
+    """Times, none missing: datetime64 (UTC where there are time zones), timedelta64, int64, uint64 or float64."""
+    values = one_column(values)
+    # A Series or an Index of pandas holds an array.
+    array = getattr(values, "array", values)
+    array = np.asarray(array.tz_convert(None) if getattr(array, "tz", None) is not None else array)
+    if array.dtype == object:
+        array = _of_objects(array.tolist())
+    kind = array.dtype.kind
+    if kind not in "mMiuf":
+        text = " Text need not sort by time: convert it, as pd.to_datetime(time) does." * (kind in "SUT")
+        raise ValueError(f"{TIMES}{text} Got {echo(array[:1].tolist())[1:-1]}.")
+    if (array != array).any():
+        raise ValueError(f"{TIMES} Got {array[array != array][0]} in row {int(np.argmax(array != array))}.")
+    return array.astype(f"{kind}8") if kind in "iuf" else array
+
+
+def _of_objects(times: list[Any]) -> NDArray[Any]:
+    """Array of numbers, dates, or datetimes that all have a time zone or none; of anything else, objects."""
+    if times and all(type(time) is date for time in times):
+        return np.array(times, dtype="M8[D]")
+    if not times or not all(isinstance(time, datetime) for time in times):
+        return np.asarray(times)
+    zones = {time.tzinfo is not None for time in times}
+    if zones == {True}:
+        times = [time.astimezone(UTC).replace(tzinfo=None) for time in times]
+    return np.array(times, dtype=object if len(zones) > 1 else "M8[us]")
+
+
+def as_gap(gap: Any, time: NDArray[Any]) -> Any:
+    """A span of time, 0 or more, as it is subtracted from these times."""
+    span = np.timedelta64(gap) if isinstance(gap, timedelta) else gap
+    if time.dtype.kind in "iuf":
+        if not isinstance(span, np.timedelta64) and is_real(span) and span >= 0:
+            return built_in(span)
+        example = "a number >= 0 in the unit of the times, which are numbers"
+    elif isinstance(span, np.timedelta64):
+        unit = np.datetime_data(span.dtype)[0]
+        # NaT is not >= 0.
+        if unit not in ("generic", "Y", "M") and span >= np.timedelta64(0, "s"):
+            return span
+        example = "a span of time of 0 or more, in weeks or shorter units"
+    else:
+        if is_real(span) and span == 0:
+            return np.timedelta64(0, "s")
+        example = "a span of time such as np.timedelta64(7, 'D') or pd.Timedelta('7 days')"
+    raise ValueError(
+        f"The 'gap' parameter of QueryTimeSeriesSplit must be {example}; it is no number of queries. Got {echo(gap)}."
+    )

@@ -12,7 +12,14 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.check import check_query_weight
-from sklearn_rank._engine.columns import check_columns, check_features, check_ids, check_items, check_places, check_rows
+from sklearn_rank._engine.columns import (
+    check_columns,
+    check_features,
+    check_ids,
+    check_items,
+    check_positions,
+    check_rows,
+)
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.queries import InputNames, LazyQueries, Queries
 from sklearn_rank._evaluation.evaluate import evaluate_queries
@@ -150,7 +157,7 @@ def evaluate_retrieval(
     }  # fmt: skip
     of_items = {"database_features": database_features, "database_labels": database_labels}
     check_rows(**of_queries)
-    check_places(query_features=query_features, database_features=database_features)
+    check_positions(query_features=query_features, database_features=database_features)
     check_order({"query_features": query_features, **of_queries}, of_items, exclude_self)
     grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
     ids, weight = check_queries_data(query_ids, sample_weight, n_queries)

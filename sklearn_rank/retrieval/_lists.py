@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.queries import DataSummary, Origin, Queries
-from sklearn_rank._engine.sparse import summary_of
+from sklearn_rank._engine.queries import Facts, Origin, Queries
+from sklearn_rank._engine.sparse import facts_of_labels
 from sklearn_rank._utils.typing import Array, Index
 
 
@@ -16,10 +16,11 @@ def whole_lists(near: NDArray[Any], label: NDArray[Any], indptr: Index, first: i
     """Queries of which each has all items, by their nearness, shape (n_queries, n_items)."""
     score: Array = near.ravel().astype(np.float64, copy=False)
     if label.dtype == np.uint8:
-        grade = np.ascontiguousarray(label).reshape(-1)
-        summary, values = DataSummary((0.0, float(grade.max())), False, False), grade.astype(np.float64)
+        labels: NDArray[Any] = np.ascontiguousarray(label).reshape(-1)
+        facts = Facts((0.0, float(labels.max())))
     else:
-        grade, values = None, label.ravel()
-        summary = summary_of(values)
-    ids = np.arange(len(indptr) - 1)
-    return Queries(values, score, indptr, None, ids, None, summary, grade=grade, origin=Origin(first_query=first))
+        labels = label.ravel()
+        facts = facts_of_labels(labels)
+    return Queries(
+        labels, score, indptr, None, np.arange(len(indptr) - 1), None, facts, origin=Origin(first_query=first)
+    )

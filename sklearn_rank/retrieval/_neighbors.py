@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.columns import check_ids, check_places, check_rows
+from sklearn_rank._engine.columns import check_ids, check_positions, check_rows
 from sklearn_rank._engine.sparse import Judgements, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._utils.constraints import BOOL, is_count
+from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Index
@@ -113,7 +113,7 @@ def score_neighbors(
         "query_ids": query_ids, "sample_weight": sample_weight, "relevance": relevance,
     }  # fmt: skip
     check_rows(**of_queries)
-    check_places(indices=indices, distances=distances)
+    check_positions(indices=indices, distances=distances)
     check_order(of_queries, {"database_labels": database_labels}, exclude_self)
     near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
     true = None if true_indices is None else _indices(true_indices, "true_indices")

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.ranking import N_GRADES
 from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.ranking import N_GRADES
 from sklearn_rank._engine.sparse import Grades, Groups, Judgements, csr
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 WORD = 64

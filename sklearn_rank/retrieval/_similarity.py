@@ -19,13 +19,12 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_rank._engine.kernels import bits as bits_kernels
 from sklearn_rank._engine.kernels import nearness as nearness_kernels
+from sklearn_rank._utils.containers import as_numpy, n_rows_of
 from sklearn_rank._utils.echo import echo, one_line
-from sklearn_rank._utils.filters import own_filters
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.lengths import n_rows_of
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.warning import own_filters
 
 Write = Callable[[slice, slice, NDArray[Any]], Any]
 Codes = tuple[NDArray[np.uint64], NDArray[np.uint64]]

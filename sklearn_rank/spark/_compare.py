@@ -8,32 +8,18 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank import stats
-from sklearn_rank._chunks.value_table import TableValues, refuse_other_ids, refuse_repeated
+from sklearn_rank._chunks.value_table import TableComparison, refuse_other_ids, refuse_repeated
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.typing import RandomState
+from sklearn_rank._utils.docstring import with_arguments_of
+from sklearn_rank.spark._evaluate import INTEGERS
 from sklearn_rank.spark._table import ValueTable, read_value_table
 from sklearn_rank.spark._worker import column_name
-from sklearn_rank.stats._align import read_values
-from sklearn_rank.stats._compare import ComparisonResult, check_options
-from sklearn_rank.stats._significance import ComparisonOptions
-
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
+from sklearn_rank.stats._compare import ComparisonResult
 
 
 @named_arguments
-def compare(
-    a: Any,
-    b: Any,
-    *,
-    metric: str | None = None,
-    test: str = "t",
-    alternative: str = "two-sided",
-    confidence_level: float = 0.95,
-    missing: Any = "raise",
-    greater_is_better: bool | None = None,
-    n_resamples: int = 9999,
-    random_state: RandomState = None,
-) -> ComparisonResult:
+@with_arguments_of(stats.compare, "clusters")
+def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> ComparisonResult:
     """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
 
     Spark joins the values by query; two numbers per query come back for the test, 100 MB for some million queries.
@@ -44,34 +30,18 @@ def compare(
         Tables that `per_query` made, with ids of one type.
     metric : str, default=None
         Metric to compare, as it was asked for or as its column is named; may be left out if there is only one.
-    test : str, default="t"
-        For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
-        ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        "greater": a has the higher values, whether or not these are the better ones.
-    confidence_level : float, default=0.95
-        Between 0 and 1, exclusive.
-    missing : "raise" or float, default="raise"
-        Value of a query that one system lacks; ``nan`` leaves it out.
-    greater_is_better : bool, default=None
-        For `won` and `lost`. None: as the metric says.
-    n_resamples : int, default=9999
-        Resamples of ``"randomization"``, ``"permutation"`` and ``"bootstrap"``.
     random_state : int, RandomState, Generator or None, default=None
         Source of resamples, which are drawn of queries in the order of their values.
 
     Returns
     -------
     ComparisonResult
-        As from `sklearn_rank.stats.compare`.
 
     Raises
     ------
-    ValueError
-        If a query is missing or twice in a table, fewer than two are left, metrics were computed with different
-        keywords, means are weighted, pooled or geometric, columns are missing, or a keyword is invalid.
-    TypeError
-        If ids are of two types, or a table is not a Spark DataFrame.
+    ValueError or TypeError
+        As in `sklearn_rank.stats.compare`; or if a table is not a Spark DataFrame, lacks columns or has a query
+        twice, or ids are of two types.
     ImportError
         If pyspark is not installed: it needs the extra "spark".
 
@@ -86,34 +56,27 @@ def compare(
     >>> compare(a, b).difference
     -0.25
     """
-    options = ComparisonOptions(
-        test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
-    )
-    check_options("compare", options)
     tables = {name: read_value_table(table, name, "compare") for name, table in (("a", a), ("b", b))}
     if isinstance(metric, str):
         metric = {column_name(name): name for name in tables["a"].columns}.get(metric, metric)
-    systems = {name: TableValues(table.metrics) for name, table in tables.items()}
-    chosen = read_values(systems, metric, "compare")[0].metric
-    assert chosen is not None
+    comparison = TableComparison.of({name: table.metrics for name, table in tables.items()}, metric, options)
     _check_ids(tables)
-    joined = _joined(tables, chosen).toArrow()
+    joined = _joined(tables, comparison.metric).toArrow()
     n_rows = {name: np.nan_to_num(joined[f"n_{name}"].to_numpy()).astype(np.int64) for name in tables}
     values = {name: joined[f"value_{name}"].to_numpy() for name in tables}
-    odd = joined["odd"]  # ids of queries that are not once in both
+    odd = joined["odd"]
     for n in n_rows.values():
         if n.max(initial=0) > 1:
             refuse_repeated(odd[int(n.argmax())].as_py())
-    order = np.lexsort([*values.values(), *n_rows.values()])  # a join has no order
+    # A join has no order, and without their ids queries are put in the order of their values.
+    order = np.lexsort([*values.values(), *n_rows.values()])
     qid: Any = np.arange(len(order))
-    gone = np.minimum(*n_rows.values()) == 0
-    if missing == "raise" and options.paired and gone.any():  # the error names one of them
-        order, qid = np.flatnonzero(gone), np.array([*odd.to_pylist(), None], dtype=object)
-    both = []
-    for name, n in n_rows.items():
-        rows, column = order[n[order] > 0], {chosen: tables[name].metrics[chosen]}
-        both.append(TableValues(column, np.asarray(qid[rows]), {chosen: values[name][rows]}))
-    return stats.compare(*both, metric=chosen, **vars(options))
+    missing = np.minimum(*n_rows.values()) == 0
+    if comparison.options.missing == "raise" and comparison.options.paired and missing.any():
+        # The error names one of the queries that are missing.
+        order, qid = np.flatnonzero(missing), np.array([*odd.to_pylist(), None], dtype=object)
+    rows = {name: order[n[order] > 0] for name, n in n_rows.items()}
+    return comparison.result({name: (np.asarray(qid[rows[name]]), values[name][rows[name]]) for name in tables})
 
 
 def _check_ids(tables: Mapping[str, ValueTable]) -> None:
@@ -124,7 +87,7 @@ def _check_ids(tables: Mapping[str, ValueTable]) -> None:
 
 
 def _joined(tables: Mapping[str, ValueTable], metric: str) -> Any:
-    """A row a query: value and number of rows in each table, and the id if it is not once in both."""
+    """A row a query: value and number of rows in each table, and in "odd" the id if it is not once in both."""
     sides = []
     for name, table in tables.items():
         value = f"`{table.columns[metric].values}` as value_{name}"

@@ -1,46 +1,49 @@
-"""`evaluate` and `per_query` of a Spark DataFrame: its rows are scored on the workers."""
+"""`evaluate`, `per_query` and `mean` of a Spark DataFrame: its rows are scored on the workers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from sklearn_rank._chunks.column_arguments import (
+    ColumnNames,
+    ColumnRequest,
+    column_arguments,
+    refuse_missing_columns,
+    refuse_no_rows,
+    refuse_other_types,
+)
 from sklearn_rank._chunks.columns import read_column
-from sklearn_rank._chunks.named_columns import ColumnNames, check_column_names, refuse_missing_columns, refuse_subtopics
 from sklearn_rank._chunks.parts import result_from_columns
-from sklearn_rank._chunks.value_table import refuse_cut_queries
+from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, refuse_options
+from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.spark._shipping import Shipped
-from sklearn_rank.spark._table import check_frame, result_schema, table_schema
-from sklearn_rank.spark._worker import evaluate_partition, result_columns, value_columns
+from sklearn_rank.spark._table import TableColumn, check_frame, read_value_table, result_schema, table_schema
+from sklearn_rank.spark._worker import evaluate_partition, parts_name, result_columns, value_columns
 
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+NUMBER_TYPES = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
+"""Types of columns that may hold numbers."""
 ID_TYPES = (
-    "tinyint", "smallint", "int", "bigint", "decimal", "float", "double", "boolean", "string", "char", "varchar",
-    "binary", "date", "timestamp", "timestamp_ntz",
+    *INTEGERS, "decimal", "float", "double", "boolean", "string", "char", "varchar", "binary", "date", "timestamp",
+    "timestamp_ntz",
 )  # fmt: skip
 """Types of ids that are equal for Python where they are for Spark; strings under a collation are not."""
 
 
 @named_arguments
-def evaluate(
-    data: Any,
-    *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    y_true: str | Sequence[str] = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
-    assume_grouped: bool = False,
-    **keywords: Any,
-) -> Evaluation:
+@with_arguments_of(column_arguments)
+def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Evaluation:
     """Compute many metrics on the rows of a Spark DataFrame, with the values of `sklearn_rank.evaluate` in memory.
 
     Rows are brought together by query (``repartition``), sorted by it in each partition, and scored on the workers
@@ -50,24 +53,14 @@ def evaluate(
     Parameters
     ----------
     data : pyspark.sql.DataFrame
-        A row a document, in any order; only the named columns are read.
-    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As in `sklearn_rank.evaluate`.
-    y_true : str or list of str, default="label"
-        Column of the relevance of each row; a list of columns, one a subtopic, for metrics of diversity. NULL and NaN
-        are documents without a judgement, which `unjudged` says how to read.
-    y_score : str, default="score"
-        Column of the output of the model. ``-inf``: judged but not retrieved.
-    qid : str, default="qid"
-        Column of the query of each row: numbers, strings, bytes, booleans, dates or timestamps.
-    sample_weight : str or None, default=None
-        Column of the weight of each row's query in the mean.
+        A row a document, in any order; only the named columns are read. Ids are numbers, strings, bytes, booleans,
+        dates or timestamps.
     assume_grouped : bool, default=False
         Whether each partition has all rows of its queries, adjacent or not. If so, no row is moved, and a query in two
         partitions is an error. Otherwise rows are brought to the others of their query first.
     **keywords
         Keywords for all metrics that have them, such as `unjudged` or `gain`; those in a name win. ``ties="stable"`` is
-        an error, as rows have no order.
+        an error, because rows have no order.
 
     Returns
     -------
@@ -91,12 +84,12 @@ def evaluate(
     See Also
     --------
     per_query : The values as a lazy table.
-    mean : The means alone.
+    mean : Means only.
 
     Notes
     -----
     Values are those of `sklearn_rank.evaluate`, to the last bit, on rows in descending order of score and ascending
-    order of label, so they are the same each time. In another order those of tied documents, and of the pointwise
+    order of label, so they are the same each time. In another order the values of tied documents, and the pointwise
     errors, may differ by rounding. A plain function gets the rows of a query in this order. A worker holds a batch of
     Spark, some 300,000 rows or the largest query, and the ids of the queries of its partition.
 
@@ -112,38 +105,23 @@ def evaluate(
     >>> evaluate(data, metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    specs = parse_metrics(metrics, **keywords)
-    rows, names = _prepare(data, specs, ColumnNames(y_true, y_score, qid, sample_weight))
-    schema = result_schema(len(specs), rows.schema[names.qid].dataType, sample_weight is not None)
+    rows, (specs, names) = _prepared(data, column_arguments(data, **columns))
+    schema = result_schema(len(specs), rows.schema[names.qid].dataType, names.sample_weight is not None)
     table = _map(rows, names, specs, assume_grouped, result_columns, schema).toArrow()
     if not len(table):
-        raise ValueError("At least one row is needed. Got a Spark DataFrame without rows.")
+        refuse_no_rows("a Spark DataFrame")
     ids, indptr, _ = group_rows(read_column(table, "qid"), len(table))
     if len(ids) < len(table):
         refuse_cut_queries(f"query {echo(ids[np.diff(indptr) > 1][:1].tolist()[0])} in two partitions")
     order = np.argsort(ids, kind="stable")
-    columns = {name: table[name].to_numpy()[order] for name in table.column_names if name != "qid"}
-    return result_from_columns(specs, columns, ids[order], columns.get("weight"))
+    values = {name: table[name].to_numpy()[order] for name in table.column_names if name != "qid"}
+    return result_from_columns(specs, values, ids[order], values.get("weight"))
 
 
 @named_arguments
-def per_query(
-    data: Any,
-    *,
-    metrics: MetricsLike = DEFAULT_METRICS,
-    y_true: str | Sequence[str] = "label",
-    y_score: str = "score",
-    qid: str = "qid",
-    sample_weight: str | None = None,
-    assume_grouped: bool = False,
-    **keywords: Any,
-) -> Any:
+@with_arguments_of(evaluate)
+def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any:
     """Compute metrics per query as a Spark DataFrame, lazily.
-
-    Parameters
-    ----------
-    data, metrics, y_true, y_score, qid, sample_weight, assume_grouped, **keywords
-        As in `sklearn_rank.spark.evaluate`.
 
     Returns
     -------
@@ -151,9 +129,9 @@ def per_query(
         A row a query, in any order: the column "qid", a column of doubles for each metric, and "weight" with
         `sample_weight`. Each action computes it anew, unless it was cached or written. `mean` and `compare` take it.
 
-        A column is named as its metric was asked for, but with ``_`` for each dot and backtick, as Spark cannot find a
-        column by such a name: ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is
-        left out of the mean is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
+        A column has the name of its metric, but with ``_`` for each dot and backtick, by which Spark finds no column:
+        ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is left out of the mean
+        is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
         `replace_undefined_by`. With ``average="micro"`` a metric has a second column, its name and ``_parts``, a struct
         of ``numerator``, ``denominator`` and ``defined``. The metadata of a column say which metric it holds, and how
         its mean is taken.
@@ -162,17 +140,12 @@ def per_query(
     ------
     ValueError or TypeError
         As in `sklearn_rank.spark.evaluate`; or if two columns would have one name. With ``assume_grouped=True`` a query
-        in two partitions becomes two rows, as finding it would take the shuffle that is saved; `mean` and `compare`
-        raise.
+        in two partitions becomes two rows, because to find it would take the shuffle that is saved; `mean` and
+        `compare` raise.
     pyspark.errors.PythonException
         When the table is computed, as in `sklearn_rank.spark.evaluate`.
     ImportError
         If pyspark is not installed: it needs the extra "spark".
-
-    See Also
-    --------
-    mean : Means of such a table.
-    compare : Compare two systems by their tables.
 
     Examples
     --------
@@ -189,22 +162,108 @@ def per_query(
     |  b|1.0|1.0|
     +---+---+---+
     """
-    specs = parse_metrics(metrics, **keywords)
-    rows, names = _prepare(data, specs, ColumnNames(y_true, y_score, qid, sample_weight))
+    rows, (specs, names) = _prepared(data, column_arguments(data, **columns))
     id_type = rows.schema[names.qid].dataType
-    schema = table_schema(specs, id_type, sample_weight is not None, once=not assume_grouped)
+    schema = table_schema(specs, id_type, names.sample_weight is not None, once=not assume_grouped)
     return _map(rows, names, specs, assume_grouped, value_columns, schema)
 
 
-def _prepare(data: Any, specs: Mapping[str, MetricSpec], names: ColumnNames) -> tuple[Any, ColumnNames]:
-    """Check what the schema tells; return the columns that are needed and their new names."""
-    check_column_names(names)
+@named_arguments
+@with_arguments_of(evaluate)
+def mean(
+    data: Any, *, metrics: MetricsLike | None = None, assume_grouped: bool = False, **columns: Any
+) -> dict[str, float]:
+    """Compute means of metrics over queries: only sums come back.
+
+    It is one job of Spark, which also computes a table that was neither cached nor written.
+
+    Parameters
+    ----------
+    data : pyspark.sql.DataFrame
+        Rows, as in `sklearn_rank.spark.evaluate`; or, without `metrics`, a table that `per_query` made, also after
+        filters, joins and renaming, or read from a Parquet file. A row of a table is a query: one that a join or union
+        repeats counts as often.
+    metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=None
+        As in `sklearn_rank.evaluate`. None: `data` is a table, which says how its means are taken.
+
+    Returns
+    -------
+    dict of str to float
+        As from `Evaluation.mean`, up to rounding: weighted, pooled or geometric where it was asked for.
+
+    Raises
+    ------
+    ValueError or TypeError
+        As in `sklearn_rank.spark.evaluate`; or if a table was not made by `per_query`, or lacks its ids, its weights or
+        the parts of a pooled mean.
+    ImportError
+        If pyspark is not installed: it needs the extra "spark".
+
+    Examples
+    --------
+    >>> from pyspark.sql import SparkSession
+    >>> from sklearn_rank.spark import mean, per_query
+    >>> spark = SparkSession.builder.master("local[2]").getOrCreate()
+    >>> rows = [("a", 0, 2.0), ("a", 1, 1.0), ("b", 1, 2.0), ("b", 0, 1.0)]
+    >>> data = spark.createDataFrame(rows, "qid string, label int, score double")
+    >>> mean(data, metrics=["mrr", "p@1"])
+    {'mrr': 0.75, 'p@1': 0.5}
+    >>> mean(per_query(data, metrics=["mrr", "p@1"]))
+    {'mrr': 0.75, 'p@1': 0.5}
+    """
+    if metrics is None:
+        refuse_options({"assume_grouped": assume_grouped, **columns})
+    else:
+        data = per_query(data, metrics=metrics, assume_grouped=assume_grouped, **columns)
+    table = read_value_table(data, "data", "mean")
+    weight = "1D" if table.weight is None else f"`{table.weight}`"
+    n_queries = "count(1)" if table.once else f"count(distinct `{table.qid}`)"
+    expressions = ["count(1)", n_queries, f"min({weight})", f"max({weight})"]
+    for name, column in table.columns.items():
+        expressions += _sums(name, column, weight if column.metric.weighted else "1D")
+    (row,) = table.frame.selectExpr(*expressions).collect()
+    n_rows, n_distinct, lowest, highest, *sums = row
+    if n_rows == 0:
+        refuse_no_rows("a Spark DataFrame")
+    if n_distinct < n_rows:
+        refuse_cut_queries(f"{n_rows} rows of {n_distinct} queries")
+    refuse_bad_weight(np.array([lowest, highest]))
+    numbers = np.array([0.0 if x is None else x for x in sums]).reshape(-1, 3, 1)
+    of_metrics = zip(table.metrics.items(), numbers, strict=True)
+    return {name: mean_of_sums(metric, PartialSums(*of_metric)) for (name, metric), of_metric in of_metrics}
+
+
+def _sums(name: str, column: TableColumn, weight: str) -> list[str]:
+    """Expressions of the three sums that a mean is made of."""
+    value, parts, average = f"`{column.values}`", f"`{column.parts}`", column.metric.average
+    if average == "micro":
+        if column.parts is None:
+            raise ValueError(f"A pooled mean is made of the column {echo(parts_name(name))}. Got a table without it.")
+        defined = f"sum(if({parts}.defined, {weight}, 0D))"
+        return [f"sum({parts}.numerator * {weight})", f"sum({parts}.denominator * {weight})", defined]
+    counted = f"sum(if({value} is null, 0D, {weight}))"
+    if average == "geometric":
+        value = f"if({value} is null, null, ln(greatest({value}, {FLOOR!r}D)))"
+    return [f"sum({value} * {weight})", counted, counted]
+
+
+# --- rows on their way to the workers ------------------------------------------------------------------------
+
+
+def _prepared(data: Any, request: ColumnRequest) -> tuple[Any, ColumnRequest]:
+    """Check what the schema says; return the columns that are needed, and the request with their new names."""
+    specs, names = request
     _refuse_order_of_rows(specs)
-    types = check_frame(data, "data").types
-    refuse_missing_columns(names, data.columns, "The Spark DataFrame")
-    _check_types(data, names, types)
-    refuse_subtopics(names, specs)
-    return _selected(data, names)
+    check_frame(data, "data")
+    refuse_missing_columns(names, data.columns)
+    types = {field.name: field.dataType.simpleString() for field in data.schema.fields}
+    refuse_other_types(names, types, lambda kind: kind.partition("(")[0] in NUMBER_TYPES)
+    if types[names.qid].partition("(")[0] not in ID_TYPES:
+        raise TypeError(
+            f"qid must be of one of the types {', '.join(ID_TYPES)}; cast others to string, such as by to_json(). "
+            f"Got the column {echo(names.qid)} of type {types[names.qid]} instead."
+        )
+    return _selected(data, names), ColumnRequest(specs, names.standard())
 
 
 def _map(
@@ -215,7 +274,7 @@ def _map(
     columns_of: Callable[[Evaluation, Mapping[str, MetricSpec]], dict[str, Any]],
     schema: Any,
 ) -> Any:
-    """Evaluate whole queries on the workers."""
+    """Evaluate complete queries on the workers."""
     if not assume_grouped:
         rows = rows.repartition(names.qid)
     worker = partial(evaluate_partition, names=names, specs=specs, columns_of=columns_of)
@@ -232,37 +291,20 @@ def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
             )
 
 
-def _check_types(df: Any, names: ColumnNames, types: Any) -> None:
-    """Raise TypeError for columns of wrong types before anything is computed."""
-    kinds = {field.name: field.dataType for field in df.schema.fields}
-    number = types.NumericType, types.BooleanType, types.NullType
-    for role, given in names._asdict().items():
-        for name in [given] if isinstance(given, str) else given or ():
-            kind = kinds[name].simpleString()
-            if role == "qid" and kind.partition("(")[0] not in ID_TYPES:
-                raise TypeError(
-                    f"qid must be of one of the types {', '.join(ID_TYPES)}; cast others to string, such as by "
-                    f"to_json(). Got the column {echo(name)} of type {kind} instead."
-                )
-            if role != "qid" and not isinstance(kinds[name], number):
-                raise TypeError(f"{role} must hold real numbers. Got the column {echo(name)} of type {kind} instead.")
-
-
-def _selected(df: Any, names: ColumnNames) -> tuple[Any, ColumnNames]:
+def _selected(df: Any, names: ColumnNames) -> Any:
     """Select the columns that are needed under new names: to Spark "A" and "a" are one name, and a dot is a field."""
     numbered = df.toDF(*map(str, range(len(df.columns))))
-    several = None if isinstance(names.y_true, str) else [f"label{i}" for i in range(len(names.y_true))]
-    weight = None if names.sample_weight is None else "weight"
-    inside = ColumnNames(several or "label", "score", "qid", weight)
     columns = []
-    for name, new in zip(names.flat(), inside.flat(), strict=True):
+    for name, new in zip(names.flat(), names.standard().flat(), strict=True):
         column = numbered[str(df.columns.index(name))]
         kind = numbered.schema[df.columns.index(name)].dataType.simpleString()
         if new == "score" and (kind == "bigint" or kind.startswith("decimal")):
-            pass  # workers check whether digits would be lost
+            # Workers check whether digits would be lost.
+            pass
         elif new != "qid":
             column = column.cast("double")
         elif kind in ("float", "double"):
-            column = (column + 0.0).cast(kind)  # -0.0 and 0.0 are one query, and would be sent to two places
+            # Zero is added because -0.0 and 0.0 are one query, and would be sent to two places.
+            column = (column + 0.0).cast(kind)
         columns.append(column.alias(new))
-    return numbered.select(*columns), inside
+    return numbered.select(*columns)

@@ -28,7 +28,7 @@ class Shipped:
 
 
 def _unpacker() -> Callable[..., Any]:
-    """Function that workers unpickle with. Spark sends it by value, as it is defined inside another function."""
+    """Function that workers unpickle with. Spark sends it by value, because it is defined inside another function."""
 
     def unpack(packed: bytes, needs: dict[str, str | None]) -> Any:
         import importlib
@@ -48,7 +48,8 @@ def _unpacker() -> Callable[..., Any]:
                     f"Workers of Spark need {shown}. Got a worker that cannot import it: {error}. Its Python is "
                     f"{sys.executable}. {way}"
                 ) from None
-            digits = 1 if name == "numpy" else None  # NumPy reads what its major version wrote
+            # NumPy reads what its major version wrote.
+            digits = 1 if name == "numpy" else None
             if version is not None and present.split(".")[:digits] != version.split(".")[:digits]:
                 raise ImportError(
                     f"Workers of Spark need {shown}, as the driver has it. Got {present} on a worker. Its Python is "

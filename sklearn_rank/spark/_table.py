@@ -9,26 +9,20 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sklearn_rank._chunks.parts import FIELDS
-from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_table
+from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_frame, refuse_other_table
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.spark._worker import PARTS, column_name, parts_name
 
 ROLES = ("qid", "metric", "parts", "weight")
-KEPT = "filters, joins and files keep what is known of them, and an expression loses it"
 
 
-def check_frame(data: Any, name: str) -> Any:
-    """Return pyspark.sql; raise TypeError if `data` is not a Spark DataFrame, classic or of Connect."""
-    sql = import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
-    import_optional("pyspark.sql.types", extra="spark", purpose="sklearn_rank.spark")
+def check_frame(data: Any, name: str) -> None:
+    """Raise TypeError if `data` is not a Spark DataFrame, classic or of Connect."""
+    import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
     if not hasattr(data, "mapInArrow") or not hasattr(data, "schema"):
-        raise TypeError(
-            f"{name} must be a Spark DataFrame; what is in memory is for sklearn_rank.evaluate. "
-            f"Got {type(data).__name__} instead."
-        )
-    return sql
+        refuse_other_frame(data, name, "Spark")
 
 
 # --- written -------------------------------------------------------------------------------------------------
@@ -116,18 +110,18 @@ def read_value_table(data: Any, name: str, function_name: str) -> ValueTable:
     check_frame(data, name)
     names = data.columns
     known = [field.metadata.get(KEY, {}) for field in data.schema.fields]
-    place = {role: [i for i, k in enumerate(known) if k.get("role") == role] for role in ROLES}
+    position = {role: [i for i, k in enumerate(known) if k.get("role") == role] for role in ROLES}
     columns = {}
-    for i in place["metric"]:
+    for i in position["metric"]:
         metric = MetricColumn.from_json(known[i])
-        parts = [str(j) for j in place["parts"] if known[j]["name"] == metric.name]
+        parts = [str(j) for j in position["parts"] if known[j]["name"] == metric.name]
         columns[_name_of(names[i], metric)] = TableColumn(str(i), parts[0] if len(parts) == 1 else None, metric)
     weighted = any(column.metric.weighted for column in columns.values())
-    whole = len(place["qid"]) == 1 and weighted <= len(place["weight"]) <= 1
-    if not whole or not 0 < len(columns) == len(place["metric"]):
-        refuse_other_table(function_name, names, KEPT)
-    weight = str(place["weight"][0]) if place["weight"] else None
-    (qid,) = place["qid"]
+    complete = len(position["qid"]) == 1 and weighted <= len(position["weight"]) <= 1
+    if not complete or not 0 < len(columns) == len(position["metric"]):
+        refuse_other_table(function_name, names, "Spark")
+    weight = str(position["weight"][0]) if position["weight"] else None
+    (qid,) = position["qid"]
     return ValueTable(data.toDF(*map(str, range(len(names)))), str(qid), known[qid]["once"], weight, columns)
 
 

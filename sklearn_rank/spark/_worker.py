@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.adjacent_queries import adjacent_queries, queries_of_rows
-from sklearn_rank._chunks.batch_validator import BatchValidator, Rows
-from sklearn_rank._chunks.named_columns import ColumnNames
+from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adjacent_queries
+from sklearn_rank._chunks.column_arguments import ColumnNames
 from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Labels, Ranking
@@ -66,23 +65,25 @@ def evaluate_partition(
     rows = _validate(validator, chain([first], batches), names, specs)
     id_type = first.schema.field(names.qid).type
     for part, _, _ in evaluate_parts(adjacent_queries(rows), _in_one_order, specs, n_jobs=1):
-        start, stop = int(part.qid[0]), int(part.qid[-1]) + 1  # queries come in the order of their numbers
+        # Queries come in the order of their numbers.
+        start, stop = int(part.qid[0]), int(part.qid[-1]) + 1
         columns = {"qid": pa.array(validator.seen.ids_between(start, stop), type=id_type)} | columns_of(part, specs)
         if validator.weight is not None:
             columns["weight"] = pa.array(validator.weight[start:stop])
         yield pa.record_batch(columns)
 
 
-def _in_one_order(rows: Rows, n_jobs: int | None) -> Queries:
+def _in_one_order(rows: BatchRows, n_jobs: int | None) -> Queries:
     """Order the rows of each query by falling score and rising label: a shuffle has no order, and sums depend on it."""
-    queries = queries_of_rows(rows, n_jobs)
+    queries = rows.queries(n_jobs)
     label, score, indptr = queries.label, queries.score, queries.indptr
     if label.ndim == 2:
         query = np.repeat(np.arange(len(indptr) - 1), queries.n_documents)
         return replace(queries, order=np.lexsort((*label.T, -score, query)))
-    if queries.summary.has_unjudged:
-        label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
-    return replace(queries, order=Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True).order)
+    if queries.facts.has_unjudged:
+        label = np.where(np.isnan(label), queries.facts.label_range[1] + 1, label)
+    ranking = Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True)
+    return replace(queries, order=ranking.order)
 
 
 def column_name(metric: str) -> str:
@@ -98,8 +99,10 @@ def parts_name(metric: str) -> str:
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-def _validate(validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs) -> Iterator[Rows]:
-    """Validate rows; errors name the query, as numbers of rows mean nothing after a shuffle."""
+def _validate(
+    validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs
+) -> Iterator[BatchRows]:
+    """Validate rows; errors name the query, because numbers of rows mean nothing after a shuffle."""
     current = list[Any]()
 
     def watched() -> Iterator[Any]:

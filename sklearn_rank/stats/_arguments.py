@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._utils.constraints import COUNT, SHARE, Constraint, is_count, is_real, one_of
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.numbers import as_floats, refuse_masked
-from sklearn_rank._utils.tensors import as_numpy
 from sklearn_rank._utils.typing import Array
 
 

@@ -13,7 +13,7 @@ from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.table import Labelled, Table, TableReport, cell, shorten
+from sklearn_rank._utils.table import LabelledName, Table, TableReport, cell, shorten
 from sklearn_rank._utils.typing import RandomState
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
@@ -25,7 +25,7 @@ from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 PAIR_NAME_WIDTH = 16
 """Characters of a system's name where pairs are printed, so that a line fits a terminal."""
 
-DIFFERENCE, CORRECTED = Labelled("difference", "a - b"), Labelled("corrected", "corr. p")
+DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), LabelledName("corrected", "corr. p")
 """Columns whose printed heads are no longer than their numbers."""
 
 

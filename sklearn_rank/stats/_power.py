@@ -9,7 +9,7 @@ from typing import overload
 from scipy import optimize, stats
 
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.filters import own_filters
+from sklearn_rank._utils.warning import own_filters
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._samples import ratio
 

@@ -26,10 +26,10 @@ from sklearn_rank import (
     parse_metric,
     prepare,
 )
-from sklearn_rank._entry_points import system_sources
+from sklearn_rank._entry_points import systems
 from sklearn_rank._metric import names, plans
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._utils import kept_threads
+from sklearn_rank._utils import threads
 from sklearn_rank.io import read_trec_run
 from sklearn_rank.metrics import map_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval
@@ -125,7 +125,7 @@ def first_in_first_out(inside):
 
 
 def test_warnings_go_to_the_user_after_calls_that_overlap(monkeypatch):
-    real, inside = system_sources.evaluate_run, SimpleQueue()
+    real, inside = systems.evaluate_run, SimpleQueue()
 
     def waiting(*args, **keywords):
         result, may_leave = real(*args, **keywords), Event()
@@ -133,7 +133,7 @@ def test_warnings_go_to_the_user_after_calls_that_overlap(monkeypatch):
         assert may_leave.wait(20)
         return result
 
-    monkeypatch.setattr(system_sources, "evaluate_run", waiting)
+    monkeypatch.setattr(systems, "evaluate_run", waiting)
     before = list(warnings.filters), vars(warnings)["_showwarnmsg_impl"]
     with pytest.warns(UserWarning, match="No document of the run is judged.* the system 'system'") as told:
         first_in_first_out(inside)
@@ -183,7 +183,7 @@ def test_a_fork_while_another_thread_changes_filters():
     """Run in a process of its own: pytest's has threads, of which Python warns."""
     program = """
 import os, threading, time
-from sklearn_rank._utils.filters import own_filters
+from sklearn_rank._utils.warning import own_filters
 
 def change():
     with own_filters():
@@ -219,5 +219,5 @@ def test_a_fork_while_the_last_idle_thread_finds_work(monkeypatch):
         def __bool__(self):
             return True  # as it was when it was asked
 
-    monkeypatch.setattr(kept_threads, "_idle", Idle())
-    kept_threads._end_idle()
+    monkeypatch.setattr(threads, "_idle", Idle())
+    threads._end_idle()

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank import dask, evaluate_batches, parse_metric, spark, stats
-from sklearn_rank._chunks.value_table import ROWS_DEFAULTS, MetricColumn, TableValues
+from sklearn_rank import dask, evaluate_batches, evaluate_frame, parse_metric, spark, stats
+from sklearn_rank._chunks.value_table import MetricColumn, TableValues, refuse_options
 from sklearn_rank._metric.names import DEFAULT_METRICS
+from sklearn_rank._utils.docstring import parameter_entries
 
 VERBS = ["compare", "evaluate", "mean", "per_query"]
 EMPTY = inspect.Parameter.empty
@@ -64,10 +65,29 @@ def test_default_metrics():
         sklearn_rank.evaluate(**arrays, k=5)
 
 
-def test_defaults_that_mean_compares_with():
-    """It refuses arguments of rows beside a table, which it knows by their defaults."""
-    assert ROWS_DEFAULTS == {name: default for name, _, default in signature(dask.mean) if name in ROWS_DEFAULTS}
-    assert {*ROWS_DEFAULTS} == {name for name, _, _ in signature(dask.mean)} - {"data", "metrics", "keywords"}
+def test_columns_are_described_in_the_same_way():
+    """By every function whose signature has them: an entry for each argument, in their order."""
+    described = []
+    for function in (evaluate_frame, evaluate_batches, dask.evaluate, dask.per_query, spark.evaluate, spark.per_query):
+        entries = parameter_entries(function)
+        arguments = [name.replace("keywords", "**keywords") for name, _, _ in signature(function)]
+        assert [*entries] == arguments, function
+        described.append([entries[name] for name in ("metrics", "y_true", "y_score", "qid", "sample_weight")])
+    assert all(texts == described[0] for texts in described)
+    for library in (dask, spark):
+        assert [*parameter_entries(library.mean)] == [*parameter_entries(library.evaluate)]
+    of_stats = parameter_entries(stats.compare)
+    for compare in (dask.compare, spark.compare):
+        entries = parameter_entries(compare)
+        assert [*entries] == [name for name, _, _ in signature(compare)]
+        assert entries["test"] == of_stats["test"]
+
+
+def test_mean_of_a_table_takes_no_arguments_of_rows():
+    refuse_options({"y_score": "score", "sample_weight": None, "assume_grouped": False})
+    for name, value in {"y_score": "bm25", "sample_weight": "w", "assume_grouped": True, "ties": "worst"}.items():
+        with pytest.raises(TypeError, match=f"Without metrics= mean takes a table .* Got {name}=\\."):
+            refuse_options({"qid": "qid", name: value})
 
 
 def test_comparisons_take_what_those_in_memory_take():

@@ -11,7 +11,7 @@ from registry import Data, each_kind_of_data, rough_data_for, tie_policy
 from sklearn_rank import dask as on_dask
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank import spark as on_spark
-from sklearn_rank._chunks import adjacent_queries
+from sklearn_rank._chunks import batch_validator
 
 SUBTOPICS = ["label 0", "label 1", "label 2"]
 
@@ -91,7 +91,7 @@ PLACES = {
 @pytest.fixture(params=PLACES)
 def place(request, monkeypatch):
     """A way to evaluate a frame."""
-    monkeypatch.setattr(adjacent_queries, "ROWS_PER_PART", 1)  # queries of batches are evaluated as they end
+    monkeypatch.setattr(batch_validator, "ROWS_PER_PART", 1)  # queries of batches are evaluated as they end
     if request.param == "spark":
         request.getfixturevalue("spark")
     return PLACES[request.param]

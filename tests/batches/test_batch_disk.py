@@ -10,7 +10,7 @@ import pytest
 from batch_cases import check, cut, make
 
 from sklearn_rank import evaluate_batches
-from sklearn_rank.batches import _scattered_queries, _spool
+from sklearn_rank.batches import _scattered_queries
 
 ON_LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc is of Linux")
 
@@ -116,8 +116,8 @@ def test_short_writes_and_reads_are_gone_on_with(tmp_path, monkeypatch):
         def readinto(self, room):
             return self.file.readinto(room[:1000])
 
-    real = _spool.tempfile.TemporaryFile
-    monkeypatch.setattr(_spool.tempfile, "TemporaryFile", lambda **options: Slow(real(**options)))
+    real = _scattered_queries.tempfile.TemporaryFile
+    monkeypatch.setattr(_scattered_queries.tempfile, "TemporaryFile", lambda **options: Slow(real(**options)))
     check(make(n_queries=400, shuffle=True), 999, memory_limit=10_000)
 
 
@@ -177,7 +177,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
 
         def close(self): ...
 
-    with _spool.Spool(tmp_path) as spool:
+    with _scattered_queries.Spool(tmp_path) as spool:
         spool._file = Unreadable()
         with pytest.raises(OSError, match="Rows beyond memory_limit= go to a temporary file") as error:
             spool.read(0, np.empty(3))

@@ -135,7 +135,7 @@ def test_data_set_with_other_columns(columns, tmp_path):
     pq, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
     table = pa.table(columns)
     pq.write_table(table[:100], tmp_path / "0.parquet")
-    with pytest.raises(ValueError, match=r"The data set must have.*y_true='y'.*Got no 'y' among 'label', 'other'"):
+    with pytest.raises(ValueError, match=r"data must have.*y_true='y'.*Got no 'y' among 'label', 'other'"):
         evaluate_batches(tmp_path, metrics="map", y_true="y")
     pq.write_table(table[100:].drop(["label"]), tmp_path / "1.parquet")
     with pytest.raises(ValueError, match=r"1.parquet must have each of the columns.*Got no 'label' among 'other'"):

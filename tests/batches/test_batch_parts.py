@@ -5,19 +5,17 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate
-from sklearn_rank._chunks.adjacent_queries import adjacent_queries
+from sklearn_rank._chunks.batch_validator import adjacent_queries
 from sklearn_rank._chunks.parts import evaluate_part, join_parts, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.value_table import MetricColumn, mean_of_sums
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.values import PartialSums
-from sklearn_rank._evaluation.result import Evaluation, computed_values
-from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.names import parse_metrics
 
 
 def part_of(data, specs, **keywords):
-    return evaluate_part(check_queries(*data[:2], qid=data.qid, **keywords), specs)
+    return evaluate_part(read(*data[:2], qid=data.qid, **keywords), specs)
 
 
 def test_parts_make_one_result():
@@ -56,14 +54,6 @@ def test_ids_of_other_types():
 
 def test_without_queries_there_are_no_parts():
     assert [*adjacent_queries(iter([]))] == []
-
-
-def test_labels_that_were_not_summed_have_no_column():
-    data, specs = make(), parse_metrics("map")
-    part = part_of(data, specs)
-    assert "label_fingerprints" in result_to_columns(part)
-    without = Evaluation(part.qid, None, computed_values(part), DataCounts(part.n_documents, None))
-    assert "label_fingerprints" not in result_to_columns(without)
 
 
 def test_a_pooled_mean_takes_the_definition_of_its_metric():

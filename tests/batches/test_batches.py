@@ -10,7 +10,7 @@ from batch_cases import NAMES, assert_same, check, cut, make
 from registry import Data
 
 from sklearn_rank import evaluate, evaluate_batches
-from sklearn_rank._chunks import adjacent_queries
+from sklearn_rank._chunks import batch_validator
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank.batches import _scattered_queries
 
@@ -18,7 +18,7 @@ from sklearn_rank.batches import _scattered_queries
 @pytest.fixture
 def at_once(monkeypatch):
     """Queries are evaluated as soon as they have ended."""
-    monkeypatch.setattr(adjacent_queries, "ROWS_PER_PART", 1)
+    monkeypatch.setattr(batch_validator, "ROWS_PER_PART", 1)
 
 
 # --- the same bits -------------------------------------------------------------------------------------------

@@ -211,11 +211,11 @@ def test_labels_and_groups_set_between_trainings():
 
 
 def test_rows_are_grouped_once(monkeypatch):
-    from sklearn_rank.boosting import _seen_rows
+    from sklearn_rank.boosting import _training_metric
 
     calls = []
-    grouped = _seen_rows.group_adjacent
-    monkeypatch.setattr(_seen_rows, "group_adjacent", lambda *arrays: calls.append(1) or grouped(*arrays))
+    grouped = _training_metric.group_adjacent
+    monkeypatch.setattr(_training_metric, "group_adjacent", lambda *arrays: calls.append(1) or grouped(*arrays))
     train(lightgbm_metric("map@10"))
     assert len(calls) == 2
     ranker(lightgbm_metric("map@10"), metric="None")

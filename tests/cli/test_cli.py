@@ -358,7 +358,7 @@ def test_compare(files, cli):
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
     assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
-    assert set(arguments.TESTS) == set(TESTS)
+    assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
     assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
 
 

@@ -8,12 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from sklearn_rank import evaluate
-from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels import agreement as agreement_kernels
 from sklearn_rank._engine.kernels import cascade as cascade_kernels
 from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES, Labels, Ranking
 
 LENGTHS = [0, 1, 2, 3, 7, 8, 9, 40, 0, 100, 1025, 1500]
 
@@ -51,7 +50,7 @@ def test_pairs_of_grades_are_those_that_a_sort_counts(n_grades, mean_block):
     grade, ptr, tie_end = lists(n_grades, mean_block)
     found, expected = np.full((2, 4, len(LENGTHS)), 7.0)
     agreement_kernels.pairs_of_grades(grade, ptr, tie_end, n_grades - 1, found)
-    agreement_kernels.pairs(grade.astype(float), ptr, tie_end, expected, *room_of_sorts())
+    agreement_kernels.pairs(grade.astype(float), ptr, tie_end, expected.T, *room_of_sorts())
     assert_array_equal(found, expected)
 
 
@@ -76,9 +75,8 @@ def test_centred_ranks_are_those_that_a_sort_gives(n_grades, mean_block):
 def test_ranks_are_of_equal_scores_whatever_their_order(ties, of_grades):
     rng = np.random.default_rng(1)
     grade, score, indptr = rng.integers(0, 5, 300).astype(np.uint8), rng.integers(0, 40, 300) / 7, np.array([0, 300])
-    labels = BlockLabels(grade.astype(float), indptr, grade=grade if of_grades else None, highest=4)
-    ranking = Ranking.by_score(labels.label, score, indptr, ties=ties, grade=labels.grade).sharing(labels)
-    r = Ranked(ranking, np.array([NO_CUTOFF]))
+    labels = Labels(grade.astype(float), indptr, grade=grade if of_grades else None, highest=4)
+    r = Ranked(Ranking.by_score(labels, score, ties=ties), np.array([NO_CUTOFF]))
     for x in (r.score, r.label):
         assert_array_equal(r.centred_ranks(x), stats.rankdata(-x) - 150.5)
 

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank._engine.block_labels import BlockLabels, as_grades
 from sklearn_rank._engine.kernels.cascade import cascade
 from sklearn_rank._engine.kernels.sums import joint
-from sklearn_rank._engine.quick import RankRoom
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import FEW, NO_CUTOFF, Ranking
-from sklearn_rank._engine.traced import Steps, TracedScores
+from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking, as_grades
 
 LENGTHS = [0, 1, 2, 3, 5, 5, 9, 40, 127, 128, 129, 255, 256, 257, 700, 1023, 1024, 1025, 0]
 """Lists about as long as a few chunks of positions, or as what is kept on the stack, and empty ones."""
@@ -47,9 +44,9 @@ def both_rankings(scores, cutoffs, grades=(0.5, 0.3, 0.1, 0.0, 0.1)):
     n = sum(LENGTHS)
     label, score = rng.choice(len(grades), n, p=grades) * 1.0, SCORES[scores](rng, n)
     indptr = np.append(0, np.cumsum(LENGTHS))
-    known = BlockLabels(None, indptr, grade=as_grades(label), highest=len(grades) - 1)
-    by_grade = Ranking.by_score(None, score, indptr, depth=cutoffs[-1], grade=known.grade).sharing(known)
-    by_number = Ranking.by_score(label, score, indptr, depth=cutoffs[-1])
+    known = Labels(None, indptr, grade=as_grades(label), highest=len(grades) - 1)
+    by_grade = Ranking.by_score(known, score, depth=cutoffs[-1])
+    by_number = Ranking.by_score(Labels(label, indptr), score, depth=cutoffs[-1])
     assert by_grade.grade is not None
     assert by_number.grade is None
     return [Ranked(ranking, np.array(cutoffs)) for ranking in (by_grade, by_number)]
@@ -89,7 +86,7 @@ def test_sums_of_means(scores, cutoffs, of_labels):
 def test_scans(scores, cutoffs):
     """Values that are looked up, list by list, and arrays of them."""
     by_grade, by_number = both_rankings(scores, cutoffs)
-    ranking, longest = by_grade._ranking, max(LENGTHS)
+    ranking, longest = by_grade._order, max(LENGTHS)
     grade, room, (found, expected) = ranking.grade, np.empty((2, longest + 1)), np.empty((2, len(by_grade.rank)))
     tables = np.arange(32.0), np.exp2(np.arange(32.0)) - 1, np.sqrt(np.arange(32)), np.arange(32) * 2.0**34 + 1
     lists = ranking.ptr, ranking.tie_end
@@ -109,47 +106,3 @@ def test_scans(scores, cutoffs):
         assert cascade(p[grade], None, *lists, cutoffs[-1], room, expected)
         assert_array_equal(found, expected)
     assert not cascade(np.arange(32) / 3, grade, *lists, cutoffs[-1], room, found)
-
-
-@pytest.mark.parametrize("n", [FEW + 1, 5000])
-def test_a_function_is_asked_for_grades_that_occur(n):
-    """Once for each, though others are below the highest."""
-    grade = np.zeros(n, dtype=np.uint8)
-    grade[[-1, -2]] = 3, 31
-    asked, indptr = [], np.array([0, n])
-    ranking = Ranking.by_score(None, np.arange(n) * 1.0, indptr, grade=grade)
-    ranked = Ranked(ranking.sharing(BlockLabels(None, indptr, grade=grade)), np.array([NO_CUTOFF]))
-    assert ranked.cumsum(by_label=lambda y: asked.append(y.tolist()) or y)[0, 0] == 34
-    assert asked == [[0, 3, 31]]
-
-
-def test_the_highest_grade_may_come_last():
-    """Grades are searched until all up to the highest are seen, and no earlier."""
-    grade = np.append(np.arange(2 * FEW) % 4, 4).astype(np.uint8)
-    indptr = np.array([0, len(grade)])
-    ranking = Ranking.as_given(None, np.zeros(len(grade)), indptr)
-    ranking.grade = grade
-    ranked = Ranked(ranking.sharing(BlockLabels(None, indptr, grade=grade, highest=4)), np.array([NO_CUTOFF]))
-    assert ranked.cumsum(by_label=lambda y: 2 * y)[0, 0] == 2 * grade.sum()
-
-
-def test_a_traced_sum_of_labels():
-    """Steps that are recorded once give what the formula gives."""
-    label, indptr = np.array([3.0, 0.0, 1.0, 2.0, 0.0, 4.0]), np.array([0, 4, 6])
-    score, cutoffs = np.array([1.0, 2.0, 2.0, 0.0, 1.0, 1.0]), np.array([1, 3, NO_CUTOFF])
-
-    def formula(r):
-        return r.cumsum(by_label=lambda y: 10 + y, over_rank=True)
-
-    labels = BlockLabels(label, indptr)
-    rows = Ranked(Ranking.as_given(label, np.zeros(6), indptr).sharing(labels), cutoffs)
-    steps = Steps()
-    curve = steps.curve(formula, {}, TracedScores(rows, cutoffs, steps))
-    room = RankRoom(labels, "average", NO_CUTOFF)
-    total = curve.numerator(steps.take(room))
-    room.rank(score)
-    for step in room.steps:
-        step()
-    expected = formula(Ranked(Ranking.by_score(label, score, indptr), cutoffs))
-    assert_array_equal(total, expected)
-    assert expected[0, 0] == 10.5  # labels 0 and 1 are tied at the first rank

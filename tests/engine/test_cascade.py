@@ -1,22 +1,14 @@
-"""Cascades by table, and sums of them, against the same of arrays of numbers, to the last bit."""
+"""Cascades by table against those of arrays of numbers, to the last bit."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_rank._engine.block_labels import BlockLabels
 from sklearn_rank._engine.kernels.cascade import cascade
-from sklearn_rank._engine.kernels.plan import BoundPlan
-from sklearn_rank._engine.plan import BlockOrder
-from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
-from sklearn_rank._engine.traced import Steps, TracedQueries
+from sklearn_rank._engine.ranking import NO_CUTOFF
 
 LENGTHS = np.array([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 40, 200, 1023, 1024, 1025, 1500, 0, 3] * 2)
 """Lists about as long as a turn, a block of the table, the first sum and what is rounded as it is, and longer ones."""
-
-MANY, FEW = 6, 1
-"""Times the lists, so that there are enough positions for a table, and too few."""
 
 PROBABILITIES = {
     "none is sure": np.arange(32) / 40,
@@ -27,9 +19,9 @@ PROBABILITIES = {
 }
 
 
-def lists(rng, times, sizes, grades):
+def lists(rng, sizes, grades):
     """Grades, where lists start, and ends of tie blocks of some sizes; every fourth list has no ties."""
-    lengths = np.tile(LENGTHS, times)
+    lengths = np.tile(LENGTHS, 6)
     ptr = np.append(0, np.cumsum(lengths))
     grade, tie_end = rng.integers(0, grades, ptr[-1]).astype(np.uint8), np.full(ptr[-1], -9)
     for q, (start, stop) in enumerate(zip(ptr[:-1], ptr[1:], strict=True)):
@@ -54,7 +46,7 @@ def cascades(p, grade, ptr, tie_end):
 def test_a_table_changes_no_bit(name, sizes, grades):
     """Lists together, for which there is a table, each alone, and with a number for each item."""
     rng, p = np.random.default_rng(grades), PROBABILITIES[name]
-    grade, ptr, tie_end = lists(rng, MANY, sizes, grades)
+    grade, ptr, tie_end = lists(rng, sizes, grades)
     known, found = cascades(p, grade, ptr, tie_end)
     assert known == (p[grades - 1] <= 1)
     if not known:
@@ -84,60 +76,3 @@ def test_entries_of_a_table(size):
     ways = np.array([1.0] + [np.prod((size - np.arange(j)) / (1 + np.arange(j))) for j in range(1, size + 1)])
     survive = e / ways
     assert_allclose(found, survive[:, :-1] - survive[:, 1:], rtol=1e-12, atol=1e-15)
-
-
-FORMULAS = {
-    "over the rank": lambda p: lambda r: r.cumsum(weight=r.cascade(p(r)), over_rank=True),
-    "as they are": lambda p: lambda r: r.cumsum(weight=r.cascade(p(r))),
-    "discounted": lambda p: lambda r: r.cumsum(weight=r.cascade(p(r)), by_rank=lambda rank: 0.9**rank),
-    "both": lambda p: lambda r: r.cumsum(1.0, weight=r.cascade(p(r)), by_rank=np.sqrt, over_rank=True),
-    "twice as much": lambda p: lambda r: r.cumsum(2.0, weight=r.cascade(p(r))),
-    "of items": lambda p: lambda r: r.cumsum(r.label, weight=r.cascade(p(r))),
-    "an array": lambda p: lambda r: r.cumsum(weight=r.cascade(p(r)) * r.rank),
-    "of the best": lambda p: lambda r: r.ideal.cumsum(weight=r.ideal.cascade(p(r.ideal))),
-}
-
-P = {
-    "relevant": lambda r: r.relevant,
-    "by label": lambda r: r.by_label(lambda y: y / 9),
-    "of steps": lambda r: r.joint(0.0005, r.label) / r.rank,
-}
-
-
-@pytest.mark.parametrize("times", [FEW, MANY])
-@pytest.mark.parametrize("scores", ["distinct", "tied", "constant"])
-@pytest.mark.parametrize("p", P)
-def test_sums_of_one_cascade(p, scores, times):
-    """More of them than one step takes, of other cutoffs and weights, beside each other: as the formulas alone."""
-    rng, lengths = np.random.default_rng(times), np.tile(LENGTHS, times)
-    n = lengths.sum()
-    score = {"distinct": rng.permutation(n), "tied": rng.integers(0, 90, n), "constant": np.zeros(n)}[scores] * 1.0
-    grade, indptr, steps = rng.integers(0, 5, n).astype(np.uint8), np.append(0, np.cumsum(lengths)), Steps()
-    cutoffs = [[3], [1, 16, 17, 1024, NO_CUTOFF], [NO_CUTOFF]]
-    asked = [(make(P[p]), np.array(at)) for at in cutoffs for make in FORMULAS.values()]
-    curves = [steps.curve(formula, {}, TracedQueries(1, at, np.arange(1, 1501), steps)) for formula, at in asked]
-    order = BlockOrder(n, len(lengths), 1500, NO_CUTOFF, "average", 4, [])
-    values = steps.take(order)
-    found = [curve.numerator(values) for curve in curves]
-    for _ in range(2):
-        BoundPlan([order.lists], order.steps, [])(grade, score, indptr, scores == "constant", [])
-        labels = BlockLabels(None, indptr, grade=grade, highest=4)
-        ranking = Ranking.by_score(None, score, indptr, depth=NO_CUTOFF, grade=labels.grade).sharing(labels)
-        for (formula, at), of in zip(asked, found, strict=True):
-            assert_array_equal(of, formula(Ranked(ranking, at)))
-        grade, score = grade[::-1].copy(), score[::-1].copy()
-
-
-def test_a_cascade_that_nobody_reads_is_no_step():
-    """Two sums are one step, and an array is one more."""
-    steps = Steps()
-    queries = TracedQueries(1, np.array([3]), np.arange(1, 10), steps)
-    curves = [steps.curve(FORMULAS[name](P["relevant"]), {}, queries) for name in ("over the rank", "as they are")]
-    order = BlockOrder(20, 4, 9, 3, "average", 4, [])
-    values = steps.take(order)
-    assert len(order.steps) == 1
-    assert [curve.numerator(values).shape for curve in curves] == [(4, 1)] * 2
-    steps.curve(FORMULAS["an array"](P["relevant"]), {}, queries)
-    order = BlockOrder(20, 4, 9, 3, "average", 4, [])
-    steps.take(order)
-    assert [type(step).__name__ for step in order.steps[:3]] == ["BoundStops", "BoundRanks", "BoundCascade"]

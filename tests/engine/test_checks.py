@@ -1,53 +1,106 @@
-"""One pass over labels and scores: their range, what is odd in them, and labels as bytes."""
+"""Rows are read once: the kernel against a naive twin, and plain rows against the careful way."""
 
+import math
 from dataclasses import fields
 
 import numpy as np
 import pytest
-from registry import together
+from registry import each_metric, together
 
 from sklearn_rank._engine import check
-from sklearn_rank._engine.check import check_queries
-from sklearn_rank._engine.kernels.checks import read_rows, read_scores
+from sklearn_rank._engine.check import facts_of, read
+from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._utils import threads
+from sklearn_rank.metrics import ndcg_score
 
 RNG = np.random.default_rng(0)
-NO_GRADES = [0.5, -1.0, 32.0, 31.000000000000004, 255.0, 256.0, 2.0**32, 2.0**52, 2.0**53, -(2.0**52), 5e-324, 1e308]
-LENGTHS = [1, 2, 3, 4, 5, 7, 31, 32, 33, 96, 511, 512, 513, 1027]
+LABELS = [np.float64, np.float32, np.int64, np.int32]
+SCORES = [np.float64, np.float32]
+IDS = [np.int64, np.int32, np.uint64, np.uint32]
+N_ROWS = 400
+ROWS = [0, 1, 63, 64, *range(124, 132), 252, *range(254, 260), 319, 320, 383, 384, 398, 399]
+"""Rows at the edges of what loops read together, and others."""
 
 
-def facts(label, score):
-    """What one pass finds, said by NumPy."""
-    known = label[~np.isnan(label)]
-    are_grades = bool(np.isin(label, np.arange(32)).all())
+# --- the kernel ----------------------------------------------------------------------------------------------
+
+
+def naive_facts(x):
+    """What is said of numbers: range of the finite ones, what else there is, and whether the finite ones are whole."""
+    x = x.astype(np.float64)
+    finite = x[np.isfinite(x)]
     return (
-        known.min(initial=np.inf), known.max(initial=-np.inf), len(known) < len(label), are_grades,
-        bool(np.isneginf(score).any()), bool((np.isnan(score) | np.isposinf(score)).any()),
+        finite.min(initial=math.inf), finite.max(initial=-math.inf), bool(np.isnan(x).any()),
+        bool(np.isneginf(x).any()), bool(np.isposinf(x).any()), bool((finite == np.rint(finite)).all()),
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("odd", [-0.0, 31.0, np.nan, -np.nan, np.inf, -np.inf, *NO_GRADES], ids=str)
-def test_one_odd_label_anywhere(odd):
-    for n in LENGTHS:
-        for row in range(n) if n < 100 else [0, n // 2, n - 1]:
-            label = RNG.integers(1, 31, n).astype(float)
-            label[row] = odd
-            grade = np.full(n, 77, dtype=np.uint8)
-            found = read_rows(label, np.zeros(n), grade)
-            assert found == facts(label, np.zeros(n))
-            if found[3]:
-                assert grade.tolist() == label.tolist()
-            assert read_rows(label, np.zeros(n), None) == (*found[:3], False, *found[4:])
+def check_rows(label, score, ids, begin=0, end=None):
+    """Hold what the kernel says of some rows, and writes for them, against the naive twin."""
+    end = len(ids) if end is None else end
+    grade, starts = np.full(len(ids), 77, dtype=np.uint8), np.empty(end - begin + 1, dtype=np.int64)
+    heads = np.empty(end - begin, dtype=ids.dtype)
+    of_label, of_score, are_grades, n = read_rows(label, score, ids, begin, end, grade, starts, heads)
+    rows = slice(begin, end)
+    assert of_label == naive_facts(label[rows])
+    assert of_score == naive_facts(score[rows])
+    assert are_grades == np.isin(label[rows], np.arange(32)).all()
+    if are_grades:
+        np.testing.assert_array_equal(grade[rows], label[rows])
+    assert (np.delete(grade, np.arange(begin, end)) == 77).all()
+    begins = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    begins = begins[(begins >= begin) & (begins < end)]
+    np.testing.assert_array_equal(starts[:n], np.append(begins, [end] * (end == len(ids))))
+    np.testing.assert_array_equal(heads[: len(begins)], ids[begins])
 
 
-@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, -0.0, 5e-324, 1.7e308, -1.7e308], ids=str)
-def test_one_odd_score_anywhere(odd):
-    for n in LENGTHS:
-        for row in {0, n // 2, n - 1}:
-            score = RNG.normal(size=n)
-            score[row] = odd
-            assert read_rows(np.zeros(n), score, None)[4:] == facts(np.zeros(n), score)[4:]
-            assert read_scores(score) == facts(np.zeros(n), score)[4:]
+def rows(label=np.float64, score=np.float64, ids=np.int64, n_rows=N_ROWS, length=7, seed=0):
+    """Some rows of queries of about so many."""
+    rng = np.random.default_rng(seed)
+    new = np.append(False, rng.random(n_rows - 1) < 2 / (1 + length))
+    first = -40 if np.issubdtype(ids, np.signedinteger) else 2 ** (8 * np.dtype(ids).itemsize - 1) - 40
+    numbers = np.cumsum(new).astype(ids) + np.array(first, dtype=ids)  # both halves of an unsigned type
+    return rng.integers(2, 6, n_rows).astype(label), rng.normal(size=n_rows).astype(score), numbers
+
+
+def changed(x, row, value):
+    """A copy with another entry."""
+    x = x.copy()
+    x[row] = value
+    return x
+
+
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("label", LABELS)
+def test_rows_of_any_types(label, score, ids):
+    sizes = zip([1, 2, 3, 5, 16, 17, 127, 128, 129, 256, 1000], [1, 2, 5, 9] * 3, strict=False)
+    for seed, (n_rows, length) in enumerate(sizes):
+        check_rows(*rows(label, score, ids, n_rows, length, seed))
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_one_odd_label_anywhere(label):
+    odd = [0, 31, 32, -1, 255, 256, 65536, 2**31 - 1, -(2**31)]
+    odd += [2**32, 2**32 + 3, -(2**52), 2**53, 2**53 + 1, 2**63 - 1] if label is np.int64 else []
+    if np.dtype(label).kind == "f":
+        odd += [-0.0, 0.5, -0.5, 5e-324, np.nan, -np.nan, np.inf, -np.inf, -(2.0**23), 2.0**24, 1e-45, 31.000002]
+        odd += [2.0**52, 2.0**52 + 1, 2.0**53, 2.0**51 + 0.5, -(2.0**51) - 0.5, 1e308, 31.000000000000004]
+    labels, score, ids = rows(label)
+    with np.errstate(over="ignore"):
+        for row in ROWS:
+            for value in odd:
+                check_rows(changed(labels, row, value), score, ids)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_one_odd_score_anywhere(score):
+    label, scores, ids = rows(score=score)
+    finite = -0.0, np.finfo(score).max, np.finfo(score).min, np.finfo(score).smallest_subnormal, 3.0, 1e9
+    for row in ROWS:
+        for value in (np.nan, -np.nan, np.inf, -np.inf, *finite):
+            check_rows(label, changed(scores, row, value), ids)
+            check_rows(label, changed(np.ones_like(scores), row, value), ids)
 
 
 def test_many_odd_ones():
@@ -55,38 +108,131 @@ def test_many_odd_ones():
     for seed in range(200):
         rng = np.random.default_rng(seed)
         label, score = rng.choice(values[: rng.integers(1, 11)], (2, rng.integers(1, 1500)))
-        assert read_rows(label, score, np.empty(len(label), dtype=np.uint8)) == facts(label, score)
+        check_rows(label, score, np.zeros(len(label), dtype=np.int64))
+
+
+def test_scores_that_rise_or_fall():
+    """Each chunk widens the range."""
+    label, _, ids = rows(n_rows=1000)
+    for score in (np.arange(1000.0), -np.arange(1000.0), np.arange(1000) % 7 - 3.0, np.geomspace(1e-300, 1e300, 1000)):
+        check_rows(label, score, ids)
+
+
+@pytest.mark.parametrize("ids", IDS)
+def test_an_id_that_falls_anywhere(ids):
+    label, score, numbers = rows(ids=ids)
+    grade, starts, heads = np.empty(N_ROWS, np.uint8), np.empty(N_ROWS + 1, np.int64), np.empty(N_ROWS, ids)
+    for row in ROWS[1:]:
+        fallen = np.append(numbers[:row], numbers[: N_ROWS - row])  # from the first one on again
+        if fallen[row] == fallen[row - 1]:
+            fallen[:row] += fallen.dtype.type(1)
+        assert read_rows(label, score, fallen, 0, N_ROWS, grade, starts, heads) is None
+
+
+@pytest.mark.parametrize("begin", [0, 1, 64, 130])
+@pytest.mark.parametrize("end", [131, 192, 193, 256, 258, 330, 399, 400])
+def test_some_of_the_rows(begin, end):
+    """Starts are those of queries that begin there; a first row begins one only if the row before is of another."""
+    check_rows(*rows(), begin, end)
+
+
+def test_labels_of_subtopics_have_no_grades():
+    label = RNG.integers(0, 3, (300, 5)).astype(float)
+    score = RNG.normal(size=300)
+    for begin, end in ((0, 300), (7, 200)):
+        found = read_rows(label, score, None, begin, end, None, None, None)
+        assert found == (naive_facts(label[begin:end]), naive_facts(score[begin:end]), False, 0)
+
+
+def test_the_kernel_reads_no_other_arrays():
+    label, score, ids = rows()
+    grade, starts, heads = np.empty(N_ROWS, np.uint8), np.empty(N_ROWS + 1, np.int64), np.empty(N_ROWS, np.int64)
+    others = [
+        (label.astype("i2"), score, ids), (label, score.astype(int), ids), (np.repeat(label, 2)[::2], score, ids),
+        (label, score, ids.astype("i2")), (label, score, ids.astype(float)), (label.astype(">f8"), score, ids),
+        (label, score.astype(">f8"), ids), (label, score, ids.astype(">i8")), (label.astype("M8[s]"), score, ids),
+        (label, score, ids.astype(str)), (label.astype("longdouble"), score, ids), (label.astype("?"), score, ids),
+    ]  # fmt: skip
+    for arrays in others:
+        assert read_rows(*arrays, 0, N_ROWS, grade, starts, heads) is None
+    check_rows(label, score, ids)
+
+
+def test_facts_of_what_there_is():
+    """Labels or scores alone, in any layout and in blocks, and of no rows."""
+    label, score, _ = rows()
+    facts, grade, are_good = facts_of(label, None)
+    assert (facts.label_range, facts.score_range, are_good) == ((2.0, 5.0), (math.inf, -math.inf), True)
+    assert grade.dtype == np.uint8
+    for given in (label[::-1], label.astype("u1"), label.astype(">f8"), label.astype(np.float16)):
+        assert facts_of(given, score)[0] == facts_of(label, score)[0]
+    facts, none, _ = facts_of(None, score)
+    assert none is None
+    assert facts.score_range == (score.min(), score.max())
+    assert not facts.scores_are_whole
+    assert facts_of(None, np.rint(score))[0].scores_are_whole
+    assert facts_of(np.empty(0), np.empty(0))[2]
+
+
+def test_facts_of_blocks_are_those_of_all_rows(monkeypatch):
+    for odd in (0.0, np.nan, -np.inf, 0.5, -7.0):
+        for row in (0, 130, 399):
+            label, score, qid = rows()
+            label, score = (
+                (changed(x, row, odd) for x in (label, score)) if odd == odd else (changed(label, row, odd), score)
+            )
+            if np.isinf(odd):
+                label = np.abs(label.clip(0))
+            expected = read(label, score, qid=qid).facts
+            with monkeypatch.context() as patch:
+                patch.setattr(threads, "BLOCK_ROWS", 30)
+                assert read(label, score, qid=qid, n_jobs=2).facts == expected
+                assert read(label.tolist(), score, qid=qid.tolist()).facts == expected
+
+
+def test_facts_about_ids_and_lengths():
+    y, s = [1, 0, 1], [0.5, 0.25, -1]
+    kinds = {"int": [1, 1, 2], "float": [0.5, 0.5, 1.5], "str": ["a", "a", "b"], "object": [(1, "a"), (1, "a"), 2]}
+    for kind, qid in kinds.items():
+        queries = read(y, s, qid=qid)
+        assert queries.facts.id_kind == kind
+        assert (queries.longest, queries.shortest) == (2, 1)
+    assert read([y], [s]).facts.id_kind == "int"
+    assert queries.facts == (((0.0, 1.0), False, False, True, False, (-1.0, 0.5), "object"))
+
+
+# --- queries of rows -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_grades_of_many_rows(n_jobs):
     n = 300_000
     label, qid = RNG.integers(0, 32, n), np.repeat(np.arange(n // 10), 10)
-    queries = check_queries(label, RNG.random(n), qid=qid, n_jobs=n_jobs)
+    queries = read(label, RNG.random(n), qid=qid, n_jobs=n_jobs)
     assert queries.grade.dtype == np.uint8
     np.testing.assert_array_equal(queries.grade, label)
     for row in (0, 131_072, n - 1):
         other = label.astype(float)
         other[row] = 0.5
-        assert check_queries(other, RNG.random(n), qid=qid, n_jobs=n_jobs).grade is None
+        assert read(other, RNG.random(n), qid=qid, n_jobs=n_jobs).grade is None
 
 
 def test_grades_are_of_the_labels_of_the_queries():
     label, score, qid = np.array([3, 0, 1, 31, 2]), np.arange(5.0), np.array([1, 0, 1, 0, 1])
     mask = np.array([True, True, False, True, True])
-    assert check_queries(label, score, qid=qid).grade.tolist() == [3, 0, 1, 31, 2]
-    assert check_queries(label, score, qid=qid, mask=mask).grade.tolist() == [3, 0, 31, 2]
-    assert check_queries([label], [score]).grade.tolist() == label.tolist()
-    assert check_queries([label], [score], mask=[mask]).grade.tolist() == [3, 0, 31, 2]
+    assert read(label, score, qid=qid).grade.tolist() == [3, 0, 1, 31, 2]
+    assert read(label, score, qid=qid, mask=mask).grade.tolist() == [3, 0, 31, 2]
+    assert read([label], [score]).grade.tolist() == label.tolist()
+    assert read([label], [score], mask=[mask]).grade.tolist() == [3, 0, 31, 2]
     for given in (np.stack([label, label], axis=1), label + 0.5, label + 1, label - 1.0, [None, 1, 2, 3, 4]):
-        assert check_queries(given, score, qid=qid).grade is None
+        assert read(given, score, qid=qid).grade is None
     padded = np.array([3, 0, np.nan, 31, 2])
-    assert check_queries(padded, score, qid=qid, mask=mask).grade.tolist() == [3, 0, 31, 2]
+    assert read(padded, score, qid=qid, mask=mask).grade.tolist() == [3, 0, 31, 2]
 
 
 def test_labels_that_are_read_anew_have_no_grades():
     for label in ([0, -1, 2], [0, -0.0, 2]):
-        queries = check_queries(label, [1, 2, 3], qid=[0, 0, 0])
+        queries = read(label, [1, 2, 3], qid=[0, 0, 0])
         anew = queries.without_negative
         assert anew.grade is None or anew.grade.tolist() == anew.label.tolist()
     assert anew.grade.tolist() == [0, 0, 2]
@@ -95,7 +241,7 @@ def test_labels_that_are_read_anew_have_no_grades():
 def said(label, score, qid, **keywords):
     """All that is known of queries, or the error."""
     try:
-        queries = check_queries(label, score, qid=qid, **keywords)
+        queries = read(label, score, qid=qid, **keywords)
     except (TypeError, ValueError) as error:
         return type(error), str(error)
     found = {field.name: getattr(queries, field.name) for field in fields(queries)}
@@ -167,15 +313,15 @@ def test_few_rows_by_one_call(case, monkeypatch):
             for rows_of_a_block in (1, 4):
                 patch.setattr(threads, "BLOCK_ROWS", rows_of_a_block)
                 assert said(label, score, qid, n_jobs=2, **keywords) == few
-            patch.setattr(check, "check_at_once", lambda *_: None)
-            assert said(label, score, qid, **keywords) == few
-            patch.setattr(check, "FEW_ROWS", 0)  # as it is with many rows
+            patch.setattr(check, "_read_plain", lambda *_: None)
             assert said(label, score, qid, **keywords) == few
 
 
-def test_few_rows_are_checked_by_one_call(monkeypatch):
-    monkeypatch.setattr(check, "as_floats", None)
-    assert check_queries(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).indptr.tolist() == [0, 2, 3]
+def test_plain_rows_are_read_by_one_call(monkeypatch):
+    monkeypatch.setattr(check, "_read_carefully", None)
+    assert read(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).indptr.tolist() == [0, 2, 3]
+    queries = read(np.array([0.5, np.nan, -1]), np.array([1, -np.inf, 2], dtype=np.float32), qid=np.array([1, 1, 2]))
+    assert queries.facts == ((-1.0, 0.5), True, True, False, True, (1.0, 2.0), "int")
 
 
 @pytest.mark.parametrize("n_rows", [5, 5000])
@@ -187,7 +333,7 @@ def test_numbers_of_packed_records(n_rows):
     whole = np.frombuffer(b"\0" + packed["score"].tobytes(), dtype="u1")[1:].view("f8")
     assert not whole.flags.aligned
     for score in (packed["score"], packed["narrow"], whole):
-        queries = check_queries(packed["label"], score, qid=packed["qid"], keeps_narrow=True)
+        queries = read(packed["label"], score, qid=packed["qid"], keeps_narrow=True)
         assert queries.score.flags.aligned
         assert queries.label.flags.aligned
         np.testing.assert_array_equal(queries.score, score)
@@ -199,7 +345,88 @@ def test_ids_of_plain_rows(dtype):
     lengths = np.concatenate([np.full(300, 1), [1000], np.full(60, 5), [255, 256, 257]])
     ids = np.cumsum(np.arange(len(lengths))).astype(dtype)
     qid = np.repeat(ids, lengths)
-    queries = check_queries(np.zeros(len(qid)), np.zeros(len(qid)), qid=qid)
+    queries = read(np.zeros(len(qid)), np.zeros(len(qid)), qid=qid)
     assert queries.order is None
     np.testing.assert_array_equal(queries.qid, ids)
     np.testing.assert_array_equal(queries.indptr, np.cumsum(np.append(0, lengths)))
+
+
+# --- the public functions, on plain arrays and on others --------------------------------------------------------
+
+LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
+
+
+def lists(seed=0, highest=4, decimals=1):
+    """Grades, scores with ties, and ids that rise, some of them negative."""
+    rng = np.random.default_rng(seed)
+    qid = np.repeat(3 * np.arange(len(LENGTHS)) - 7, LENGTHS)
+    return rng.integers(0, highest + 1, len(qid)) * 1.0, rng.normal(size=len(qid)).round(decimals), qid
+
+
+def outcome(function, y_true, y_score, qid, **keywords):
+    """The bits of what it returns, or its error."""
+    try:
+        return np.asarray(function(y_true, y_score, qid=qid, **keywords)).tobytes()
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+
+
+@pytest.fixture(params=[200, 2000], ids=["several blocks", "one block"])
+def any_blocks(request, monkeypatch):
+    monkeypatch.setattr(threads, "BLOCK_ROWS", request.param)
+
+
+@pytest.mark.usefixtures("any_blocks")
+@each_metric
+def test_each_metric_on_plain_arrays(metric):
+    if metric.subtopics:
+        return
+    top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
+    for seed, decimals in ((0, 9), (1, 1), (2, 0)):
+        y_true, y_score, qid = lists(seed, min(top, 4), decimals)
+        for n_jobs, keywords in ((1, {"average": None}), (2, {"k": [3, 1, 10]} if metric.has_cutoff else {})):
+            expected = outcome(metric.function, y_true, y_score, qid.tolist(), n_jobs=n_jobs, **keywords)
+            assert outcome(metric.function, y_true, y_score, qid, n_jobs=n_jobs, **keywords) == expected
+
+
+CHANGES = {
+    "a score of -inf": lambda y, s, q: (y, changed(s, -1, -np.inf), q),
+    "scores of -inf": lambda y, s, q: (y, np.full_like(s, -np.inf), q),
+    "one score": lambda y, s, q: (y, np.full_like(s, -2.5), q),
+    "a label that is no grade": lambda y, s, q: (changed(y, -1, 0.5), s, q),
+    "a label beyond grades": lambda y, s, q: (changed(y, -1, 40.0), s, q),
+    "an id that falls": lambda y, s, q: (y, s, changed(q, -1, -9)),
+    "ids that fall from block to block": lambda y, s, q: (np.tile(y, 2), np.tile(s, 2), np.append(q, q - 10**6)),
+    "ids that come again": lambda y, s, q: (np.tile(y, 2), np.tile(s, 2), np.tile(q, 2)),
+    "ids of 16 bits": lambda y, s, q: (y, s, q.astype(np.int16)),
+    "other bytes": lambda y, s, q: (y.astype(">f8"), s, q),
+    "every second entry": lambda y, s, q: (y[::2], s[::2], q[::2]),
+    "whole scores": lambda y, s, q: (y, (10 * s).astype(np.int64), q),
+    "more labels": lambda y, s, q: (np.append(y, 1.0), s, q),
+    "more scores": lambda y, s, q: (y, np.append(s, 1.0), q),
+    "more ids": lambda y, s, q: (y, s, np.append(q, q[-1])),
+    "a label that is NaN": lambda y, s, q: (changed(y, 700, np.nan), s, q),
+    "a label of inf": lambda y, s, q: (changed(y, 700, np.inf), s, q),
+    "a negative label": lambda y, s, q: (changed(y, 700, -1.0), s, q),
+    "a score that is NaN": lambda y, s, q: (y, changed(s, 700, np.nan), q),
+    "a score of inf": lambda y, s, q: (y, changed(s, -1, np.inf), q),
+    "one score, and NaN": lambda y, s, q: (y, changed(np.zeros_like(s), 700, np.nan), q),
+    "scores of two systems": lambda y, s, q: (y, np.stack([s, s], axis=1), q),
+    "no rows": lambda y, s, q: (y[:0], s[:0], q[:0]),
+}
+
+
+@pytest.mark.usefixtures("any_blocks")
+@pytest.mark.parametrize("change", CHANGES)
+def test_other_rows(change):
+    y_true, y_score, qid = CHANGES[change](*lists(6))
+    for average in (None, "macro"):
+        plain = outcome(ndcg_score, y_true, y_score, qid, average=average)
+        assert plain == outcome(ndcg_score, y_true, y_score, qid.tolist(), average=average)
+
+
+def test_a_bad_n_jobs_is_the_first_error():
+    y_true, y_score, qid = lists(10)
+    for bad in (0, 1.5):
+        with pytest.raises(ValueError, match="The 'n_jobs' parameter must be an int other than 0, or None"):
+            ndcg_score(y_true, changed(y_score, 0, np.nan), qid=qid, n_jobs=bad)

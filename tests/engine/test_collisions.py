@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import Distinct, Keys, group_rows, number_together
-from sklearn_rank._engine.ranking import Ranking
+from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.io._entries import match
 
@@ -75,8 +75,8 @@ def test_numbers_and_strings_are_not_one_id():
 
 
 def test_objects_are_told_apart_by_their_places_as_long_as_that_pays(monkeypatch):
-    monkeypatch.setattr(_grouping, "N_OBJECTS", 4)
-    monkeypatch.setattr(_grouping, "N_AT_ONCE", 4)
+    monkeypatch.setattr(_grouping, "N_SAMPLED", 4)
+    monkeypatch.setattr(_grouping, "N_AT_A_TIME", 4)
     asked, real = [], _grouping._number_values
     monkeypatch.setattr(_grouping, "_number_values", lambda ids: asked.append(len(ids)) or real(ids))
     two = [("q", 1), ("q", 2)]
@@ -122,7 +122,7 @@ def test_best_order_of_any_labels(scale, rng):
 @pytest.mark.parametrize("ties", ["stable", "worst", "best"])
 def test_lists_in_an_order_end_at_their_depth(ties):
     label, indptr = np.array([1.0, 0, 2, 0, 1, 1]), np.array([0, 4, 6])
-    ranking = Ranking.by_score(label, np.ones(6), indptr, depth=2, ties=ties)
+    ranking = Ranking.by_score(Labels(label, indptr), np.ones(6), depth=2, ties=ties)
     assert ranking.length.tolist() == [2, 2]
     expected = {"stable": [1, 0, 1, 1], "worst": [0, 0, 1, 1], "best": [2, 1, 1, 1]}
     assert ranking.label.tolist() == expected[ties]

@@ -13,7 +13,6 @@ from naive import expected_ranking
 from numpy.testing import assert_allclose, assert_array_equal
 from registry import together
 
-from sklearn_rank._engine.block_labels import MOST_GRADE, BlockLabels, as_grades
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.kernels.agreement import centred_ranks, overlap
 from sklearn_rank._engine.kernels.cascade import cascade
@@ -22,7 +21,7 @@ from sklearn_rank._engine.kernels.order import longest
 from sklearn_rank._engine.kernels.plan import divide
 from sklearn_rank._engine.kernels.sums import cumsum, joint
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, Labels, Ranking, as_grades
 from sklearn_rank._metric.gains import exp2_minus_1
 
 
@@ -97,9 +96,8 @@ def rows_of_queries(rng, make, kind):
 
 def check_ranking(score, label, indptr, depth, ties, keep_unretrieved):
     """Compare a ranking with the one that NumPy makes."""
-    ranking = Ranking.by_score(
-        label, score, indptr, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved, grade=as_grades(label)
-    )
+    labels = Labels(label, indptr, grade=as_grades(label))
+    ranking = Ranking.by_score(labels, score, depth=depth, ties=ties, keep_unretrieved=keep_unretrieved)
     order, tie_end, ptr = expected_ranking(score, label, indptr, depth, ties, keep_unretrieved)
     assert_array_equal(ranking.ptr, ptr)
     assert_array_equal(ranking.order, order)
@@ -144,11 +142,11 @@ def test_ideal_order(labels, depth):
     expected = np.concatenate([-np.sort(-label[start:stop])[:depth] for start, stop in queries])
     grade = as_grades(label)
     assert (grade is not None) == labels.endswith("grades")
-    both = [BlockLabels(label, indptr)]
+    both = [Labels(label, indptr)]
     if grade is not None:
-        both += [BlockLabels(None, indptr, grade=grade, highest=highest) for highest in (int(label.max()), MOST_GRADE)]
+        both += [Labels(None, indptr, grade=grade, highest=highest) for highest in (int(label.max()), N_GRADES - 1)]
     for known in both:
-        ranking = Ranking.by_score(None, np.zeros(len(label)), indptr, depth=depth).sharing(known)
+        ranking = Ranking.by_score(known, np.zeros(len(label)), depth=depth)
         assert_array_equal(ranking.ideal.label, expected)
         assert_array_equal(ranking.ideal.ptr, np.append(0, np.cumsum(np.minimum(np.diff(indptr), depth))))
         for threshold in -1.0, 0.0, 0.5, 1.0, 1.5, 31.0, 32.0, np.inf:
@@ -167,7 +165,7 @@ def test_the_longest_query_wherever_it_stands():
 def test_counts_of_one_two_and_four_bytes(n):
     """Counts of a query's rows grow with it: 255 fit into one byte, 65,535 into two."""
     score = np.random.default_rng(n).normal(size=n)
-    ranking = Ranking.by_score(np.zeros(n), score, np.array([0, n]), depth=NO_CUTOFF)
+    ranking = Ranking.by_score(Labels(np.zeros(n), np.array([0, n])), score)
     assert_array_equal(ranking.order, np.argsort(-score, kind="stable"))
 
 
@@ -188,7 +186,7 @@ def test_grades():
 def test_an_ideal_order_has_labels_and_no_rows():
     ranking = Ranking.by_label(np.array([1.0, 0.0, 2.0]), np.array([0, 3]), 10)
     assert ranking.score.tolist() == ranking.label.tolist() == [2, 1, 0]
-    with pytest.raises(AttributeError, match="and no rows"):
+    with pytest.raises(AttributeError, match="r.ideal has no rows"):
         _ = ranking.order
 
 
@@ -388,8 +386,8 @@ def test_a_query_without_ties_beside_tied_ones(length):
         indptr = np.append(0, np.cumsum([len(one) for one in lists]))
         grade = np.concatenate([np.resize(label, len(one)) for one in lists]).astype(np.uint8)
         for known in (grade, None):
-            labels = BlockLabels(grade.astype(float) if known is None else None, indptr, grade=known)
-            ranking = Ranking.by_score(labels.label, np.concatenate(lists), indptr, grade=known).sharing(labels)
+            labels = Labels(grade.astype(float) if known is None else None, indptr, grade=known)
+            ranking = Ranking.by_score(labels, np.concatenate(lists))
             assert (ranking.tie_end is None) == (len(lists) == 1)
             r, ends = Ranked(ranking, np.array(CUTOFFS)), ranking.tie_ends
             by_position = [r.cascade(r.label / 8), r.joint(r.relevant, r.label), r.overlap()]
@@ -414,7 +412,8 @@ def test_an_order_with_nan_is_of_rows_all_the_same(n, ties):
     for seed in range(50):
         score = np.random.default_rng(seed).choice([1.0, 2.0, 3.0, 4.0, math.nan], 2 * n)
         for grade in (None, np.ones(2 * n, dtype=np.uint8)):
-            ranking = Ranking.by_score(np.ones(2 * n), score, np.array([0, n, 2 * n]), ties=ties, grade=grade)
+            labels = Labels(np.ones(2 * n), np.array([0, n, 2 * n]), grade=grade)
+            ranking = Ranking.by_score(labels, score, ties=ties)
             first, second = np.split(ranking.order, ranking.ptr[1:2])
             assert {*first} <= {*range(n)}
             assert {*second} <= {*range(n, 2 * n)}

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_rank._engine.bound import Values
-from sklearn_rank._engine.kernels import plan as plan_kernels
 from sklearn_rank._engine.kernels import sums as sums_kernels
-from sklearn_rank._engine.plan import BlockOrder
-from sklearn_rank._engine.ranking import NO_CUTOFF, tables_of_grades
+from sklearn_rank._engine.ranking import NO_CUTOFF
 
 # Items of each tie block, and how many of them are relevant.
 LISTS = {
@@ -45,6 +42,13 @@ def sum_of(level, slope, done, start, stop):
     scale = 10**60
     numerators = (level + slope * (i - done) for i in range(start, stop))
     return Fraction(sum(int(x * scale) // (i + 1) for i, x in enumerate(numerators, start)), scale)
+
+
+def tables_of_grades(min_relevance, of_labels):
+    """Whether each grade is relevant, as 0.0 or 1.0, and the grade itself or the same again."""
+    grades = np.arange(32.0)
+    relevant = (grades >= min_relevance) * 1.0
+    return relevant, grades if of_labels else relevant
 
 
 def ways(blocks, cutoffs):
@@ -143,31 +147,3 @@ def test_each_quotient_of_up_to_255():
     sums_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, None, out[0])
     sums_kernels.means_of_grades(grade, *tables, ptr, cutoffs, None, out[1])
     assert_array_equal(*out)
-
-
-SCORES = {
-    "distinct": lambda rng, n: rng.permutation(n) * 1.0,
-    "tied": lambda rng, n: rng.integers(0, 60, n) * 1.0,
-    "blocks": lambda rng, n: np.repeat(np.arange(n), rng.integers(1, 20, n))[:n] * 1.0,
-    "constant": lambda rng, n: np.zeros(n),
-}
-
-
-@pytest.mark.parametrize("cutoffs", [[3], [NO_CUTOFF], [1, 8, 20, 300, NO_CUTOFF]], ids=str)
-@pytest.mark.parametrize("scores", SCORES)
-@pytest.mark.parametrize("least", [0, 1, 2, 31])
-def test_two_values_beside_each_other_have_the_sums_of_each_alone(least, scores, cutoffs, rng):
-    sizes = [*range(70), 254, 255, 256, 300, 1023, 1024, 1025, 3000]
-    indptr, n, asked = np.cumsum([0, *sizes]), sum(sizes), np.array(cutoffs)
-    grade, score = rng.choice([0, 1, 2, 31], n, p=[0.7, 0.15, 0.1, 0.05]).astype(np.uint8), SCORES[scores](rng, n)
-    tables = [tables_of_grades(*of) for of in ((least, False), (least, True), (least + 1, False), (least, True))]
-
-    def sums(tables):
-        order = BlockOrder(n, len(sizes), 3000, NO_CUTOFF, "average", 31, [])
-        found = [order.sums_of_means(*(Values(table, True) for table in pair), asked) for pair in tables]
-        plan_kernels.BoundPlan([order.lists], order.steps, [])(grade, score, indptr, scores == "constant", [])
-        return found, len(order.steps)
-
-    together, n_steps = sums(tables)
-    assert n_steps == 3  # the first two are one, the last one finds that step full
-    assert_array_equal(together, [sums([pair])[0][0] for pair in tables])

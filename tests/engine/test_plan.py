@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from registry import METRICS, each_metric
 
 from sklearn_rank import evaluate, prepare
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.queries import Rows
 from sklearn_rank._metric import plans
 from sklearn_rank._metric.names import cached_spec
@@ -382,7 +382,7 @@ def test_values_are_one_piece_of_memory():
     """Of which no two metrics, and no two of their cutoffs, share a part."""
     specs = [cached_spec(name) for name in ("ndcg@3", "ndcg", "map", "err@5")]
     y = np.arange(20) % 3
-    queries = check_queries(y, -y * 1.0, qid=np.arange(20) // 10)
+    queries = read(y, -y * 1.0, qid=np.arange(20) // 10)
     curves = plans.planned(queries, specs, plans.curves_of(queries, specs)).empty(1000)
     for parts in zip(*[(curve.numerator, curve.undefined) for curve in curves], strict=True):
         assert len({id(part.base) for part in parts}) == 1

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate, parse_metric
-from sklearn_rank._engine.check import check_queries
+from sklearn_rank._engine.check import read
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
 from sklearn_rank._engine.shared import SharedArrays
@@ -212,7 +212,7 @@ def test_equal_numbers_of_other_types_are_others():
 
 def test_a_part_of_a_curve_of_several_cutoffs():
     data = [0, 1, 1, 0], [4, 3, 2, 1]
-    queries = check_queries(*data, qid=[0] * 4)
+    queries = read(*data, qid=[0] * 4)
     whole, part, one = (MetricSpec(parse_metric("p").metric, k, {}) for k in ([1, 2, 4], [1, 4], 2))
     found = BoundMetrics(queries, [whole, part, one]).compute(queries, None)
     assert [values.numerator.tolist() for values in found] == [[[0, 0.5, 0.5]], [[0, 0.5]], [[0.5]]]

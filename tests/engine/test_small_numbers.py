@@ -12,16 +12,15 @@ from registry import together
 
 from sklearn_rank import evaluate, metrics
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking
 
 ZERO = {"qid": [0, 0]}
 SMALL = [0.5, 1e-3, 1e-9, 1e-15, 1e-17, 1e-100, 1e-280]
 
 
 def cascade(stop, depth=NO_CUTOFF):
-    ranked = Ranked(
-        Ranking.by_score(stop, np.zeros(len(stop)), np.array([0, len(stop)]), depth=depth), np.array([depth])
-    )
+    labels = Labels(stop, np.array([0, len(stop)]))
+    ranked = Ranked(Ranking.by_score(labels, np.zeros(len(stop)), depth=depth), np.array([depth]))
     return ranked.cascade(ranked.label)
 
 

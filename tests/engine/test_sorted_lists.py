@@ -154,7 +154,7 @@ def test_fingerprints_are_those_of_the_rows(rng):
     indptr = np.arange(5) * 300
     codes, numbers = sorted_codes(near, label, 64, indptr, 0), sorted_scores(near * 1.0, label, indptr, 0)
     for queries in (codes, numbers):
-        plain = Queries(queries.label, queries.score, indptr, None, queries.qid, None, queries.summary)
+        plain = Queries(queries.label, queries.score, indptr, None, queries.qid, None, queries.facts)
         np.testing.assert_array_equal(fingerprints_of(queries), fingerprints_of(plain))
         ends = np.flatnonzero(np.diff(queries.score) != 0) + 1
         np.testing.assert_array_equal(queries.tie_ends_of(0, 4), np.union1d(ends, indptr[1:]))

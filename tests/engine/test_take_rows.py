@@ -1,17 +1,17 @@
-"""Entries of rows against NumPy's indexing: every width, few rows and many, and arrays that the kernel cannot read."""
+"""Entries of rows against NumPy's indexing: every width, and arrays that the kernel cannot read."""
 
 import numpy as np
 import pytest
 
 from sklearn_rank._engine import queries as _queries
-from sklearn_rank._engine.queries import FEW, WIDTHS, take_rows
+from sklearn_rank._engine.queries import WIDTHS, take_rows
 
-N_ROWS = [0, 1, FEW - 1, *range(FEW, FEW + 9)]
+N_ROWS = [*range(18), 5000]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "uint8", "bool", "int16", "int64", "U3", "O"])
 def test_entries_are_those_of_the_rows(dtype, rng):
-    x = rng.integers(0, 100, 3 * FEW).astype(dtype)
+    x = rng.integers(0, 100, 6000).astype(dtype)
     read_only = x.copy()
     read_only.flags.writeable = False
     for n_rows in N_ROWS:
@@ -25,14 +25,13 @@ def test_entries_are_those_of_the_rows(dtype, rng):
             np.testing.assert_array_equal(room, expected)
 
 
-def test_the_kernel_takes_many_rows_of_numbers(monkeypatch, rng):
+def test_the_kernel_takes_rows_of_numbers(monkeypatch, rng):
     """Else the test above would compare NumPy with itself."""
     asked, kernels = [], _queries.grouping_kernels
     monkeypatch.setattr(_queries, "grouping_kernels", Recorded(kernels, asked))
-    rows = rng.integers(0, 9, FEW)
+    rows = rng.integers(0, 9, 20)
     for dtype in ("float64", "float32", "uint8", "bool", "int16", "U3", "O"):
         take_rows(np.arange(9).astype(dtype), rows)
-        take_rows(np.arange(9).astype(dtype), rows[1:])
         take_rows(np.arange(18).astype(dtype)[::2], rows)
     assert asked == [8, 4, 1, 1]
     assert {*asked} == {*WIDTHS}

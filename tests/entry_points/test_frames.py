@@ -278,8 +278,8 @@ def test_scores_and_ids_are_never_null(name):
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({"y_score": "label"}, ValueError, r"in different columns.*Got 'label' as y_true and as y_score\."),
-        ({"qid": "label"}, ValueError, r"in different columns.*Got 'label' as y_true and as qid\."),
+        ({"y_score": "label"}, ValueError, r"must be different columns.*Got 'label' as y_true and as y_score\."),
+        ({"qid": "label"}, ValueError, r"must be different columns.*Got 'label' as y_true and as qid\."),
         ({"y_score": ["score", "other"]}, TypeError, r"named by a str.*compare_systems\(data, \["),
         ({"y_score": SCORE}, TypeError, r"named by a str.*Arrays go to evaluate\(y_true, y_score, qid=qid\)"),
         ({"qid": ["qid", "other"]}, TypeError, "go into one, joined as text"),
@@ -318,7 +318,7 @@ def test_faults_of_the_data(table, keywords, message):
 def test_without_narwhals(monkeypatch):
     """pandas, polars, Arrow, dicts and streams need none; a table without a stream does."""
     monkeypatch.setitem(sys.modules, "narwhals", None)
-    monkeypatch.setattr("sklearn_rank._chunks.tables.find_spec", lambda name: None)
+    monkeypatch.setattr("sklearn_rank._chunks.columns.find_spec", lambda name: None)
     for kind in ("pandas", "polars", "polars lazy", "Arrow", "Arrow reader", "Arrow stream", "dict", "DuckDB"):
         assert_same(evaluate_frame(TABLES[kind]()), evaluate(LABEL, SCORE, qid=QID))
     with pytest.raises(ImportError, match=r'Other needs narwhals: pip install "sklearn-rank\[frames\]"'):

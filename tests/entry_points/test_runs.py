@@ -12,7 +12,7 @@ import sklearn_rank
 from sklearn_rank import evaluate, evaluate_run
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
-from sklearn_rank.io._mappings import ListedDocuments, _plain_numbers, both_entries, match_listed
+from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, both_entries, match_listed
 
 METRICS = ["ndcg@3", "map", "mrr", "p@2", "r@3", "bpref", "judged@2", "rbp"]
 QRELS = {"q2": {"a": 2, "b": 0, "z": 1}, "q1": {"b": 1, "c": 0}}
@@ -391,14 +391,14 @@ def test_documents_match_whichever_side_has_more(n_judged, rng):
      [10**400, 1], [np.float32(0.1), 1], [2**53, 2**53 + 1], [2**63, -1], []],
     ids=["floats", "mixed", "ints", "bools", "large int", "huge int", "float32", "equal", "wide", "none"],
 )  # fmt: skip
-def test_plain_numbers_have_the_bits_of_all_others(values):
-    plain = _plain_numbers(values)
-    if plain is None:
+def test_exact_floats_have_the_bits_of_all_others(values):
+    floats = _exact_floats(values)
+    if floats is None:
         assert any(type(v) is np.float32 or abs(v) >= 2**53 for v in values)
     else:
         expected = as_floats(values, "x") if values else np.empty(0)
-        assert plain.dtype == np.float64
-        assert plain.tobytes() == expected.tobytes()
+        assert floats.dtype == np.float64
+        assert floats.tobytes() == expected.tobytes()
 
 
 def test_grades_that_floats_do_not_tell_apart_are_refused():

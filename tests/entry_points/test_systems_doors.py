@@ -103,7 +103,7 @@ def test_other_columns(table):
     [
         ({"y_score": ["old", "neww"]}, ValueError, "Got no 'neww' among"),
         ({"y_score": ["old", "old"]}, ValueError, "Each system has a column of its own. Got 'old' twice"),
-        ({"y_score": {"a": "old", "b": "old"}}, ValueError, "Got 'old' as y_score and as y_score"),
+        ({"y_score": {"a": "old", "b": "old"}}, ValueError, "Each system has a column of its own. Got 'old' twice"),
         ({"y_score": ["old", "label"]}, ValueError, "Got 'label' as y_true and as y_score"),
         ({"y_score": ["old", "country"]}, TypeError, r"y_score\['country'\] must hold real numbers.*The columns are"),
         ({"qid": "query"}, ValueError, "Got no 'query' among .* Did you mean qid='qid'"),

@@ -16,8 +16,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator, evaluate
-from sklearn_rank._utils.storage import SavedArrays
-from sklearn_rank._utils.writing import written_whole
+from sklearn_rank._utils.storage import SavedArrays, replacing
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.model_selection import Comparison
 from sklearn_rank.results import Evaluation
@@ -60,7 +59,7 @@ def loaded_or_refused(kind, data, path):
 
 
 def words_of(result):
-    return result._plain()[0]
+    return result._to_saved()[0]
 
 
 def same(a, b):
@@ -257,7 +256,7 @@ def pack(path, members, compression=zipfile.ZIP_DEFLATED):
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited so on Linux alone")
 def test_memory_is_not_promised(tmp_path):
     """Headers that claim terabytes, and members that become 640 MiB, are refused without room for them."""
-    words = small_evaluation()._plain()[0] | {"kind": "Evaluation", "version": 1, "objects": {"qid": ["a", "b"]}}
+    words = small_evaluation()._to_saved()[0] | {"kind": "Evaluation", "version": 1, "objects": {"qid": ["a", "b"]}}
     text = np.array(json.dumps(words))
     meta = io.BytesIO()
     np.lib.format.write_array(meta, text)
@@ -304,10 +303,10 @@ def test_what_fails_changes_nothing(tmp_path):
         if before is not None:
             path.write_bytes(before)
             os.chmod(path, 0o640)
-        with pytest.raises(ZeroDivisionError), written_whole(path) as file:
+        with pytest.raises(ZeroDivisionError), replacing(path) as file:
             file.write(b"half" * (1 // 0 if file.write(b"half") else 1))
         assert [p.read_bytes() for p in tmp_path.iterdir()] == ([] if before is None else [before])
-    with written_whole(path) as file:
+    with replacing(path) as file:
         file.write(b"after")
         assert path.read_bytes() == b"before"
     assert path.read_bytes() == b"after"
@@ -318,7 +317,7 @@ def test_what_fails_changes_nothing(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="links take rights on Windows")
 def test_a_link_stays_one(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with written_whole(tmp_path / "link") as file:
+    with replacing(tmp_path / "link") as file:
         file.write(b"x")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_bytes() == b"x"

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sklearn_rank import evaluate
-from sklearn_rank._utils.writing import written_whole
+from sklearn_rank._utils.storage import replacing
 from sklearn_rank.results import Evaluation
 
 
@@ -19,7 +19,7 @@ def same(a, b):
 
 
 def test_what_is_no_plain_file_is_written_to_and_stays():
-    with written_whole(os.devnull) as file:
+    with replacing(os.devnull) as file:
         file.write(b"text")
     assert os.path.exists(os.devnull)
     assert not os.path.isfile(os.devnull)
@@ -32,10 +32,10 @@ def test_an_open_stream_is_written_to(tmp_path):
         (tmp_path / "link").symlink_to(f"/dev/fd/{out.fileno()}")
         for name in (f"/dev/fd/{out.fileno()}", tmp_path / "link"):
             out.write(b"before ")
-            with written_whole(name) as file:
+            with replacing(name) as file:
                 file.write(b"text ")
     assert (tmp_path / "out").read_bytes() == b"before text before text "
-    with pytest.raises(OSError, match="Bad file descriptor: '/dev/fd/4040'"), written_whole("/dev/fd/4040"):
+    with pytest.raises(OSError, match="Bad file descriptor: '/dev/fd/4040'"), replacing("/dev/fd/4040"):
         pass
     reads, writes = os.pipe()
     small_evaluation().save(f"/dev/fd/{writes}")

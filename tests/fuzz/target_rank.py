@@ -3,8 +3,7 @@
 import numpy as np
 from naive import expected_ranking
 
-from sklearn_rank._engine.block_labels import BlockLabels, as_grades
-from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES, Labels, Ranking, as_grades
 
 DEPTHS = 1, 2, 3, 7, 8, 10, 16, 33, 100, NO_CUTOFF
 KINDS = "f8", "f4", "f2", "i1", "u1"
@@ -29,7 +28,8 @@ def check(data: bytes) -> None:
     indptr[-1] = n
     ties, depth = [*TIE_POLICIES][asked[2] % 4], DEPTHS[asked[3] % len(DEPTHS)]
     grade, keep = as_grades(label), asked[2] >= 128
-    got = Ranking.by_score(label, score, indptr, depth=depth, ties=ties, keep_unretrieved=keep, grade=grade)
+    labels = Labels(label, indptr, grade=grade)
+    got = Ranking.by_score(labels, score, depth=depth, ties=ties, keep_unretrieved=keep)
     order, tie_end, ptr = expected_ranking(score, label, indptr, depth, ties, keep)
     assert got.ptr.tolist() == [*ptr]
     assert got.order.tolist() == [*order]
@@ -39,7 +39,6 @@ def check(data: bytes) -> None:
         assert got.tie_ends.tolist() == [*tie_end]
     if np.isnan(label).any():
         return
-    known = BlockLabels(None if grade is not None else label, indptr, grade=grade)
-    best = Ranking.by_score(None, np.zeros(n), indptr, depth=depth).sharing(known).ideal
+    best = labels.best(depth)
     expected = [-np.sort(-label[a:b])[:depth] for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
     assert best.label.tolist() == np.concatenate(expected).tolist()

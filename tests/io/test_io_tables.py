@@ -185,7 +185,7 @@ def test_missing_values(make, columns):
 def test_columns_of_the_wrong_type_or_name(make, columns):
     for name in ("label", "model"):
         broken = columns | {name: ["high" for _ in columns[name]]}
-        with pytest.raises(TypeError, match=f"Column '{name}' must hold real numbers, one a row. Got 'high'"):
+        with pytest.raises(TypeError, match=f"Column '{name}' must hold real numbers. Got "):
             read_table(make(broken), **NAMES)
     with pytest.raises(ValueError, match="A column must be one of the table's: .*'label'.* Got 'grade', 0 times"):
         read_table(make(columns), **NAMES | {"y_true": "grade"})
@@ -220,7 +220,7 @@ def test_files_without_pyarrow_name_the_extra(monkeypatch):
 def test_columns_of_lists(columns):
     broken = pd.DataFrame(columns)
     broken["model"] = [np.zeros(2)] * len(broken)
-    with pytest.raises(TypeError, match=r"Column 'model' must hold real numbers, one a row. Got array\(\[0., 0.\]\)"):
+    with pytest.raises(ValueError, match="Column 'model' must have one entry per row"):
         read_table(broken, **NAMES)
 
 

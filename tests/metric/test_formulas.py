@@ -7,7 +7,7 @@ from registry import METRICS, data_for, each, policies, tie_policy, together
 
 from sklearn_rank import evaluate, metric
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking
 from sklearn_rank._metric.decorator import _define_again, formula_of
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.metrics import map_score
@@ -222,12 +222,8 @@ def test_overlap_needs_all_labels():
     from sklearn_rank._engine.queries import DocumentsWithoutRow
 
     arrays = np.array([0]), np.array([2.0]), np.array([3]), np.array([3])
-    ranking = Ranking.by_score(
-        np.array([1.0]),
-        np.array([1.0]),
-        np.array([0, 1]),
-        unlisted=DocumentsWithoutRow(*arrays, n_queries=1, ranked=True),
-    )
+    unlisted = DocumentsWithoutRow(*arrays, n_queries=1, ranked=True)
+    ranking = Ranking.by_score(Labels(np.ones(1), np.array([0, 1]), unlisted), np.ones(1))
     with pytest.raises(ValueError, match="declare reads_all_labels=True"):
         Ranked(ranking, np.array([NO_CUTOFF])).overlap()
 
@@ -264,9 +260,9 @@ def test_one_tie_among_rows_in_order():
     label, score = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
     ptr, ends = np.array([0, 3]), np.array([1, 3, 3])
     for tie_end in (ends, np.array([1, 2, 3]), None):
-        ranking = Ranking(label, score, ptr, ptr, tie_end=tie_end)
+        ranking = Ranking(Labels(label, ptr), score, ptr, tie_end=tie_end)
         assert Ranked(ranking, np.array([NO_CUTOFF])).tied == (tie_end is ends)
-    ranking = Ranking(label[::-1].copy(), score, ptr, ptr, tie_end=ends)
+    ranking = Ranking(Labels(label[::-1].copy(), ptr), score, ptr, tie_end=ends)
     mrr = Ranked(ranking, np.array([NO_CUTOFF]))
     assert mrr.cumsum(weight=mrr.cascade(mrr.relevant) / mrr.rank) == pytest.approx((1 / 2 + 1 / 3) / 2)
 
@@ -313,5 +309,6 @@ def test_formulas_of_others_may_be_used():
 def test_n_counts_what_was_retrieved(depth, keep_unretrieved):
     """However many of it have a position."""
     label, score = np.arange(6.0), np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, -np.inf])
-    ranking = Ranking.by_score(label, score, np.array([0, 4, 6]), depth=depth, keep_unretrieved=keep_unretrieved)
+    labels = Labels(label, np.array([0, 4, 6]))
+    ranking = Ranking.by_score(labels, score, depth=depth, keep_unretrieved=keep_unretrieved)
     assert_array_equal(Ranked(ranking, np.array([depth])).n, [[3.0], [0.0]])

@@ -181,7 +181,7 @@ def test_a_formula_without_a_value_for_one_order_of_ties():
     tried = []
 
     def formula(r):
-        if r._ranking.tie_ends is None and (np.diff(np.sort(r.score[:4])) == 0).any():
+        if r._order.tie_ends is None and (np.diff(np.sort(r.score[:4])) == 0).any():
             tried.append(len(r.score))
             raise TypeError
         return r.cumsum(r.label)

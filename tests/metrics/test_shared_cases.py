@@ -247,5 +247,8 @@ def test_peers_own_tests():
             expected = {query: np.nan if value == "nan" else value for query, value in case["expected"].items()}
             assert values.keys() == expected.keys()
             assert_allclose(
-                [*values.values()], [expected[query] for query in values], atol=case["tolerance"], err_msg=case["source"]
+                [*values.values()],
+                [expected[query] for query in values],
+                atol=case["tolerance"],
+                err_msg=case["source"],
             )

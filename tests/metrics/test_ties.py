@@ -14,7 +14,7 @@ from scipy import stats
 
 from sklearn_rank import metrics
 from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking
+from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
 
@@ -325,8 +325,8 @@ def test_cascade_over_large_blocks_is_exact(drawn, sizes):
 
 
 def cascade(stop, score, depth=NO_CUTOFF):
-    ranking = Ranking.by_score(stop, score, np.array([0, len(stop)]), depth=depth)
-    ranked = Ranked(ranking, np.array([depth]))
+    labels = Labels(stop, np.array([0, len(stop)]))
+    ranked = Ranked(Ranking.by_score(labels, score, depth=depth), np.array([depth]))
     return ranked.cascade(ranked.label)
 
 

@@ -15,8 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
-from sklearn_rank.model_selection._early_stopping._scores import scores_of
-from sklearn_rank.model_selection._early_stopping._staged import shorten
+from sklearn_rank.model_selection._early_stopping import drop_later_stages, output_to_scores
 
 ROUNDS = 300
 
@@ -380,11 +379,11 @@ def test_rows_that_nothing_stops_by_are_told(library, ranking):
 
 
 def test_a_classifier_that_saw_one_grade_ties_all():
-    assert scores_of(LogisticRegression(), np.ones(3))(np.ones((4, 1))).tolist() == [0] * 4
+    assert output_to_scores(LogisticRegression(), np.ones(3))(np.ones((4, 1))).tolist() == [0] * 4
 
 
 def test_models_of_others_are_not_shortened():
     model = type("Elsewhere", (), {})()
     model._predictors, model.n_iter_ = [1, 2], 1
-    assert not shorten(model, 1)
+    assert not drop_later_stages(model, 1)
     assert model._predictors == [1, 2]

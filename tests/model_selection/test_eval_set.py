@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, parse_metric
-from sklearn_rank.model_selection._early_stopping._monitor import Monitor
-from sklearn_rank.model_selection._fit_arguments import FitData
+from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer
 
 
 def models():
@@ -204,16 +203,32 @@ def test_ids_of_two_kinds_are_other_queries(split):
         ranker.fit(X, y, qid=numbers, eval_set=(X_e, y_e, text))
 
 
+class InStages(RegressorMixin, BaseEstimator):
+    """A model whose stages multiply the first feature by these numbers; the last one is what it predicts."""
+
+    def __init__(self, stages):
+        self.stages = stages
+
+    def fit(self, X, y):
+        return self
+
+    def staged_predict(self, X):
+        return (stage * np.asarray(X)[:, 0] for stage in self.stages)
+
+    def predict(self, X):
+        return self.stages[-1] * np.asarray(X)[:, 0]
+
+
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
 def test_any_value_is_better_than_none():
     """Rank correlation is not defined for equal scores, so that a first round may have no value."""
-    metric = parse_metric("kendall(replace_undefined_by=nan)")
-    rows = FitData(None, np.array([0.0, 1, 2]), np.array([3]), None)
-    monitor = Monitor(rows, metric, None, None)
-    for scores in (np.zeros(3), np.zeros(3), np.array([2.0, 1, 0]), np.zeros(3)):
-        monitor.record(scores)
-    assert np.isnan(monitor.curve).tolist() == [True, True, False, True]
-    assert monitor.best == 2
+    X, y, qid = np.arange(3.0)[:, None], [0, 1, 2], [1, 1, 1]
+    ranker = QueryRanker(InStages([0, 0, -1, 0]), eval_metric="kendall(replace_undefined_by=nan)")
+    ranker.fit(X, y, qid=qid, eval_set=(X, y, [2, 2, 2]))
+    assert np.isnan(ranker.eval_curve_).tolist() == [True, True, False, True]
+    assert ranker.best_iteration_ == 2
+    assert ranker.best_score_ == -1
+    assert ranker.predict(X).tolist() == [0, -1, -2]
 
 
 def test_early_stopping_of_xgboost_itself_is_refused(ranking):

@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 
 from sklearn_rank import QueryRanker, RankingEvaluator
 from sklearn_rank.metrics import ndcg_score
-from sklearn_rank.model_selection._query_ranker import as_query_ranker
 
 
 class Recorder(BaseEstimator):
@@ -112,12 +111,16 @@ def test_a_classifier_ranks_by_the_expected_grade(rng):
 
 
 def test_wrapping():
-    assert isinstance(as_query_ranker(Ridge()), QueryRanker)
-    ranker = QueryRanker(Ridge())
-    assert as_query_ranker(ranker) is ranker
+    def fitted(model):
+        scores = RankingEvaluator("mrr", cv=2).cross_validate(model, X, Y, qid=QID, return_estimator=True)
+        return scores["estimator"][0]
+
+    for model in (Ridge(), QueryRanker(Ridge())):
+        ranker = fitted(model)
+        assert isinstance(ranker, QueryRanker)
+        assert isinstance(ranker.estimator_, Ridge)
     pipeline = make_pipeline(StandardScaler(), Ridge())
-    wrapped = as_query_ranker(pipeline)
-    assert isinstance(wrapped[-1], QueryRanker)
+    assert isinstance(fitted(pipeline)[-1], QueryRanker)
     assert isinstance(pipeline[-1], Ridge)
 
 

@@ -167,8 +167,11 @@ def test_other_names_and_columns():
     found = on_dask.evaluate(cut(other), metrics=NAMES, y_true="y", y_score="row", qid="bucket")
     expected = expected_of(frame)
     assert found.per_query["map"].tobytes() == expected.per_query["map"].tobytes()
-    same = on_dask.evaluate(cut(other), metrics="map", y_true="y", y_score="y", qid="bucket")
-    assert same.mean() == {"map": pytest.approx(expected_of(frame.assign(score=frame.label), "map").mean()["map"])}
+    weighted = frame.assign(qid=frame.qid + 9)
+    found = on_dask.evaluate(cut(weighted), metrics="map", sample_weight="qid")
+    assert found.mean() == expected_of(weighted, "map", sample_weight="qid").mean()
+    with pytest.raises(ValueError, match="must be different columns.*Got 'y' as y_true and as y_score"):
+        on_dask.evaluate(cut(other), metrics="map", y_true="y", y_score="y", qid="bucket")
 
 
 # --- queries in the index ------------------------------------------------------------------------------------
@@ -355,11 +358,11 @@ def test_what_the_schema_tells_is_checked_before_rows_are_read(ask):
         ({"gain": "exp"}, TypeError, "No metric of map has a keyword 'gain'"),
         ({"n_jobs": 2}, TypeError, "No metric of map has a keyword 'n_jobs'"),
         ({"y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
-        ({"y_true": "y"}, ValueError, "The dask DataFrame must have each.*Got no 'y' among 'label', 'score', 'qid'"),
+        ({"y_true": "y"}, ValueError, "data must have each.*Got no 'y' among 'label', 'score', 'qid'"),
         ({"y_true": "text"}, TypeError, "y_true must hold real numbers. Got the column 'text' of type str"),
         ({"y_score": "date"}, TypeError, "y_score must hold real numbers. Got the column 'date' of type datetime64"),
         ({"sample_weight": "text"}, TypeError, "sample_weight must hold real numbers. Got the column 'text'"),
-        ({"y_true": ["label", "text"]}, TypeError, "y_true must hold real numbers. Got the column 'text'"),
+        ({"metrics": "alpha_ndcg", "y_true": ["label", "text"]}, TypeError, "y_true must .* Got the column 'text'"),
     ]:
         with pytest.raises(error, match=message):
             ask(ddf, **{"metrics": "map"} | keywords)

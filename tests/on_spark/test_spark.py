@@ -18,7 +18,7 @@ from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, 
 
 import sklearn_rank.spark
 from sklearn_rank import evaluate
-from sklearn_rank._chunks.named_columns import ColumnNames
+from sklearn_rank._chunks.column_arguments import ColumnNames
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.spark import compare, mean, per_query
 from sklearn_rank.spark import evaluate as evaluate_on_spark
@@ -145,7 +145,11 @@ ASKED = {
     "per_query": lambda data, metrics: collected(per_query(data, metrics=metrics)),
     "mean": lambda data, metrics: mean(data, metrics=metrics),
     "compare": lambda data, metrics: repr(
-        compare(per_query(data, metrics=metrics), per_query(data, metrics=metrics, y_score="label"), metric="best")
+        compare(
+            per_query(data, metrics=metrics),
+            per_query(data.withColumn("score", data["label"]), metrics=metrics),
+            metric="best",
+        )
     ),
 }
 
@@ -220,7 +224,7 @@ def test_names_of_columns(spark):
     assert mean(result) == pytest.approx(expected.mean(), rel=1e-13)
     linear = result.selectExpr("avg(`ndcg(gain=linear)@3`)").first()[0]
     assert linear == pytest.approx(expected.mean()["ndcg(gain=linear)@3"])
-    with pytest.raises(ValueError, match=r"The Spark DataFrame must have each of the columns once.*Got 2 'x' among"):
+    with pytest.raises(ValueError, match=r"data must have each of the columns once.*Got 2 'x' among"):
         per_query(df, metrics="map", **columns | {"qid": "x"})
     with pytest.raises(ValueError, match=r"Got no 'qid' among 'a.b', 'QID'"):
         per_query(df, metrics="map", **columns | {"qid": "qid"})
@@ -272,7 +276,7 @@ def test_names_of_metrics_are_plain():
         ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
         ({"metrics": "map", "y_true": "text"}, TypeError, "y_true must hold .* Got the column 'text' of type string"),
         ({"metrics": "map", "y_score": "list"}, TypeError, "y_score must .* Got the column 'list' of type array<int>"),
-        ({"metrics": "map", "y_true": ["label", "text"]}, TypeError, "y_true must hold .* Got the column 'text'"),
+        ({"metrics": "alpha_ndcg", "y_true": ["label", "text"]}, TypeError, "y_true must .* Got the column 'text'"),
         ({"metrics": "map", "sample_weight": "text"}, TypeError, "sample_weight must hold .* Got the column 'text'"),
         ({"metrics": "map", "qid": "list"}, TypeError, r"qid must be of one of .*Got the column 'list' of type array"),
         ({"metrics": "map", "qid": "folded"}, TypeError, r"Got the column 'folded' of type string collate UTF8_LCASE"),

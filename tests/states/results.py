@@ -18,7 +18,7 @@ places = st.sampled_from(["one", "two", "three.npz"])
 
 def seen(result):
     """All that a result says of itself."""
-    words, arrays = result._plain()
+    words, arrays = result._to_saved()
     return repr(words), {name: (a.dtype.str, a.shape, repr(a.tolist())) for name, a in arrays.items()}
 
 

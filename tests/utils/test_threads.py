@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 
 from sklearn_rank import evaluate
-from sklearn_rank._engine import check
-from sklearn_rank._engine.check import check_queries
-from sklearn_rank._utils import kept_threads
-from sklearn_rank._utils import threads as _threads
+from sklearn_rank._engine import check, ranking
+from sklearn_rank._engine.check import read
+from sklearn_rank._utils import threads
 from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads, with_own
 from sklearn_rank.io import read_trec_run
 
@@ -27,7 +26,7 @@ BLOCKS = [(i, i + 1) for i in range(1000)]
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_threads, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(threads, "BLOCK_ROWS", 2)
 
 
 def meeting(n_threads=2):
@@ -98,9 +97,9 @@ def test_sparse_lists_use_threads(monkeypatch):
 
 
 def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
-    meet, real = meeting(), sys.modules["sklearn_rank._engine.per_query"].rank_block
+    meet, real = meeting(), ranking.rank_block
     result = evaluate(np.ones(40), np.ones(40), qid=np.arange(40) // 2, metrics="map", n_jobs=2)
-    monkeypatch.setattr("sklearn_rank._engine.per_query.rank_block", lambda *a: meet(real(*a)))
+    monkeypatch.setattr(ranking, "rank_block", lambda *a: meet(real(*a)))
     assert result.n_tied == {"map": 20}
 
 
@@ -108,8 +107,7 @@ def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
 def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
     meet, real = meeting(), check.read_rows
     monkeypatch.setattr(check, "read_rows", lambda *rows: meet(real(*rows)))
-    monkeypatch.setattr(check, "FEW_ROWS", 2)
-    check_queries(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
+    read(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
 
 
 def test_files_are_read_on_threads(monkeypatch, tmp_path):
@@ -137,7 +135,7 @@ def test_a_thread_is_kept_for_the_next_call():
 
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_a_thread_that_failed_is_kept(n_threads, monkeypatch):
-    monkeypatch.setattr(kept_threads, "MOST_IDLE", 2)
+    monkeypatch.setattr(threads, "MOST_IDLE", 2)
     before = threads_of(n_threads)
     with pytest.raises(ValueError, match="failed"):
         on_threads(int, iter(["1", "failed"]), n_threads)
@@ -160,15 +158,15 @@ def test_calls_in_threads_and_calls_in_calls_have_threads_of_their_own():
 
 
 def test_no_more_threads_are_kept_than_processors(monkeypatch):
-    monkeypatch.setattr(kept_threads, "MOST_IDLE", 1)
-    kept_threads._end_idle()
+    monkeypatch.setattr(threads, "MOST_IDLE", 1)
+    threads._end_idle()
     threads_of(4)
-    assert len(kept_threads._idle) == 1
+    assert len(threads._idle) == 1
 
 
 @pytest.mark.parametrize("n_more", [0, 1])
 def test_threads_that_do_not_start_leave_the_work_to_others(n_more, monkeypatch):
-    kept_threads._end_idle()
+    threads._end_idle()
     starts = iter([None] * n_more)
 
     def start(self, start=Thread.start):
@@ -176,20 +174,20 @@ def test_threads_that_do_not_start_leave_the_work_to_others(n_more, monkeypatch)
             return start(self)
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(kept_threads.KeptThread, "start", start)
+    monkeypatch.setattr(threads.KeptThread, "start", start)
     meet = meeting(1 + n_more)
     assert for_each(lambda a, b: meet(a), BLOCKS, 4) == [*range(1000)]
 
 
 def test_a_thread_without_memory_to_begin_leaves_the_work_to_others(monkeypatch):
-    seen, stops = [], _threads._stops
+    seen, stops = [], threads._stop_events
 
     def stops_of_callers():
         if current_thread().name == "sklearn_rank":
             raise MemoryError
         return stops()
 
-    monkeypatch.setattr(_threads, "_stops", stops_of_callers)
+    monkeypatch.setattr(threads, "_stop_events", stops_of_callers)
     monkeypatch.setattr(threading, "excepthook", lambda error: seen.append(error.exc_type))
     found = []
     caller = Thread(target=lambda: found.extend(on_threads(str, range(100), 2)), daemon=True)
@@ -202,7 +200,7 @@ def test_a_thread_without_memory_to_begin_leaves_the_work_to_others(monkeypatch)
 def test_results_that_are_missing_without_an_error_are_not_returned():
     """A thread that has failed, and had no memory to say why."""
     with pytest.raises(MemoryError):
-        on_threads(lambda item: _threads._stops()[-1].set(), range(100), 2)
+        on_threads(lambda item: threads._stop_events()[-1].set(), range(100), 2)
 
 
 def test_a_kept_thread_holds_no_data():

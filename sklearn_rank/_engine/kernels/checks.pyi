@@ -5,17 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Numbers = tuple[float, float, bool, bool, bool, bool]
+
 def read_rows(
-    label: NDArray[Any], score: NDArray[Any], grade: NDArray[np.uint8] | None
-) -> tuple[float, float, bool, bool, bool, bool]: ...
-def read_scores(score: NDArray[Any]) -> tuple[bool, bool]: ...
-def read_plain(
-    label: NDArray[Any],
-    score: NDArray[Any],
-    ids: NDArray[Any],
+    label: NDArray[Any] | None,
+    score: NDArray[Any] | None,
+    ids: NDArray[Any] | None,
     begin: int,
     end: int,
-    grade: NDArray[np.uint8],
-    starts: NDArray[np.int64],
+    grade: NDArray[np.uint8] | None,
+    starts: NDArray[np.int64] | None,
     heads: NDArray[Any] | None,
-) -> tuple[tuple[float, float, bool, bool, bool, bool], int, int, bool] | None: ...
+) -> tuple[Numbers, Numbers, bool, int] | None: ...

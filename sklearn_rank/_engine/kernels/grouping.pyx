@@ -1,36 +1,37 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Grouping of rows by query: distinct keys numbered through a hash table, and rows put in order by counting.
+"""Group rows by query: runs of equal ids, distinct keys numbered by hashing, and rows put in order by counting.
 
-Numbers go by first appearance. A table has a power of two of slots, each with a number plus one, or 0 where it is
-free; a key's number is in the first slot that was free from the place its bits say. No more than a quarter of the
-slots are taken, so that this is nearly always the place itself: a wrong guess costs more than the memory.
-
-Places and hashes depend on a secret that each process draws when it starts, so that nobody can choose keys that all
-want one place. Numbers do not depend on it.
+In: ids as bytes of one width, as keys of 64 bits, or as pieces of a text. Out: where runs begin, the number of each row
+in order of first appearance, rows in the order of these numbers, and rows of two sides that match.
+A table has a power of two of slots, each with a number plus one, or 0 where it is free; no more than a quarter are
+taken, so that a key is nearly always where its bits say, and a wrong guess costs more than the memory. These places
+depend on a secret that each process draws, so that nobody can choose keys that all want one place; numbers do not.
 """
 from os import urandom
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp, memcpy, memset
+
+from sklearn_rank._engine.kernels.common cimport PREFETCH, PREFETCH_TO_WRITE, count_steps, fetch_ahead
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(PyObject*, Py_ssize_t*)
     Py_ssize_t PyUnicode_GetLength(PyObject*)
     void PyErr_Clear()
 
-from libc.stdint cimport uintptr_t
-
-from sklearn_rank._engine.kernels.common cimport PREFETCH, PREFETCH_TO_WRITE, count_steps, fetch_ahead
-
-include "runs.pxi"
+ctypedef fused word_t:
+    uint8_t
+    uint32_t
+    uint64_t
 
 cdef uint64_t FACTOR = int.from_bytes(urandom(8), "little") | 1
 cdef enum:
     N_SALTS = 64                # words of 32 bits: two for each word of 64 bits that is hashed
     NEXT = 16                   # objects ahead that are asked for
+    TOGETHER = 16               # rows that are first asked whether any begins a run
 cdef uint64_t TOP_BIT = <uint64_t> 1 << 63
 cdef bytes drawn = urandom(4 * N_SALTS)
 cdef uint32_t[N_SALTS] SALT
@@ -39,60 +40,83 @@ memcpy(SALT, <const char*> drawn, 4 * N_SALTS)
 
 # --- runs ----------------------------------------------------------------------------------------------------
 
-def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t[::1] out, heads):
-    """Write the rows from `begin` on whose bytes are not those of the row before; return how many, and if ids fall.
 
-    The first row is one, and the end of the last row is written too. Ids of `width` bytes, without gaps, are numbers
-    with the bit `sign` for those below 0; it is only said of numbers whether they fall. The ids of the rows are written
-    to `heads`, which is of their type.
+def find_starts(ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t[::1] starts, heads):
+    """Find runs as `find_runs` does, in an array without gaps; return how many begin, and whether ids fall.
+
+    Written are OUT `starts` and OUT `heads`, which has the type of the ids.
     """
-    cdef Py_buffer given, room
-    cdef int64_t n = 0
+    cdef Py_buffer given, out
+    cdef int64_t n
     cdef bint falls = False
     PyObject_GetBuffer(ids, &given, PyBUF_SIMPLE)    # of whatever type, and faster than a memoryview
     try:
-        PyObject_GetBuffer(heads, &room, PyBUF_WRITABLE)
+        PyObject_GetBuffer(heads, &out, PyBUF_WRITABLE)
     except BaseException:
         PyBuffer_Release(&given)
         raise
-    cdef int64_t n_rows = given.len // width
     with nogil:
-        if width == 8:
-            n = _find_starts(
-                <const uint64_t*> given.buf, sign, begin, end, n_rows, &out[0], <uint64_t*> room.buf, &falls
-            )
-        elif width == 4:
-            n = _find_starts(
-                <const uint32_t*> given.buf, <uint32_t> sign, begin, end, n_rows, &out[0], <uint32_t*> room.buf, &falls
-            )
-        elif width == 2:
-            n = _find_starts(
-                <const uint16_t*> given.buf, <uint16_t> sign, begin, end, n_rows, &out[0], <uint16_t*> room.buf, &falls
-            )
-        elif width == 1:
-            n = _find_starts(
-                <const uint8_t*> given.buf, <uint8_t> sign, begin, end, n_rows, &out[0], <uint8_t*> room.buf, &falls
-            )
-        else:
-            n = _find_in_bytes(<const uint8_t*> given.buf, width, begin, end, n_rows, &out[0], <uint8_t*> room.buf)
+        n = find_runs(given.buf, width, sign, begin, end, given.len // width, &starts[0], out.buf, &falls)
     PyBuffer_Release(&given)
-    PyBuffer_Release(&room)
+    PyBuffer_Release(&out)
     return n, falls
 
 
-cdef int64_t _find_in_bytes(
-    const uint8_t* x, int64_t width, int64_t begin, int64_t end, int64_t n_rows, int64_t* out, uint8_t* head
+cdef int64_t find_runs(
+    const void* ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t n_rows,
+    int64_t* starts, void* heads, bint* falls,
 ) noexcept nogil:
-    """Write what `_find_starts` does, for ids of any width."""
+    """Write the rows from `begin` up to `end` whose id is not that of the row before, and their ids; return how many.
+
+    Row 0 is one, and the end of the last row is written too, so OUT `starts` has room for one more than there are rows,
+    and OUT `heads` for as many ids. OUT `falls` is whether a number of 4 or 8 bytes is below the one before, where those
+    below 0 have the bit `sign`. Ids of another width may fall, as far as is said.
+    """
+    cdef int64_t n
+    if width == 8:
+        n = _find_words(<const uint64_t*> ids, sign, begin, end, starts, <uint64_t*> heads, falls)
+    elif width == 4:
+        n = _find_words(<const uint32_t*> ids, <uint32_t> sign, begin, end, starts, <uint32_t*> heads, falls)
+    else:
+        falls[0] = True
+        n = _find_bytes(<const uint8_t*> ids, width, begin, end, starts, <uint8_t*> heads)
+    if end == n_rows:
+        starts[n] = end
+        n += 1
+    return n
+
+
+cdef int64_t _find_words(
+    const word_t* x, word_t sign, int64_t begin, int64_t end, int64_t* starts, word_t* heads, bint* falls
+) noexcept nogil:
+    """Most rows are of the query of the row before, so several are first asked together whether any is not."""
+    cdef int64_t i, stop, n = 0, row = begin
+    cdef bint falling = False
+    if begin == 0 and end > 0:
+        starts[0], heads[0] = 0, x[0]
+        n = row = 1
+    while row < end:
+        stop = min(row + TOGETHER, end)
+        fetch_ahead(x + row, TOGETHER * sizeof(word_t))
+        if memcmp(x + row, x + row - 1, (stop - row) * sizeof(word_t)) != 0:
+            for i in range(row, stop):
+                starts[n], heads[n] = i, x[i]    # in any case: nothing to guess
+                n += x[i] != x[i - 1]
+                falling |= (x[i] ^ sign) < (x[i - 1] ^ sign)
+        row = stop
+    falls[0] = falling
+    return n
+
+
+cdef int64_t _find_bytes(
+    const uint8_t* x, int64_t width, int64_t begin, int64_t end, int64_t* starts, uint8_t* heads
+) noexcept nogil:
     cdef int64_t i, n = 0
     for i in range(begin, end):
         if i == 0 or memcmp(x + i * width, x + (i - 1) * width, width) != 0:
-            out[n] = i
-            memcpy(head + n * width, x + i * width, width)
+            starts[n] = i
+            memcpy(heads + n * width, x + i * width, width)
             n += 1
-    if end == n_rows:
-        out[n] = end
-        n += 1
     return n
 
 
@@ -106,11 +130,9 @@ def number_keys(
 ):
     """Number the keys of rows from `begin` on, of which `n_done` are done; return how many are, and how many numbers.
 
-    Written are the `number` of each row and, of each number, its key and the row where it comes `first`. It stops at a
-    new key that there is no room for.
-
-    If there is a `text`, it holds a piece for each row, up to its `end`; keys are those of `hash_pieces`, and rows are
-    alike if their pieces are. The piece of each number is `kept`, up to its `kept_end`.
+    IN `key`, and maybe a `text` with a piece for each row, up to its `end`: then keys are those of `hash_pieces`, and
+    rows are alike if their pieces are. OUT the `number` of each row and, of each number, `key_of` it, the row where it
+    comes `first`, and its piece, `kept` up to its `kept_end`. It stops at a new key that these have no space for.
     """
     cdef int64_t i, slot, found, n = n_numbers, last = table.shape[0] - 1
     cdef int64_t length = 0, n_kept = 0
@@ -155,7 +177,7 @@ def number_near_keys(
 ):
     """As `number_keys`, of numbers so near to each other that the `table` has a slot for each from the `lowest` on.
 
-    Return -1 at a number without a slot: another thread has written it since the range was found.
+    Return -1 at a number without a slot: another thread has written it since the lowest was looked for.
     """
     cdef int64_t i, n = n_numbers
     cdef uint64_t slot, n_slots = table.shape[0]
@@ -207,53 +229,25 @@ cdef int _shift(int64_t n_slots) noexcept nogil:
 
 
 cdef inline int64_t _place(int64_t key, int shift) noexcept nogil:
-    """Multiplied once, keys in large steps would crowd: in one process of twenty to over 2 probes a key, at worst 300.
-
-    The folds differ, so that no simple key is left with nothing after both.
-    """
+    """Multiplied once, keys in large steps would crowd. The folds differ, so that both leave something of any key."""
     cdef uint64_t x = <uint64_t> key
     x = (x ^ (x >> 29)) * FACTOR
     return <int64_t> (((x ^ (x >> 32)) * FACTOR) >> shift)
 
 
 def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
-    """Write the slot where each key is looked for first."""
+    """Write OUT the slot where each key is looked for first."""
     cdef int64_t i
     cdef int shift = _shift(n_slots)
     for i in range(key.shape[0]):
         out[i] = _place(key[i], shift)
 
 
-def narrow_pieces(const uint32_t[::1] points, int64_t width, uint8_t[::1] text, int64_t[::1] end):
-    """Write pieces of `width` code points each, of a byte each where all are below 256; return the bytes of the text.
-
-    A piece is narrow or wide whatever the others are, and its length tells which, so pieces are alike if their bytes
-    are.
-    """
-    cdef int64_t i, j, at = 0
-    cdef uint32_t all_bits
-    cdef const uint32_t* piece
-    with nogil:
-        for i in range(end.shape[0]):
-            piece = &points[i * width]
-            all_bits = 0
-            for j in range(width):
-                all_bits |= piece[j]
-                text[at + j] = <uint8_t> piece[j]
-            if all_bits < 256:
-                at += width
-            else:
-                memcpy(&text[at], piece, 4 * width)
-                at += 4 * width
-            end[i] = at
-    return at
-
-
 def copy_strings(objects, int64_t begin, uint8_t[::1] text, int64_t[::1] end):
-    """Write the objects of an array from `begin` on, each with a NUL behind it; return whether all could be.
+    """Write the objects of an array from `begin` on into OUT `text`, each with a NUL behind it, up to its OUT `end`.
 
-    It stops at one that is no str, or not of ASCII, and where `text` has no room. No reference is taken, as to write to
-    each object takes longer than to read it: while this thread has the lock of Python, no other removes one.
+    It stops at one that is no str, or not of ASCII, and where `text` is full; return whether all were written. No
+    reference is taken: while this thread has the lock of Python, no other thread removes an object.
     """
     cdef Py_buffer given
     cdef int64_t i, at = 0, n = end.shape[0]
@@ -282,7 +276,7 @@ def copy_strings(objects, int64_t begin, uint8_t[::1] text, int64_t[::1] end):
 
 
 def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):
-    """Key of each piece of a text: its bytes and its length if it has up to seven, else a hash with the top bit set.
+    """Write OUT a key of each piece: its bytes and its length if it has up to seven, else a hash with the top bit set.
 
     The hash is NH, of UMAC (Black et al., CRYPTO 1999), in blocks: two pieces that were chosen without knowledge of
     the secret have one hash with a probability of about 2**-32.
@@ -333,7 +327,7 @@ cdef inline uint64_t _product(uint64_t word, int64_t j) noexcept nogil:
 
 
 def count_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::1] count):
-    """Add the rows of each number; numbers are of runs of rows, from `starts[i]` up to `starts[i + 1]`, or of rows."""
+    """Add the rows of each number to OUT `count`; IN numbers of rows, or of runs from `starts[i]` to the next."""
     cdef int64_t i
     with nogil:
         for i in range(number.shape[0]):
@@ -341,7 +335,7 @@ def count_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::
 
 
 def place_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t row, int64_t[::1] at, int64_t[::1] order):
-    """Write rows, from `row` on, to where those of their number go on, `at` of each number; it is moved on."""
+    """Write rows from `row` on into OUT `order`, where those of their number go on: `at` of each, which moves on."""
     cdef int64_t i, n
     with nogil:
         if starts is None and number.shape[0] > 0:
@@ -356,7 +350,7 @@ def place_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t ro
 
 
 cdef void _place_each(const uint32_t* number, int64_t n, int64_t row, int64_t* at, int64_t* order) noexcept nogil:
-    """The place of a row some steps ahead is asked for, near enough to where it will be: 0.8 of the time."""
+    """The place of a row some steps ahead is asked for, near enough to where it will be."""
     cdef int64_t i
     for i in range(n):
         if i + 24 < n:
@@ -366,27 +360,24 @@ cdef void _place_each(const uint32_t* number, int64_t n, int64_t row, int64_t* a
 
 
 def take_rows(x, int64_t width, const int64_t[::1] rows, out):
-    """Write the entries of `x`, which have `width` bytes and no gaps, of some rows."""
-    cdef Py_buffer given, room
+    """Write OUT the entries of `x`, which have `width` bytes and no gaps, of some rows."""
+    cdef Py_buffer given, taken
     PyObject_GetBuffer(x, &given, PyBUF_SIMPLE)
-    PyObject_GetBuffer(out, &room, PyBUF_WRITABLE)
+    PyObject_GetBuffer(out, &taken, PyBUF_WRITABLE)
     cdef const int64_t* row = &rows[0] if rows.shape[0] > 0 else NULL
     with nogil:
         if width == 8:
-            _take(<const uint64_t*> given.buf, row, rows.shape[0], <uint64_t*> room.buf)
+            _take(<const uint64_t*> given.buf, row, rows.shape[0], <uint64_t*> taken.buf)
         elif width == 4:
-            _take(<const uint32_t*> given.buf, row, rows.shape[0], <uint32_t*> room.buf)
+            _take(<const uint32_t*> given.buf, row, rows.shape[0], <uint32_t*> taken.buf)
         elif width == 1:
-            _take(<const uint8_t*> given.buf, row, rows.shape[0], <uint8_t*> room.buf)
+            _take(<const uint8_t*> given.buf, row, rows.shape[0], <uint8_t*> taken.buf)
     PyBuffer_Release(&given)
-    PyBuffer_Release(&room)
+    PyBuffer_Release(&taken)
 
 
 cdef void _take(const word_t* x, const int64_t* row, int64_t n, word_t* out) noexcept nogil:
-    """Eight are read before they are written, so that more wait for memory at a time.
-
-    Of 3.8 million shuffled rows with doubles it takes 1.8 ns an entry, a plain loop 2.8, and NumPy's `take` 6.3.
-    """
+    """Eight are read before they are written, so that more wait for memory at a time."""
     cdef word_t[8] entry
     cdef int64_t i = 0, j
     while i + 8 <= n:
@@ -406,11 +397,11 @@ def match_rows(
     const int64_t[::1] other_indptr, const int64_t[::1] other_order,
     int64_t[::1] table, int64_t[::1] match,
 ):
-    """For each row of the other side the row on this one with the same key in the same query, or -1, into `match`.
+    """Write OUT `match`: for each row of the other side the row on this one with its key in its query, or -1.
 
     Return two rows of this side that are the same, and give up; -1 and -1 if there are none. Keys, texts and ends are
     as in `number_keys`; query q has the rows `order[indptr[q]:indptr[q + 1]]`, or these themselves without an order.
-    The `table` has room for four times the longest query.
+    The `table` has four slots for each row of the longest query.
     """
     cdef int64_t q, i, row, slot, found, size, steps = 0
     cdef int shift

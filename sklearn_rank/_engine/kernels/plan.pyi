@@ -78,6 +78,7 @@ class Program:
         is_constant: bool,
         outs: Sequence[tuple[Array, NDArray[np.bool_]]],
     ) -> bool: ...
+
 def divide(
     numerator: Array,
     denominator: Array,

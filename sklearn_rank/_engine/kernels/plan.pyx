@@ -208,13 +208,13 @@ cdef void _spread(const double[:, :] of_query, const int64_t[::1] ptr, double[::
 cdef void _take_at_ranks(
     const double[::1] x, const int64_t[::1] ptr_of_x, const int64_t[::1] ptr, double[::1] out
 ) noexcept:
-    """Write the number that another order has at the rank of each position; below its end its last one."""
+    """Write the number that another order has at the rank of each position; below its end its last one, or 0."""
     cdef int64_t q, i, n
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n = ptr_of_x[q + 1] - ptr_of_x[q]
             for i in range(ptr[q + 1] - ptr[q]):
-                out[ptr[q] + i] = x[ptr_of_x[q] + min(i, n - 1)]
+                out[ptr[q] + i] = x[ptr_of_x[q] + min(i, n - 1)] if n > 0 else 0.0
 
 
 cdef class Ratio:

@@ -1,6 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Lines of fields between blanks, as TREC's files have them, and the rows of a run joined with those of judgements."""
+"""Read files of TREC, and join the rows of a run with those of judgements.
+
+In: lines of fields between blanks as bytes; scores, labels, and which row matches which.
+Out: ids and numbers of rows, and where reading stopped; or labels and scores of all rows of both sides by query.
+A file is read once, byte by byte, without an object for a field. Numbers are read as C does in its own locale, and those
+with few digits by one division or product of exact numbers, which rounds once.
+"""
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -28,7 +34,7 @@ cdef extern from *:
     double STRTOD(const char*, char**) nogil
 
 if MAKE_C_LOCALE() == NULL:
-    raise MemoryError("There is no room for the C locale.")
+    raise MemoryError("There is no memory for the C locale.")
 
 cdef double[23] TEN_TO = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
                           1e17, 1e18, 1e19, 1e20, 1e21, 1e22]  # the powers of ten that a double holds exactly
@@ -40,11 +46,11 @@ def read_fields(
     uint8_t[::1] query, int64_t[::1] query_end, int64_t[::1] run_start,
     uint8_t[::1] document, int64_t[::1] document_end, double[::1] value,
 ):
-    """Split lines into fields; return where it stopped, how many rows there are, and how many runs.
+    """Split lines, each with its newline, into fields; return where it stopped, and how many rows and runs there are.
 
-    Each has its newline. Of `n_fields` the first is the query, the third the document, and `value_field`, counted from
-    0, a number. Lines without a field are skipped. It stops at the start of a line that is not so.
-    Rows whose query is that of the row before make a run, which the query is written for once.
+    Of `n_fields` the first is the OUT query, the third the OUT document, and `value_field`, counted from 0, the OUT
+    value; each text is written up to its end. Rows whose query is that of the row before make a run, which begins at
+    OUT `run_start` and has its query once. Lines without a field are skipped. It stops at a line that is not so.
     """
     cdef int64_t at = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
     cdef bint good = True
@@ -145,10 +151,10 @@ def join_rows(
     const uint8_t[::1] keep, uint8_t[::1] retrieved,
     double[::1] out_label, double[::1] out_score, int64_t[::1] out_row,
 ):
-    """Rows of a run, and after those of each query the judged rows that match none of them; return how many there are.
+    """Write OUT rows of a run, and after those of each query the judged rows that match none; return how many.
 
-    `match` is the judged row of each row, or -1; `retrieved` comes in as zeros, one for each judged row. Rows of the
-    run are numbered from 0, judged rows go on from there. Queries not to `keep` are skipped.
+    IN `match` is the judged row of each row, or -1; `retrieved` comes in as zeros, one for each judged row. Rows of the
+    run are numbered from 0, and judged rows go on from there. Queries not to `keep` are skipped.
     """
     cdef int64_t q, i, row, n = 0
     with nogil:

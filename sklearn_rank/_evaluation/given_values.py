@@ -28,12 +28,12 @@ from sklearn_rank._utils.typing import Array
 
 AVERAGES = ("macro", "micro", "geometric")
 
-ROUNDING = 1e-9
+MEAN_TOLERANCE = 1e-9
 """Share of the largest value by which a mean may differ from one that was summed up in another order."""
 
 
 @dataclass(frozen=True)
-class PlainValues:
+class GivenValues:
     """Values of a metric per query, with its mean. They are used like computed ones, but cannot be computed again.
 
     Attributes
@@ -67,14 +67,8 @@ class PlainValues:
         """Mean over queries, which was given; it already has the weights."""
         return np.array([self.mean])
 
-    def take(self, rows: Any, name: str, weight: Array | None) -> PlainValues:
-        """Values of the queries at some places.
-
-        Raises
-        ------
-        ValueError
-            If their mean is pooled or geometric, which values do not determine.
-        """
+    def take(self, rows: Any, name: str, weight: Array | None) -> GivenValues:
+        """Values of the queries at some positions; a pooled or geometric mean cannot be taken again."""
         values = self.of_queries[rows]
         if self.average_kind != "macro":
             raise ValueError(
@@ -103,7 +97,8 @@ def check_column(name: str, column: ArrayLike, ids: NDArray[Any], dtype: type[An
     if numbers.shape != ids.shape:
         raise ValueError(f"{name} must have one entry per query, {len(ids)}. Got shape {numbers.shape}.")
     _check_labels(name, column, ids)
-    with np.errstate(invalid="ignore"):  # of NaN and infinity, which are refused below
+    # NaN and infinity are refused below.
+    with np.errstate(invalid="ignore"):
         array = numbers.astype(dtype)
     if (array != numbers)[~np.isnan(numbers)].any() or (dtype is not np.float64 and np.isnan(numbers).any()):
         raise ValueError(f"{name} must hold values of {dtype.__name__}. Got {echo(numbers.tolist())}.")
@@ -156,13 +151,7 @@ def check_metric_names(values: Mapping[str, Any], **by_metric: Mapping[str, Any]
 
 
 def mean_of(metric: str, values: Array, weight: Array | None, average: str, given: float | None = None) -> float:
-    """Mean of plain values; NaN is left out. A mean that was given is kept to the last bit.
-
-    Raises
-    ------
-    ValueError
-        If it must be given, or is not the mean of these values.
-    """
+    """Mean of given values; NaN is left out. A mean that was given is kept to the last bit."""
     if average not in AVERAGES:
         raise ValueError(
             f"average must be one of {', '.join(map(repr, AVERAGES))}. Got {echo(average)} for {echo(metric)}."
@@ -177,7 +166,7 @@ def mean_of(metric: str, values: Array, weight: Array | None, average: str, give
         mean = float(np.average(values[defined], weights=None if weight is None else weight[defined]))
     if given is None:
         return mean
-    rounding = ROUNDING * np.abs(values[defined]).max(initial=0)
+    rounding = MEAN_TOLERANCE * np.abs(values[defined]).max(initial=0)
     if not np.isclose(given, mean, rtol=0, atol=rounding, equal_nan=True):
         raise ValueError(
             f"A macro mean must be that of the values, {mean:g}: leave it out, or pass average= of another kind. "

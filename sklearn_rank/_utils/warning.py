@@ -1,0 +1,56 @@
+"""Warnings of this library: where they point, who may take them, and filters that threads do not mix up.
+
+`warnings.catch_warnings` is for the whole process: it puts back at its end what it found at its start. Of two threads
+that are in it at the same time, the later one puts back what the earlier one had changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import RLock
+
+_collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
+_lock = RLock()
+# A child whose parent forks while a thread holds the lock could never take it.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+
+def warn_caller(message: str) -> None:
+    """Warn the code that called this library, or add the message to those that a function inside it collects."""
+    collected = _collected.get()
+    if collected is not None:
+        collected.append(message)
+    else:
+        warnings.warn(message, UserWarning, stacklevel=levels_to_caller())
+
+
+@contextmanager
+def collected_warnings() -> Generator[list[str]]:
+    """Collect what this thread, and the threads that work for it, would warn of."""
+    messages: list[str] = []
+    before = _collected.set(messages)
+    try:
+        yield messages
+    finally:
+        _collected.reset(before)
+
+
+@contextmanager
+def own_filters() -> Generator[None]:
+    """Enter code that changes filters, such as scikit-learn's `check_array`; it must not wait for another thread."""
+    with _lock, warnings.catch_warnings():
+        yield
+
+
+def levels_to_caller() -> int:
+    """Number of frames up to the code that called this library, directly or by scikit-learn: the `stacklevel`."""
+    frame, levels = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("sklearn_rank.", "sklearn.")):
+        frame, levels = frame.f_back, levels + 1
+    return levels

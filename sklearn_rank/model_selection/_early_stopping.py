@@ -1,0 +1,498 @@
+"""Early stopping by one of our metrics, which is computed on the validation rows after each round.
+
+Each library offers another way to look at a round and to stop, so each has a function of its own here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, softmax
+from sklearn.base import is_classifier
+
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.constraints import is_count
+from sklearn_rank._utils.echo import echo
+from sklearn_rank.model_selection._fit_arguments import (
+    comes_from,
+    evaluation_arguments,
+    fit_model,
+    last_step,
+    training_arguments,
+)
+from sklearn_rank.model_selection._fit_data import FitData
+from sklearn_rank.model_selection._response import RESPONSE, check_grades, expected_grade, predict_scores
+
+OnRound = Callable[[int, float], Any]
+
+
+class Monitor:
+    """Records a metric after each round; the first best round wins.
+
+    Attributes
+    ----------
+    curve : list of float
+        Value of each round.
+    best : int
+        Index of the best one.
+    should_stop : bool
+        Whether there was no improvement for `patience` rounds.
+    shortened : bool
+        Whether the model predicts from the best round by itself, which is for a strategy to say.
+    """
+
+    def __init__(self, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None) -> None:
+        self.rows = GroupedRows.of(validation.y, validation.query, _weight_of_queries(validation))
+        self._prepared = self.rows.prepare({"metric": spec})
+        self.spec, self.patience, self.on_round = spec, patience, on_round
+        self.greater_is_better = spec.metric.greater_is_better
+        self.curve: list[float] = []
+        self.best, self.should_stop, self.shortened = 0, False, True
+        # Labels that leave the metric without a value are refused before any training.
+        ideal = self._prepared.evaluate(np.nan_to_num(self.rows.label))
+        if ideal.n_undefined["metric"] == len(self.rows.ids):
+            raise ValueError(
+                "Early stopping needs a validation query for which the metric is defined, such as one with a relevant "
+                f"document: hold out more queries, or choose another metric. Got {len(self.rows.ids)} queries, and "
+                f"{spec} is defined for none."
+            )
+
+    def record(self, y_score: ArrayLike) -> bool:
+        """Add the scores of a round; whether training should stop after it."""
+        iteration, value = len(self.curve), float(self._prepared.evaluate(y_score).mean()["metric"])
+        self.curve.append(value)
+        best = self.curve[self.best]
+        # Any number is better than NaN, and a tie goes to the earlier round.
+        improves = math.isnan(best) or (value > best if self.greater_is_better else value < best)
+        if improves and not math.isnan(value):
+            self.best = iteration
+        self.should_stop = self.patience is not None and iteration - self.best >= self.patience
+        if self.on_round is not None:
+            self.on_round(iteration, value)
+        return self.should_stop
+
+
+def _weight_of_queries(validation: FitData) -> Any:
+    """Weights of rows where they are constant within queries; weights of single rows say nothing of a query."""
+    if validation.weight is None:
+        return None
+    indptr = np.append(0, np.cumsum(validation.sizes))
+    varies = np.maximum.reduceat(validation.weight, indptr[:-1]) != np.minimum.reduceat(validation.weight, indptr[:-1])
+    if varies.any():
+        return None
+    return validation.weight
+
+
+# --- the model's own early stopping --------------------------------------------------------------------------------
+
+
+ROUNDS = ("early_stopping_rounds", "early_stopping_round", "early_stopping", "od_wait", "n_iter_no_change")
+"""Parameters for the number of rounds without improvement after which models stop."""
+
+
+def switched_off(model: Any) -> dict[str, Any]:
+    """Parameters under which a model does not stop by itself."""
+    given = model.get_params()
+    if {"early_stopping", "n_iter_no_change"} <= given.keys():  # HistGradientBoosting
+        return {"early_stopping": False}
+    return {name: None for name in ROUNDS if name in given}
+
+
+def own_rounds(model: Any) -> int | None:
+    """Rounds without improvement after which a model is set to stop; None if it goes on to the last."""
+    given = model.get_params()
+    if given.get("early_stopping", True) in (False, "auto"):
+        return None
+    return next((int(given[name]) for name in ROUNDS if is_count(given.get(name)) and given[name] is not True), None)
+
+
+def stops_early(model: Any) -> bool:
+    """Whether a model is set to stop by itself, or by a callback of its library."""
+    callbacks = model.get_params().get("callbacks") or ()
+    return own_rounds(model) is not None or any("EarlyStopping" in type(one).__name__ for one in callbacks)
+
+
+@contextmanager
+def changed(model: Any, **parameters: Any) -> Iterator[Any]:
+    """A model with other parameters for a while."""
+    given = model.get_params()
+    model.set_params(**parameters)
+    try:
+        yield model
+    finally:
+        model.set_params(**{name: given.get(name) for name in parameters})
+        # LightGBM takes more parameters than it has, and keeps them.
+        for name in parameters.keys() - given.keys():
+            vars(model).pop(name, None)
+            getattr(model, "_other_params", {}).pop(name, None)
+
+
+def best_of(model: Any) -> dict[str, Any]:
+    """Iteration at which a model stopped by itself, from 0, and its value where it has one; empty if it has none."""
+    from_one = comes_from(model, "lightgbm")
+    try:
+        iteration = model.best_iteration_ if hasattr(model, "best_iteration_") else model.best_iteration
+    except AttributeError:
+        # It did not stop early.
+        return {}
+    if not is_count(iteration + 1 - from_one):
+        return {}
+    best: dict[str, Any] = {"best_iteration_": int(iteration) - from_one}
+    value = getattr(model, "best_score_" if hasattr(model, "best_score_") else "best_score", None)
+    # LightGBM and CatBoost have a dict of the metrics of each data set; of several metrics none is the one.
+    if isinstance(value, Mapping):
+        of_rows = [values for name, values in value.items() if name.startswith("valid")]
+        numbers = [number for values in of_rows for number in values.values()]
+        value = numbers[0] if len(numbers) == 1 else None
+    return best if value is None else best | {"best_score_": float(value)}
+
+
+# --- scores by round -----------------------------------------------------------------------------------------------
+
+
+def output_to_scores(model: Any, y: Any) -> Callable[[Any], NDArray[Any]]:
+    """Function from the output of a model trained on labels `y` to scores; of a classifier from probabilities."""
+    if not is_classifier(model):
+        return np.asarray
+    grades = check_grades(np.unique(np.asarray(y)), model)
+    if len(grades) == 1:
+        return lambda output: np.zeros(len(output))
+    return lambda output: expected_grade(np.asarray(output), grades)
+
+
+def with_known_labels(model: Any, train: FitData, validation: FitData) -> FitData:
+    """Validation rows without labels that are new to a classifier, as it refuses them; only our metric reads them."""
+    if not is_classifier(model):
+        return validation
+    seen, y = np.unique(np.asarray(train.y)), np.asarray(validation.y)
+    return replace(validation, y=np.where(np.isin(y, seen), y, seen[0]))
+
+
+def staged_methods(model: Any) -> list[str]:
+    """Methods to get scores from that a model has for its stages too."""
+    return [method for method in RESPONSE if hasattr(model, f"staged_{method}")]
+
+
+def staged_scores(model: Any, X: Any) -> Iterator[NDArray[Any]]:
+    """Scores after each stage, by the method that `predict_scores` would call."""
+    stages: dict[str, Iterator[Any]] = {}
+
+    def next_stage(estimator: Any, method: str, X: Any) -> Any:
+        if method not in stages:
+            stages[method] = iter(getattr(estimator, f"staged_{method}")(X))
+        return next(stages[method])
+
+    while True:
+        try:
+            yield predict_scores(model, X, staged_methods(model), next_stage)
+        except StopIteration:
+            return
+
+
+def predict_scores_at(model: Any, X: Any, stage: int | None) -> NDArray[Any]:
+    """Scores of a model, or of a Pipeline, after one of its stages; None: after the last."""
+    if stage is None:
+        return predict_scores(model, X)
+    if hasattr(model, "steps"):
+        return predict_scores_at(model.steps[-1][1], model[:-1].transform(X) if len(model.steps) > 1 else X, stage)
+    return next(islice(staged_scores(model, X), stage, None))
+
+
+# --- models with staged_predict ------------------------------------------------------------------------------------
+
+
+OF_STAGES = (
+    "estimators_", "estimator_weights_", "estimator_errors_", "train_score_", "oob_improvement_", "oob_scores_",
+)  # fmt: skip
+"""Attributes of scikit-learn's models with an entry for each stage."""
+
+
+def fit_staged(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
+    """Fit a model to the last stage, and choose among those up to where early stopping would have ended."""
+    with changed(model, **switched_off(model)):
+        model.fit(train.X, train.y, **training_arguments(model, train))
+    for y_score in staged_scores(model, validation.X):
+        if monitor.record(y_score):
+            break
+    monitor.shortened = drop_later_stages(model, monitor.best + 1)
+    return model
+
+
+def drop_later_stages(model: Any, n_stages: int) -> bool:
+    """Drop later stages of a model of scikit-learn; whether it predicts from the first `n_stages` then."""
+    if not comes_from(model, "sklearn"):
+        return False
+    # HistGradientBoosting
+    if hasattr(model, "_predictors"):
+        del model._predictors[n_stages:]
+        return bool(model.n_iter_ == n_stages)
+    for name in OF_STAGES:
+        if hasattr(model, name):
+            setattr(model, name, getattr(model, name)[:n_stages])
+    if hasattr(model, "n_estimators_"):
+        model.n_estimators_ = n_stages
+    return hasattr(model, "estimators_")
+
+
+# --- HistGradientBoosting ------------------------------------------------------------------------------------------
+
+
+def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
+    """Fit a model with our metric as the scorer of its early stopping: it goes on as long as the values rise.
+
+    scikit-learn predicts from the first tree for each call of a scorer. So where nothing is stopped nor watched, the
+    best stage is chosen afterwards.
+    """
+    if monitor.patience is None and monitor.on_round is None:
+        return fit_staged(model, train, validation, monitor)
+
+    def score(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        of_training_rows = len(estimator.train_score_) == len(estimator.validation_score_)
+        if of_training_rows or estimator.n_iter_ == 0:
+            return 0.0
+        monitor.record(predict_scores(estimator, X))
+        return float(len(monitor.curve) - monitor.should_stop)
+
+    stopping = {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.0, "scoring": score}
+    with changed(model, **stopping):
+        model.fit(train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation))
+    # The scorer holds the validation rows.
+    for name in [name for name, value in vars(model).items() if value is score]:
+        setattr(model, name, None)
+    monitor.shortened = drop_later_stages(model, monitor.best + 1)
+    return model
+
+
+# --- LightGBM ------------------------------------------------------------------------------------------------------
+
+
+def why_not_lightgbm(model: Any) -> str:
+    """Reason why the best round of a model could not be used; "" if it can."""
+    given = model.get_params()
+    if any(given.get(name) == "dart" for name in ("boosting_type", "boosting", "boost")):
+        return "with boosting_type='dart' later rounds change the trees of earlier ones, so use 'gbdt'"
+    return ""
+
+
+def fit_lightgbm(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
+    """Fit a model of LightGBM with our metric as its evaluation function, its own switched off.
+
+    A callback stops the training; LightGBM keeps the best trees.
+    """
+    to_scores, stop = output_to_scores(model, train.y), import_module("lightgbm.callback").EarlyStopException
+
+    def metric(_: Any, y_pred: Any) -> tuple[str, float, bool]:
+        monitor.record(to_scores(y_pred))
+        return str(monitor.spec), monitor.curve[-1], monitor.greater_is_better
+
+    def stop_at_the_best(env: Any) -> None:
+        if monitor.should_stop or env.iteration == env.end_iteration - 1:
+            raise stop(monitor.best, env.evaluation_result_list)
+
+    # LightGBM calls callbacks in this order; at 30 it has recorded the round.
+    vars(stop_at_the_best)["order"] = 30
+    with changed(model, metric="None", **switched_off(model)):
+        return model.fit(
+            train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation),
+            eval_metric=metric, callbacks=[stop_at_the_best],
+        )  # fmt: skip
+
+
+# --- XGBoost -------------------------------------------------------------------------------------------------------
+
+
+def why_not_xgboost(model: Any) -> str:
+    """Reason why the best round of a model could not be used; "" if it can."""
+    booster = model.get_params().get("booster")
+    if booster in ("dart", "gblinear"):
+        return f"with booster={echo(booster)} later rounds change what earlier ones have learned, so use 'gbtree'"
+    if any(base.__name__.startswith("XGBRF") for base in type(model).__mro__):
+        return "a random forest is trained in one round"
+    if any(isinstance(callback, import_module("xgboost.callback").EarlyStopping) for callback in model.callbacks or ()):
+        return "its callback EarlyStopping is given no rows, so leave it out and set early_stopping_rounds"
+    return ""
+
+
+def fit_xgboost(estimator: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
+    """Fit a model of XGBoost with a callback that predicts the validation rows after each round.
+
+    XGBoost calls a metric in Python once for each query, so it is not given ours. It remembers its predictions for a
+    matrix, so a round costs the predictions of the new trees only. Callbacks of the user come after ours, because
+    XGBoost calls none after one that stops the training.
+    """
+    to_scores = output_to_scores(estimator, train.y)
+    rows = import_module("xgboost").DMatrix(
+        validation.X, missing=estimator.missing, nthread=estimator.n_jobs, feature_types=estimator.feature_types,
+        enable_categorical=estimator.enable_categorical,
+    )  # fmt: skip
+    # This objective predicts classes, so probabilities are made of the margins.
+    predicts_classes = estimator.get_params().get("objective") == "multi:softmax"
+
+    class Follow(import_module("xgboost.callback").TrainingCallback):  # type: ignore[misc]
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            output = model.predict(rows, output_margin=predicts_classes)
+            return monitor.record(to_scores(softmax(output, axis=1) if predicts_classes else output))
+
+        def after_training(self, model: Any) -> Any:
+            # XGBoost loses the categories of features when it drops trees.
+            loses_categories = "c" in (model.feature_types or ())
+            best = model if loses_categories else model[: monitor.best + 1]
+            best.set_attr(best_iteration=str(monitor.best), best_score=str(monitor.curve[monitor.best]))
+            return best
+
+    with changed(estimator, callbacks=[Follow(), *(estimator.callbacks or ())], **switched_off(estimator)):
+        return estimator.fit(train.X, train.y, **training_arguments(estimator, train))
+
+
+# --- CatBoost ------------------------------------------------------------------------------------------------------
+
+
+CATBOOST_STOPPING = {*ROUNDS, "od_type", "od_pval", "use_best_model", "metric_period"}
+"""Parameters of CatBoost that stop the training, shorten the model, or leave out rounds."""
+
+
+def why_not_catboost(model: Any) -> str:
+    """Reason why a model could not be trained by a metric in Python; "" if it can."""
+    if model.get_params().get("task_type") == "GPU":
+        return "with task_type='GPU' CatBoost takes no callbacks, so use 'CPU'"
+    return ""
+
+
+def fit_catboost(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
+    """Fit a model of CatBoost with our metric as its evaluation metric, its own stopping switched off.
+
+    A callback stops the training, and later trees are dropped.
+    """
+    to_scores, output = output_to_scores(model, train.y), _output_of(model)
+    metric = _CatBoostMetric(monitor, lambda approxes: to_scores(output(approxes)))
+    # A fitted model has no set_params, and would keep the metric.
+    own = model._init_params
+    model._init_params = {name: value for name, value in own.items() if name not in CATBOOST_STOPPING}
+    model.set_params(eval_metric=metric).fit(
+        train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation),
+        callbacks=[metric], use_best_model=False,
+    )  # fmt: skip
+    model._init_params = own
+    if metric.error is not None:
+        raise metric.error
+    model.shrink(monitor.best + 1)
+    return model
+
+
+class _CatBoostMetric:
+    """A metric and a callback as CatBoost takes them; CatBoost would turn an error in it into one of its own.
+
+    CatBoost calls a metric once for all training rows, and then once for all validation rows in their order.
+    """
+
+    no_jit = True
+    """Without it CatBoost compiles the methods, where Numba is installed."""
+
+    def __init__(self, monitor: Monitor, to_scores: Callable[[Any], NDArray[Any]]) -> None:
+        self.monitor, self.to_scores, self.n_calls = monitor, to_scores, 0
+        self.error: BaseException | None = None
+
+    def __deepcopy__(self, memo: Any) -> _CatBoostMetric:
+        """Return the same object: CatBoost copies its parameters."""
+        return self
+
+    def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
+        """Record a round if these are the validation rows."""
+        self.n_calls += 1
+        if self.n_calls % 2 or self.error is not None:
+            return 0.0, 1.0
+        try:
+            self.monitor.record(self.to_scores(approxes))
+        except BaseException as error:
+            self.error = error
+            return 0.0, 1.0
+        return self.monitor.curve[-1], 1.0
+
+    def is_max_optimal(self) -> bool:
+        """Whether a higher value is better."""
+        return self.monitor.greater_is_better
+
+    def get_final_error(self, error: float, weight: float) -> float:
+        """Value of the metric out of its sum over blocks, of which there is one."""
+        return error
+
+    def after_iteration(self, info: Any) -> bool:
+        """Whether to go on."""
+        return self.error is None and not self.monitor.should_stop
+
+
+def _output_of(model: Any) -> Callable[[Any], NDArray[Any]]:
+    """Function from the raw values of a model to what it predicts."""
+    given = model.get_params()
+    loss = str(next((given[name] for name in ("loss_function", "objective") if given.get(name)), "")).partition(":")[0]
+    if is_classifier(model):
+        if loss == "MultiClassOneVsAll":
+            return lambda approxes: expit(np.transpose(approxes))
+        return lambda approxes: expit(approxes[0]) if len(approxes) == 1 else softmax(np.transpose(approxes), axis=1)
+    return lambda approxes: np.exp(approxes[0]) if loss in ("Poisson", "Tweedie") else np.array(approxes[0])
+
+
+# --- any model -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A way to train some models by a metric.
+
+    `takes` says whether a model is one of these; `why_not`, why its settings do not go with it ("" if they do); `fit`
+    trains it, and has the monitor record each round.
+    """
+
+    takes: Callable[[Any], object]
+    fit: Callable[[Any, FitData, FitData, Monitor], Any]
+    why_not: Callable[[Any], str] = lambda model: ""
+
+
+STRATEGIES = (
+    Strategy(lambda model: comes_from(model, "lightgbm"), fit_lightgbm, why_not_lightgbm),
+    Strategy(lambda model: comes_from(model, "xgboost"), fit_xgboost, why_not_xgboost),
+    Strategy(lambda model: comes_from(model, "catboost"), fit_catboost, why_not_catboost),
+    Strategy(lambda model: "X_val" in inspect.signature(model.fit).parameters, fit_hist_gradient_boosting),
+    Strategy(staged_methods, fit_staged),
+)
+"""The first that takes a model is the one."""
+
+
+def strategy_for(model: Any) -> Strategy:
+    """How to train a model by a metric, if its rounds can be told apart."""
+    strategy = next((strategy for strategy in STRATEGIES if strategy.takes(model)), None)
+    why_not = "it has none that can be told apart" if strategy is None else strategy.why_not(model)
+    if strategy is None or why_not:
+        raise ValueError(
+            "Early stopping by a metric is for models trained in rounds, of which the best is used: those of XGBoost, "
+            "LightGBM and CatBoost, HistGradientBoosting, and models with staged_predict, such as GradientBoosting. "
+            f"Got {echo(model)}: {why_not}."
+        )
+    return strategy
+
+
+def train_by_metric(
+    model: Any, train: FitData, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None
+) -> tuple[Any, Monitor]:
+    """Fit a model, or the last step of a Pipeline; without `patience` of ours the model's own counts."""
+    inner = last_step(model)[1]
+    strategy = strategy_for(inner)
+    monitor = Monitor(validation, spec, own_rounds(inner) if patience is None else patience, on_round)
+
+    def fit_last(last: Any, rows: FitData, to_stop_by: FitData) -> Any:
+        return strategy.fit(last, rows, with_known_labels(last, rows, to_stop_by), monitor)
+
+    fitted = fit_model(model, train, validation, fit_last)
+    if not monitor.curve or math.isnan(monitor.curve[monitor.best]):
+        raise ValueError(f"The best round is one with a value. Got {len(monitor.curve)} rounds, and none for {spec}.")
+    return fitted, monitor

@@ -1,0 +1,156 @@
+"""Rows that a model is fitted on or stops by: checked, grouped by query, and taken by whole queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from sklearn_rank._engine.check import query_weight
+from sklearn_rank._engine.columns import check_features, check_rows, one_column
+from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
+from sklearn_rank._utils.containers import check_lengths, n_rows_of
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.typing import Index
+
+
+@dataclass(frozen=True)
+class FitData:
+    """Training or validation rows, those of a query adjacent.
+
+    `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row.
+    """
+
+    X: Any
+    y: Any
+    sizes: Any
+    weight: NDArray[Any] | None
+
+    @property
+    def query(self) -> NDArray[np.int64]:
+        """Number of each row's query."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def weight_for(self, takes: str | None) -> NDArray[Any] | None:
+        """One weight a query for a model that takes qid, one a row for the others."""
+        if self.weight is None or takes != "qid":
+            return self.weight
+        return self.weight[np.cumsum(self.sizes) - self.sizes]
+
+
+@dataclass(frozen=True)
+class QueryData:
+    """Rows whose query is known: rows of query q are ``order[indptr[q]:indptr[q + 1]]``."""
+
+    X: Any
+    y: Any
+    weight: NDArray[Any] | None
+    ids: NDArray[Any]
+    indptr: Index
+    order: Index | None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, qid: Any, weight: NDArray[Any] | None) -> QueryData:
+        """Group checked rows."""
+        return cls(X, y, weight, *group_rows(qid, len(y)))
+
+    def take(self, chosen: NDArray[np.bool_]) -> FitData:
+        """Rows of the chosen queries; the data as they are where these are all rows in their order."""
+        X, y, weight, rows, sizes = self.X, self.y, self.weight, self.order, np.diff(self.indptr)
+        if not chosen.all():
+            rows = np.flatnonzero(np.repeat(chosen, sizes))
+            rows = rows if self.order is None else self.order[rows]
+        if rows is not None:
+            X, y, weight = take_rows(X, rows), take_rows(y, rows), None if weight is None else weight[rows]
+        return FitData(X, y, sizes[chosen], weight)
+
+    def take_all(self) -> FitData:
+        """All rows, those of a query adjacent."""
+        return self.take(np.ones(len(self.ids), dtype=bool))
+
+    def refuse_varying_weights(self, takes: str | None) -> None:
+        """Refuse weights that vary inside a query, for a model that takes queries by this keyword."""
+        if self.weight is not None and takes in ("qid", "group_id"):
+            query_weight(self.weight, self.ids, self.indptr, self.order)
+
+
+def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Rows of an array, sparse matrix, frame or list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
+    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
+
+
+def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, NDArray[Any] | None]:
+    """Features, labels and weights whose rows belong together, each with a length and without a mask."""
+    n_rows_of(X, "X"), n_rows_of(y, "y")
+    check_lengths(X=X, y=y, sample_weight=sample_weight)
+    check_rows(y=y, qid=qid, sample_weight=sample_weight)
+    check_features(X, y=y, qid=qid, sample_weight=sample_weight)
+    for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+        refuse_masked(data, name)
+    weight = None if sample_weight is None else np.asarray(one_column(sample_weight))
+    # A tensor of some libraries has neither a shape nor a length until it is an array.
+    X, y = (x if hasattr(x, "shape") or hasattr(x, "__len__") else np.asarray(x) for x in (X, one_column(y)))
+    if not len(y):
+        raise ValueError("There must be one row at least. Got none.")
+    return X, y, weight
+
+
+# --- validation rows of the user: fit(..., eval_set=(X, y, qid)) ---------------------------------------------------
+
+
+def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
+    """Check validation rows against the features that `ranker` is fitted on, and group them."""
+    if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 4:
+        length = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
+        raise TypeError(
+            "eval_set must be a tuple (X, y, qid) or (X, y, qid, sample_weight) of validation rows, or (X, y) where "
+            f"the index of y has the level 'qid'. Got {type(eval_set).__name__}{length}."
+        )
+    X, y, qid, sample_weight = (*eval_set, None, None)[:4]
+    try:
+        validate_data(ranker, X, skip_check_array=True, reset=False)
+        X, y, weight = read_rows(X, y, qid, sample_weight)
+        X, y = (x if hasattr(x, "shape") else np.asarray(x) for x in (X, y))
+        return QueryData.of(X, y, find_qid(y, qid, name="y"), weight)
+    except ValueError as error:
+        raise ValueError(
+            "X, y and qid in eval_set must be as fit takes them, X with the same columns; without qid the index of y "
+            f"must have the level 'qid'. {error}"
+        ) from None
+
+
+def refuse_trained_on(ids: NDArray[Any], eval_ids: NDArray[Any]) -> None:
+    """Refuse validation queries that are among the queries to train on."""
+    number = numbers_in(ids, eval_ids)
+    (shared,) = np.nonzero(number < len(ids))
+    if len(shared):
+        raise ValueError(
+            "Queries of eval_set must not be trained on, or the model would be judged by what it has seen. If these "
+            "are other queries whose ids are numbered from 0 again, make them distinct: "
+            "qid = np.char.add('eval-', qid.astype(str)). "
+            f"Got {len(shared)} of {len(eval_ids)} queries in both, one of them {echo_id(eval_ids[shared[0]])}."
+        )
+
+
+# --- ids of two data sets ------------------------------------------------------------------------------------------
+
+
+def numbers_in(known: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
+    """Number of each id: its place in `known`, or one beyond."""
+    # NumPy would turn 1 into "1", and refuse dates beside numbers.
+    if known.dtype.kind != ids.dtype.kind:
+        known, ids = known.astype(object), ids.astype(object)
+    return number_together([known, ids])[1][1]
+
+
+def echo_id(one: Any) -> str:
+    """An id, as Python writes it."""
+    return echo(one.item() if isinstance(one, np.generic) else one)
