@@ -205,6 +205,45 @@ def test_a_pointwise_metric_has_no_cutoff():
         metric("squared", pointwise=True, has_cutoff=True)(lambda r: r.cumsum())
 
 
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        (
+            lambda r: r.cumsum(weight=r.of_query(2.0)),
+            r"one number for each query, shape \(2, 1\). Got shape \(\) instead",
+        ),
+        (lambda r: r.cumsum(weight=r.of_query(np.ones(3))), r"one number for each query, .* Got shape \(3,\) instead"),
+        (lambda r: r.cumsum(weight=r.of_query(np.ones((2, 2)))), r"one number for each query, .* Got shape \(2, 2\)"),
+        (
+            lambda r: r.cumsum(weight=r.joint(1, 1, np.ones((1, 1)))),
+            r"one number for each query, .* Got shape \(1, 1\)",
+        ),
+        (lambda r: r.cumsum(by_rank=lambda rank: 1.0), r"a number for each rank, 3 here. Got shape \(\) instead"),
+        (
+            lambda r: r.cumsum(by_rank=lambda rank: rank[:2]),
+            r"a number for each rank, 3 here. Got shape \(2,\) instead",
+        ),
+        (lambda r: r.cumsum(np.ones(4)), r"one for each ranked document, 5 here; .* Got shape \(4,\) instead"),
+    ],
+)
+def test_shapes_of_what_a_primitive_takes(formula, message):
+    """Kernels would read beyond other arrays."""
+    own = _define_again("own", formula, {}, {}).function
+    with pytest.raises(ValueError, match=message):
+        own([1, 0, 2, 0, 1], [5, 4, 3, 2, 1], qid=[0, 0, 1, 1, 1])
+
+
+def test_values_of_queries_may_be_given_in_a_row():
+    own = _define_again("own", lambda r: r.cumsum(weight=r.of_query(r.n[:, 0])), {}, {}).function
+    assert own([1, 0, 2, 0, 1], [5, 4, 3, 2, 1], qid=[0, 0, 1, 1, 1], average=None).tolist() == [4, 9]
+
+
+def test_sums_of_the_best_order_of_no_judged_document():
+    """They are 0, though its list has documents."""
+    own = _define_again("own", lambda r: r.cumsum(weight=r.ideal_sum(1.0)), {}, {"reads_unjudged": True}).function
+    assert own([np.nan, np.nan, 1, np.nan], [4, 3, 2, 1], qid=[0, 0, 1, 1], average=None).tolist() == [0, 2]
+
+
 @pytest.mark.parametrize("p", [-0.1, 1.5, np.nan, -np.inf])
 @pytest.mark.parametrize("score", [[3, 2, 1], [1, 1, 1]])
 def test_a_cascade_is_of_probabilities(p, score):
