@@ -185,6 +185,35 @@ def rng():
     return np.random.default_rng(0)
 
 
+@pytest.fixture
+def eagerly(monkeypatch):
+    """Call a function so that formulas are called with rows, and no plan is made."""
+    from sklearn_rank._metric import compute
+
+    def call(function, *args, **keywords):
+        with monkeypatch.context() as patched:
+            patched.setattr(compute, "can_be_planned", lambda queries: False)
+            return function(*args, **keywords)
+
+    return call
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Plans that computed something, in turn."""
+    from sklearn_rank._engine.plan import Plan
+
+    used, run = [], Plan.run
+
+    def run_and_note(plan, *args):
+        is_valid = run(plan, *args)
+        used.extend([plan] * is_valid)
+        return is_valid
+
+    monkeypatch.setattr(Plan, "run", run_and_note)
+    return used
+
+
 @pytest.fixture(scope="session")
 def forks():
     """Programs that start in milliseconds."""

@@ -27,7 +27,7 @@ from sklearn_rank import (
     prepare,
 )
 from sklearn_rank._entry_points import systems
-from sklearn_rank._metric import names, plans
+from sklearn_rank._metric import compute, names
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils import threads
 from sklearn_rank.io import read_trec_run
@@ -84,7 +84,7 @@ CALLS = {
 def hurried(monkeypatch):
     """Threads take turns all the time, what is kept between calls is soon given up, and data are cut small."""
     monkeypatch.setattr(names, "MOST_PARSED", 2)
-    monkeypatch.setattr(plans, "MOST_PLANS", 2)
+    monkeypatch.setattr(compute, "MOST_REMEMBERED", 2)
     monkeypatch.setattr("sklearn_rank._utils.threads.BLOCK_ROWS", 500)
     monkeypatch.setattr("sklearn_rank.io._source.PIECE", 10_000)
     before = sys.getswitchinterval()

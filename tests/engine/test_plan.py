@@ -1,66 +1,58 @@
-"""Plans of many rows: the numbers of the general path to the last bit, block by block, and what is left to it."""
+"""Plans: a recorded formula gives the bits of the formula itself, on any rows, and says what is wrong as it does."""
 
 import gc
 import weakref
-from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations
+from itertools import count
+from threading import Barrier
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from registry import METRICS, each_metric
+from registry import METRICS, each, policies
 
-from sklearn_rank import evaluate, prepare
-from sklearn_rank._engine.check import read
-from sklearn_rank._engine.queries import Rows
-from sklearn_rank._metric import plans
+from sklearn_rank import evaluate, parse_metric, prepare
+from sklearn_rank._engine import plan as plans
+from sklearn_rank._metric import compute
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._utils import threads
-from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.metrics import err_score, ndcg_score, rbp_score
 
 LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
 
+EAGER = """
+    alpha_dcg alpha_ndcg err_ia map_ia p_ia s_recall nrbp infap rbp_residual iprec rbo mse rmse mae
+    set_precision set_recall set_f
+""".split()
+"""Metrics that cannot be recorded: they read subtopics, the order of labels, or predictions."""
+
+RECORDED = [metric for metric in METRICS if metric.name not in EAGER]
+
 
 @pytest.fixture(autouse=True)
+def remembered(monkeypatch):
+    """Plans that are remembered: at first none."""
+    monkeypatch.setattr(compute, "_REMEMBERED", {})
+    return compute._REMEMBERED
+
+
+@pytest.fixture
 def small_blocks(monkeypatch):
     """Several blocks of other numbers of rows and queries."""
     monkeypatch.setattr(threads, "BLOCK_ROWS", 200)
 
 
-@pytest.fixture
-def in_general(monkeypatch):
-    """Evaluate without a plan."""
-
-    def call(*arrays, **keywords):
-        with monkeypatch.context() as patched:
-            patched.setattr(plans.PlannedMetrics, "compute", lambda *_: None)
-            return evaluate(*arrays, **keywords)
-
-    return call
-
-
-@pytest.fixture
-def used(monkeypatch):
-    """Plans that calls were computed by."""
-    found, compute = [], plans.PlannedMetrics.compute
-
-    def compute_and_tell(metrics, *args):
-        values = compute(metrics, *args)
-        if values is not None:
-            found.append(metrics.plan)
-        return values
-
-    monkeypatch.setattr(plans.PlannedMetrics, "compute", compute_and_tell)
-    return found
-
-
-def rows(seed=0, highest=4, decimals=1):
+def rows(seed=0, highest=4, decimals=1, lengths=LENGTHS):
     """Grades, scores with ties, and ids, which are not grouped if the seed is odd."""
     rng = np.random.default_rng(seed)
-    qid = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+    qid = np.repeat(np.arange(len(lengths)), lengths)
     if seed % 2:
         rng.shuffle(qid)
     return rng.integers(0, highest + 1, len(qid)) * 1.0, rng.normal(size=len(qid)).round(decimals), qid
+
+
+def rows_for(metric, seed, decimals=1, lengths=LENGTHS):
+    """The same, with grades that a metric takes."""
+    return rows(seed, 1 if metric.labels[1] == 1 else 4, decimals, lengths)
 
 
 def assert_same(one, other):
@@ -68,301 +60,321 @@ def assert_same(one, other):
     assert repr(one.mean()) == repr(other.mean())
     assert one.n_undefined == other.n_undefined
     for name, values in other.per_query.items():
-        assert_array_equal(one.per_query[name], values)
+        assert_array_equal(one.per_query[name], values, err_msg=name)
 
 
-PLANNED = [metric for metric in METRICS if plans.planned_for_any([cached_spec(metric.name)], plans.ANY_FEW) is not None]
+def at_cutoffs(metric, *cutoffs):
+    """Names of a metric at cutoffs, "" for whole lists, which are all that some metrics have."""
+    return [metric.name + k for k in (cutoffs if metric.has_cutoff else [""])]
 
 
 # --- the same numbers ----------------------------------------------------------------------------------------
 
 
-@each_metric
-def test_each_metric(metric, in_general, used):
-    names = [metric.name + at for at in (["@1", "@3", "@10", "@2000", ""] if metric.has_cutoff else [""])]
-    top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
+@each(RECORDED)
+@pytest.mark.parametrize("block", [200, 2**17])
+def test_each_metric(metric, block, eagerly, runs, monkeypatch):
+    """By each tie policy, with weights or without, rows grouped or not, scores of both types: in every way to ask."""
+    monkeypatch.setattr(threads, "BLOCK_ROWS", block)
+    names = at_cutoffs(metric, "@1", "@3", "@10", "@2000", "")
     for seed, decimals in ((0, 9), (1, 1), (2, 0)):
-        y_true, y_score, qid = rows(seed, min(top, 4), decimals)
-        if metric.subtopics:
-            y_true = np.minimum(np.stack([y_true, y_true[::-1]], axis=1), 1)
-        ties = {"ties": "stable"} if "ties" in metric.defaults and metric not in PLANNED else {}
-        for n_jobs in (1, 2):
-            given = {"qid": qid, "metrics": names, "n_jobs": n_jobs, **ties}
-            for scores in (y_score, y_score.astype(np.float32)):
-                assert_same(evaluate(y_true, scores, **given), in_general(y_true, scores, **given))
-    assert len(used) == (12 if metric in PLANNED else 0)
+        y_true, y_score, qid = rows_for(metric, seed, decimals)
+        for ties in policies(metric):
+            given = {"qid": qid, "ties": ties, "n_jobs": seed or 1, "sample_weight": [None, qid * 0.3 + 1][seed % 2]}
+            scores = y_score.astype(np.float32) if ties == "stable" else y_score
+            found = evaluate(y_true, scores, metrics=names, **given)
+            assert_same(found, eagerly(evaluate, y_true, scores, metrics=names, **given))
+            mean = found.mean()
+            assert prepare(y_true, metrics=names, **given)(scores) == mean
+            by_k = metric(y_true, scores, **given, **({"k": [3, 2000, 1]} if metric.has_cutoff else {}))
+            assert np.ravel(by_k).tolist() == [mean[name] for name in at_cutoffs(metric, "@3", "@2000", "@1")]
+    assert len(runs) == 9 * len(policies(metric))
 
 
-@each_metric
-def test_few_labels(metric, in_general, used):
-    """Where few grades are not 0, the others are not put in order, and their ties not told."""
-    top = metric.labels[1] if isinstance(metric.labels[1], int | float) else 4
-    names = [metric.name + at for at in (["@3", ""] if metric.has_cutoff else [""])]
-    policies = ("worst", "best", "stable") if metric in PLANNED and "ties" in metric.defaults else ()
-    names += [f"{metric.name}(ties={ties})" for ties in policies]
-    for seed, decimals in ((0, 9), (1, 1), (2, 0)) if metric in PLANNED else ():
-        y_true, y_score, qid = rows(seed, min(top, 4), decimals)
+@each(RECORDED)
+def test_more_cutoffs_than_queries(metric, eagerly, runs):
+    """Lists are as long as a cutoff, one shorter and one longer."""
+    names = at_cutoffs(metric, "@1", "@2", "@3", "@7", "@8", "@9", "@64", "")
+    for seed, lengths in enumerate(([1], [8], [8, 3], [2, 9, 8])):
+        for decimals in (0, 9):
+            y_true, y_score, qid = rows_for(metric, seed, decimals, lengths)
+            expected = eagerly(evaluate, y_true, y_score, qid=qid, metrics=names)
+            assert_same(evaluate(y_true, y_score, qid=qid, metrics=names), expected)
+            by_k = metric(y_true, y_score, qid=qid, average=None, **({"k": [9, 1, 8]} if metric.has_cutoff else {}))
+            one_by_one = [expected.per_query[name] for name in at_cutoffs(metric, "@9", "@1", "@8")]
+            assert_array_equal(by_k.T, one_by_one if metric.has_cutoff else one_by_one[0])
+    assert len(runs) == 16
+
+
+@each(RECORDED)
+def test_hardly_any_label(metric, small_blocks, eagerly, runs):
+    """Where few grades are not 0, the others are put in no order, unless a step reads their ties."""
+    names = [*at_cutoffs(metric, "@3", ""), *(f"{metric.name}(ties={ties})" for ties in policies(metric))]
+    for seed, decimals in ((0, 9), (1, 1), (2, 0)):
+        y_true, y_score, qid = rows_for(metric, seed, decimals)
         y_true[np.random.default_rng(seed).random(len(y_true)) < 0.98] = 0
-        given = {"qid": qid, "metrics": names}
-        assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
-    assert len(used) == (3 if metric in PLANNED else 0)
+        for others in ([], ["kendall", "spearman", "ndcg@2"]):
+            given = {"qid": qid, "metrics": {name: name for name in [*names, *others]}}
+            assert_same(evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given))
+    assert len(runs) == 6
 
 
-@pytest.mark.parametrize("first", ["ndcg@3", "kendall", "spearman"])
-def test_few_labels_for_metrics_that_read_all_ties_and_others(first, in_general, used):
-    y_true, y_score, qid = rows(2, decimals=0)
-    y_true[np.random.default_rng(2).random(len(y_true)) < 0.98] = 0
-    names = {first: first, "ndcg@3": "ndcg@3", "map": "map", "kendall": "kendall", "spearman": "spearman", "opa": "opa"}
-    found = evaluate(y_true, y_score, qid=qid, metrics=names)
-    assert_same(found, in_general(y_true, y_score, qid=qid, metrics=names))
-    alone = evaluate(y_true + 0.5, y_score, qid=qid, metrics=["kendall", "spearman", "opa"])  # which are no grades
-    for name, values in alone.per_query.items():
-        assert_array_equal(found.per_query[name], values)
-    assert len(used) == 1
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+def test_one_score_for_all(ties, small_blocks, eagerly, runs):
+    """Also in some of the blocks alone."""
+    y_true, y_score, qid = rows(2, highest=1)
+    names = [name for metric in RECORDED for name in at_cutoffs(metric, "@1", "@10", "")]
+    for score in (np.zeros(len(qid)), np.full(len(qid), -2.5, dtype=np.float32), np.where(qid < 8, y_score, 0.5)):
+        given = {"qid": qid, "metrics": names, "ties": ties}
+        assert_same(evaluate(y_true, score, **given), eagerly(evaluate, y_true, score, **given))
+    assert len(runs) == 3
+
+
+@pytest.mark.parametrize("names", [["ndcg@10"], ["ndcg@10", "map", "err", "kendall", "iprec(ties=stable)"]], ids=len)
+def test_more_rows_than_a_block(names, eagerly, runs):
+    """As many as a block has, one more, and a query that is longer."""
+    for n_jobs, lengths in ((1, np.full(2**14, 8)), (2, np.append(np.full(2**14, 8), 1)), (2, [3, 2**17 + 5, 4])):
+        y_true, y_score, qid = rows(0, decimals=2, lengths=lengths)
+        given = {"qid": qid, "metrics": names, "n_jobs": n_jobs}
+        assert_same(evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given))
+    assert len(runs) == 3
 
 
 @pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
-@pytest.mark.parametrize("seed", range(4))
-def test_all_at_once_with_other_ties_thresholds_and_depths(seed, in_general, used):
-    """Metrics that share steps, and those that must not."""
-    names = [m.name for m in PLANNED if m.has_cutoff]
-    metrics = [
-        f"{name}({keywords}){at}"
-        for name in names
-        for keywords in ("ties=average", "ties=worst", "ties=stable", "min_relevance=2")
-        for at in ("@2", "@40", "")
-        if "ties" in keywords or "min_relevance" not in cached_spec(name).metric.formula_params
+@pytest.mark.parametrize("highest", [4, 1, 0, 31])
+def test_metrics_that_share_steps_and_those_that_must_not(highest, small_blocks, eagerly, runs):
+    """Side by side and in the other order; some of them are not recorded."""
+    metrics = [m for m in RECORDED if highest <= 4 or m.labels[1] is None or m.labels[1] == np.inf]
+    keywords = ("ties=average", "ties=worst", "ties=stable", "min_relevance=2", "min_relevance=3")
+    names = [
+        metric.name + f"({keyword})" + at
+        for metric in metrics
+        for keyword in keywords
+        for at in (("@2", "@40", "") if metric.has_cutoff else ("",))
+        if keyword.partition("=")[0] in metric.defaults
     ]
-    metrics += ["ndcg(gain=linear)", "q(beta=3)@5", "q(gain=exp2)", "rbp(p=0.5)@4", "dcg(discount=reciprocal)@7", "auc"]
-    metrics += ["map(average=geometric)", "ndcg(replace_undefined_by=nan)@3", "p(replace_undefined_by=1)@3"]
-    y_true, y_score, qid = rows(seed, highest=(4, 1, 0, 31)[seed])
-    if seed == 3:
-        metrics = [name for name in metrics if "err" not in name and "pfound" not in name]
-    given = {"qid": qid, "metrics": dict(zip(map(str, range(len(metrics))), metrics, strict=True))}
-    with np.errstate(all="raise"):
-        found = evaluate(y_true, y_score, n_jobs=2, **given)
-    assert_same(found, in_general(y_true, y_score, **given))
-    assert len(used) == 1
+    names += [
+        "ndcg(gain=linear)", "ndcg(gain=binary)@5", "q(beta=3)@5", "q(gain=exp2)", "f(beta=2)@3",
+        "dcg(discount=reciprocal)@7", "dcg(discount=jarvelin)", "dcg(discount=jarvelin, base=4)",
+        "rbp(p=0.5)@4", "rbp(p=0.5, gain=linear, max_grade=31)", "rbp(p=0.5, gain=linear, max_grade=32)",
+        "map(average=geometric)", "ndcg(replace_undefined_by=nan)@3", "p(replace_undefined_by=1)@3",
+        "p(average=micro)@3", "infap(ties=stable)", "iprec(ties=worst)@4", "mse", "rbo@3",
+    ]  # fmt: skip
+    y_true, y_score, qid = rows(highest, highest)
+    for order in (names, names[::-1]):
+        given = {"qid": qid, "metrics": {name: name for name in order}}
+        with np.errstate(all="raise"):
+            found = evaluate(y_true, y_score, n_jobs=2, **given)
+        assert_same(found, eagerly(evaluate, y_true, y_score, **given))
+    assert len(runs) == 2
+    assert {curve.spec.metric.name for curve in runs[0].others} == {"precision", "infap", "iprec", "mse", "rbo"}
 
 
-def test_weights_and_undefined_queries(in_general):
+def plan_of(*names):
+    """Plan of metrics for rows of grades up to 4."""
+    return compute.BoundMetrics.of_any([cached_spec(name) for name in names], 1024, 4)._plan
+
+
+def entries(*names):
+    """Calls that are recorded for metrics."""
+    return plan_of(*names).recordings["average"].entries
+
+
+def test_equal_calls_are_one():
+    names = ("dcg", "ndcg", "p", "recall", "hit", "f1")
+    n_alone = sum(len(entries(name)) for name in names)
+    assert len(entries(*names)) <= n_alone - 4  # a DCG, hits twice, and relevant documents
+    assert len(entries("ndcg", "ndcg(gain=linear)")) == 2 * len(entries("ndcg"))
+    assert len(entries("p", "p(min_relevance=2)")) == len(entries("p")) + 1
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"gain": {0: 0, 1: 1, 2: 5, 3: 7, 4: 7}}, {"gain": lambda label: (label / 3).astype(np.float32)},
+        {"gain": np.sqrt}, {"discount": lambda rank: 0.9**rank}, {"discount": [1, 0.5, 0.1] + [0] * 900},
+        {"convention": "lightgbm"}, {"replace_undefined_by": 0.5}, {"replace_undefined_by": np.nan},
+        {"average": "geometric"}, {"average": None, "k": 3},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_keywords(keywords, small_blocks, eagerly, runs):
     y_true, y_score, qid = rows(1)
     y_true[qid % 3 == 0] = 0
-    given = {"qid": qid, "metrics": ["ndcg@10", "map", "recall@5", "hit@1"], "sample_weight": qid * 0.3 + 1}
-    found = evaluate(y_true, y_score, **given)
-    assert_same(found, in_general(y_true, y_score, **given))
-    assert found.n_undefined["map"] == 6
+    value = ndcg_score(y_true, y_score, qid=qid, **keywords)
+    expected = eagerly(ndcg_score, y_true, y_score, qid=qid, **keywords)
+    assert type(value) is type(expected)
+    assert_array_equal(value, expected)
+    assert len(runs) == 1
 
 
-# --- cutoffs that no list reaches ----------------------------------------------------------------------------
-
-
-def test_cutoffs_that_no_list_reaches_are_computed_once(used, in_general):
-    """But for formulas that read the cutoff, as precision does."""
-    y_true, y_score, _ = rows()
-    qid = np.arange(len(y_true)) // 5
-    names = [
-        name + at
-        for name in ("ndcg", "p", "acg(denominator=min_k_n)", "map(denominator=k)")
-        for at in ("@3", "@5", "@9", "")
-    ]
-    given = {"qid": qid, "metrics": names}
-    found = evaluate(y_true, y_score, **given)
-    assert_same(found, in_general(y_true, y_score, **given))
-    assert [len(cutoffs) for cutoffs in used[0].cutoffs][:2] == [2, 4]
-    curve = ndcg_score(y_true, y_score, qid=qid, k=[9, 3, 7])
-    assert curve.tolist() == [found.mean()[f"ndcg@{k}"] for k in (9, 3, 5)]
-
-
-def test_a_cutoff_as_long_as_the_longest_list(in_general):
-    y_true, y_score, _ = rows()
-    qid = np.arange(len(y_true)) // 64
-    for k in (63, 64, 65):
-        given = {"qid": qid, "metrics": [f"ndcg@{k}", f"p@{k}", f"recall@{k + 1}", "ndcg", "recall"]}
-        assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
-
-
-# --- functions of the user -----------------------------------------------------------------------------------
-
-
-def test_a_function_is_asked_for_grades_that_occur():
-    """A plan has tables of all grades, of which a table of the user's may have a few, and a function may bear a few."""
+def test_a_function_is_asked_for_the_grades_that_occur():
+    """It may bear no others."""
     y_true, y_score, qid = rows(0, highest=1)
-    asked = []
+    asked = set()
 
     def gain(label):
-        asked.extend(np.unique(label))
+        asked.update(label.tolist())
         return 2.0 * label
 
-    y_true *= 3
-    by_table = ndcg_score(y_true, y_score, qid=qid, gain={0: 0, 3: 6})
-    assert (
-        by_table
-        == ndcg_score(y_true, y_score, qid=qid, gain=gain)
-        == ndcg_score(y_true, y_score, qid=qid, gain="linear")
-    )
-    assert {*asked} == {0, 3}
+    by_function, by_name = (ndcg_score(3 * y_true, y_score, qid=qid, gain=of) for of in (gain, "linear"))
+    assert by_function == by_name
+    assert asked == {0, 3}
 
 
-# --- what is left to the general path ------------------------------------------------------------------------
+# --- what is wrong -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("what", ["unjudged", "fractions", "not retrieved", "subtopics", "own", "long", "micro"])
-def test_rows_and_metrics_without_a_plan(what, used, in_general, monkeypatch):
+@pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
+@pytest.mark.parametrize("weight", [None, [1] * 5, [1e-100] * 5])
+@pytest.mark.parametrize("otherwise", [1.7e308, 1e-300, 1.0, np.nan])
+def test_sums_over_queries_beyond_the_range_of_a_float(otherwise, weight, eagerly):
+    """Each value is within it."""
+    y, s = [0, 0, 0, 0, 0], [1, 2, 3, 2, 1]
+    given = {"qid": [0, 0, 1, 1, 1], "sample_weight": weight, "replace_undefined_by": otherwise}
+
+    def outcome(call):
+        try:
+            return repr(call())
+        except ValueError as error:
+            return str(error)
+
+    expected = outcome(lambda: eagerly(ndcg_score, y, s, **given))
+    assert outcome(lambda: ndcg_score(y, s, **given)) == expected
+    assert outcome(lambda: evaluate(y, s, metrics="ndcg", **given).mean()["ndcg"]) == expected
+    assert outcome(lambda: prepare(y, metrics="ndcg", **given)(s)) == expected
+
+
+# --- calls after each other, and at the same time ------------------------------------------------------------
+
+
+def test_a_plan_serves_larger_and_smaller_calls_in_turn(remembered, eagerly, runs):
+    """And forgets ties, labels and longer lists of the call before."""
+    names = ["ndcg@2", "ndcg", "map@3", "err@5", "q(beta=2)", "kendall", "p(ties=worst)@4"]
+    sizes = [[4], [300, 2, 40], [1], [7] * 90, [2, 1], [900], [3] * 5, [1000, 24], [1] * 600]
+    for turn in range(3):
+        for seed, lengths in enumerate(sizes):
+            y_true, y_score, qid = rows(seed, decimals=(0, 9, 1)[(turn + seed) % 3], lengths=lengths)
+            y_true[0] = 4
+            given = {"qid": qid, "metrics": names}
+            assert_same(evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given))
+    assert len(runs) == 27
+    assert len({*map(id, runs)}) == len(remembered) == 1
+
+
+def test_calls_at_the_same_time_have_buffers_of_their_own(small_blocks, monkeypatch):
+    """Both have begun before one goes on."""
+    used, both, run = [], Barrier(2), plans.Buffers.run
+
+    def run_and_note(buffers, *args):
+        used.append(buffers)
+        if len(used) <= 2:
+            both.wait(60)
+        return run(buffers, *args)
+
     y_true, y_score, qid = rows()
-    metrics, given = ["ndcg@5", "map"], {}
-    if what == "unjudged":
-        y_true[::7], given["unjudged"] = np.nan, "drop"
-    elif what == "fractions":
-        y_true[3] = 0.5
-    elif what == "not retrieved":
-        y_score[::7] = -np.inf
-    elif what == "subtopics":
-        y_true, metrics = np.stack([y_true, y_true], axis=1), ["alpha_ndcg"]
-    elif what == "own":
-        metrics.append(lambda y, s: float(y[s.argmax()]))
-    elif what == "long":
-        monkeypatch.setattr(plans, "LONGEST", 899)
-        monkeypatch.setattr(plans, "LONGEST_REMEMBERED", 899)
-    else:
-        metrics, given["average"] = ["p@5"], "micro"
-    given |= {"qid": qid, "metrics": metrics}
-    assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
-    assert not used
-
-
-@pytest.mark.parametrize("longest", ["LONGEST", "LONGEST_REMEMBERED"])
-def test_a_query_as_long_as_is_planned(longest, used, monkeypatch):
-    """Those that are not remembered have tables of as many ranks as there are."""
-    monkeypatch.setattr(plans, "LONGEST", 900)
-    monkeypatch.setattr(plans, "LONGEST_REMEMBERED", 899)
-    monkeypatch.setattr(plans, longest, 900 if longest == "LONGEST" else 1024)
-    y_true, y_score, qid = rows()
-    evaluate(y_true, y_score, qid=qid, metrics="map")
-    assert [plan.longest for plan in used] == [900 if longest == "LONGEST" else 1024]
-
-
-@pytest.mark.parametrize(("n_rows", "longest"), [(3599, 900), (3600, 900), (3600, 899)])
-def test_queries_too_long_for_a_plan_have_one_where_there_are_several(n_rows, longest, used, in_general, monkeypatch):
-    for name, value in {"LONGEST": 10, "LONGEST_REMEMBERED": 10, "LONGEST_OF_MANY": longest}.items():
-        monkeypatch.setattr(plans, name, value)
-    y_true, y_score, qid = (np.tile(x, 3)[:n_rows] for x in rows())
-    qid += 16 * np.repeat([0, 1, 2], len(qid) // 3 + 1)[:n_rows]
-    given = {"qid": qid, "metrics": ["ndcg", "dcg@7", "dcg@700", "map", "rbp@800"]}
-    assert_same(evaluate(y_true, y_score, **given), in_general(y_true, y_score, **given))
-    assert [plan.longest for plan in used] == [900] * (n_rows == 3600 and longest == 900)
-
-
-# --- plans that are remembered -------------------------------------------------------------------------------
-
-
-def test_rows_of_other_kinds_have_other_plans(used, in_general, monkeypatch):
-    """By turns: longer queries, other grades, fewer rows; and a plan serves the next rows of its kind."""
-    monkeypatch.setattr(plans, "_PLANS", {})
-    given = {"metrics": ["ndcg@10", "ndcg", "err@5", "q(beta=2)", "map@3"]}
-    data = [rows(0), rows(1, highest=1), rows(2, highest=3), rows(3, decimals=0)]
-    data += [(y, score, np.arange(len(y)) // n) for n, (y, score, _) in zip((5, 64, 101, 1500), data, strict=True)]
-    data += [tuple(x[:900] for x in data[0])]
-    for _ in range(2):
-        for y_true, y_score, qid in data:
-            found = evaluate(y_true, y_score, qid=qid, **given)
-            assert_same(found, in_general(y_true, y_score, qid=qid, **given))
-    assert len(used) == 2 * len(data)
-    assert used[: len(data)] == used[len(data) :]
-    assert [plan.longest for plan in used[: len(data)]] == [1024, 1024, 1024, 1024, 5, 64, 128, 2048, plans.FEW_ROWS]
-    assert used[0] is used[3]
-    assert used[0].highest == 4
-
-
-def test_labels_beyond_a_scale_are_refused_where_a_plan_is_remembered(used):
-    y_true, y_score, qid = rows()
-    for _ in range(2):
-        evaluate(y_true, y_score, qid=qid, metrics="err(max_grade=4)")
-    y_true[7] = 5
-    with pytest.raises(ValueError, match="must not be above max_grade=4"):
-        evaluate(y_true, y_score, qid=qid, metrics="err(max_grade=4)")
-    assert len(used) == 2
+    monkeypatch.setattr(plans.Buffers, "run", run_and_note)
+    prepared = prepare(y_true, qid=qid, metrics=["ndcg@10", "map"], n_jobs=2)
+    prepared(y_score)
+    assert used[0] is not used[1]
+    assert len({*map(id, used)}) == 2
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("in_blocks", [True, False])
-def test_a_remembered_plan_keeps_small_arrays_alone(n_jobs, in_blocks, used, monkeypatch):
-    """Those of prepared labels, which their owner lets go of, stay."""
-    monkeypatch.setattr(plans, "_PLANS", {})
-    if not in_blocks:
-        monkeypatch.setattr(threads, "BLOCK_ROWS", 10**6)
+@pytest.mark.parametrize("n_before", range(3))
+def test_an_interrupt_leaves_a_plan_as_good_as_before(n_before, n_jobs, small_blocks, monkeypatch):
+    """Whether it comes before the first block, or after some."""
     y_true, y_score, qid = rows()
-    for most_kept, n_kept in ((0, 0), (10**6, 1)):
-        monkeypatch.setattr(plans, "MOST_NUMBERS", most_kept)
-        plans._PLANS.clear()
+    prepared, n = prepare(y_true, qid=qid, metrics=["ndcg@10", "map"], n_jobs=n_jobs), count()
+    expected = prepared(y_score)
+
+    def interrupt():
+        if next(n) >= n_before:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(plans, "heed", interrupt)
+        pytest.raises(KeyboardInterrupt, prepared, -y_score)
+    kept = prepared._bound._plan._kept
+    assert len({*map(id, kept)}) == len(kept) <= n_jobs
+    assert prepared(y_score) == expected
+
+
+# --- what stays in memory ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("block", [200, 2**17])
+def test_a_remembered_plan_keeps_small_arrays_alone(n_jobs, block, runs, monkeypatch):
+    """Prepared metrics keep theirs, which go with them."""
+    monkeypatch.setattr(threads, "BLOCK_ROWS", block)
+    y_true, y_score, qid = rows()
+    for most, n_kept in ((0, 0), (10**6, 1)):
+        monkeypatch.setattr(compute, "MOST_NUMBERS", most)
+        compute._REMEMBERED.clear()
         for _ in range(2):
             evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "map"], n_jobs=n_jobs)
-        assert n_kept <= len(used[-1]._rooms) <= n_kept * n_jobs
-    monkeypatch.setattr(plans, "MOST_NUMBERS", 0)
+        assert n_kept <= len(runs[-1]._kept) <= n_kept * n_jobs
+    monkeypatch.setattr(compute, "MOST_NUMBERS", 0)
     prepare(y_true, qid=qid, metrics=["q", "map"], n_jobs=n_jobs).evaluate(y_score)
-    assert used[-1]._rooms
+    assert runs[-1]._kept
 
 
-def test_arrays_that_another_thread_takes_are_not_kept_as_well(used):
+def test_many_cutoffs_are_many_numbers(runs):
+    """Of few rows, where each is a query."""
+    y_true, y_score, _ = rows(lengths=[3000])
+    for k, n_kept in (([1, 2], 1), ([*range(1, 200)], 0)):
+        ndcg_score(y_true, y_score, qid=np.arange(3000), k=k)
+        assert len(runs[-1]._kept) == n_kept
+
+
+def test_buffers_that_another_thread_takes_are_not_kept_as_well(runs):
     """Two threads would write to them. Here the other one takes them while they are looked at."""
     y_true, y_score, qid = rows()
     evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "map"])
-    (plan,) = used
-    taken = []
+    (plan,), taken = runs, []
 
-    class Room:
+    class Buffers:
         @property
         def n_numbers(self):
-            taken.extend(plan._rooms)
-            plan._rooms.clear()
+            taken.extend(plan._kept)
+            plan._kept.clear()
             return 1
 
-    plan._rooms[:] = [Room(), Room(), Room()]
-    plan.let_go()
-    assert len(plan._rooms) + len(taken) == 3
-    assert not {*map(id, plan._rooms)} & {*map(id, taken)}
-    plan._rooms.clear()
+    plan._kept[:] = [Buffers(), Buffers(), Buffers()]
+    plan._let_go()
+    assert len(plan._kept) + len(taken) == 3
+    assert not {*map(id, plan._kept)} & {*map(id, taken)}
 
 
-# --- rooms ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("keywords", [{}, {"gain": np.sqrt}, {"gain": [0.0, 1.0, 2.0, 3.0, 9.0]}], ids=str)
+def test_a_call_leaves_nothing_to_the_collector_of_garbage(keywords):
+    """Circles of objects would keep the arrays of each call until it runs."""
+    y_true, y_score, qid = rows()
+
+    def call():
+        ndcg_score(y_true, y_score, qid=qid, **keywords)
+        evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "q", "err", "kendall", "infap(ties=stable)"], **keywords)
+
+    call()
+    gc.collect()
+    gc.disable()
+    try:
+        call()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
-def test_prepared_labels_keep_their_plan(used, in_general):
-    """It is left aside for scores that have none, and taken again."""
-    y_true, _, qid = rows(1)
-    given = {"qid": qid, "metrics": ["ndcg@10", "map", "q@3", "p@5"]}
-    prepared = prepare(y_true, **given)
-    for seed in range(4):
-        scores = rows(seed)[1]
-        if seed == 2:
-            scores[::7] = -np.inf
-        assert_same(prepared.evaluate(scores), in_general(y_true, scores, **given))
-        assert prepared(scores) == in_general(y_true, scores, **given).mean()
-    assert len(used) == 6
-    assert len({*map(id, used)}) == 1
-
-
-def test_threads_share_a_prepared_plan():
-    """Each call has arrays of its own."""
-    y_true, _, qid = rows(1)
-    scores = [rows(seed, decimals=2)[1] for seed in range(12)]
-    metrics = ["ndcg@10", "map", "q@3", "err"]
-    prepared = prepare(y_true, qid=qid, metrics=metrics)
-    expected = [evaluate(y_true, score, qid=qid, metrics=metrics) for score in scores]
-    with ThreadPoolExecutor(4) as pool:
-        for found, alone in zip(pool.map(prepared.evaluate, scores * 5), expected * 5, strict=True):
-            assert_same(found, alone)
-
-
-def test_a_plan_keeps_no_rows():
+@pytest.mark.parametrize("constant", [False, True])
+def test_a_plan_keeps_no_rows(constant):
     """A view of a few would keep all that it is a view of."""
-    y_true, y_score, _ = rows()
-    plan = plans.planned_for_any([cached_spec("ndcg"), cached_spec("map")], plans.ANY_FEW).plan
+    plan, y_true, y_score = plan_of("ndcg", "map"), np.ones(40, dtype=np.uint8), np.arange(40.0)
     out = [(np.empty((1, 1)), np.zeros((1, 1), dtype=bool)) for _ in range(2)]
-    arrays = y_true[:40].astype(np.uint8), y_score[:40].copy(), np.array([0, 40])
-    assert plan.fill(Rows(*arrays), out, 64, 64)
+    buffers, arrays = plans.Buffers(plan, 64, 64), [y_true, y_score, np.array([0, 40])]
+    assert buffers.run(*arrays, constant, out)
     alive = [weakref.ref(x) for x in arrays]
-    del arrays
+    del arrays, y_true, y_score
     assert [ref() for ref in alive] == [None] * 3
 
 
@@ -370,23 +382,59 @@ def test_a_plan_keeps_no_function_of_the_user():
     def gain(label):
         return label * 2
 
-    y_true, y_score, qid = (x[:40] for x in rows())
-    assert ndcg_score(y_true, y_score, qid=qid, gain=gain) == ndcg_score(y_true, y_score, qid=qid, gain="linear")
+    y_true, y_score, qid = rows()
+    ndcg_score(y_true, y_score, qid=qid, gain=gain)
     alive = weakref.ref(gain)
     del gain
-    gc.collect()
     assert alive() is None
 
 
-def test_values_are_one_piece_of_memory():
-    """Of which no two metrics, and no two of their cutoffs, share a part."""
-    specs = [cached_spec(name) for name in ("ndcg@3", "ndcg", "map", "err@5")]
-    y = np.arange(20) % 3
-    queries = read(y, -y * 1.0, qid=np.arange(20) // 10)
-    curves = plans.planned(queries, specs, plans.curves_of(queries, specs)).empty(1000)
-    for parts in zip(*[(curve.numerator, curve.undefined) for curve in curves], strict=True):
-        assert len({id(part.base) for part in parts}) == 1
-        columns = [column for part in parts for column in part.T]
-        assert len(columns) == 4
-        assert all(column.flags.c_contiguous for column in columns)
-        assert not any(np.shares_memory(a, b) for a, b in combinations(columns, 2))
+# --- plans that are remembered -------------------------------------------------------------------------------
+
+
+def test_rows_of_other_kinds_have_other_plans(eagerly, runs, remembered):
+    """By turns longer queries and other grades; a plan serves the next rows of its kind."""
+    data = [rows(0), rows(1, highest=1), rows(2, highest=3), rows(3), rows(4, lengths=[1025]), rows(5, lengths=[2048])]
+    given = {"metrics": ["ndcg@10", "ndcg", "err@5", "q(beta=2)", "map@3"]}
+    for _ in range(2):
+        for y_true, y_score, qid in data:
+            found = evaluate(y_true, y_score, qid=qid, **given)
+            assert_same(found, eagerly(evaluate, y_true, y_score, qid=qid, **given))
+    assert runs[:6] == runs[6:]
+    assert [plan.longest for plan in runs[:6]] == [1024] * 4 + [2048] * 2
+    assert [plan.highest for plan in runs[:6]] == [4, 1, 3, 4, 4, 4]
+    assert len({*map(id, runs)}) == len(remembered) == 4
+
+
+def test_plans_are_remembered_for_a_while(remembered, monkeypatch):
+    """By the identities of shared metrics, which they keep."""
+    monkeypatch.setattr(compute, "MOST_REMEMBERED", 3)
+    y_true, y_score, qid = rows()
+    values = {k: ndcg_score(y_true, y_score, qid=qid, k=k) for k in range(1, 20)}
+    assert len(remembered) <= 3
+    for k in (3, 19, 1):
+        assert evaluate(y_true, y_score, qid=qid, metrics=f"ndcg@{k}").mean()[f"ndcg@{k}"] == values[k]
+        own = parse_metric(f"ndcg@{k}")
+        assert evaluate(y_true, y_score, qid=qid, metrics=own).mean()[f"ndcg@{k}"] == values[k]
+        assert not any(own is spec for specs, _ in remembered.values() for spec in specs)
+
+
+@pytest.mark.parametrize("n_rows", [n + more for n in (2**10, 2**14) for more in (0, 1)])
+def test_queries_as_long_as_a_remembered_plan_is_for(n_rows, remembered):
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, n_rows), rng.random(n_rows)
+    discount = 1 / np.log2(np.arange(n_rows) + 2)
+    expected = (y[np.argsort(-score)] * discount).sum() / discount[: y.sum()].sum()
+    for _ in range(2):
+        assert ndcg_score(y, score, qid=np.zeros(n_rows)) == pytest.approx(expected, rel=1e-13)
+    assert len(remembered) == (n_rows <= 2**14)
+
+
+@pytest.mark.parametrize("n_before", [0, 2])
+def test_grades_above_a_scale_are_refused(n_before):
+    for _ in range(n_before):
+        err_score([2, 0], [2, 1], qid=[1, 1], max_grade=2)
+        rbp_score([2, 0], [2, 1], qid=[1, 1], gain="linear", max_grade=2)
+    for function, keywords in ((err_score, {}), (rbp_score, {"gain": "linear"})):
+        with pytest.raises(ValueError, match="must not be above max_grade=2"):
+            function([3, 0], [2, 1], qid=[1, 1], max_grade=2, **keywords)

@@ -1,5 +1,7 @@
 """What a formula reads: its own depth, its own labels, nothing of what stands beside it; and what it may not change."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -203,6 +205,36 @@ def test_a_pointwise_metric_has_no_cutoff():
         squared([1, 2], [1, 0], qid=[0, 0], k=1)
     with pytest.raises(ValueError, match=r"A pointwise metric has no cutoff, .* Got pointwise=True, has_cutoff=True"):
         metric("squared", pointwise=True, has_cutoff=True)(lambda r: r.cumsum())
+
+
+@pytest.mark.parametrize(
+    ("formula", "needed", "got"),
+    [
+        (lambda r: r.cumsum(weight=r.of_query(2.0)), "number for each query, shape (2, 1)", "()"),
+        (lambda r: r.cumsum(weight=r.of_query(np.ones(3))), "number for each query, shape (2, 1)", "(3,)"),
+        (lambda r: r.cumsum(weight=r.of_query(np.ones((2, 2)))), "number for each query, shape (2, 1)", "(2, 2)"),
+        (lambda r: r.cumsum(weight=r.joint(1, 1, np.ones((1, 1)))), "number for each query, shape (2, 1)", "(1, 1)"),
+        (lambda r: r.cumsum(by_rank=lambda rank: 1.0), "number for each rank, 3 here", "()"),
+        (lambda r: r.cumsum(by_rank=lambda rank: rank[:2]), "number for each rank, 3 here", "(2,)"),
+        (lambda r: r.cumsum(np.ones(4)), "one for each ranked document, 5 here", "(4,)"),
+    ],
+)
+def test_shapes_of_what_a_primitive_takes(formula, needed, got):
+    """Kernels would read beyond other arrays."""
+    own = _define_again("own", formula, {}, {}).function
+    with pytest.raises(ValueError, match=f"{re.escape(needed)}.* Got shape {re.escape(got)} instead"):
+        own([1, 0, 2, 0, 1], [5, 4, 3, 2, 1], qid=[0, 0, 1, 1, 1])
+
+
+def test_values_of_queries_may_be_given_in_a_row():
+    own = _define_again("own", lambda r: r.cumsum(weight=r.of_query(r.n[:, 0])), {}, {}).function
+    assert own([1, 0, 2, 0, 1], [5, 4, 3, 2, 1], qid=[0, 0, 1, 1, 1], average=None).tolist() == [4, 9]
+
+
+def test_sums_of_the_best_order_of_no_judged_document():
+    """They are 0, though its list has documents."""
+    own = _define_again("own", lambda r: r.cumsum(weight=r.ideal_sum(1.0)), {}, {"reads_unjudged": True}).function
+    assert own([np.nan, np.nan, 1, np.nan], [4, 3, 2, 1], qid=[0, 0, 1, 1], average=None).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.5, np.nan, -np.inf])
