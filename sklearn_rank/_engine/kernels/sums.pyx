@@ -308,7 +308,7 @@ cdef inline void _write_terms(
         x = items.value + first + done
     else:
         for i in range(n):
-            term[i] = once * factors[i]
+            term[i] = once if factors == RANK else once * factors[i]
         return
     if factors != RANK:
         for i in range(n):
