@@ -188,7 +188,8 @@ def test_other_names_subtopics_and_the_order_of_ties():
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "Arrow"])
 def test_floats_are_not_copied(make):
-    table = make({"label": LABEL.astype(float), "score": SCORE, "qid": QUERY})
+    """Labels that are grades become bytes."""
+    table = make({"label": LABEL + 0.5, "score": SCORE, "qid": QUERY})
     queries = evaluate_frame(table)._source.queries
     for name, found in (("label", queries.label), ("score", queries.score)):
         assert np.shares_memory(found, np.asarray(table[name]))
