@@ -193,8 +193,8 @@ def test_an_ideal_order_has_labels_and_no_rows():
 def test_grades_may_come_with_their_labels():
     rows = np.array([0, 1, 2], dtype=np.uint8), np.array([3.0, 2.0, 1.0]), np.array([0, 3])
     queries = queries_of(*rows, np.zeros(1), None, None, None)
-    assert "label" not in vars(queries)
-    assert vars(replace(queries, weight=np.ones(1)))["label"].tolist() == [0, 1, 2]
+    assert queries.grade is queries.row_label
+    assert replace(queries, weight=np.ones(1)).label.tolist() == [0.0, 1.0, 2.0]
 
 
 NUMBERS = [0.0, -0.0, 1.0, -2.5, 1e-292, 9e-293, 5e-324, 1.7e308, math.inf, -math.inf, math.nan]

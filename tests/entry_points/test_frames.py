@@ -187,9 +187,12 @@ def test_other_names_subtopics_and_the_order_of_ties():
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "Arrow"])
-def test_scores_are_not_copied(make):
-    table = make({"label": LABEL.astype(float), "score": SCORE, "qid": QUERY})
-    assert np.shares_memory(evaluate_frame(table)._source.queries.score, np.asarray(table["score"]))
+def test_floats_are_not_copied(make):
+    """Labels that are grades become bytes."""
+    table = make({"label": LABEL + 0.5, "score": SCORE, "qid": QUERY})
+    queries = evaluate_frame(table)._source.queries
+    for name, found in (("label", queries.label), ("score", queries.score)):
+        assert np.shares_memory(found, np.asarray(table[name]))
 
 
 def test_of_a_plan_only_the_named_columns_are_collected():
