@@ -10,7 +10,7 @@ time, as ours is. Without faiss (`pip install faiss-cpu`) this part is left out,
 All sides run on as many threads, in turns, and the least processor time of a few runs counts: nothing is bound by what
 else runs. NumPy and ours must give the same number with ``ties="stable"``; faiss computes distances in float32, so
 that items may trade places whose distances differ by less than a rounding error of that, and its numbers must be the
-same to 1e-3. At the end stand the ratios below the targets, 3 times NumPy and once faiss. Nothing asserts a time.
+same to 1e-3. Nothing asserts a time.
 """
 
 import argparse
@@ -18,7 +18,6 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from time import process_time
 
-TARGETS = {"NumPy": 3.0, "faiss": 1.0}
 CHUNK = 32
 REPEATS = 3
 
@@ -95,19 +94,14 @@ def in_turns(functions):
 
 
 def compare(what, functions, n_pairs, rtol):
-    """Print ns per pair and ratios; return the lines of those below their target."""
+    """Print ns per pair and ratios."""
     import numpy as np
 
     results, times = in_turns(functions)
     np.testing.assert_allclose(list(results.values())[1:], results["ours, stable"], rtol=rtol)
-    verdicts = []
     for name, seconds in times.items():
         ratio = seconds / times["ours, stable"]
         print(f"{what:28} {name:16} {seconds / n_pairs * 1e9:7.2f} ns a pair  {ratio:5.1f} times ours", flush=True)
-        target = TARGETS.get(name.split(",")[0])
-        if target and ratio < target:
-            verdicts.append(f"{what}: {ratio:.2f} times {name}, below {target:g}")
-    return verdicts
 
 
 def main():
@@ -125,7 +119,6 @@ def main():
     labels = [rng.integers(0, 10, n) for n in sizes]
     codes = [rng.integers(0, 256, (n, options.bits // 8), dtype=np.uint8) for n in sizes]
     vectors = [rng.normal(size=(n, options.dims)).astype(np.float32) for n in sizes]
-    verdicts = []
     for distance in ("hamming", "cosine", "euclidean"):
         data = (*(codes if distance == "hamming" else [x.astype(np.float64) for x in vectors]), *labels, n_jobs)
         functions = {
@@ -135,7 +128,7 @@ def main():
             "NumPy, default": lambda d=distance, x=data: numpy_route(d, *x, None),
         }
         loose = distance == "hamming"  # with ties the default argsort, and the average, are other numbers
-        verdicts += compare(f"map {distance}", functions, n_pairs, 1e-2 if loose else 1e-9)
+        compare(f"map {distance}", functions, n_pairs, 1e-2 if loose else 1e-9)
     try:
         import faiss
     except ImportError:
@@ -149,8 +142,7 @@ def main():
                 "ours, stable": lambda d=distance, x=data, k=k: ours(d, *x, f"map@{k}", "stable"),
                 "faiss": lambda d=distance, x=data, k=k: faiss_route(faiss, d, *x, k),
             }
-            verdicts += compare(f"map@{k} {distance}", functions, n_pairs, 0.1 if distance == "hamming" else 1e-3)
-    print("\n".join(verdicts) or "Every ratio is at its target.")
+            compare(f"map@{k} {distance}", functions, n_pairs, 0.1 if distance == "hamming" else 1e-3)
 
 
 if __name__ == "__main__":

@@ -32,12 +32,10 @@ PAIRS = 2**20
 class Grades(ABC):
     """Grades of `n_documents` documents for queries, which are asked for in slices.
 
-    To look them up, a query takes `width` numbers. They are whole numbers from 0 to `highest` that bytes hold,
-    or any numbers if it is None.
+    They are whole numbers from 0 to `highest` that bytes hold, or any numbers if it is None.
     """
 
     n_documents: int
-    width: int = 1
     highest: int | None = None
 
     @property
@@ -72,7 +70,7 @@ class Judgements(Grades):
     """Grades from a sparse matrix of them, which is asked for in slices of rows; 0 where it has no entry."""
 
     def __init__(self, rows: Callable[[slice], Any], n_documents: int) -> None:
-        self.rows, self.n_documents, self.width = rows, n_documents, n_documents
+        self.rows, self.n_documents = rows, n_documents
 
     def write(self, rows: slice, out: Array) -> None:
         """Write the grades of all documents."""

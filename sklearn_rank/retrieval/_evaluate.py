@@ -29,16 +29,16 @@ from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.threads import check_n_jobs
+from sklearn_rank.retrieval._distances import make_distances
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
-from sklearn_rank.retrieval._similarity import make_similarity
 
-NAMES = InputNames("grades", "nearness", "query")
+RETRIEVAL_NAMES = InputNames("grades", "nearness", "query")
 """Names in errors for labels, scores and rows."""
 
 MOST_ITEMS = 2**31
-"""Items of a database whose places kernels keep in 31 bits."""
-METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
+"""Most items of a database: classes of items are numbered in 31 bits."""
+DEFAULT_METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
 
 def evaluate_retrieval(
@@ -48,7 +48,7 @@ def evaluate_retrieval(
     database_labels: Any = None,
     *,
     distance: Any = "cosine",
-    metrics: Any = METRICS,
+    metrics: Any = DEFAULT_METRICS,
     distance_params: Mapping[str, Any] | None = None,
     relevance: Any = None,
     exclude_self: bool = False,
@@ -143,8 +143,8 @@ def evaluate_retrieval(
             raise TypeError("Without database_features the queries are the database, and database_labels must be None.")
         database_features, database_labels, exclude_self = query_features, query_labels, True
     check_n_jobs(n_jobs)
-    similarity = make_similarity(distance, query_features, database_features, distance_params or {})
-    n_queries, n_items = similarity.n_queries, similarity.n_items
+    distances = make_distances(distance, query_features, database_features, distance_params or {})
+    n_queries, n_items = distances.n_queries, distances.n_items
     if n_items > MOST_ITEMS:
         raise ValueError(
             f"The database can have {MOST_ITEMS} items at most, whose places take 31 bits. Got {n_items}. "
@@ -166,7 +166,7 @@ def evaluate_retrieval(
     if not (is_real(memory) and memory > 0):
         raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {echo(working_memory)}.")
     batches = in_words(
-        search(similarity, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
+        search(distances, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
     )
     if not progress:
         return evaluate_queries(batches, specs, ids, weight, n_jobs)
@@ -178,7 +178,7 @@ def in_words(batches: LazyQueries) -> LazyQueries:
     """LazyQueries in which errors name what the user gave: features and classes, neither labels nor rows."""
 
     def make(*block: Any) -> Queries:
-        return batches.make(*block).named(NAMES)
+        return batches.make(*block).named(RETRIEVAL_NAMES)
 
     return replace(batches, make=make)
 
@@ -215,7 +215,8 @@ def check_queries_data(query_ids: ArrayLike | None, sample_weight: ArrayLike | N
     """Check ids and weights of queries; raise ValueError if one is missing or an id is repeated."""
     try:
         ids = np.arange(n_queries) if query_ids is None else group_rows(query_ids, n_queries)[0]
-    except ValueError:  # which speaks of rows
+    except ValueError:
+        # The message of `group_rows` speaks of rows.
         raise ValueError(
             f"query_ids must have one entry per query ({n_queries}), none of them missing. Got {echo(query_ids)}."
         ) from None

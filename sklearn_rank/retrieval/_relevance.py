@@ -18,6 +18,7 @@ from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
+from sklearn_rank.retrieval._distances import with_one_entry_each
 
 WORD = 64
 """Number of labels whose indicators are packed into one word."""
@@ -61,11 +62,7 @@ def make_grades(
 
 def _label_array(labels: Any, name: str) -> Any:
     if sparse.issparse(labels):
-        array = sparse.csr_array(labels)
-        if not array.has_canonical_format:
-            array = array.copy()
-            array.sum_duplicates()  # to what a dense matrix would have there
-        return array
+        return with_one_entry_each(sparse.csr_array(labels))
     refuse_masked(labels, name)
     labels = as_numpy(labels)
     flat = isinstance(labels, (list, tuple)) and not any(np.ndim(label) for label in labels[:1])
@@ -74,12 +71,14 @@ def _label_array(labels: Any, name: str) -> Any:
         missing = array != array
         if array.dtype == object:
             missing |= array == np.array(None)
-    except TypeError:  # pandas.NA says neither
+    except TypeError:
+        # pandas.NA is neither equal to itself nor different.
         raise ValueError(f"{name} must not be missing. Got NA.") from None
     if np.any(missing):
         raise ValueError(f"{name} must not be missing. Got {array[missing][0]}, the first of {missing.sum()}.")
+    # Sets do not sort: < asks whether one is a part of the other.
     sets = [label for label in array.flat if isinstance(label, (set, frozenset))] if array.dtype == object else []
-    if sets:  # which do not sort: < asks for a part
+    if sets:
         raise ValueError(
             f"{name} must be one label each, or indicators, as sklearn.preprocessing.MultiLabelBinarizer makes of sets "
             f"of labels. Got {echo(sets[0])}."
@@ -100,14 +99,16 @@ class Classes(Grades):
             classes, self.item = _distinct(items)
             kinds = {classes.dtype.kind, query.dtype.kind}
             rounds = kinds & {*"iu"} and np.result_type(classes, query).kind == "f"
-            if rounds or kinds == {*"SU"}:  # NumPy would compare other numbers, and bytes as if they were text
+            # NumPy would compare rounded numbers, and bytes as if they were text.
+            if rounds or kinds == {*"SU"}:
                 classes, query = classes.astype(object), query.astype(object)
             at = np.minimum(np.searchsorted(classes, query), len(classes) - 1)
         except TypeError as error:
             raise ValueError(f"Labels of queries and of the database must be of one kind. Got {error}.") from None
         self.query = np.where(classes[at] == query, at, -1)
         self.item = self.item.astype(np.int32)
-        self.size = np.append(np.bincount(self.item), 0)  # the last is for a class without items
+        # The last is the size of a class without items, whose number is -1.
+        self.size = np.append(np.bincount(self.item), 0)
         self.n_documents = len(items)
 
     def write(self, rows: slice, out: Array) -> None:
@@ -129,7 +130,8 @@ def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], Index]:
     if labels.dtype.kind not in "iu" or (span := int(labels.max()) - int(labels.min())) > len(labels):
         return np.unique(labels, return_inverse=True)
     low = labels.min()
-    place = labels.astype(np.uint64) - low.astype(np.uint64)  # modulo 2**64, so nothing overflows
+    # Differences are taken modulo 2**64, so none overflows.
+    place = labels.astype(np.uint64) - low.astype(np.uint64)
     found = np.bincount(place.astype(np.int64), minlength=span + 1) > 0
     classes = (np.flatnonzero(found).astype(np.uint64) + low.astype(np.uint64)).astype(labels.dtype)
     return classes, (np.cumsum(found) - 1)[place]
@@ -149,7 +151,7 @@ class SharedLabels(Grades):
         self.size = np.bincount(self.kind)
         most = int(self.query.sum(axis=1).max())
         self.highest = most if most < N_GRADES else None
-        self.n_documents, self.width = len(self.kind), len(first)
+        self.n_documents = len(self.kind)
 
     def _table(self, rows: slice) -> Array:
         """Grade of each kind of item."""
@@ -159,7 +161,8 @@ class SharedLabels(Grades):
     def write(self, rows: slice, out: Array) -> None:
         """Write the grades of all documents."""
         table = self._table(rows).astype(out.dtype)
-        table.take(self.kind, axis=1, out=out, mode="clip")  # any other mode makes a copy first
+        # NumPy makes a copy first in any other mode.
+        table.take(self.kind, axis=1, out=out, mode="clip")
 
     def split(self, rows: slice, query: Index, item: Index) -> tuple[Array, Groups]:
         """Grades of some documents, and groups of all others."""

@@ -6,6 +6,7 @@ from registry import METRICS, each, labels_of, policies, tie_policy
 from scipy import sparse
 
 from sklearn_rank import evaluate
+from sklearn_rank._engine.queries import DocumentsWithoutRow
 from sklearn_rank.retrieval import scores_of_lists
 
 SHAPE = N_QUERIES, N_DOCUMENTS = 12, 30
@@ -166,8 +167,16 @@ def test_no_column():
 
 def test_entries_that_repeat_stay_in_the_input():
     judged = sparse.csr_array(([1.0, 1.0, 0.0, 1.0], [1, 1, 0, 0], [0, 3, 4]), shape=(2, 2))
-    before = judged.data.copy(), judged.indices.copy()
-    result = evaluate(judged, sparse.csr_array([[2.0, 1.0], [1.0, 2.0]]), metrics="cg@1")
+    scores = sparse.csr_array(([0.5, 2.0, 0.5, 1.0, 2.0], [1, 0, 1, 0, 1], [0, 3, 5]), shape=(2, 2))
+    arrays = [x for matrix in (judged, scores) for x in (matrix.data, matrix.indices, matrix.indptr)]
+    before = [x.tolist() for x in arrays]
+    result = evaluate(judged, scores, metrics="cg@1")
     assert result.per_query["cg@1"].tolist() == [0, 0]
-    for array, kept in zip((judged.data, judged.indices), before, strict=True):
-        assert array.tolist() == kept.tolist()
+    assert [x.tolist() for x in arrays] == before
+
+
+def test_labels_without_a_row_that_have_no_judgement():
+    ones = np.ones(3, dtype=np.int64)
+    rows = DocumentsWithoutRow.groups(ones * 0, np.array([1.0, np.nan, 2.0]), ones, 1, depth=9, ranked=False)
+    assert rows.read_unjudged("drop").label.tolist() == [1, 2]
+    assert rows.read_unjudged("nonrelevant").label.tolist() == [1, 0, 2]

@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
 from sklearn_rank import evaluate
-from sklearn_rank.retrieval import evaluate_retrieval
+from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
+from sklearn_rank.retrieval._relevance import _distinct
 
 BITS = 16
 N_QUERIES, N_ITEMS = 9, 400
@@ -50,6 +51,13 @@ def relevances(seed, high):
         yield dict(zip(("query_labels", "database_labels"), multi, strict=True)), multi[0] @ multi[1].T * 1.0
         as_sparse = sparse.csr_matrix(multi[0]), sparse.csc_array(multi[1])
         yield dict(zip(("query_labels", "database_labels"), as_sparse, strict=True)), multi[0] @ multi[1].T * 1.0
+
+
+def with_repeated_entries(x):
+    """Sparse matrix whose rows have their entries twice, half of each, in falling order of columns."""
+    x = sparse.csr_array(np.asarray(x, dtype=float))
+    order = np.concatenate([np.arange(a, b)[::-1].repeat(2) for a, b in zip(x.indptr[:-1], x.indptr[1:], strict=True)])
+    return sparse.csr_array((x.data[order] / 2, x.indices[order], 2 * x.indptr), shape=x.shape)
 
 
 # --- the published formulas ----------------------------------------------------------------------------------
@@ -242,10 +250,10 @@ def test_sparse_features(features, rng):
     dense = [x * (rng.random(x.shape) < 0.5) for x in features]
     for metric in ("cosine", "inner_product", "euclidean", "manhattan"):
         expected = evaluate_retrieval(*dense, *labels, distance=metric, metrics=["map", "map@5"]).mean()
-        found = evaluate_retrieval(
-            *map(sparse.csr_array, dense), *labels, distance=metric, metrics=["map", "map@5"]
-        ).mean()
-        assert found == pytest.approx(expected, abs=1e-12)
+        for make in (sparse.csr_array, sparse.csc_matrix, with_repeated_entries):
+            given = map(make, dense)
+            found = evaluate_retrieval(*given, *labels, distance=metric, metrics=["map", "map@5"]).mean()
+            assert found == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("n_labels", [31, 32, 300])
@@ -330,6 +338,18 @@ def test_labels_that_float64_would_round(features, rng):
     assert float64.mean() == same.mean()
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
+def test_whole_labels_are_numbered_as_by_unique(dtype, rng):
+    limits = np.iinfo(dtype)
+    for low in (limits.min, 0, limits.max - 20):
+        labels = (rng.integers(0, 20, 300).astype(np.uint64) + np.array(low, dtype=dtype).astype(np.uint64)).astype(
+            dtype
+        )
+        for found, expected in zip(_distinct(labels), np.unique(labels, return_inverse=True), strict=True):
+            np.testing.assert_array_equal(found, expected)
+            assert found.dtype == expected.dtype
+
+
 def test_a_class_that_the_database_has_not_is_undefined(features):
     found = evaluate_retrieval(*features, ["z"] * N_QUERIES, ["a"] * N_ITEMS, metrics=["map@5", "p@5"])
     assert found.n_undefined == {"map@5": N_QUERIES, "p@5": 0}
@@ -395,10 +415,40 @@ assert grown < 300_000, grown
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
+def parts_of(x):
+    return [x.data, x.indices, x.indptr] if sparse.issparse(x) else [x]
+
+
+@pytest.mark.parametrize("make", [np.array, with_repeated_entries])
+def test_what_is_given_stays_as_it_is(make, codes, features, indicators, rng):
+    indices = np.array([rng.permutation(N_ITEMS)[:5] for _ in range(N_QUERIES)])
+    given = {
+        "codes": [x.copy() for x in codes], "features": [make(x * (rng.random(x.shape) < 0.7)) for x in features],
+        "labels": [make(x) for x in indicators], "relevance": make(rng.integers(0, 3, (N_QUERIES, N_ITEMS))),
+        "weight": rng.random(N_QUERIES), "near": rng.random(indices.shape), "indices": indices,
+    }  # fmt: skip
+    arrays = [part for x in given.values() for one in (x if isinstance(x, list) else [x]) for part in parts_of(one)]
+    before = [x.copy() for x in arrays]
+    for metrics in (["map@5", "ndcg@5"], ["map", "ndcg"]):
+        options = {"metrics": metrics, "sample_weight": given["weight"]}
+        for data, distance in (
+            (given["codes"], "hamming"), *((given["features"], x) for x in ("cosine", "euclidean", "inner_product")),
+            (given["features"], "manhattan"),
+        ):  # fmt: skip
+            evaluate_retrieval(*data, *given["labels"], distance=distance, **options)
+            evaluate_retrieval(*data, relevance=given["relevance"], distance=distance, **options)
+            evaluate_retrieval(data[1], query_labels=given["labels"][1], distance=distance, metrics=metrics)
+        score_neighbors(given["near"], given["indices"], *given["labels"], **options)
+        score_neighbors(given["near"], given["indices"], relevance=given["relevance"], **options)
+        score_neighbors(given["near"], given["indices"], true_indices=given["indices"], **options)
+    for array, kept in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(array, kept)
+
+
 @pytest.mark.parametrize("ties", ["average", "stable"])
 @pytest.mark.parametrize("distance", ["hamming", "cosine"])
 def test_no_circle_keeps_the_memory_of_a_chunk(distance, ties, codes, rng):
-    """Arrays are free as soon as a chunk is done, and not when Python looks for circles: the next chunk has them."""
+    """The next chunk needs the arrays of a chunk: they are free when it is done, before Python looks for circles."""
 
     def call():
         labels = rng.integers(0, 5, N_QUERIES), rng.integers(0, 5, N_ITEMS)

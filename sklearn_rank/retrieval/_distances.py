@@ -1,0 +1,285 @@
+"""Distances of items from queries: features in, distances of a slice of queries out.
+
+Knows neither labels nor metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import pairwise_distances
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_array
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from sklearn_rank._utils.containers import as_numpy, n_rows_of
+from sklearn_rank._utils.echo import echo, one_line
+from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank._utils.warning import own_filters
+
+DISTANCE_RULE = (
+    "distance must be 'cosine', 'inner_product', 'euclidean', 'hamming', a metric of "
+    "sklearn.metrics.pairwise_distances, or a function of two vectors."
+)
+
+HAMMING_RULE = (
+    "Codes for distance='hamming' must all be of -1 and 1, of 0 and 1, or packed into uint8 as numpy.packbits does. "
+)
+
+SMALL_FEATURES = 1e-100
+"""Length of all features below which products of them would be lost."""
+
+SHORT_VECTOR = 1e-150
+"""Length whose square is far above the smallest numbers, which are rounded more than others."""
+
+CODES_PER_PART = 2**16
+"""Rows of codes that are checked at a time."""
+
+PAIRS_PER_PART = 2**12
+"""Pairs of a query and an item whose distances are computed one by one at a time."""
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Distances of items from queries: ``of(rows)`` has those of a slice of queries, shape (n_rows, n_items).
+
+    They may lack what is the same for all items of a query. Those of codes are whole numbers in as few bytes as hold
+    them, all others are float64.
+
+    A product of matrices does not give equal items equal numbers. ``of_pairs(query, item)``, unless it is None,
+    computes the same pair by pair, which does, and `slack` is how far both may be apart, for each query.
+    """
+
+    of: Callable[[slice], NDArray[Any]]
+    n_queries: int
+    n_items: int
+    of_pairs: Callable[[Index, Index], Array] | None = None
+    slack: Array | None = None
+
+
+def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Distances:
+    """Check features and make their distances.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, values are not finite, codes are outside their alphabet or the distance is not known.
+    """
+    built_in = isinstance(distance, str) and distance in ("hamming", "cosine", "inner_product", "euclidean")
+    if built_in and params:
+        raise ValueError(
+            f"distance={echo(distance)} has no parameters, so distance_params must be None. Got {echo(dict(params))}."
+        )
+    if isinstance(distance, str) and distance == "precomputed":
+        raise ValueError(
+            "Distances are made here from features, so distance must not be 'precomputed'; for given distances use "
+            "sklearn_rank.evaluate(relevance, -distances, metrics=...), or score_neighbors for nearest neighbours."
+        )
+    numeric = built_in and distance != "hamming"
+    queries, items = (
+        _features(x, f"{name}_features", numeric) for x, name in ((queries, "query"), (items, "database"))
+    )
+    if queries.shape[1] != items.shape[1]:
+        raise ValueError(
+            "query_features and database_features must have as many columns. "
+            f"Got {queries.shape[1]} and {items.shape[1]}."
+        )
+    if numeric:
+        return _products(distance, queries, items)
+    of = _hamming(queries, items) if built_in else _pairwise(distance, queries, items, dict(params))
+    return Distances(of, queries.shape[0], items.shape[0])
+
+
+def _features(features: Any, name: str, numeric: bool) -> Any:
+    refuse_masked(features, name)
+    n_rows_of(features, name)
+    dtype = np.float64 if numeric else None
+    try:
+        matrix = as_numpy(features)
+        with own_filters():
+            return with_one_entry_each(check_array(matrix, accept_sparse="csr", dtype=dtype, input_name=name))
+    except (TypeError, ValueError) as error:
+        got = (
+            f"{type(features).__name__} of shape {np.shape(features)}" if hasattr(features, "shape") else echo(features)
+        )
+        raise type(error)(
+            f"{name} must be a matrix of finite numbers, a row for each. {one_line(str(error), 300)} Got {got}."
+        ) from None
+
+
+def with_one_entry_each(matrix: Any) -> Any:
+    """The same matrix; entries of a sparse one that repeat are added up, in a copy."""
+    if not sparse.issparse(matrix) or matrix.has_canonical_format:
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _pairwise(distance: Any, queries: Any, items: Any, params: dict[str, Any]) -> Callable[[slice], NDArray[Any]]:
+    try:
+        # Refuse an unknown name before any chunk.
+        pairwise_distances(queries[:1], items[:1], metric=distance, **params)
+    except (ValueError, TypeError):
+        if callable(distance):
+            raise
+        raise ValueError(f"{DISTANCE_RULE} Got {echo(distance)}.") from None
+
+    def of(rows: slice) -> Array:
+        out = np.asarray(pairwise_distances(queries[rows], items, metric=distance, **params), dtype=np.float64)
+        return _finite(out, rows)
+
+    return of
+
+
+def _finite(distance: Array, rows: slice) -> Array:
+    """The same distances; raise ValueError if one of them is not finite."""
+    wrong = ~np.isfinite(distance).all(axis=1)
+    if wrong.any():
+        at = rows.start + np.argmax(wrong)
+        raise ValueError(f"Distances must be finite. Got one that is not, to query {at}.")
+    return distance
+
+
+def _products(distance: str, queries: Any, items: Any) -> Distances:
+    """Cosine and inner product, negative; or squared distances less the square of the query: ``x x - 2 q x``.
+
+    Features are centred first for distances, which loses less to rounding; whole numbers stay whole, and their ties
+    exact.
+    """
+    is_sparse = sparse.issparse(queries) or sparse.issparse(items)
+    is_square = distance == "euclidean"
+    if distance == "cosine":
+        queries, items = _unit(queries), _unit(items)
+    else:
+        scale = [_scale(queries, items)] * 2 if is_square else [_scale(queries), _scale(items)]
+        queries, items = map(_divided, (queries, items), scale)
+    if is_square and not is_sparse:
+        centre = np.rint(items.mean(axis=0))
+        # A copy of the items takes as long as a quarter of their products with a hundred queries.
+        if centre.any():
+            queries, items = queries - centre, items - centre
+    queries = queries * (-2.0 if is_square else -1.0)
+    square = row_norms(items, squared=True) if is_square else None
+
+    def of(rows: slice) -> Array:
+        out: Array = safe_sparse_dot(queries[rows], items.T, dense_output=True)
+        return _finite(out if square is None else np.add(out, square, out=out), rows)
+
+    def of_pairs(query: Index, item: Index) -> Array:
+        out = np.empty(len(query))
+        for first in range(0, len(query), PAIRS_PER_PART):
+            pairs = slice(first, first + PAIRS_PER_PART)
+            np.einsum("ij,ij->i", queries[query[pairs]], items[item[pairs]], out=out[pairs])
+        return out if square is None else out + square[item]
+
+    if is_sparse:
+        return Distances(of, queries.shape[0], items.shape[0])
+    return Distances(of, queries.shape[0], items.shape[0], of_pairs, _slack(queries, items, is_square))
+
+
+def _slack(queries: Array, items: Array, is_square: bool) -> Array:
+    """How far two sums of the same products may be apart, summed up in whatever order, for each query.
+
+    A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors. The rest is for squares.
+    """
+    length, longest = np.maximum(row_norms(queries), SHORT_VECTOR), max(row_norms(items).max(), SHORT_VECTOR)
+    with np.errstate(over="ignore"):
+        size = length * longest + (longest**2 if is_square else 0.0)
+        return (items.shape[1] + 16) * np.finfo(np.float64).eps * size
+
+
+def _unit(x: Any) -> Any:
+    """Vectors of length 1, zero vectors as they are; those too short or long to be squared are divided first."""
+    length, scale = row_norms(x), np.ones(x.shape[0])
+    # `normalize` would take the shortest for zero.
+    extreme = np.flatnonzero(~((length > 1e-14) & (length < np.inf)))
+    if len(extreme):
+        size = abs(x[extreme]).max(axis=1)
+        size = np.ravel(size.toarray() if sparse.issparse(size) else size)
+        scale[extreme] = _power_of_two(np.where(size > 0, size, 1.0))
+    return normalize(_divided(x, scale))
+
+
+def _scale(*parts: Any) -> Any:
+    """What to divide features by, which changes no ranking: 1, unless all are so small that products would be lost."""
+    if any(_length(x) > SMALL_FEATURES for x in parts):
+        return 1.0
+    size = max(max(x.max(), -x.min()) for x in parts)
+    return _power_of_two(size) if size > 0 else 1.0
+
+
+def _length(x: Any) -> float:
+    """Length of all rows together, or infinity."""
+    return float(np.linalg.norm(x.data if sparse.issparse(x) else x))
+
+
+def _power_of_two(size: Any) -> Any:
+    """Power of two below numbers: what is divided by it keeps its digits."""
+    return np.exp2(np.floor(np.log2(size)))
+
+
+def _divided(x: Any, scale: Any) -> Any:
+    """Rows divided by a number each, or by one."""
+    if np.all(scale == 1):
+        return x
+    scale = np.broadcast_to(scale, x.shape[0])
+    if not sparse.issparse(x):
+        return x / scale[:, None]
+    x = x.copy()
+    x.data /= np.repeat(scale, np.diff(x.indptr))
+    return x
+
+
+def _hamming(queries: Any, items: Any) -> Callable[[slice], NDArray[Any]]:
+    """Distances of codes, which are kept as 64-bit words."""
+    codes = [queries, items]
+    if any(sparse.issparse(c) for c in codes):
+        raise TypeError(HAMMING_RULE + "Got a sparse matrix.")
+    alphabets = _alphabets(queries) & _alphabets(items)
+    if not alphabets and not all(c.dtype == np.uint8 for c in codes):
+        shown = ", ".join(f"{v:g}" for v in np.unique(np.append(*(c[:CODES_PER_PART] for c in codes)))[:5])
+        raise ValueError(HAMMING_RULE + f"Got dtypes {queries.dtype} and {items.dtype} with values {shown}, ...")
+    of_query, of_item = (np.concatenate([_pack(c[rows], bool(alphabets)) for rows in _parts(c)]) for c in codes)
+    # Bits are counted word by word, over all items.
+    of_item = of_item.T.copy()
+    dtype = np.min_scalar_type(64 * len(of_item))
+
+    def of(rows: slice) -> NDArray[Any]:
+        out = np.zeros((rows.stop - rows.start, of_item.shape[1]), dtype=dtype)
+        for query, distance in zip(of_query[rows], out, strict=True):
+            for word, words in zip(query, of_item, strict=True):
+                distance += np.bitwise_count(word ^ words)
+        return out
+
+    return of
+
+
+def _parts(codes: NDArray[Any]) -> list[slice]:
+    return [slice(a, a + CODES_PER_PART) for a in range(0, len(codes), CODES_PER_PART)]
+
+
+def _alphabets(codes: NDArray[Any]) -> set[int]:
+    """Values beside 1 that codes consist of: -1, 0, or both if all are 1."""
+    if codes.dtype == bool:
+        return {0}
+    alphabets = {-1, 0}
+    for rows in _parts(codes):
+        if not alphabets:
+            break
+        part = codes[rows]
+        alphabets = {low for low in alphabets if ((part == 1) | (part == low)).all()}
+    return alphabets
+
+
+def _pack(codes: NDArray[Any], unpacked: bool) -> NDArray[np.uint64]:
+    packed = np.packbits(codes > 0, axis=1) if unpacked else codes
+    if packed.shape[1] % 8:
+        packed = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
+    return np.ascontiguousarray(packed).view(np.uint64)
