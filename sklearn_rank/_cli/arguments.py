@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import commands
+from sklearn_rank._cli import commands, gate
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
@@ -44,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
     _add_data(sub, METRICS_BY_DEFAULT)
     sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
+    sub.add_argument("--save", metavar="FILE", help="save the result of one run, too, such as for the gate")
     _add_format(sub)
 
     sub = add("compare", commands.compare_runs, "Which of two runs or more is better: differences and p-values.")
@@ -55,6 +56,23 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     sub.add_argument("--baseline", metavar="RUN", help="compare all others with this run; default: all pairs")
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
+    _add_format(sub)
+
+    sub = add("gate", gate.gate, "Whether a new run is no worse than an old one, by more than a margin.")
+    sub.epilog = gate.EPILOG
+    _add_data(sub, METRICS[:1])
+    for name, more, text in (
+        ("--baseline", {"required": True, "metavar": "OLD"},
+         "the old run, or a result that evaluate --save or Evaluation.save wrote; with --table its column"),
+        ("--margin", {"required": True, "metavar": "X", "action": "append"},
+         "loss that is still no worse, in units of the metric, such as 0.01; NAME=X for one metric, may be repeated"),
+        ("--alpha", {"type": float, "default": 0.05, "metavar": "X"},
+         "probability of each wrong decision (default: 0.05)"),
+        ("--undecided", {"choices": ["fail", "pass"], "default": "fail"},
+         "whether the exit code is 4 or 0 where queries are too few to decide (default: fail)"),
+        ("--markdown", {"metavar": "FILE"}, "write the decision and its tables for a comment, too"),
+    ):  # fmt: skip
+        sub.add_argument(name, help=text, **more)
     _add_format(sub)
 
     sub = add("metrics", commands.list_metrics, "All metrics: names, aliases and formulas.")
