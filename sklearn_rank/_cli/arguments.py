@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
     _add_format(sub)
 
     sub = add("gate", gate.gate, "Whether a new run is no worse than an old one, by more than a margin.")
-    sub.epilog = gate.EPILOG
+    sub.epilog = gate.GATE_EPILOG
     _add_data(sub, METRICS[:1])
     for name, more, text in (
         ("--baseline", {"required": True, "metavar": "OLD"},

@@ -13,7 +13,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.writing import written_whole
 
 EXIT_CODES = {"no worse": 0, "worse": 3, "undecided": 4}
-EPILOG = (
+GATE_EPILOG = (
     "QRELS and NEW are files of TREC, also packed by gzip; '-' is the standard input. With --table they are columns of "
     "a file, NEW the --y-score. Exit codes: 0 no worse, 3 worse, 4 undecided (0 with --undecided pass), 2 invalid "
     "input, 1 any other failure."

@@ -25,7 +25,7 @@ from sklearn_rank.stats._power import power_of
 from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of, sums_by_cluster
 from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
 
-NO_WORSE, WORSE, UNDECIDED = "no worse", "worse", "undecided"
+NO_WORSE, IS_WORSE, UNDECIDED = "no worse", "worse", "undecided"
 
 CHANCE = 0.8
 """Probability of a decision on as many queries as an undecided gate asks for."""
@@ -123,7 +123,7 @@ def margin_test(pair: PairedQueries, margin: float, alpha: float, n_metrics: int
     to_low, to_high = (float(stats.t.isf(level, df)) * standard_error for level in (alpha, alpha / n_metrics))
     above = above_margin(pair, margin)
     pvalue = t_pvalue(ratio(above, standard_error), df, "greater")
-    decision = NO_WORSE if above > to_low else WORSE if above < -to_high else UNDECIDED
+    decision = NO_WORSE if above > to_low else IS_WORSE if above < -to_high else UNDECIDED
     return MarginTest(mean - to_low, mean + to_high, pvalue, decision if pair.gain.any() else NO_WORSE)
 
 
@@ -183,7 +183,7 @@ class GateResult(TableReport, Saveable):
     def decision(self) -> str:
         """The decision: "no worse" by every metric, "worse" by some metric, or "undecided"."""
         decided = {*self.decisions.values()}
-        return WORSE if WORSE in decided else NO_WORSE if decided == {NO_WORSE} else UNDECIDED
+        return IS_WORSE if IS_WORSE in decided else NO_WORSE if decided == {NO_WORSE} else UNDECIDED
 
     def __bool__(self) -> bool:
         """Whether the new system is no worse."""
@@ -289,10 +289,10 @@ class GateResult(TableReport, Saveable):
         return "\n\n".join([*lines, super().to_markdown()])
 
     def _title(self) -> str:
-        losing = ", ".join(name for name, decision in self.decisions.items() if decision == WORSE)
+        losing = ", ".join(name for name, decision in self.decisions.items() if decision == IS_WORSE)
         text = {
             NO_WORSE: "No worse: new does not lose more than the margin",
-            WORSE: f"Worse: new loses more than the margin in {losing}",
+            IS_WORSE: f"Worse: new loses more than the margin in {losing}",
             UNDECIDED: "Undecided: new may lose more than the margin, or less",
         }
         return f"{text[self.decision]}, alpha={self.alpha:g}"
@@ -335,7 +335,7 @@ class GateResult(TableReport, Saveable):
     def _text_tables(self) -> list[Table]:
         return [table.fitted() for table in self._tables()]
 
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays: dict[str, NDArray[Any]] = {}
         words = []
         for i, (name, pair) in enumerate(self._pairs.items()):
@@ -356,7 +356,7 @@ class GateResult(TableReport, Saveable):
         return {"alpha": self.alpha, "metrics": words}, arrays
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         metrics = part(words, "metrics", list)
         names({"metrics": [part(metric, "name", str) for metric in metrics]}, "metrics")
         pairs, alpha = {}, float(part(words, "alpha", float))

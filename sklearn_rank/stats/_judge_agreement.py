@@ -72,11 +72,11 @@ class JudgeAgreement(TableReport, Saveable):
         rows = tuple((f"{row[0]:g}", *row[1:]) for row in table.rows)
         return [Table(table.columns, rows)]
 
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {"n_left_out": self.n_left_out}, {"human": self.human, "model": self.model}
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         arrays.check("human", (None,), "f")
         arrays.check("model", arrays["human"].shape, "f")
         if not len(arrays["human"]):

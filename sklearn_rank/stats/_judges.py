@@ -15,15 +15,15 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import Table, TableReport
-from sklearn_rank._utils.told import tell
 from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, read_values
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
 from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of
 from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
 
-FEWEST, FEW_HUMAN = 5, 20
+FEWEST_HUMAN, FEW_HUMAN = 5, 20
 """Queries judged by people that are needed, and below which a note says that they are few."""
 
 
@@ -109,9 +109,9 @@ def judged_values(
     by_people[every] = True
     others = of_model[~by_people[model_row]]
     values = JudgedValues(of_human[both], of_model[place[row][both]], others, len(every) - int(both.sum()))
-    if len(values.human) < FEWEST or len(others) < 2:
+    if len(values.human) < FEWEST_HUMAN or len(others) < 2:
         raise ValueError(
-            f"{function} needs {FEWEST} queries that people judged, and two more that only the model judged. "
+            f"{function} needs {FEWEST_HUMAN} queries that people judged, and two more that only the model judged. "
             f"Got {len(values.human)} and {len(others)}."
         )
     return values
@@ -147,7 +147,7 @@ def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
     of_model = np.zeros(len(known), dtype=sums[1].dtype)
     of_model[other] = sums[1]
     if sums[0].any() and (of_model[own] == sums[0]).all():
-        tell(
+        warn_caller(
             f"The model's labels are people's on all {len(own)} queries that both judged. If people's labels stand in "
             "place of the model's, the result is wrong: the model must judge these queries itself."
         )
@@ -222,7 +222,7 @@ def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[
         for field in JUDGES:
             of_metric.check(field, (None,), "f")
         one = JudgedValues(of_metric["human"], of_metric["model"], of_metric["others"], int(n))
-        if len(one.human) != len(one.model) or len(one.human) < FEWEST or len(one.others) < 2:
+        if len(one.human) != len(one.model) or len(one.human) < FEWEST_HUMAN or len(one.others) < 2:
             raise ValueError("the values of the judges must fit together")
         values[name] = one
     return level, values
@@ -299,11 +299,11 @@ class JudgedInterval(TableReport, Saveable):
     def _text_tables(self) -> list[Table]:
         return [self.table.fitted()]
 
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return _saved(self._values, self.confidence_level)
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         return cls(*_loaded(words, arrays))
 
 
@@ -390,11 +390,11 @@ class JudgedComparison(TableReport, Saveable):
     def _tables(self) -> list[Table]:
         return [self.table]
 
-    def _plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return _saved(self._values, self.confidence_level)
 
     @classmethod
-    def _of_plain(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         level, values = _loaded(words, arrays)
         if len(values) > 1:
             raise ValueError("a comparison is by one metric")
