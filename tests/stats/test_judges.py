@@ -234,9 +234,9 @@ def test_wrong_use_of_two_systems():
     with pytest.raises(TypeError, match=r"a pair of results for each system: old=\(human, model\). Got Evaluation"):
         compare_judged((human, model), model)
     with pytest.raises(ValueError, match="Got other labels in 'old by people' than in 'new by people' for 5 queries"):
-        compare_judged((human, model), (of_labels([2, 0], n=5), model))
+        compare_judged((human, model), (of_labels([0, 2], n=5), model))
     with pytest.raises(ValueError, match="Got other labels in 'old by the model' than in 'new by the model'"):
-        compare_judged((human, model), (human, of_labels([2, 1])))
+        compare_judged((human, model), (human, of_labels([2, 0])))
     two = [of_labels(labels, n=n, metrics=["map", "mrr"]) for labels, n in (([1, 0], 5), ([1, 1], 8))]
     with pytest.raises(ValueError, match="results of several need metric=. Got map, mrr"):
         compare_judged(two, two)
