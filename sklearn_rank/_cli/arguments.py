@@ -58,9 +58,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
     _add_format(sub)
 
-    sub = add("gate", gate.gate, "Whether a new run is no worse than an old one, by more than a margin.")
+    sub = add("gate", gate.gate, "Whether a new run loses no more than a margin against an old one: an exit code.")
     sub.epilog = gate.GATE_EPILOG
-    _add_data(sub, METRICS[:1])
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then the new run")
     for name, more, text in (
         ("--baseline", {"required": True, "metavar": "OLD"},
          "the old run, or a result that evaluate --save or Evaluation.save wrote; with --table its column"),
@@ -89,8 +89,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_data(sub: argparse.ArgumentParser, metrics: list[str]) -> None:
-    sub.add_argument("files", nargs="*", metavar="QRELS RUN", help="judgements, then a run or several")
+def _add_data(
+    sub: argparse.ArgumentParser,
+    metrics: list[str],
+    files: str = "QRELS RUN",
+    text_of_files: str = "judgements, then a run or several",
+) -> None:
+    sub.add_argument("files", nargs="*", metavar=files, help=text_of_files)
     text = (
         f"such as ndcg@10, map or 'rbp(p=0.9)'; may be repeated (default: {' '.join(metrics)}). With --convention "
         "trec_eval its names too: P.5,10, recip_rank, official"

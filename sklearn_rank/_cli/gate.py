@@ -10,7 +10,7 @@ from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.writing import written_whole
+from sklearn_rank._utils.storage import replacing
 
 EXIT_CODES = {"no worse": 0, "worse": 3, "undecided": 4}
 GATE_EPILOG = (
@@ -29,7 +29,7 @@ def gate(options: argparse.Namespace) -> int:
     new, old = _new_and_old(options, metrics)
     found = no_worse(new, old, margin=margins, alpha=options.alpha)
     if options.markdown is not None:
-        with written_whole(options.markdown) as file:
+        with replacing(options.markdown) as file:
             file.write(f"{found.to_markdown()}\n".encode())
     if options.format in ("csv", "json"):
         rows = found.table.rows

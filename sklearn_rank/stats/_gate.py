@@ -300,8 +300,8 @@ class GateResult(TableReport, Saveable):
     def _notes(self) -> list[str]:
         pairs, level, other = self._pairs, 100 * (1 - self.alpha), 100 * (1 - self.alpha / len(self._pairs))
         notes = [
-            f"No worse: low, the {level:g} % bound of the difference, is above -margin for every metric. "
-            f"Worse: high, the {other:.4g} % bound, is below it for some metric."
+            f"low and high are one-sided bounds of the difference, at {level:g} % and {other:.4g} %. No worse: low is "
+            "above -margin for every metric. Worse: high is below -margin for some metric."
         ]
         if self.decision == UNDECIDED:
             needed = self.n_needed
@@ -452,8 +452,8 @@ def no_worse(
     True
     >>> no_worse(new, old, margin={"ndcg@10": 0.05})
     Undecided: new may lose more than the margin, or less, alpha=0.05
-    No worse: low, the 95 % bound of the difference, is above -margin for every metric. Worse: high, the
-    95 % bound, is below it for some metric.
+    low and high are one-sided bounds of the difference, at 95 % and 95 %. No worse: low is
+    above -margin for every metric. Worse: high is below -margin for some metric.
     About 14 queries would decide, with a chance of 0.8, if differences stay as these.
     metric    queries      old      new   difference       low     high   margin   decision
     ndcg@10         4   0.4500   0.4600       0.0100   -0.0889   0.1089   0.0500   undecided

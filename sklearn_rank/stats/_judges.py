@@ -14,7 +14,7 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
-from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.table import LabelledName, Table, TableReport
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, read_values
@@ -184,8 +184,12 @@ def _pvalue(mean: float, standard_error: float, df: float) -> float:
     return t_pvalue(ratio(mean, standard_error), df, "two-sided")
 
 
+CORRELATION = LabelledName("correlation", "corr.")
+"""Column whose printed head is no longer than its numbers."""
+
+
 def _heads(mean: str, *, with_p: bool) -> tuple[str, ...]:
-    return ("judged by", "queries", mean, "low", "high", *(["p"] if with_p else []), "lambda", "bias", "correlation")
+    return ("judged by", "queries", mean, "low", "high", *(["p"] if with_p else []), "lambda", "bias", CORRELATION)
 
 
 def _notes_of(values: Mapping[str, JudgedValues]) -> list[str]:
@@ -470,10 +474,10 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     >>> judged_interval(human, model)
     Means by people and a model, 95 % intervals
     5 queries judged by people are few: with fewer than 20 intervals may be too short.
-    metric    judged by      queries     mean      low     high   lambda     bias   correlation
+    metric    judged by      queries     mean      low     high   lambda     bias    corr.
     ndcg@10   both                10   0.4600   0.3334   0.5866   0.4000
     ndcg@10   people alone         5   0.5000   0.3037   0.6963
-    ndcg@10   model alone         10   0.6500                              0.2000        1.0000
+    ndcg@10   model alone         10   0.6500                              0.2000   1.0000
     """
     check_arguments("judged_interval", confidence_level=confidence_level)
     results: dict[str, Any] = {"human": human, "model": model}
@@ -545,10 +549,10 @@ def compare_judged(
     >>> compare_judged(new, old)
     Difference of map, new less old, by people and a model, 95 % intervals
     5 queries judged by people are few: with fewer than 20 intervals may be too short.
-    judged by      queries   difference       low     high        p   lambda      bias   correlation
+    judged by      queries   difference       low     high        p   lambda      bias    corr.
     both                10       0.1200    0.0117   0.2283   0.0371   0.6187
     people alone         5       0.1200   -0.0419   0.2819   0.1087
-    model alone         10       0.0600                                        -0.0600        0.9432
+    model alone         10       0.0600                                        -0.0600   0.9432
     """
     check_arguments("compare_judged", confidence_level=confidence_level)
     for name, pair in (("new", new), ("old", old)):
