@@ -1,7 +1,9 @@
 """The gate: decisions by hand, laws, references, error rates, what is refused, and the result in all its forms."""
 
 import math
+import runpy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -217,6 +219,10 @@ def test_the_number_of_queries_that_decides(rng):
     two = no_worse(*(Evaluation.from_values(range(30), {"a": x, "b": x}) for x in (
         d - d.mean() + 0.5, np.full(30, 0.5))), margin={"a": 0.02, "b": 0.01})  # fmt: skip
     assert two.n_needed == power_of(d.std(ddof=1), difference=0.01, power=0.8, alternative="greater")
+    pair = (Evaluation.from_values(range(30), {"a": x, "b": x}) for x in (d - d.mean() + 0.47, np.full(30, 0.5)))
+    both_lose = no_worse(*pair, margin={"a": 0.02, "b": 0.01})
+    expected = power_of(d.std(ddof=1), difference=-0.02, power=0.8, alpha=ALPHA / 2, alternative="less")
+    assert (both_lose.decision, both_lose.n_needed) == ("undecided", expected)
 
 
 def test_queries_of_one_cluster_say_less(rng):
@@ -258,6 +264,22 @@ def test_equal_systems_pass_with_the_number_of_queries_that_power_names():
     passed = np.mean([bool(no_worse(*drawn(rng, n), margin=margin)) for _ in range(300)])
     low, high = stats.binom.ppf([0.0005, 0.9995], 300, 0.8) / 300
     assert low <= passed <= high
+
+
+@pytest.fixture(scope="module")
+def error_rates():
+    """The script of docs/statistics.md."""
+    return runpy.run_path(str(Path(__file__).parents[2] / "docs" / "bench" / "error_rates.py"))
+
+
+def test_the_script_loses_what_it_says(error_rates):
+    for shape, (draw, gain, loss) in error_rates["PAIRS"].items():
+        old, new = draw(np.random.default_rng(0), 100_000, gain)
+        assert old.mean() - new.mean() == pytest.approx(loss, abs=0.003), shape
+        found = error_rates["decisions"](shape, 20, 1, 1, 10, seed=0)
+        assert sum(found.values()) == pytest.approx(1)
+    *_, width = error_rates["judged_coverage"]("good", 20, 10, seed=0, n_model=200)
+    assert 0 < width < 0.9
 
 
 # --- what is compared --------------------------------------------------------------------------------------------
@@ -319,6 +341,13 @@ def test_wrong_use(what):
     pair = make(ranked(np.arange(24)), ranked(-np.arange(24)))
     with pytest.raises((ValueError, TypeError), match=message):
         no_worse(*pair, **{"margin": 0.01} | options)
+
+
+def test_a_margin_as_large_as_all_values():
+    new, old = results([0.0, 0.1, 0.2], [0.5, 0.9, 1.0])
+    with pytest.raises(ValueError, match="every system would be no worse. Got 1 for 'ndcg@10'"):
+        no_worse(new, old, margin=1)
+    assert no_worse(new, old, margin=0.99).decision == "undecided"
 
 
 def test_values_that_are_no_results():
