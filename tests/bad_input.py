@@ -105,6 +105,14 @@ def a_comparison():
     return sklearn_rank.compare_systems(Y, {"one": S, "two": -S}, qid=Q, metrics="ndcg")
 
 
+@cache
+def judged():
+    """A result by people's labels, of five queries, and by a model's, of eight."""
+    qid = np.repeat(range(8), 2)
+    by_model = sklearn_rank.evaluate([1, 0, 1, 1] * 4, [1, 2] * 8, qid=qid, metrics="map")
+    return sklearn_rank.evaluate([1, 0] * 5, [2, 1] * 5, qid=qid[:10], metrics="map"), by_model
+
+
 def a_ranker():
     from sklearn.linear_model import Ridge
 
@@ -209,6 +217,10 @@ OBJECTS = {
         "sklearn_rank.compat.pytrec_eval"
     ).RelevanceEvaluator(QRELS, {"map"}),
     "stats.ComparisonResult": lambda: stats.compare(a_result(), a_result(), metric="map"),
+    "stats.GateResult": lambda: stats.no_worse(a_result(), a_result(), margin=0.1),
+    "stats.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
+    "stats.JudgedComparison": lambda: stats.compare_judged(judged(), judged()),
+    "stats.JudgedInterval": lambda: stats.judged_interval(*judged()),
     "stats.MultipleComparison": several,
     **{f"display.{name}": partial(a_display, name) for name in DISPLAYS},
 }
@@ -224,7 +236,7 @@ GIVEN = {
     "n_train": 80, "n_test": 20, "indices": [[0, 1], [1, 0]], "distances": [[0.1, 0.2], [0.1, 0.3]],
     "query_labels": [0, 1], "database_labels": [0, 1], "query_features": np.eye(2), "database_features": np.eye(2),
     "query_relevance": QRELS, "measures": {"map"}, "measure": "map", "f_qrel": ["q1 0 d1 1"],
-    "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N),
+    "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N), "margin": 0.1,
 }  # fmt: skip
 """Right values, by the name of an argument."""
 
@@ -258,6 +270,12 @@ def given_to(where, folder):
     if where.startswith("display.Segments"):
         known |= {"values": {"a": [0.1]}}
         known |= {"by": {"half": [*"xxxxxxyyyyyy"]}} if name == "from_predictions" else {}
+    if where == "stats.no_worse":
+        known |= {"new": a_result(), "old": a_result()}
+    if where in ("stats.judged_interval", "stats.compare_judged"):
+        known |= {"human": judged()[0], "model": judged()[1], "new": judged(), "old": judged()}
+    if where == "stats.judge_agreement":
+        known |= {"human": [0, 1], "model": [1, 1]}
     if where.startswith("stats.confidence_interval"):
         known |= {"values": a_result().per_query["map"]}
     return known
@@ -267,7 +285,8 @@ RETURNED = {
     "io.Entries", "io.RankingData", "model_selection.Comparison", "model_selection.CrossValidation",
     "model_selection.FoldScores", "model_selection.SegmentComparison", "model_selection.Summary", "results.Evaluation",
     "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table", "retrieval.RetrievalScorer",
-    "stats.ComparisonResult", "stats.FoldComparison", "stats.MultipleComparison",
+    "stats.ComparisonResult", "stats.FoldComparison", "stats.GateResult", "stats.JudgeAgreement",
+    "stats.JudgedComparison", "stats.JudgedInterval", "stats.MultipleComparison",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
     *(f"model_selection.RankingScorers.{name}" for name in ("prepare", "score_rows", "set_score_request")),
 }  # fmt: skip

@@ -173,6 +173,12 @@ KINDS = {
         np.ones((1, 1, 2))},
     "pvalues": {"text": ["x", "y"], "None": None, "object": THING, "word": "x", "above": [2.0], "below": [-0.1]},
     "features": {"short": X[:-1], "None": None, "number": 3, "object": THING},
+    "margin": {"negative": -0.1, "large": 1.5, "typo": {"ndgc@10": 0.1}, "empty": {}, "text in it": {"map": "1"},
+        "negative in it": {"map": -0.1}, **NUMBER},
+    "pair of results": {"None": None, "text": "xy", "number": 3, "object": THING, "one": ("x",),
+        "texts": ("x", "y")},
+    "grades by document": {"text": "x", "number": 3, "object": THING, "None": None, "short": [1], "dict": {"q": {"d":
+        1}}, "text in it": ["x", "y"], "inf": [INF, 1], "NaN": [NAN, NAN]},
 }  # fmt: skip
 
 KIND_OF = {
@@ -212,7 +218,7 @@ KIND_OF = {
     "mapping or None", "label_fingerprints": "numbers or None", "estimator": "estimator", "estimators":
     "estimators", "search": "estimator", "result": "result", "results": "results", "on_fold": "function or None",
     "on_round": "function or None", "intervals": "mapping or None", "confidence_interval": "numbers or None",
-    "as_row": "bool", "show_points": "bool", "pvalue": "pvalue or None",
+    "as_row": "bool", "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin",
 }  # fmt: skip
 
 KIND_AT = {
@@ -258,7 +264,10 @@ KIND_AT = {
     **dict.fromkeys(["dask.compare(metric)", "spark.compare(metric)", "stats.compare*(metric)",
     "*.Comparison.*(metric)", "*Evaluation.*(metric)", "*.from_result*(metric)", "*.from_comparison(metric)"],
     "metric in result"), "display.*Display(metric)": "text", "metric(name)": "text", "get_scorer(name)": "metric",
-    "stats.compare([ab])": "result", "evaluate_run(sample_weight)": "by query", "evaluate_run(by)": "by query",
+    "stats.compare([ab])": "result", "stats.no_worse(missing)": "choice or number", "stats.no_worse(???)": "result",
+    "stats.compare_judged(???)": "pair of results", "stats.judged_interval(human)": "result",
+    "stats.judged_interval(model)": "result", "stats.judge_agreement(*)": "grades by document",
+    "*.GateResult.lost_most(metric)": "metric in result", "evaluate_run(sample_weight)": "by query", "evaluate_run(by)": "by query",
     "evaluate_run(clusters)": "by query", "RankingAccumulator.compute(*s)": "by query",
     "RankingAccumulator.compute(by)": "by query", "*Evaluation.segments(by)": "by of result",
     "*.Comparison.segments(by)": "by of result", "*from_result*(by)": "by of result", "*from_comparison(by)":

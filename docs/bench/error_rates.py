@@ -14,7 +14,7 @@ from sklearn_rank import QueryKFold
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval
+from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval, judged_interval, no_worse
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 UNPAIRED = TESTS[5:]
@@ -102,9 +102,9 @@ def reciprocal_ranks(rng, n_queries):
     return np.where(rank > 10, 0.0, 1 / rank)
 
 
-def mean_ndcg():
+def mean_ndcg(gain=0.0):
     """Mean of a normal variable that is cut to 0..1."""
-    mean, sd = 0.3, np.hypot(0.35, 0.2)
+    mean, sd = 0.3 + gain, np.hypot(0.35, 0.2)
     low, high = (0 - mean) / sd, (1 - mean) / sd
     inside = mean * (norm.cdf(high) - norm.cdf(low)) - sd * (norm.pdf(high) - norm.pdf(low))
     return inside + norm.sf(high)
@@ -213,6 +213,94 @@ def show_segments(n_samples, seed, sizes=(5, 10, 25, 100)):
         print(f"| {n_segments} |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
 
 
+def two_like_ndcg(rng, n_queries, gain):
+    return systems(rng, n_queries, [0, gain])
+
+
+def two_of_reciprocal_ranks(rng, n_queries, gain):
+    """Ranks of the same lists: new ones on a fifth of the queries; on a share `-gain` the new system has no hit."""
+    old, drawn = reciprocal_ranks(rng, n_queries), reciprocal_ranks(rng, n_queries)
+    changed, lost = rng.random(n_queries) < 0.2, rng.random(n_queries) < -gain
+    return np.stack([old, np.where(lost, 0.0, np.where(changed, drawn, old))])
+
+
+PAIRS = {
+    "like nDCG": (two_like_ndcg, -0.05, 0.7 * (mean_ndcg() - mean_ndcg(-0.05))),
+    "reciprocal ranks": (two_of_reciprocal_ranks, -0.1, 0.1 * SHAPES["reciprocal ranks"][1]),
+}
+"""How two systems are drawn, the gain of the new one, and how much lower its mean is then."""
+
+
+def decisions(shape, n_queries, n_metrics, n_at_margin, n_pairs, seed, margin=None):
+    """Shares of the decisions of the gate, where the new system loses just the margin, or nothing, by some metrics.
+
+    Each metric is an own draw; the new system loses the margin by the first `n_at_margin`, and nothing by the others.
+    """
+    draw, gain, loss = PAIRS[shape]
+    rng, found = np.random.default_rng(seed), dict.fromkeys(("no worse", "worse", "undecided"), 0)
+    names = [f"metric {i}" for i in range(n_metrics)]
+    for _ in range(n_pairs):
+        pairs = [draw(rng, n_queries, gain if i < n_at_margin else 0.0) for i in range(n_metrics)]
+        old, new = (
+            Evaluation.from_values(range(n_queries), {name: pair[i] for name, pair in zip(names, pairs, strict=True)})
+            for i in (0, 1)
+        )
+        found[no_worse(new, old, margin=loss if margin is None else margin, alpha=LEVEL).decision] += 1
+    return {decision: n / n_pairs for decision, n in found.items()}
+
+
+def show_gate(n_pairs, seed, sizes=(10, 25, 50, 200, 1000)):
+    print("| values | metrics | decision |", " | ".join(f"{n} queries" for n in sizes), "|")
+    print("|---" * (len(sizes) + 3) + "|")
+    for shape in PAIRS:
+        for n_metrics, n_at_margin in ((1, 1), (3, 1), (3, 3)):
+            rates = [decisions(shape, n, n_metrics, n_at_margin, n_pairs, seed) for n in sizes]
+            for decision in ("no worse", "worse"):
+                what = f"{n_at_margin} of {n_metrics} at the margin"
+                cells = " | ".join(f"{one[decision]:.3f}" for one in rates)
+                print(f"| {shape} | {what} | {decision} | {cells} |", flush=True)
+    print("\nEqual systems like nDCG, one metric:\n")
+    print("| margin | decision |", " | ".join(f"{n} queries" for n in sizes), "|")
+    print("|---" * (len(sizes) + 2) + "|")
+    for margin in (0.01, 0.02, 0.05):
+        rates = [decisions("like nDCG", n, 1, 0, n_pairs, seed, margin) for n in sizes]
+        for decision in ("no worse", "worse", "undecided"):
+            print(f"| {margin} | {decision} |", " | ".join(f"{one[decision]:.3f}" for one in rates), "|", flush=True)
+
+
+JUDGES = {"good": (0.2, 0.75, 0.12), "poor": (0.3, 0.4, 0.25), "knows nothing": (0.5, 0.0, 0.25)}
+"""Values of a model's labels: added to people's, times people's, and noise."""
+
+
+def judged_coverage(judge, n_human, n_samples, seed, n_model=2000):
+    """How often the intervals of the model, of people and of both hold the true mean; width of the last to people's."""
+    added, factor, noise = JUDGES[judge]
+    rng, found, widths = np.random.default_rng(seed), np.zeros(3), []
+    true = mean_ndcg()
+    for _ in range(n_samples):
+        people = ndcg_like(rng, n_model)
+        model = np.clip(added + factor * people + rng.normal(scale=noise, size=n_model), 0, 1)
+        human = Evaluation.from_values(range(n_human), {"ndcg": people[:n_human]})
+        both = judged_interval(human, Evaluation.from_values(range(n_model), {"ndcg": model}))
+        intervals = [
+            confidence_interval(model),
+            confidence_interval(people[:n_human]),
+            both.confidence_interval["ndcg"],
+        ]
+        found += [low <= true <= high for low, high in intervals]
+        widths.append(np.ptp(intervals[2]) / np.ptp(intervals[1]))
+    return [*found / n_samples, np.mean(widths)]
+
+
+def show_judges(n_samples, seed, sizes=(5, 10, 20, 60, 200)):
+    print("| model | interval |", " | ".join(f"{n} by people" for n in sizes), "|")
+    print("|---" * (len(sizes) + 2) + "|")
+    for judge in JUDGES:
+        rates = np.transpose([judged_coverage(judge, n, n_samples, seed) for n in sizes])
+        for what, of_sizes in zip(("model alone", "people alone", "both", "width, both to people"), rates, strict=True):
+            print(f"| {judge} | {what} |", " | ".join(f"{rate:.3f}" for rate in of_sizes), "|", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1000)
@@ -224,7 +312,15 @@ def main():
     parser.add_argument("--intervals", action="store_true", help="only how often intervals hold the true mean")
     parser.add_argument("--clusters", action="store_true", help="only tests and intervals where queries have clusters")
     parser.add_argument("--segments", action="store_true", help="only the test that segments differ")
+    parser.add_argument("--gate", action="store_true", help="only the gate, where the new system loses the margin")
+    parser.add_argument("--judges", action="store_true", help="only intervals where a model judges most queries")
     args = parser.parse_args()
+    if args.gate:
+        show_gate(args.pairs, args.seed)
+        return
+    if args.judges:
+        show_judges(args.pairs, args.seed)
+        return
     if args.segments:
         show_segments(args.pairs, args.seed)
         return

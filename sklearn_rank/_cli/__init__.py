@@ -18,7 +18,7 @@ WRONG, FAILED, INTERRUPTED = 2, 1, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code: 0, 2 for invalid input, 1 for any other failure."""
+    """Run a command; return the exit code: its own, mostly 0, 2 for invalid input, 1 for any other failure."""
     # If it is closed, print would write to the standard output instead.
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning
-            options.command(options)
+            return options.command(options) or 0
     # The reader has closed the pipe, so nothing may be flushed at exit.
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -43,7 +43,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), WRONG)
     except Exception as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)
-    return 0
 
 
 def _fail(message: str, code: int) -> int:

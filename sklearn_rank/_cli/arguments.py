@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import commands
+from sklearn_rank._cli import commands, gate
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
@@ -44,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
     _add_data(sub, METRICS_BY_DEFAULT)
     sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
+    sub.add_argument("--save", metavar="FILE", help="save the result of one run, too, such as for the gate")
     _add_format(sub)
 
     sub = add("compare", commands.compare_runs, "Which of two runs or more is better: differences and p-values.")
@@ -55,6 +56,23 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     sub.add_argument("--baseline", metavar="RUN", help="compare all others with this run; default: all pairs")
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
+    _add_format(sub)
+
+    sub = add("gate", gate.gate, "Whether a new run loses no more than a margin against an old one: an exit code.")
+    sub.epilog = gate.GATE_EPILOG
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then the new run")
+    for name, more, text in (
+        ("--baseline", {"required": True, "metavar": "OLD"},
+         "the old run, or a result that evaluate --save or Evaluation.save wrote; with --table its column"),
+        ("--margin", {"required": True, "metavar": "X", "action": "append"},
+         "loss that is still no worse, in units of the metric, such as 0.01; NAME=X for one metric, may be repeated"),
+        ("--alpha", {"type": float, "default": 0.05, "metavar": "X"},
+         "probability of each wrong decision (default: 0.05)"),
+        ("--undecided", {"choices": ["fail", "pass"], "default": "fail"},
+         "whether the exit code is 4 or 0 where queries are too few to decide (default: fail)"),
+        ("--markdown", {"metavar": "FILE"}, "write the decision and its tables for a comment, too"),
+    ):  # fmt: skip
+        sub.add_argument(name, help=text, **more)
     _add_format(sub)
 
     sub = add("metrics", commands.list_metrics, "All metrics: names, aliases and formulas.")
@@ -71,8 +89,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_data(sub: argparse.ArgumentParser, metrics: list[str]) -> None:
-    sub.add_argument("files", nargs="*", metavar="QRELS RUN", help="judgements, then a run or several")
+def _add_data(
+    sub: argparse.ArgumentParser,
+    metrics: list[str],
+    files: str = "QRELS RUN",
+    text_of_files: str = "judgements, then a run or several",
+) -> None:
+    sub.add_argument("files", nargs="*", metavar=files, help=text_of_files)
     text = (
         f"such as ndcg@10, map or 'rbp(p=0.9)'; may be repeated (default: {' '.join(metrics)}). With --convention "
         "trec_eval its names too: P.5,10, recip_rank, official"

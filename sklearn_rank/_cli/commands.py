@@ -21,6 +21,10 @@ def evaluate_runs(options: argparse.Namespace) -> None:
     """Print means of metrics, or values per query."""
     metrics = metrics_of(options)
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
+    if options.save is not None:
+        if len(of_runs) > 1:
+            raise ValueError(f"--save writes the result of one run. Got {', '.join(of_runs)}.")
+        next(iter(of_runs.values())).save(options.save)
     headings = [_heading(options, metric) for metric in metrics]
     if options.per_query:
         by_query = {run: _by_query(result) for run, result in of_runs.items()}

@@ -24,8 +24,13 @@ def show(
 
     With `fit` names are cut where a table would not fit a terminal.
     """
+    put(_text(columns, rows, nested, form, fit))
+
+
+def put(text: Any) -> None:
+    """Print to the standard output."""
     try:
-        print(_text(columns, rows, nested, form, fit), flush=True)
+        print(text, flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:

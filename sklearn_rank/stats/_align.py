@@ -78,7 +78,8 @@ class SystemValues:
 class Aligned:
     """Values of several systems after alignment, with the number of queries left out and values filled in.
 
-    `cluster` is the number of each query's cluster; None where queries are independent.
+    `cluster` is the number of each query's cluster; None where queries are independent. `qid` has the ids of queries
+    that are paired; None where they are known by their position.
     """
 
     values: list[Array]
@@ -87,6 +88,7 @@ class Aligned:
     n_left_out: int
     n_filled: int
     cluster: Index | None = None
+    qid: NDArray[Any] | None = None
 
 
 class _SameQueries(NamedTuple):
@@ -115,7 +117,7 @@ def align(
         If results and arrays are mixed.
     """
     read = read_values(results, metric, function_name)
-    first, n_filled, cluster = read[0], 0, None
+    first, n_filled, cluster, qid = read[0], 0, None, None
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
     if options.paired:
@@ -124,6 +126,7 @@ def align(
         n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
         cluster = _clusters(read, same, clusters, list(results), function_name)
         cluster = None if cluster is None else cluster[defined]
+        qid = None if same.ids is None else same.ids[defined]
     else:
         values = [one.values[~np.isnan(one.values)] for one in read]
         n_left_out = sum(map(len, (one.values for one in read))) - sum(map(len, values))
@@ -135,7 +138,7 @@ def align(
     if cluster is not None:
         refuse_one_cluster(function_name, cluster)
     better = first.greater_is_better if options.greater_is_better is None else options.greater_is_better
-    return Aligned(values, first.metric, better, n_left_out, n_filled, cluster)
+    return Aligned(values, first.metric, better, n_left_out, n_filled, cluster, qid)
 
 
 def _clusters(

@@ -1,0 +1,105 @@
+"""The gate: an exit code that says whether a new run is no worse than an old one."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import zipfile
+
+from sklearn_rank._cli.data import metrics_of, results
+from sklearn_rank._cli.output import put, show, tell
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.storage import replacing
+
+EXIT_CODES = {"no worse": 0, "worse": 3, "undecided": 4}
+GATE_EPILOG = (
+    "QRELS and NEW are files of TREC, also packed by gzip; '-' is the standard input. With --table they are columns of "
+    "a file, NEW the --y-score. Exit codes: 0 no worse, 3 worse, 4 undecided (0 with --undecided pass), 2 invalid "
+    "input, 1 any other failure."
+)
+
+
+def gate(options: argparse.Namespace) -> int:
+    """Print whether the new run is no worse than the old one; return the exit code."""
+    from sklearn_rank.stats import no_worse
+
+    metrics = metrics_of(options)
+    margins = _margins(options.margin, metrics)
+    new, old = _new_and_old(options, metrics)
+    found = no_worse(new, old, margin=margins, alpha=options.alpha)
+    if options.markdown is not None:
+        with replacing(options.markdown) as file:
+            file.write(f"{found.to_markdown()}\n".encode())
+    if options.format in ("csv", "json"):
+        rows = found.table.rows
+        of_metrics = {row[0]: dict(zip(found.table.columns[1:], row[1:], strict=True)) for row in rows}
+        nested = {
+            "decision": found.decision, "alpha": found.alpha, "n_needed": found.n_needed, "metrics": of_metrics
+        }  # fmt: skip
+        show(found.table.columns, [*rows], nested, options.format)
+    else:
+        put({"markdown": found.to_markdown, "latex": found.to_latex}.get(options.format, found.__repr__)())
+    return 0 if found.decision == "undecided" and options.undecided == "pass" else EXIT_CODES[found.decision]
+
+
+def _new_and_old(options: argparse.Namespace, metrics: list[str]) -> tuple[Evaluation, Evaluation]:
+    """Results of both, the old one computed in the same way or loaded."""
+    given = [*(options.y_score or ["score"])] if options.table is not None else options.files[1:]
+    if len(given) != 1:
+        what = "--y-score, the new run's scores" if options.table is not None else "QRELS and NEW"
+        raise ValueError(
+            f"gate takes one new run: {what}; the old one is --baseline. Got {', '.join(given) or 'none'}."
+        )
+    if _is_saved(options.baseline):
+        old = Evaluation.load(options.baseline)
+        _check_baseline(old, options.baseline, metrics)
+        (new,) = results(options, metrics).values()
+        return new, old
+    if options.table is not None:
+        options.y_score = [*given, options.baseline]
+    else:
+        options.files = [*options.files, options.baseline]
+    new, old = results(options, metrics).values()
+    return new, old
+
+
+def _is_saved(baseline: str) -> bool:
+    """Whether the baseline is a saved result, which is a zip file."""
+    return os.path.isfile(baseline) and zipfile.is_zipfile(baseline)
+
+
+def _check_baseline(old: Evaluation, name: str, metrics: list[str]) -> None:
+    """Refuse a saved result that lacks a metric, or of which it is not known on which labels it was computed."""
+    for metric in metrics:
+        if metric not in old.per_query:
+            raise ValueError(
+                f"The saved baseline must have the metrics of the gate: {', '.join(metrics)}. "
+                f"Got {', '.join(old.per_query)} in {echo(name)}."
+            )
+    if old.label_fingerprints is None:
+        raise ValueError(
+            "A saved baseline must have fingerprints of its labels, as results of evaluate and evaluate_run have, so "
+            f"that both runs are judged by the same ones. Got none in {echo(name)}."
+        )
+    tell(f"{name}: {len(old.qid)} queries, saved")
+
+
+def _margins(given: list[str], metrics: list[str]) -> dict[str, float]:
+    """Margin of each metric: by its name, or the one for all."""
+    margins: dict[str, float] = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            raise ValueError(f"--margin must be a number such as 0.01, or NAME=0.01. Got {echo(text)}.") from None
+        if name in margins:
+            raise ValueError(f"--margin must be given once for each metric. Got {echo(text)} beside another one.")
+        if name and name not in metrics:
+            raise ValueError(f"--margin must name a metric of -m: {', '.join(metrics)}. Got {echo(name)}.")
+        margins[name] = value
+    missing = [metric for metric in metrics if metric not in margins]
+    if missing and "" not in margins:
+        raise ValueError(f"--margin must be given for each metric, or one number for all. Got none for {missing[0]}.")
+    return {metric: margins.get(metric, margins.get("", 0.0)) for metric in metrics}

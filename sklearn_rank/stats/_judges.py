@@ -1,0 +1,574 @@
+"""Means and differences where people judge a few queries and a model judges many: prediction-powered inference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
+from sklearn_rank._utils.table import LabelledName, Table, TableReport
+from sklearn_rank._utils.typing import Array
+from sklearn_rank._utils.warning import warn_caller
+from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, read_values
+from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._intervals import Interval, t_interval
+from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of
+from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
+
+FEWEST_HUMAN, FEW_HUMAN = 5, 20
+"""Queries judged by people that are needed, and below which a note says that they are few."""
+
+
+# --- the estimate ------------------------------------------------------------------------------------------------
+
+
+class JudgedValues(NamedTuple):
+    """Values of queries: those of people, those of the model on the same queries, and those of it on the others."""
+
+    human: Array
+    model: Array
+    others: Array
+    n_left_out: int = 0
+
+
+class JudgedEstimate(NamedTuple):
+    """A mean by prediction-powered inference, its standard error, the weight of the model's values, the interval."""
+
+    mean: float
+    standard_error: float
+    lam: float
+    interval: Interval
+
+
+def power_tuned(values: JudgedValues, lam: float | None = None) -> tuple[float, float, float]:
+    """PPI++ estimate of a mean, its standard error and lambda, the weight of the model, which is tuned if it is None.
+
+    Variances divide by n, but the one of all values of the model in lambda, as in ppi-python.
+    """
+    human, model, others = values[:3]
+    n, n_others = len(human), len(others)
+    if lam is None:
+        covariance = float(np.mean((human - human.mean()) * (model - model.mean())))
+        variance = float(np.concatenate([model, others]).var(ddof=1))
+        lam = min(max(covariance / ((1 + n / n_others) * variance), 0.0), 1.0)
+    mean = exact_mean(human) + lam * (exact_mean(others) - exact_mean(model))
+    variance = float((human - lam * model).var()) / n + lam**2 * float(others.var()) / n_others
+    return mean, math.sqrt(variance), lam
+
+
+def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
+    """The estimate and its interval; people's own where the model gives all queries the same value."""
+    own, df = sample_of(values.human, None), len(values.human) - 1.0
+    everything = np.concatenate([values.model, values.others])
+    if np.ptp(everything) <= EQUAL_WITHIN * np.abs(everything).max():
+        mean, standard_error, lam = exact_mean(values.human), own.standard_error, 0.0
+    else:
+        mean, standard_error, lam = power_tuned(values)
+    return JudgedEstimate(
+        mean, standard_error, lam, t_interval(mean, standard_error, df, confidence_level, "two-sided")
+    )
+
+
+# --- values of queries -------------------------------------------------------------------------------------------
+
+
+def judged_values(
+    human: Aligned, model: Aligned, given: tuple[QueryResult, QueryResult], function: str
+) -> JudgedValues:
+    """Values of people and of the model, by query; `given` are results with all of their queries.
+
+    Raises
+    ------
+    ValueError
+        If a query of people is not among those of the model, or there are too few queries.
+    """
+    of_human, of_model = (_values(aligned) for aligned in (human, model))
+    assert human.qid is not None
+    assert model.qid is not None
+    known, (every, in_model, row, model_row) = number_together([given[0].qid, given[1].qid, human.qid, model.qid])
+    by_model = np.zeros(len(known), dtype=bool)
+    by_model[in_model] = True
+    if not by_model[every].all():
+        first = given[0].qid[~by_model[every]]
+        raise ValueError(
+            f"{function} takes the queries that people judged as a part of those that the model judged, so the model "
+            f"must judge these, too. Got {len(first)} queries of human that model lacks, the first {echo(first[0])}."
+        )
+    place = np.full(len(known), -1)
+    place[model_row] = np.arange(len(model_row))
+    both = place[row] >= 0
+    by_people = np.zeros(len(known), dtype=bool)
+    by_people[every] = True
+    others = of_model[~by_people[model_row]]
+    values = JudgedValues(of_human[both], of_model[place[row][both]], others, len(every) - int(both.sum()))
+    if len(values.human) < FEWEST_HUMAN or len(others) < 2:
+        raise ValueError(
+            f"{function} needs {FEWEST_HUMAN} queries that people judged, and two more that only the model judged. "
+            f"Got {len(values.human)} and {len(others)}."
+        )
+    return values
+
+
+def _values(aligned: Aligned) -> Array:
+    """Values of one system, or differences of two."""
+    first, *others = aligned.values
+    return Paired(first, others[0]).values if others else first
+
+
+def _checked(results: Mapping[str, Any], function: str) -> None:
+    """Refuse what are not results, and results with weights or clusters."""
+    for name, result in results.items():
+        if not is_result(result):
+            raise TypeError(
+                f"{function} takes results of evaluate; of values computed elsewhere make them by Evaluation."
+                f"from_values(qid, {{'ndcg@10': values}}). Got {type(result).__name__} for {name}."
+            )
+        if getattr(result, "weight", None) is not None or result.clusters is not None:
+            what = "sample_weight" if result.clusters is None else "clusters"
+            raise ValueError(
+                f"{function} is for independent queries that count once each. Got {what} in {name}: evaluate without."
+            )
+
+
+def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
+    """Warn where the model's labels are those of people on all queries that both judged."""
+    sums = [result.label_fingerprints for result in given]
+    if sums[0] is None or sums[1] is None:
+        return
+    known, (own, other) = number_together([result.qid for result in given])
+    of_model = np.zeros(len(known), dtype=sums[1].dtype)
+    of_model[other] = sums[1]
+    if sums[0].any() and (of_model[own] == sums[0]).all():
+        warn_caller(
+            f"The model's labels are people's on all {len(own)} queries that both judged. If people's labels stand in "
+            "place of the model's, the result is wrong: the model must judge these queries itself."
+        )
+
+
+# --- results -----------------------------------------------------------------------------------------------------
+
+
+def _rows(
+    values: JudgedValues, found: JudgedEstimate, confidence_level: float, *, with_p: bool
+) -> list[tuple[Any, ...]]:
+    """Rows of a table: by both judges, by people alone, by the model alone, which has no interval of its own."""
+    human, model, others = values[:3]
+    own = sample_of(human, None)
+    alone = t_interval(exact_mean(human), own.standard_error, own.df, confidence_level, "two-sided")
+    everything = np.concatenate([model, others])
+    spreads = min(np.ptp(human), np.ptp(model)) > EQUAL_WITHIN * max(np.abs(human).max(), np.abs(model).max())
+    correlation = float(np.corrcoef(human, model)[0, 1]) if spreads else None
+    p = [
+        _pvalue(found.mean, found.standard_error, own.df),
+        _pvalue(exact_mean(human), own.standard_error, own.df),
+        None,
+    ]
+    rows: list[tuple[Any, ...]] = [
+        ("both", len(human) + len(others), found.mean, *found.interval, p[0], found.lam, None, None),
+        ("people alone", len(human), exact_mean(human), *alone, p[1], None, None, None),
+        ("model alone", len(everything), exact_mean(everything), None, None, None, None,
+         exact_mean(model) - exact_mean(human), correlation),
+    ]  # fmt: skip
+    return rows if with_p else [(*row[:5], *row[6:]) for row in rows]
+
+
+def _pvalue(mean: float, standard_error: float, df: float) -> float:
+    return t_pvalue(ratio(mean, standard_error), df, "two-sided")
+
+
+CORRELATION = LabelledName("correlation", "corr.")
+"""Column whose printed head is no longer than its numbers."""
+
+
+def _heads(mean: str, *, with_p: bool) -> tuple[str, ...]:
+    return ("judged by", "queries", mean, "low", "high", *(["p"] if with_p else []), "lambda", "bias", CORRELATION)
+
+
+def _notes_of(values: Mapping[str, JudgedValues]) -> list[str]:
+    notes = []
+    if (n := min(len(one.human) for one in values.values())) < FEW_HUMAN:
+        notes.append(f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short.")
+    for name, one in values.items():
+        if one.n_left_out:
+            notes.append(f"{one.n_left_out} queries of people are left out of {name}: it is undefined by one judge.")
+    return notes
+
+
+def _saved(
+    values: Mapping[str, JudgedValues], confidence_level: float
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    words = {
+        "metrics": [*values], "n_left_out": [one.n_left_out for one in values.values()],
+        "confidence_level": confidence_level,
+    }  # fmt: skip
+    arrays = {f"{field} {i}": getattr(x, field) for i, x in enumerate(values.values()) for field in JUDGES}
+    return words, arrays
+
+
+JUDGES = ("human", "model", "others")
+
+
+def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[str, JudgedValues]]:
+    """Level and values of a saved result, if they fit together."""
+    level, values = float(part(words, "confidence_level", float)), {}
+    check_arguments("judged_interval", confidence_level=level)
+    metrics, left_out = names(words, "metrics"), part(words, "n_left_out", list)
+    for i, (name, n) in enumerate(zip(metrics, left_out, strict=True)):
+        of_metric = arrays.ending(f" {i}")
+        for field in JUDGES:
+            of_metric.check(field, (None,), "f")
+        one = JudgedValues(of_metric["human"], of_metric["model"], of_metric["others"], int(n))
+        if len(one.human) != len(one.model) or len(one.human) < FEWEST_HUMAN or len(one.others) < 2:
+            raise ValueError("the values of the judges must fit together")
+        values[name] = one
+    return level, values
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class JudgedInterval(TableReport, Saveable):
+    """Means of one system by two judges, as `judged_interval` returns them.
+
+    Attributes
+    ----------
+    mean : dict of str to float
+        Mean of each metric as people would judge it on all queries.
+    confidence_interval : dict of str to (float, float)
+    standard_error : dict of str to float
+    lam : dict of str to float
+        Lambda, the weight of the model's values, from 0 (people alone) to 1.
+    table : Table
+        For each metric rows by both judges, by people alone and by the model alone, with `bias`, the mean of the
+        model's values less people's on the queries that both judged, and the correlation of these values.
+    confidence_level : float
+    """
+
+    confidence_level: float
+    _values: dict[str, JudgedValues]
+
+    @cached_property
+    def _estimates(self) -> dict[str, JudgedEstimate]:
+        return {name: estimate(values, self.confidence_level) for name, values in self._values.items()}
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """Mean of each metric."""
+        return {name: found.mean for name, found in self._estimates.items()}
+
+    @property
+    def confidence_interval(self) -> dict[str, Interval]:
+        """Interval of each mean."""
+        return {name: found.interval for name, found in self._estimates.items()}
+
+    @property
+    def standard_error(self) -> dict[str, float]:
+        """Standard error of each mean."""
+        return {name: found.standard_error for name, found in self._estimates.items()}
+
+    @property
+    def lam(self) -> dict[str, float]:
+        """Weight of the model's values in each mean."""
+        return {name: found.lam for name, found in self._estimates.items()}
+
+    @property
+    def table(self) -> Table:
+        """Rows by both judges, by people alone and by the model alone, for each metric."""
+        rows = [
+            (name, *row)
+            for name, values in self._values.items()
+            for row in _rows(values, self._estimates[name], self.confidence_level, with_p=False)
+        ]
+        return Table(("metric", *_heads("mean", with_p=False)), tuple(rows))
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame; needs the extra "pandas"."""
+        return self.table.to_frame()
+
+    def _title(self) -> str:
+        return f"Means by people and a model, {100 * self.confidence_level:g} % intervals"
+
+    def _notes(self) -> list[str]:
+        return _notes_of(self._values)
+
+    def _tables(self) -> list[Table]:
+        return [self.table]
+
+    def _text_tables(self) -> list[Table]:
+        return [self.table.fitted()]
+
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return _saved(self._values, self.confidence_level)
+
+    @classmethod
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+        return cls(*_loaded(words, arrays))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class JudgedComparison(TableReport, Saveable):
+    """Difference of two systems by two judges, new less old, as `compare_judged` returns it.
+
+    Attributes
+    ----------
+    metric : str
+    difference : float
+        Mean difference as people would judge it on all queries.
+    confidence_interval : (float, float)
+    pvalue : float
+        Two-sided, of the hypothesis that both systems are equally good.
+    standard_error, df : float
+        Standard error of the difference, and the degrees of freedom of its t statistic.
+    lam : float
+        Lambda, the weight of the model's values, from 0 (people alone) to 1.
+    table : Table
+        Rows by both judges, by people alone and by the model alone, as in `JudgedInterval`.
+    confidence_level : float
+    """
+
+    confidence_level: float
+    _values: dict[str, JudgedValues]
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric."""
+        return next(iter(self._values))
+
+    @cached_property
+    def _estimate(self) -> JudgedEstimate:
+        return estimate(self._values[self.metric], self.confidence_level)
+
+    @property
+    def difference(self) -> float:
+        """Mean difference, new less old."""
+        return self._estimate.mean
+
+    @property
+    def confidence_interval(self) -> Interval:
+        """Interval of the difference."""
+        return self._estimate.interval
+
+    @property
+    def pvalue(self) -> float:
+        """P-value of the hypothesis that both systems are equally good."""
+        return _pvalue(self.difference, self.standard_error, self.df)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the difference."""
+        return self._estimate.standard_error
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom: queries that people judged, less one."""
+        return len(self._values[self.metric].human) - 1.0
+
+    @property
+    def lam(self) -> float:
+        """Weight of the model's values."""
+        return self._estimate.lam
+
+    @property
+    def table(self) -> Table:
+        """Rows by both judges, by people alone and by the model alone."""
+        rows = _rows(self._values[self.metric], self._estimate, self.confidence_level, with_p=True)
+        return Table(_heads("difference", with_p=True), tuple(rows))
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame; needs the extra "pandas"."""
+        return self.table.to_frame()
+
+    def _title(self) -> str:
+        level = 100 * self.confidence_level
+        return f"Difference of {self.metric}, new less old, by people and a model, {level:g} % intervals"
+
+    def _notes(self) -> list[str]:
+        return _notes_of(self._values)
+
+    def _tables(self) -> list[Table]:
+        return [self.table]
+
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return _saved(self._values, self.confidence_level)
+
+    @classmethod
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+        level, values = _loaded(words, arrays)
+        if len(values) > 1:
+            raise ValueError("a comparison is by one metric")
+        return cls(level, values)
+
+
+# --- the functions -----------------------------------------------------------------------------------------------
+
+
+def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -> JudgedInterval:
+    """Mean of each metric where people judged a few queries and a model, such as an LLM, judged many.
+
+    The model's bias is measured on the queries that both judged, and taken off (prediction-powered inference). The less
+    the judges agree, the less the model's values count: with a model that says nothing the interval is people's own.
+
+    Parameters
+    ----------
+    human : Evaluation
+        Result of the system by people's labels. Its queries are a **random** part of those of `model`: drawn by chance,
+        not the ones that were easy to judge or looked wrong. Otherwise the result does not hold for the others.
+    model : Evaluation
+        Result of the same system, by the same metrics, by the model's labels, of all queries. The model judges people's
+        queries, too, without having seen their labels.
+    confidence_level : float, default=0.95
+        Between 0 and 1, exclusive.
+
+    Returns
+    -------
+    JudgedInterval
+        ``mean``, ``confidence_interval``, ``standard_error`` and ``lam`` by metric; ``table`` has people and the model
+        alone, too.
+
+    Raises
+    ------
+    ValueError
+        If people judged fewer than 5 queries, or one that the model did not; if metrics differ; or if queries have
+        weights or clusters.
+    TypeError
+        If these are not results.
+
+    Warns
+    -----
+    UserWarning
+        If the model's labels are people's on all queries that both judged.
+
+    Notes
+    -----
+    With Y people's values of n queries, F the model's of the same and G its values of the N others, the estimate is
+    ``mean(Y) + lambda (mean(G) - mean(F))`` with the squared standard error ``var(Y - lambda F) / n + lambda^2 var(G) /
+    N`` and ``lambda = cov(Y, F) / ((1 + n / N) var(F and G))``, cut to 0..1. These are the numbers of ppi-python; the
+    interval has quantiles of Student's t with n - 1 degrees of freedom where ppi-python has normal ones. Queries on
+    which a judge leaves a metric undefined (NaN) are left out. `judge_agreement` compares the labels themselves.
+
+    References
+    ----------
+    A. N. Angelopoulos, J. C. Duchi, T. Zrnic: PPI++: efficient prediction-powered inference. arXiv 2311.01453, 2023.
+
+    H. Oosterhuis, R. Jagerman, Z. Qin, X. Wang, M. Bendersky: Reliable confidence intervals for information retrieval
+    evaluation using generative A.I. KDD 2024, arXiv 2407.02464.
+
+    Examples
+    --------
+    The model's values are 0.2 too high on the five queries that both judged. On the others their mean is 0.1 lower
+    than on these, and with lambda = 0.4 that lowers the mean of 0.5 by 0.04:
+
+    >>> from sklearn_rank.results import Evaluation
+    >>> from sklearn_rank.stats import judged_interval
+    >>> people, other = [0.3, 0.4, 0.5, 0.6, 0.7], [0.4, 0.5, 0.6, 0.7, 0.8]
+    >>> human = Evaluation.from_values(range(5), {"ndcg@10": people})
+    >>> model = Evaluation.from_values(
+    ...     range(10), {"ndcg@10": [0.5, 0.6, 0.7, 0.8, 0.9, *other]}
+    ... )
+    >>> judged_interval(human, model)
+    Means by people and a model, 95 % intervals
+    5 queries judged by people are few: with fewer than 20 intervals may be too short.
+    metric    judged by      queries     mean      low     high   lambda     bias    corr.
+    ndcg@10   both                10   0.4600   0.3334   0.5866   0.4000
+    ndcg@10   people alone         5   0.5000   0.3037   0.6963
+    ndcg@10   model alone         10   0.6500                              0.2000   1.0000
+    """
+    check_arguments("judged_interval", confidence_level=confidence_level)
+    results: dict[str, Any] = {"human": human, "model": model}
+    _checked(results, "judged_interval")
+    for name, other in ((human, model), (model, human)):
+        if lacking := [metric for metric in name.per_query if metric not in other.per_query]:
+            raise ValueError(
+                "judged_interval needs results with the same metrics. "
+                f"Got {echo_all(lacking)} in {'human' if name is human else 'model'} alone."
+            )
+    values = {}
+    for metric in human.per_query:
+        read_values(results, metric, "judged_interval")
+        aligned = [
+            align({name: result}, metric, ComparisonOptions(), "judged_interval") for name, result in results.items()
+        ]
+        values[metric] = judged_values(aligned[0], aligned[1], (human, model), "judged_interval")
+    _warn_of_the_same_judge((human, model))
+    return JudgedInterval(float(confidence_level), values)
+
+
+def compare_judged(
+    new: tuple[Any, Any], old: tuple[Any, Any], *, metric: str | None = None, confidence_level: float = 0.95
+) -> JudgedComparison:
+    """Compare two systems where people judged a few queries and a model, such as an LLM, judged many.
+
+    Parameters
+    ----------
+    new, old : (Evaluation, Evaluation)
+        Results of each system by people's labels and by the model's, as in `judged_interval`. Both systems have the
+        same queries and labels of each judge.
+    metric : str, default=None
+        Metric to compare; may be left out if there is one only.
+    confidence_level : float, default=0.95
+        Between 0 and 1, exclusive.
+
+    Returns
+    -------
+    JudgedComparison
+        ``difference``, ``confidence_interval``, ``pvalue``, ``lam``; ``table`` has people and the model alone, too.
+
+    Raises
+    ------
+    ValueError
+        As `judged_interval`, and if the two systems were judged by other labels.
+    TypeError
+        If a system is not a pair of results.
+
+    Notes
+    -----
+    `judged_interval` of the differences, query by query. Positive differences favour `new` where higher values are
+    better.
+
+    Examples
+    --------
+    The model sees half of the difference that people see, 0.06 in place of 0.12, but on the same queries:
+
+    >>> from sklearn_rank.results import Evaluation
+    >>> from sklearn_rank.stats import compare_judged
+    >>> people, everything = range(5), range(10)
+    >>> new = (
+    ...     Evaluation.from_values(people, {"map": [0.4, 0.6, 0.5, 0.9, 0.7]}),
+    ...     Evaluation.from_values(everything, {"map": [0.5, 0.6, 0.7, 0.9, 0.9] * 2}),
+    ... )
+    >>> old = (
+    ...     Evaluation.from_values(people, {"map": [0.3, 0.4, 0.5, 0.6, 0.7]}),
+    ...     Evaluation.from_values(everything, {"map": [0.5, 0.5, 0.7, 0.7, 0.9] * 2}),
+    ... )
+    >>> compare_judged(new, old)
+    Difference of map, new less old, by people and a model, 95 % intervals
+    5 queries judged by people are few: with fewer than 20 intervals may be too short.
+    judged by      queries   difference       low     high        p   lambda      bias    corr.
+    both                10       0.1200    0.0117   0.2283   0.0371   0.6187
+    people alone         5       0.1200   -0.0419   0.2819   0.1087
+    model alone         10       0.0600                                        -0.0600   0.9432
+    """
+    check_arguments("compare_judged", confidence_level=confidence_level)
+    for name, pair in (("new", new), ("old", old)):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"compare_judged takes a pair of results for each system: {name}=(human, model). Got {echo(pair)}."
+            )
+    of_people, of_model = (
+        {f"{name} by {judge}": pair[i] for name, pair in (("new", new), ("old", old))}
+        for i, judge in ((0, "people"), (1, "the model"))
+    )
+    results = of_people | of_model
+    _checked(results, "compare_judged")
+    (found, *_) = read_values(results, metric, "compare_judged")
+    assert found.metric is not None
+    aligned = [align(x, found.metric, ComparisonOptions(), "compare_judged") for x in (of_people, of_model)]
+    values = judged_values(aligned[0], aligned[1], (new[0], new[1]), "compare_judged")
+    _warn_of_the_same_judge((new[0], new[1]))
+    return JudgedComparison(float(confidence_level), {found.metric: values})

@@ -1,0 +1,174 @@
+"""The command line's gate: its exit codes in a process of its own, and what it prints, writes and refuses."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sklearn_rank
+from sklearn_rank._cli import main
+from sklearn_rank.io import read_trec_qrels, read_trec_run
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import no_worse
+
+N = 60
+PACKAGE = str(Path(sklearn_rank.__file__).parents[1])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Judgements, an old run, one that is as good, one that is worse, and one of which it is not sure; a table."""
+    folder, rng = tmp_path_factory.mktemp("gate"), np.random.default_rng(0)
+    grades = rng.integers(0, 3, (N, 8))
+    old = grades + rng.normal(0, 2, grades.shape)
+    scores = {"old": old, "same": old + rng.normal(0, 0.05, old.shape), "bad": rng.normal(size=old.shape),
+              "unsure": old + rng.normal(0, 0.6, old.shape)}  # fmt: skip
+    lines = [f"q{i} 0 d{j} {grades[i, j]}" for i in range(N) for j in range(8)]
+    (folder / "qrels").write_text("\n".join(lines) + "\n")
+    (folder / "other_qrels").write_text("\n".join([*lines[:-1], f"q{N - 1} 0 d7 {3 - grades[-1, -1]}"]) + "\n")
+    for name, x in scores.items():
+        lines = [f"q{i} Q0 d{j} 1 {x[i, j]:.6f} t" for i in range(N) for j in range(8)]
+        (folder / name).write_text("\n".join(lines) + "\n")
+    table = [f"q{i},{grades[i, j]},{old[i, j]:.6f},{scores['same'][i, j]:.6f}" for i in range(N) for j in range(8)]
+    (folder / "table.csv").write_text("\n".join(["qid,label,old,score", *table]) + "\n")
+    return folder
+
+
+@pytest.fixture
+def cli(files, monkeypatch, capsys):
+    """Call the gate in this process: exit code, output, errors."""
+    monkeypatch.chdir(files)
+
+    def call(*words):
+        try:
+            code = main(["gate", *words])
+        except SystemExit as error:
+            code = error.code
+        return code, *capsys.readouterr()
+
+    return call
+
+
+SAME = ("qrels", "same", "--baseline", "old", "--margin", "0.02")
+UNSURE = ("qrels", "unsure", "--baseline", "old", "--margin", "0.02")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out"),
+    [
+        (SAME, 0, "No worse: "),
+        (("qrels", "bad", "--baseline", "old", "--margin", "0.02"), 3, "Worse: "),
+        (UNSURE, 4, "Undecided: "),
+        ((*UNSURE, "--undecided", "pass"), 0, "Undecided: "),
+        (("qrels", "same", "--baseline", "nothing", "--margin", "0.02"), 2, ""),
+    ],
+)
+def test_exit_codes(words, code, out, files):
+    environment = os.environ | {"PYTHONPATH": PACKAGE}
+    done = subprocess.run(
+        [sys.executable, "-m", "sklearn_rank", "gate", *words], cwd=files, env=environment, capture_output=True,
+        text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert done.stdout.startswith(out)
+    assert bool(done.stdout) == bool(out)
+
+
+def test_any_other_failure_is_1(cli, monkeypatch):
+    monkeypatch.setattr("sklearn_rank.stats.no_worse", lambda *_, **__: 1 / 0)
+    code, out, err = cli(*SAME)
+    assert (code, out) == (1, "")
+    assert "error: ZeroDivisionError" in err
+
+
+def evaluated(files, name, metrics):
+    qrels, run = read_trec_qrels(files / "qrels"), read_trec_run(files / name)
+    return sklearn_rank.evaluate_run(qrels, run, metrics=metrics)
+
+
+def test_it_is_no_worse_of_results(cli, files):
+    metrics = ["ndcg@5", "map"]
+    new, old = (evaluated(files, name, metrics) for name in ("unsure", "old"))
+    expected = no_worse(new, old, margin={"ndcg@5": 0.05, "map": 0.01}, alpha=0.1)
+    words = ("qrels", "unsure", "--baseline", "old", "-m", "ndcg@5", "-m", "map", "--alpha", "0.1")
+    margins = ("--margin", "0.01", "--margin", "ndcg@5=0.05")
+    code, out, _ = cli(*words, *margins, "--format", "json")
+    found = json.loads(out)
+    assert code == {"no worse": 0, "worse": 3, "undecided": 4}[expected.decision]
+    assert (found["decision"], found["n_needed"]) == (expected.decision, expected.n_needed)
+    assert {name: row["low"] for name, row in found["metrics"].items()} == expected.low
+    assert cli(*words, *margins)[1] == f"{expected}\n"
+    assert cli(*words, *margins, "--format", "markdown", "--markdown", "comment.md")[1] == f"{expected.to_markdown()}\n"
+    assert (files / "comment.md").read_text() == f"{expected.to_markdown()}\n"
+    assert cli(*words, *margins, "--format", "latex")[1].startswith(r"\begin{tabular}")
+    assert cli(*words, *margins, "--format", "csv")[1].count("\n") == 3
+
+
+def test_a_saved_baseline(cli, files):
+    assert main(["evaluate", "qrels", "old", "-m", "ndcg@10", "-m", "map", "--save", "old.npz"]) == 0
+    assert Evaluation.load("old.npz").per_query.keys() == {"ndcg@10", "map"}
+    code, out, err = cli("qrels", "same", "--baseline", "old.npz", "--margin", "0.02")
+    assert code == 0
+    assert "No worse" in out
+    assert f"old.npz: {N} queries, saved" in err
+    evaluated(files, "old", ["ndcg@10"]).save("own.npz")
+    assert cli("qrels", "same", "--baseline", "own.npz", "--margin", "0.02")[0] == 0
+    code, out, err = cli("other_qrels", "same", "--baseline", "old.npz", "--margin", "0.02")
+    assert (code, out) == (2, "")
+    assert "judged by the same labels" in err
+    assert f"Got other labels in 'old' than in 'new' for 1 queries, the first of them 'q{N - 1}'" in err
+    code, _, err = cli("qrels", "same", "--baseline", "old.npz", "-m", "mrr", "--margin", "0.02")
+    assert (code, "must have the metrics of the gate: mrr. Got ndcg@10, map in 'old.npz'" in err) == (2, True)
+    code, _, err = cli("qrels", "same", "--baseline", "old.npz", "-l", "2", "--margin", "0.02")
+    assert (code, "with other keywords in 'old' than in 'new'" in err) == (2, True)
+    Evaluation.from_values([f"q{i}" for i in range(N)], {"ndcg@10": np.ones(N)}).save("bare.npz")
+    code, _, err = cli("qrels", "same", "--baseline", "bare.npz", "--margin", "0.02")
+    assert (code, "must have fingerprints of its labels" in err) == (2, True)
+
+
+def test_columns_of_a_table(cli):
+    pytest.importorskip("pyarrow")
+    code, out, _ = cli("--table", "table.csv", "--baseline", "old", "--margin", "0.02")
+    assert code == 0
+    assert out == cli(*SAME)[1]
+    assert cli("--table", "table.csv", "--y-score", "old", "--baseline", "score", "--margin", "0.02")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("qrels", "--baseline", "old", "--margin", "0.01"), "one new run: QRELS and NEW.*Got none"),
+        (("qrels", "same", "bad", "--baseline", "old", "--margin", "0.01"), "one new run.*Got same, bad"),
+        (("qrels", "same", "--baseline", "same", "--margin", "0.01"), "Each file or column must be given once"),
+        (("qrels", "same", "--margin", "0.01"), "arguments are required: --baseline"),
+        ((*SAME[:-1], "much"), "--margin must be a number such as 0.01, or NAME=0.01. Got 'much'"),
+        ((*SAME, "--margin", "mrr=0.1"), "--margin must name a metric of -m: ndcg@10. Got 'mrr'"),
+        ((*SAME, "--margin", "0.3"), "once for each metric. Got '0.3'"),
+        ((*SAME[:-1], "ndcg@10=0.1", "-m", "ndcg@10", "-m", "map"), "one number for all. Got none for map"),
+        ((*SAME[:-1], "2"), "A margin is in units of the metric"),
+        ((*SAME, "--alpha", "5"), "'alpha' parameter of no_worse"),
+        ((*SAME, "--undecided", "maybe"), "invalid choice"),
+        ((*SAME, "-m", "ndgc"), "Did you mean"),
+        ((*SAME[:-1], "-0.02"), "To ask whether new is better, use stats.compare. Got -0.02"),
+    ],
+)
+def test_errors_are_one_line(words, message, cli):
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    last = err.splitlines()[-1]
+    assert last.startswith("sklearn-rank")
+    assert re.search(message, last)
+
+
+def test_pass_is_for_undecided_only(cli):
+    assert cli("qrels", "bad", "--baseline", "old", "--margin", "0.02", "--undecided", "pass")[0] == 3
+
+
+def test_one_run_is_saved(cli, capsys):
+    assert main(["evaluate", "qrels", "old", "same", "--save", "x.npz"]) == 2
+    assert "--save writes the result of one run. Got old, same." in capsys.readouterr().err

@@ -1,0 +1,338 @@
+"""People and a model as judges: values of ppi-python, laws, coverage, what is refused, agreement of grades."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from shared_cases import needs_shared, read
+from sklearn.metrics import cohen_kappa_score
+
+from sklearn_rank import evaluate
+from sklearn_rank.io import read_trec_qrels
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import (
+    JudgeAgreement,
+    JudgedComparison,
+    JudgedInterval,
+    compare_judged,
+    confidence_interval,
+    judge_agreement,
+    judged_interval,
+)
+from sklearn_rank.stats._judges import JudgedValues, power_tuned
+
+
+def judges(human, model, others, metric="ndcg@10"):
+    """Results of people on the first queries, and of the model on all."""
+    by_people = Evaluation.from_values(range(len(human)), {metric: human})
+    return by_people, Evaluation.from_values(range(len(model) + len(others)), {metric: [*model, *others]})
+
+
+def drawn(rng, n, n_others, *, noise=0.1, added=0.2):
+    people = np.clip(rng.normal(0.5, 0.25, n + n_others), 0, 1)
+    model = np.clip(people + added + rng.normal(0, noise, n + n_others), 0, 1)
+    return judges(people[:n], model[:n], model[n:])
+
+
+# --- references --------------------------------------------------------------------------------------------------
+
+HUMAN = [0.4779, 0.2489, 0.5977, 0.2812, 0.3878, 0.7201, 0.8542, 0.0, 0.5096, 0.2998, 0.0, 0.3636]
+LABELED = [0.4098, 0.3859, 0.6184, 0.416, 0.4368, 0.6859, 0.774, 0.5099, 0.548, 0.0473, 0.0, 0.5153]
+OTHERS = [
+    0.7415, 1.0, 1.0, 0.0271, 0.3353, 0.5813, 0.0, 0.385, 1.0, 0.2886, 0.497, 0.4711, 0.0, 0.2855, 0.0, 0.3635, 0.2445,
+    0.5714, 0.8106, 0.3689, 0.3141, 0.4044, 0.5631, 0.4329, 0.4861, 0.0, 0.9555, 0.0442, 1.0, 0.5496,
+]  # fmt: skip
+
+
+def test_one_mean_of_ppi_python():
+    """ppi_mean_ci(..., alpha=0.1, lam=None) of ppi-python 0.2.3, whose quantiles are normal."""
+    found = judged_interval(*judges(HUMAN, LABELED, OTHERS), confidence_level=0.9)
+    assert found.mean["ndcg@10"] == pytest.approx(0.39880638569123933, rel=1e-12)
+    assert found.lam["ndcg@10"] == pytest.approx(0.317868170384, rel=1e-11)
+    reach = found.standard_error["ndcg@10"] * stats.norm.isf(0.05)
+    assert 0.4997232578078416 - found.mean["ndcg@10"] == pytest.approx(reach, rel=1e-12)
+    low, high = found.confidence_interval["ndcg@10"]
+    assert (high - low) / 2 == pytest.approx(found.standard_error["ndcg@10"] * stats.t.isf(0.05, 11))
+
+
+@needs_shared
+def test_references():
+    cases = [case for case in read("cases/references.json") if case["id"].startswith("ppi-")]
+    n_seen = 0
+    for case in cases:
+        given, expected = case["inputs"], case["expected"]
+        if "weight" in case["id"] or "one-sided" in case["id"]:
+            continue
+        if "human_a" in given:
+            values = JudgedValues(*(
+                np.subtract(given[f"{name}_a{part}"], given[f"{name}_b{part}"])
+                for name, part in (("human", ""), ("judge", "_labeled"), ("judge", "_unlabeled"))
+            ))  # fmt: skip
+        else:
+            values = JudgedValues(*(np.array(given[n]) for n in ("human", "judge_labeled", "judge_unlabeled")))
+        mean, error, lam = power_tuned(values, given["lam"])
+        reach = error * stats.norm.isf(given["alpha"] / 2)
+        assert (mean - reach, mean + reach) == pytest.approx((expected["low"], expected["high"]), rel=1e-10)
+        assert mean == pytest.approx(expected.get("estimate", mean), rel=1e-10)
+        if given["lam"] is None:
+            found = judged_interval(*judges(*values[:3]), confidence_level=1 - given["alpha"])
+            assert (found.mean["ndcg@10"], found.lam["ndcg@10"]) == (mean, lam)
+            wide = error * stats.t.isf(given["alpha"] / 2, len(given["human"]) - 1)
+            assert found.confidence_interval["ndcg@10"] == pytest.approx((mean - wide, mean + wide))
+        n_seen += 1
+    assert n_seen >= 10
+
+
+# --- corners by hand ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.7])
+def test_a_constant_judge_leaves_what_people_say(constant):
+    found = judged_interval(*judges(HUMAN, [constant] * 12, [constant] * 30))
+    assert found.confidence_interval["ndcg@10"] == pytest.approx(confidence_interval(HUMAN))
+    assert found.mean["ndcg@10"] == pytest.approx(np.mean(HUMAN))
+    assert found.lam["ndcg@10"] == 0
+    both, people, model = found.table.rows
+    assert both[3:6] == people[3:6]
+    assert (model[7], model[8]) == (pytest.approx(constant - np.mean(HUMAN)), None)
+
+
+def test_a_judge_that_contradicts_counts_nothing(rng):
+    people = rng.random(30)
+    found = judged_interval(*judges(people, 1 - people, rng.random(50)))
+    assert found.lam["ndcg@10"] == 0
+    assert found.mean["ndcg@10"] == pytest.approx(people.mean())
+
+
+def test_a_judge_that_is_right_makes_the_mean_of_all(rng):
+    """With F = Y lambda is N / (n + N), and the estimate the mean of all values but for that of n - 1 in a variance."""
+    values = rng.random(400)
+    found = judged_interval(*judges(values[:100], values[:100], values[100:]))
+    assert found.lam["ndcg@10"] == pytest.approx(0.75, abs=0.08)
+    assert found.mean["ndcg@10"] == pytest.approx(values.mean(), abs=0.005)
+    assert found.table.rows[2][7:] == (0, pytest.approx(1))
+
+
+# --- laws --------------------------------------------------------------------------------------------------------
+
+
+def test_scale_and_order_of_queries(rng):
+    human, model = drawn(rng, 25, 60)
+    expected = judged_interval(human, model)
+    scaled = judged_interval(*(
+        Evaluation.from_values(one.qid, {"x": 8 * one.per_query["ndcg@10"] + 3}) for one in (human, model)
+    ))  # fmt: skip
+    assert scaled.lam["x"] == pytest.approx(expected.lam["ndcg@10"])
+    assert scaled.mean["x"] == pytest.approx(8 * expected.mean["ndcg@10"] + 3)
+    assert scaled.standard_error["x"] == pytest.approx(8 * expected.standard_error["ndcg@10"])
+    human, model = (one.subset(one.qid) for one in (human, model))
+    moved = []
+    for one in (human, model):
+        order = rng.permutation(len(one.qid))
+        moved.append(Evaluation.from_values(one.qid[order], {"ndcg@10": one.per_query["ndcg@10"][order]}))
+    found = judged_interval(*moved)
+    assert found.mean["ndcg@10"] == pytest.approx(expected.mean["ndcg@10"], rel=1e-12)
+    assert found.standard_error["ndcg@10"] == pytest.approx(expected.standard_error["ndcg@10"], rel=1e-12)
+
+
+def test_a_bias_of_the_model_does_not_move_the_mean(rng):
+    people, noise = rng.random(200), rng.normal(0, 0.1, 200)
+    means = [
+        judged_interval(*judges(people[:40], (people + added + noise)[:40], (people + added + noise)[40:])).mean
+        for added in (0, 0.3, -2)
+    ]
+    assert_allclose([one["ndcg@10"] for one in means], means[0]["ndcg@10"], rtol=1e-12)
+
+
+def test_swapping_systems(rng):
+    new, old = drawn(rng, 20, 50), drawn(rng, 20, 50)
+    there, back = compare_judged(new, old), compare_judged(old, new)
+    assert back.difference == pytest.approx(-there.difference)
+    assert back.confidence_interval == pytest.approx(tuple(-x for x in there.confidence_interval[::-1]))
+    assert (back.pvalue, back.lam) == pytest.approx((there.pvalue, there.lam))
+    same = compare_judged(new, new)
+    assert (same.difference, same.pvalue, same.confidence_interval) == (0, 1, (0, 0))
+
+
+def test_a_comparison_is_the_interval_of_the_differences(rng):
+    new, old = drawn(rng, 20, 50), drawn(rng, 20, 50)
+    difference = [
+        Evaluation.from_values(a.qid, {"d": a.per_query["ndcg@10"] - b.per_query["ndcg@10"]})
+        for a, b in zip(new, old, strict=True)
+    ]
+    expected, found = judged_interval(*difference), compare_judged(new, old, metric="ndcg@10")
+    assert (found.difference, found.lam) == (expected.mean["d"], expected.lam["d"])
+    assert found.confidence_interval == expected.confidence_interval["d"]
+    low, high = compare_judged(new, old, confidence_level=1 - found.pvalue).confidence_interval
+    assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-9)
+    assert (found.df, found.metric) == (19, "ndcg@10")
+
+
+def test_undefined_queries_are_left_out():
+    human, model = judges([*HUMAN, math.nan, 0.5], [*LABELED, 0.5, math.nan], [*OTHERS, math.nan])
+    found, expected = judged_interval(human, model), judged_interval(*judges(HUMAN, LABELED, OTHERS))
+    assert found.confidence_interval == expected.confidence_interval
+    assert "2 queries of people are left out of ndcg@10" in str(found)
+
+
+def test_coverage():
+    """People and both hold the mean 95 times of 100, the model alone never; both are narrower than people."""
+    rng, n_samples, true = np.random.default_rng(0), 300, 0.5
+    found, narrower = np.zeros(3), []
+    for _ in range(n_samples):
+        people = np.clip(rng.normal(0.5, 0.25, 500), 0, 1)
+        model = np.clip(people + 0.2 + rng.normal(0, 0.2, 500), 0, 1)
+        both = judged_interval(*judges(people[:40], model[:40], model[40:])).confidence_interval["ndcg@10"]
+        intervals = confidence_interval(model), confidence_interval(people[:40]), both
+        found += [low <= true <= high for low, high in intervals]
+        narrower.append(np.ptp(both) / np.ptp(intervals[1]))
+    low, high = stats.binom.ppf([0.0005, 0.9995], n_samples, 0.95)
+    assert found[0] == 0
+    assert low <= found[1] <= high
+    assert low - 3 <= found[2] <= high
+    assert np.mean(narrower) < 0.85
+
+
+# --- wrong use ---------------------------------------------------------------------------------------------------
+
+Q = np.repeat(range(8), 2)
+SCORES = np.tile([1.0, 2.0], 8)
+
+
+def of_labels(labels, *, n=8, metrics="map", **keywords):
+    return evaluate(np.tile(labels, n), SCORES[: 2 * n], qid=Q[: 2 * n], metrics=metrics, **keywords)
+
+
+REFUSED = {
+    "four queries": (of_labels([1, 0], n=4), {}, "needs 5 queries that people judged.*Got 4 and 4"),
+    "none of the model alone": (of_labels([1, 0]), {}, "two more that only the model judged. Got 8 and 0"),
+    "swapped": (of_labels([1, 1]).subset([0, 1, 2, 3, 4]), {"swap": True}, "Got 3 queries of human that model lacks"),
+    "weights": (of_labels([1, 0], n=5, sample_weight=np.repeat(range(1, 6), 2)), {}, "Got sample_weight in human"),
+    "clusters": (of_labels([1, 0], n=5, clusters=np.repeat([1, 1, 2, 2, 2], 2)), {}, "Got clusters in human"),
+    "another metric": (of_labels([1, 0], n=5, metrics="mrr"), {}, "same metrics. Got 'mrr' in human alone"),
+    "other keywords": (of_labels([1, 0], n=5, min_relevance=2), {}, "computed alike. Got 'map' with other keywords"),
+    "a pooled mean": (of_labels([1, 0], n=5, metrics={"map": "p@1"}, average="micro"), {}, "alike|means"),
+    "values": ([0.1, 0.2], {}, r"takes results of evaluate; .*Got list for human"),
+    "a level in percent": (of_labels([1, 0], n=5), {"confidence_level": 95}, "'confidence_level' parameter of judged"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_wrong_use(what):
+    human, options, message = REFUSED[what]
+    pair, options = (human, of_labels([1, 1])), dict(options)
+    if options.pop("swap", False):
+        pair = pair[::-1]
+    with pytest.raises((ValueError, TypeError), match=message):
+        judged_interval(*pair, **options)
+
+
+def test_wrong_use_of_two_systems():
+    human, model = of_labels([1, 0], n=5), of_labels([1, 1])
+    with pytest.raises(TypeError, match=r"a pair of results for each system: old=\(human, model\). Got Evaluation"):
+        compare_judged((human, model), model)
+    with pytest.raises(ValueError, match="Got other labels in 'old by people' than in 'new by people' for 5 queries"):
+        compare_judged((human, model), (of_labels([0, 2], n=5), model))
+    with pytest.raises(ValueError, match="Got other labels in 'old by the model' than in 'new by the model'"):
+        compare_judged((human, model), (human, of_labels([2, 0])))
+    two = [of_labels(labels, n=n, metrics=["map", "mrr"]) for labels, n in (([1, 0], 5), ([1, 1], 8))]
+    with pytest.raises(ValueError, match="results of several need metric=. Got map, mrr"):
+        compare_judged(two, two)
+    assert compare_judged(two, two, metric="mrr").metric == "mrr"
+
+
+def test_labels_of_people_among_those_of_the_model():
+    labels = np.tile([1, 1], 8)
+    labels[:10] = np.tile([1, 0], 5)
+    mixed = evaluate(labels, SCORES, qid=Q, metrics="map")
+    with pytest.warns(UserWarning, match="The model's labels are people's on all 5 queries that both judged"):
+        judged_interval(of_labels([1, 0], n=5), mixed)
+    with pytest.warns(UserWarning, match="The model's labels are people's"):
+        compare_judged((of_labels([1, 0], n=5), mixed), (of_labels([1, 0], n=5), mixed))
+
+
+# --- results -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["interval", "comparison"])
+def found(request, rng):
+    new, old = drawn(rng, 12, 50), drawn(rng, 12, 50)
+    if request.param == "comparison":
+        return compare_judged(new, old)
+    names = ["a_metric_with_quite_a_long_name@10", "map"]
+    return judged_interval(*(
+        Evaluation.from_values(one.qid, {name: one.per_query["ndcg@10"] for name in names}) for one in new
+    ))  # fmt: skip
+
+
+def test_printed_and_saved(found, tmp_path):
+    assert max(map(len, str(found).splitlines())) <= 100
+    assert "12 queries judged by people are few" in str(found)
+    assert "<table>" in found._repr_html_()
+    assert found.to_markdown().startswith("| ")
+    assert found.to_latex().startswith(r"\begin{tabular}")
+    assert len(found.to_frame()) == len(found.table.rows)
+    found.save(tmp_path / "found")
+    loaded = type(found).load(tmp_path / "found")
+    assert str(loaded) == str(found)
+    assert loaded.confidence_interval == found.confidence_interval
+    other = {JudgedInterval, JudgedComparison} - {type(found)}
+    with pytest.raises(ValueError, match="must hold a saved"):
+        other.pop().load(tmp_path / "found")
+
+
+def test_no_note_with_twenty_queries_of_people(rng):
+    assert "few" not in str(judged_interval(*drawn(rng, 20, 30)))
+
+
+# --- agreement ---------------------------------------------------------------------------------------------------
+
+
+def test_agreement_is_kappa_of_scikit_learn(rng):
+    for _ in range(10):
+        human = np.append(rng.integers(0, 4, 60), [0, 1, 2, 3])
+        model = np.append(np.clip(human[:60] + rng.integers(-1, 3, 60), 0, 3), [3, 0, 2, 1])
+        found = judge_agreement(human, model)
+        assert found.kappa == pytest.approx(cohen_kappa_score(human, model, weights="quadratic"))
+        for grade, n, mean, bias, same in found.table.rows:
+            at = model[human == grade]
+            assert (n, mean) == (len(at), pytest.approx(at.mean()))
+            assert (bias, same) == (pytest.approx(at.mean() - grade), pytest.approx(np.mean(at == grade)))
+
+
+def test_agreement_of_files_and_dictionaries(tmp_path):
+    people = {"q1": {"a": 0, "b": 2, "c": 1}, "q2": {"a": 1}}
+    model = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1, "d": 3}, "q3": {"a": 0}}
+    found = judge_agreement(people, model)
+    assert found.human.tolist() == [0, 2, 1]
+    assert found.model.tolist() == [1, 2, 1]
+    assert found.n_left_out == 3
+    assert "Documents that only one of them judged are left out: 3." in str(found)
+    read = []
+    for name, grades in (("people", people), ("model", model)):
+        lines = [f"{q} 0 {d} {grade}" for q, of_query in grades.items() for d, grade in of_query.items()]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        read.append(read_trec_qrels(tmp_path / name))
+    assert str(judge_agreement(*read)) == str(found)
+    found.save(tmp_path / "saved")
+    assert str(JudgeAgreement.load(tmp_path / "saved")) == str(found)
+    arrays = judge_agreement([0, 2, 1, 1, math.nan], [1, 2, math.nan, 1, 3])
+    assert (arrays.table.rows, arrays.n_left_out) == (found.table.rows, 2)
+
+
+def test_agreement_without_a_number():
+    assert math.isnan(judge_agreement([1, 1], [1, 1]).kappa)
+    assert "no kappa" in str(judge_agreement([1, 1], [1, 1]))
+    assert judge_agreement([0, 0, 1], [1, 1, 1]).kappa == pytest.approx(0)
+    with pytest.raises(
+        ValueError, match="same ids of queries and documents. Got 1 judged by people and 1 by the model"
+    ):
+        judge_agreement({"q": {"a": 1}}, {"q": {"b": 1}})
+    with pytest.raises(ValueError, match="arrays of equal length. Got 2 and 3"):
+        judge_agreement([1, 2], [1, 2, 3])
+    with pytest.raises(TypeError, match="from both judges, or two arrays. Got dict and list"):
+        judge_agreement({"q": {"a": 1}}, [1])
+    with pytest.raises(TypeError, match=r"Got set for query 'q'"):
+        judge_agreement({"q": {"a"}}, {"q": {"a": 1}})
