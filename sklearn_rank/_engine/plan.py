@@ -25,7 +25,7 @@ from sklearn_rank._engine.primitives import (
     CASCADE,
     CASCADE_UPWARDS,
     CENTRED_RANKS,
-    COUNT,
+    COUNT_ROWS,
     CUMSUM,
     LOOK_UP,
     PAIRS,
@@ -182,7 +182,7 @@ class RecordedOrder:
 
     def count_at_least(self, threshold: float) -> Recorded:
         """Rows of each query with a label of at least `threshold`."""
-        return self.recording.once(Call(COUNT, least=least_grade(threshold)), False, None)
+        return self.recording.once(Call(COUNT_ROWS, least=least_grade(threshold)), False, None)
 
     def count_ranked(self) -> Recorded:
         """Rows of each query, which all have a rank."""

@@ -27,40 +27,40 @@ class Primitive(NamedTuple):
     columns: int | None = 0
 
 
-CUMSUM = Primitive(kernels.CUMSUM, None)
+CUMSUM = Primitive(kernels.KERNEL_CUMSUM, None)
 """Sum of x of each item times y of its position, down to each cutoff."""
 
-JOINT = Primitive(kernels.JOINT)
+JOINT = Primitive(kernels.KERNEL_JOINT)
 """x of the item at each position times the sum of y over the items down to it."""
 
-MEANS = Primitive(kernels.MEANS, None)
+MEANS = Primitive(kernels.KERNEL_MEANS, None)
 """Sum over the items whose x is 1 of the mean of y down to each, down to each cutoff."""
 
-CASCADE = Primitive(kernels.CASCADE)
+CASCADE = Primitive(kernels.KERNEL_CASCADE)
 """Probability of each position to be the last one seen, where an item stops a user with probability x."""
 
-CASCADE_UPWARDS = Primitive(kernels.CASCADE_UPWARDS)
+CASCADE_UPWARDS = Primitive(kernels.KERNEL_CASCADE_UPWARDS)
 """The same for a user who goes up from the end of the list."""
 
-PAIRS = Primitive(kernels.PAIRS, 4)
+PAIRS = Primitive(kernels.KERNEL_PAIRS, 4)
 """Pairs of items: ranked as x is, the other way, tied in score alone, and in x alone."""
 
-CENTRED_RANKS = Primitive(kernels.CENTRED_RANKS)
+CENTRED_RANKS = Primitive(kernels.KERNEL_CENTRED_RANKS)
 """Rank of each item by x less the mean rank of its query; without x by what the list is in the order of."""
 
-LOOK_UP = Primitive(kernels.LOOK_UP)
+LOOK_UP = Primitive(kernels.KERNEL_LOOK_UP)
 """Entry of the table x for the grade at each position."""
 
-RANKS = Primitive(kernels.RANKS)
+RANKS = Primitive(kernels.KERNEL_RANKS)
 """Rank of each position."""
 
-SPREAD = Primitive(kernels.SPREAD)
+SPREAD = Primitive(kernels.KERNEL_SPREAD)
 """A number of each query at each of its positions."""
 
-AT_RANKS = Primitive(kernels.AT_RANKS)
+AT_RANKS = Primitive(kernels.KERNEL_AT_RANKS)
 """The number x that the best order has at the rank of each position."""
 
-COUNT = Primitive(kernels.COUNT, 1)
+COUNT_ROWS = Primitive(kernels.KERNEL_COUNT, 1)
 """Rows of each query whose grade is at least `least`."""
 
 

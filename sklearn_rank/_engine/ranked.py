@@ -1,7 +1,7 @@
 """Ranked queries as formulas read them, with the primitives that every metric is written with.
 
-`Ranked` is an order together with cutoffs. The order is one of rows (`Ranking`), or one that is not known yet and records
-what a formula asks of it (`plan.RecordedOrder`). Formulas cannot tell. Ties are treated by the primitives alone.
+`Ranked` is an order together with cutoffs. The order is one of rows (`Ranking`), or one that is not known yet and
+records what a formula asks of it (`plan.RecordedOrder`). Formulas cannot tell. The primitives alone treat ties.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ Groups = tuple[Index, Array, Index]
 LISTED_PER_BLOCK = 2**17
 """Listed documents in a block of queries."""
 
-PAIRS = 2**20
+PAIRS_PER_BLOCK = 2**20
 """Pairs of a query and a document in a block, where each must have a row."""
 
 
@@ -149,7 +149,7 @@ def list_batches(
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:
         if depth is None:
-            return cut_rows(n_queries, PAIRS // grades.n_documents)
+            return cut_rows(n_queries, PAIRS_PER_BLOCK // grades.n_documents)
         lists = blocks_of(indptr, LISTED_PER_BLOCK)
         return [block for a, b in lists for block in cut_rows(b, LISTED_PER_BLOCK, a)]
 
@@ -231,5 +231,5 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> LazyQueries:
         grades.write(slice(first, last), label)
         return queries_of_matrix(label, as_floats(score[first:last], "y_score"), origin=Origin(first_query=first))
 
-    n_rows = PAIRS // n_documents
+    n_rows = PAIRS_PER_BLOCK // n_documents
     return LazyQueries(np.full(n_queries, n_documents), lambda depth: cut_rows(n_queries, n_rows), make)

@@ -33,9 +33,6 @@ ONE = np.broadcast_to(1.0, 1)
 """The denominator of ratios, read only; for as many of them as there are."""
 
 
-FLOAT64, BOOL = np.dtype(np.float64), np.dtype(bool)
-
-
 IN_TURN = 8
 """Numbers of which NumPy adds fewer one after the other. For so few, Python does it in a third of the time."""
 
@@ -282,8 +279,8 @@ class PartialSums:
 def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
     """Arrays for curves, whose values are to be written, and none of which is undefined; a cutoff is contiguous."""
     values, undefined = (
-        np.empty((n_queries, sum(n_cutoffs)), FLOAT64, "F"),
-        np.zeros((n_queries, sum(n_cutoffs)), BOOL, "F"),
+        np.empty((n_queries, sum(n_cutoffs)), np.float64, "F"),
+        np.zeros((n_queries, sum(n_cutoffs)), np.bool_, "F"),
     )
     if len(n_cutoffs) == 1:
         return [(values, undefined)]

@@ -24,7 +24,7 @@ from sklearn_rank._utils.arguments import refuse_position
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.hints import refuse_missing
 
-MISSING = object()
+NOT_GIVEN = object()
 """In place of an argument that was not given."""
 
 
@@ -143,9 +143,9 @@ def _define(
         raise ValueError("A pointwise metric has no cutoff, as it reads no order. Got pointwise=True, has_cutoff=True.")
 
     @functools.wraps(formula)
-    def score(y_true: Any = MISSING, y_score: Any = MISSING, *others: Any, **keywords: Any) -> Any:
-        if y_score is MISSING or y_true is MISSING:
-            given = {n: x for n, x in (("y_true", y_true), ("y_score", y_score)) if x is not MISSING}
+    def score(y_true: Any = NOT_GIVEN, y_score: Any = NOT_GIVEN, *others: Any, **keywords: Any) -> Any:
+        if y_score is NOT_GIVEN or y_true is NOT_GIVEN:
+            given = {n: x for n, x in (("y_true", y_true), ("y_score", y_score)) if x is not NOT_GIVEN}
             refuse_missing(formula.__name__, [n for n in ("y_true", "y_score") if n not in given], keywords | given)
         if others:
             refuse_position(formula.__name__, ["y_true", "y_score"])

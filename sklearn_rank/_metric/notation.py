@@ -6,7 +6,7 @@ import re
 
 from sklearn_rank._utils.table import LabelledName
 
-_NAME = re.compile(r"\s*(?P<name>[\w-]+)\s*(?=$|[(@])", re.ASCII)
+_NAME_OF_MEASURE = re.compile(r"\s*(?P<name>[\w-]+)\s*(?=$|[(@])", re.ASCII)
 
 NOTATION = {
     "acg": "ACG",
@@ -75,7 +75,7 @@ NOTATION = {
 
 def display_name(name: str) -> str:
     """Name of a metric as publications write it; keywords, cutoffs and names of the user's own stay as they are."""
-    match = _NAME.match(name)
+    match = _NAME_OF_MEASURE.match(name)
     if match is None or match["name"].lower() not in NOTATION:
         return name
     return NOTATION[match["name"].lower()] + name[match.end() :].rstrip()

@@ -29,7 +29,7 @@ OTHER_KINDS = {
 """Formats that are refused, by the first bytes of the file."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-PIECE = 2**20
+PIECE_OF_FILE = 2**20
 """Bytes that are read at a time; memory of this size is reused for the next piece."""
 
 
@@ -80,7 +80,7 @@ def complete_lines(file: BinaryIO) -> Iterator[bytes]:
     A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small.
     """
     rest: list[bytes] = []
-    piece = file.read(PIECE).removeprefix(BYTE_ORDER_MARK)
+    piece = file.read(PIECE_OF_FILE).removeprefix(BYTE_ORDER_MARK)
     while piece:
         if b"\0" in piece:
             yield b"".join([*rest, piece, b"\n"])
@@ -90,7 +90,7 @@ def complete_lines(file: BinaryIO) -> Iterator[bytes]:
             yield b"".join([*rest, piece[:cut]])
             rest = []
         rest.append(piece[cut:])
-        piece = file.read(PIECE)
+        piece = file.read(PIECE_OF_FILE)
     yield b"".join([*rest, b"\n"])
 
 

@@ -38,7 +38,7 @@ RETRIEVAL_NAMES = InputNames("grades", "nearness", "query")
 
 MOST_ITEMS = 2**31
 """Most items of a database: classes of items are numbered in 31 bits."""
-DEFAULT_METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
+RETRIEVAL_METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
 
 def evaluate_retrieval(
@@ -48,7 +48,7 @@ def evaluate_retrieval(
     database_labels: Any = None,
     *,
     distance: Any = "cosine",
-    metrics: Any = DEFAULT_METRICS,
+    metrics: Any = RETRIEVAL_METRICS,
     distance_params: Mapping[str, Any] | None = None,
     relevance: Any = None,
     exclude_self: bool = False,

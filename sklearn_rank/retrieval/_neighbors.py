@@ -19,7 +19,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Index
-from sklearn_rank.retrieval._evaluate import DEFAULT_METRICS, check_order, check_queries_data, check_self, in_words
+from sklearn_rank.retrieval._evaluate import RETRIEVAL_METRICS, check_order, check_queries_data, check_self, in_words
 from sklearn_rank.retrieval._relevance import make_grades
 
 
@@ -29,7 +29,7 @@ def score_neighbors(
     query_labels: Any = None,
     database_labels: Any = None,
     *,
-    metrics: Any = DEFAULT_METRICS,
+    metrics: Any = RETRIEVAL_METRICS,
     relevance: Any = None,
     true_indices: Any = None,
     n_database: int | None = None,

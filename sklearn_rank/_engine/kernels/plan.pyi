@@ -10,18 +10,18 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Grade = NDArray[np.uint8]
 
-CUMSUM: int
-JOINT: int
-MEANS: int
-CASCADE: int
-CASCADE_UPWARDS: int
-PAIRS: int
-CENTRED_RANKS: int
-LOOK_UP: int
-RANKS: int
-SPREAD: int
-AT_RANKS: int
-COUNT: int
+KERNEL_CUMSUM: int
+KERNEL_JOINT: int
+KERNEL_MEANS: int
+KERNEL_CASCADE: int
+KERNEL_CASCADE_UPWARDS: int
+KERNEL_PAIRS: int
+KERNEL_CENTRED_RANKS: int
+KERNEL_LOOK_UP: int
+KERNEL_RANKS: int
+KERNEL_SPREAD: int
+KERNEL_AT_RANKS: int
+KERNEL_COUNT: int
 
 class Lists:
     depth: int

@@ -23,18 +23,18 @@ cdef enum:
 cdef double LEAST = 1e-292      # least denominator that has all its digits
 
 cpdef enum:
-    CUMSUM = 0
-    JOINT = 1
-    MEANS = 2
-    CASCADE = 3
-    CASCADE_UPWARDS = 4
-    PAIRS = 5
-    CENTRED_RANKS = 6
-    LOOK_UP = 7
-    RANKS = 8
-    SPREAD = 9
-    AT_RANKS = 10
-    COUNT = 11
+    KERNEL_CUMSUM = 0
+    KERNEL_JOINT = 1
+    KERNEL_MEANS = 2
+    KERNEL_CASCADE = 3
+    KERNEL_CASCADE_UPWARDS = 4
+    KERNEL_PAIRS = 5
+    KERNEL_CENTRED_RANKS = 6
+    KERNEL_LOOK_UP = 7
+    KERNEL_RANKS = 8
+    KERNEL_SPREAD = 9
+    KERNEL_AT_RANKS = 10
+    KERNEL_COUNT = 11
 
 
 cdef class Lists:
@@ -158,38 +158,38 @@ cdef class Step:
         cdef const uint8_t[::1] x_grade = of.grade if self.x_by_grade else None
         cdef const uint8_t[::1] y_grade = of.grade if self.y_by_grade else None
         cdef int64_t kernel = self.kernel
-        if kernel == CUMSUM:
+        if kernel == KERNEL_CUMSUM:
             cumsum(
                 self.x, x_grade, self.y, self.by_rank, self.over_rank, of.ptr, self.cutoffs, of.tie_end, self.queries
             )
-        elif kernel == JOINT:
+        elif kernel == KERNEL_JOINT:
             joint(
                 self.x, x_grade, self.y, y_grade, self.of_query[:, 0] if self.of_query is not None else None, of.ptr,
                 of.tie_end, self.work, self.positions,
             )
-        elif kernel == MEANS and self.x_by_grade and self.y_by_grade:
+        elif kernel == KERNEL_MEANS and self.x_by_grade and self.y_by_grade:
             means_of_grades(of.grade, self.x, self.y, of.ptr, self.cutoffs, of.tie_end, self.queries)
-        elif kernel == MEANS:
+        elif kernel == KERNEL_MEANS:
             means_of_items(self.x, self.y, of.ptr, self.cutoffs, of.tie_end, self.queries)
-        elif kernel == CASCADE:
+        elif kernel == KERNEL_CASCADE:
             return cascade(self.x, x_grade, of.ptr, of.tie_end, of.depth, self.work, self.positions)
-        elif kernel == CASCADE_UPWARDS:
+        elif kernel == KERNEL_CASCADE_UPWARDS:
             return cascade_upwards(self.x, x_grade, of.ptr, of.tie_end, self.work, self.positions)
-        elif kernel == PAIRS:
+        elif kernel == KERNEL_PAIRS:
             pairs(self.x, of.ptr, of.tie_end, self.queries, self.work[0], self.work[1], self.work_places[0],
                   self.work_places[1])
-        elif kernel == CENTRED_RANKS and self.x is None:
+        elif kernel == KERNEL_CENTRED_RANKS and self.x is None:
             centred_ranks_of_ties(of.ptr, of.tie_end, self.positions)
-        elif kernel == CENTRED_RANKS:
+        elif kernel == KERNEL_CENTRED_RANKS:
             centred_ranks(self.x, of.ptr, self.positions, self.work[0], self.work[1], self.work_places[0],
                           self.work_places[1])
-        elif kernel == LOOK_UP:
+        elif kernel == KERNEL_LOOK_UP:
             look_up(self.x, of.grade, self.positions)
-        elif kernel == RANKS:
+        elif kernel == KERNEL_RANKS:
             number(of.ptr, self.positions)
-        elif kernel == SPREAD:
+        elif kernel == KERNEL_SPREAD:
             _spread(self.of_query, of.ptr, self.positions)
-        elif kernel == AT_RANKS:
+        elif kernel == KERNEL_AT_RANKS:
             _take_at_ranks(self.x, self.other.ptr, of.ptr, self.positions)
         else:
             count_grades_at_least(of.row_grade, of.indptr, self.least, self.queries)
