@@ -19,10 +19,10 @@ from itertools import product
 import numpy as np
 from load import load
 from measure import alternate, memory_of, one_read
-from peers import PEERS, Impossible, our_call
+from peers import PEERS, Impossible
 from shapes import AGREEMENT, DEPTHS, LENGTHS, SHAPES, SUITE, Data, make, rows_by_default
-from tables import Judged, Lines, machine, ms, options_of, verdict
-from targets import judge_memory, judge_ratio, judge_suite
+from tables import Lines, machine, ms, options_of, verdict
+from targets import judge_memory, judge_ratio
 
 METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "group", "sort"]
 ALL_METRICS = [*dict.fromkeys([*METRICS, "suite", "auc", "pfound@10", *AGREEMENT, *SUITE, f"map@{DEPTHS[-1]}"])]
@@ -118,27 +118,23 @@ def main() -> None:
             titles[peer] = PEERS[peer].load()
         except ImportError as error:
             lines.note(f"{PEERS[peer].title} is left out: {error}")
-    found, suites = [], []
+    found: list[Found] = []
     with load(options.load) as stop:
         for shape in options.shape:
             data_of = cache(lambda rows, shape=shape: make(shape, rows, options.seed))
             for line in compare_all(shape, titles, data_of, options):
                 lines.add(line.cells())
                 found.append(line)
-            if "suite" in options.metric and shape != "single":
-                suites.append(judge_suite(shape, suite_in_maps(data_of(rows_of(shape, options)), options)))
         speeds = stop()
     for metric in options.metric:
         if lacking := [PEERS[peer].title for peer in titles if not PEERS[peer].asked(metric)]:
             lines.note(f"{metric} is not in {', '.join(lacking)}.")
     for metric in options.metric:
         summary(metric, [line for line in found if line.metric == metric], options)
-    for suite in suites:
-        lines.note(f"{suite.what}: {len(SUITE)} numbers take as long as {suite.found:.3g} {suite.unit}.")
     if speeds:
         speed = f"{sum(speeds) / 1e9:.3g} GB read and written a second"
         lines.note(f"Other processes copied memory meanwhile ({len(speeds)}): {speed}.")
-    print_verdict(found, suites, options.prepared)
+    print_verdict(found, options.prepared)
 
 
 def rows_of(shape: str, options: argparse.Namespace) -> int:
@@ -160,9 +156,9 @@ def summary(metric: str, found: Sequence[Found], options: argparse.Namespace) ->
         lines.add([shape, most.ns_a_row, reads, most.of_input, *(ratios[peer] for peer in peers)])
 
 
-def print_verdict(found: Sequence[Found], suites: Sequence[Judged], prepared: bool) -> None:
+def print_verdict(found: Sequence[Found], prepared: bool) -> None:
     """The fastest peer of each shape and metric against the target; who does other work is named, and not judged."""
-    print("\nOurs against the fastest peer that does the same work; targets are of two threads and all rows\n")
+    print("\nOurs against the fastest peer that does the same work; floors are of two threads and all rows\n")
     ratios: dict[tuple[str, str], dict[str, float]] = {}
     others: dict[str, dict[str, None]] = {}
     for line in found:
@@ -177,7 +173,7 @@ def print_verdict(found: Sequence[Found], suites: Sequence[Judged], prepared: bo
         print(f"{shape} is not judged against {', '.join(titles)}, {why}.")
     shares = {(line.shape, line.metric): line.share for line in found if line.share is not None and line.has_all_rows}
     memory = (judge_memory(*key, share) for key, share in shares.items())
-    print(verdict([*(judge_ratio(*key, of) for key, of in ratios.items()), *suites, *filter(None, memory)]))
+    print(verdict([*(judge_ratio(*key, of) for key, of in ratios.items()), *filter(None, memory)]))
 
 
 def compare_all(
@@ -215,13 +211,6 @@ def compare(peer: str, metric: str, data: Data, options: argparse.Namespace) -> 
         contest = contest.prepared()
     value, read = contest.check(), one_read(data, options.n_jobs)
     return Timing(value, *alternate([contest.ours, contest.theirs, read], options.repeats, options.seconds), ready)
-
-
-def suite_in_maps(data: Data, options: argparse.Namespace) -> float:
-    """How many full-depth MAPs the suite takes, in turns."""
-    calls = [our_call(data, names, options.n_jobs) for names in (SUITE, ["map"])]
-    suite, one = (np.median(times) for times in alternate(calls, options.repeats, options.seconds))
-    return float(suite / one)
 
 
 def _median(times: np.ndarray) -> str:

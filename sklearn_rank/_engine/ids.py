@@ -15,7 +15,7 @@ from sklearn_rank._engine.columns import one_column
 from sklearn_rank._utils.containers import as_numpy, is_tensor
 from sklearn_rank._utils.typing import Index
 
-EXACT_UP_TO = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
+EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
 """Whole numbers up to which the narrow types of floats are exact."""
 
 COMPLETE = {str, bytes, int, bool}
@@ -67,12 +67,12 @@ def _refuse_rounded(qid: Any) -> None:
     if isinstance(dtype, np.dtype) and dtype.kind not in "fV":
         return  # before its name, which takes NumPy long
     dtype = str(dtype).rpartition(".")[2]
-    if dtype not in EXACT_UP_TO:
+    if dtype not in EXACT_BELOW:
         return
     ids = np.asarray(as_numpy(qid))
-    if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT_UP_TO[dtype]:
+    if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT_BELOW[dtype]:
         raise ValueError(
-            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT_UP_TO[dtype]}, so keep "
+            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT_BELOW[dtype]}, so keep "
             f"ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
         )
 

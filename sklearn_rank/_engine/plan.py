@@ -1,7 +1,7 @@
 """Formulas as plans: recorded once, bound to arrays, and run on one block of rows after the other.
 
-A formula is called with a `Ranked` whose order is not known yet. What it asks for is recorded: a primitive or a ufunc
-gives a `Recorded`, which stands for its result; a function of the label gives a table by grade. Equal calls are one,
+A formula is called with a `Ranked` whose order is not known yet. What it asks for is recorded. A primitive or a ufunc
+gives a `Recorded`, which stands for its result. A function of the label gives a table by grade. Equal calls are one,
 whichever formula makes them. A formula that does anything else, such as to look at values, raises `NotRecorded`. It runs
 eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for rows that all have a rank.
 """

@@ -1,7 +1,7 @@
 """The primitives that formulas are written with: for each its kernel and the shape of its result.
 
-A `Call` is a primitive with its operands. An order that is known computes it. An order that is not known yet records it,
-and it is computed on one block of rows after the other. Both bind the kernel here, so that a primitive is written once.
+A `Call` is a primitive with its operands. An order that is known computes it. An order that is not known yet records
+it, to compute it on one block of rows after the other. Both bind the kernel here, so a primitive is written once.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ SCRIPTS = [
     "dask_frames",
     "files",
     "growth",
-    "kernels",
     "load",
     "measure",
     "peers",
@@ -146,7 +145,7 @@ def test_compare_peers_prints_a_line_for_each(bench, capsys, monkeypatch):
     assert "group is not in scikit-learn." in printed
 
 
-@pytest.mark.parametrize(("times", "said"), [(3.0, 0), (2.999, 1)])
+@pytest.mark.parametrize(("times", "said"), [(2.0, 0), (1.999, 1)])
 def test_compare_peers_prints_what_is_below_its_target(bench, capsys, monkeypatch, times, said):
     compare_peers = bench("compare_peers")
     monkeypatch.setattr(compare_peers, "alternate", lambda calls, *_: np.array([[2.0], [2 * times], [0.5]]))
@@ -156,24 +155,9 @@ def test_compare_peers_prints_what_is_below_its_target(bench, capsys, monkeypatc
     printed = capsys.readouterr().out.splitlines()
     assert sum(line.startswith("Other processes copied memory meanwhile (1): ") for line in printed) == said
     below = [line for line in printed if line.startswith("BELOW")]
-    assert [line.split(" times")[0] for line in below] == ["BELOW tiny ndcg@10: 2.999"] * said
+    assert [line.split(" times")[0] for line in below] == ["BELOW tiny ndcg@10: 1.999"] * said
     assert printed[-1] == ("Verdict: 1 of 2 targets missed." if said else "Verdict: no target is missed, of 2.")
     assert sum(" 4 " in line and line.startswith("tiny") for line in printed) == 4  # reads, in both kinds of tables
-
-
-def test_the_suite_is_judged_in_maps(bench, capsys, monkeypatch):
-    compare_peers = bench("compare_peers")
-    monkeypatch.setattr(
-        compare_peers,
-        "alternate",
-        lambda calls, *_: np.array([[3.5], [7.0], [1.0]])[[0, 2] if len(calls) == 2 else slice(3)],
-    )
-    options = ["--shape", "tiny", "single", "--metric", "suite", "--peer", "scikit-learn", "--rows", "200"]
-    monkeypatch.setattr(sys, "argv", ["x", *options, "--repeats", "1", "--no-memory"])
-    compare_peers.main()
-    printed = capsys.readouterr().out.splitlines()
-    above = [line for line in printed if line.startswith(("ABOVE", "BELOW"))]
-    assert above == ["ABOVE tiny suite: 3.5 full-depth MAPs; the target is at most 3"]
 
 
 def test_verdict(bench):
@@ -194,7 +178,7 @@ def test_targets_are_those_of_the_fastest_peer(bench):
     figure = judge("mslr", "ndcg@10", {"slow": 9.0, "fast": 4.9, "middle": 5.0})
     assert (figure.found, figure.target, figure.met) == (4.9, 5.0, False)
     assert "fast" in figure.unit
-    targets = {("mslr", "map"): 3.5, ("huge", "map"): 3.0, ("zipf", "ndcg@10"): 1.0, ("mslr", "group"): 1.0}
+    targets = {("mslr", "map"): 3.0, ("huge", "map"): 3.0, ("zipf", "ndcg@10"): 1.0, ("mslr", "group"): 1.0}
     assert {key: judge(*key, {"peer": 2.0}).target for key in targets} == targets
     assert {shape for shape, _ in bench("targets").RATIOS} <= set(SHAPES)
 
@@ -207,7 +191,7 @@ def test_memory_is_judged_on_all_rows(bench, capsys, monkeypatch):
     assert targets.judge_memory("tiny", "err", 9.0) is None
     for rows, judged in ((5_000_000, True), (1_000_000, False)):
         found = compare_peers.Found("tiny", "map", "ranx", "ranx", rows, None, (60, 70), 0.6, "")
-        compare_peers.print_verdict([found], [], prepared=False)
+        compare_peers.print_verdict([found], prepared=False)
         assert ("ABOVE tiny map, memory: 0.6 times that of the inputs" in capsys.readouterr().out) == judged
 
 
@@ -259,34 +243,6 @@ def test_load_copies_memory_until_it_is_stopped(bench):
     assert speed > 1e6  # bytes a second
     with bench("load").load(0) as stop:
         assert stop() == []
-
-
-@pytest.mark.parametrize("shape", ["ties", "shuffled_strings"])
-def test_kernels_prints_a_line_for_each_step(bench, capsys, monkeypatch, shape):
-    options = ["--shape", shape, "--rows", "500", "--seconds", "0", "--no-valgrind"]
-    monkeypatch.setattr(sys, "argv", ["x", *options])
-    kernels = bench("kernels")
-    kernels.main()
-    printed = capsys.readouterr().out
-    width = kernels.COLUMNS["step"]
-    assert [line[:width].strip() for line in printed.split("step ")[1].splitlines()[1:]] == [
-        s.name for s in kernels.STEPS
-    ]
-    assert "cannot:" not in printed
-    n = len(bench("shapes").make(shape, 500).qid)
-    (labels,) = (line.split()[3:] for line in printed.splitlines() if line.startswith("labels at positions"))
-    assert labels[1:3] == ["16", "8"]  # bytes in and out
-    assert f"{shape}, {n:,} rows" in printed
-
-
-def test_kernels_count_what_a_step_adds_to_a_mark(bench):
-    kernels = bench("kernels")
-    shapes = ["mslr", "tiny"]
-    dumps = ["events: Ir Bc Bcm Bi Bim\ntotals: 99999 9 9 9 9\n", "events: Ir Bc Bcm Bi Bim\ntotals: 100 9 2\n"]
-    dumps += [f"events: Ir Bc Bcm Bi Bim\ntotals: {1000 * i + 100} 9 {i + 2} 9 1\n" for i in range(len(kernels.STEPS))]
-    counts = kernels.counts_of(dumps * 2, shapes)
-    assert [*counts] == [(shape, step.name) for shape in shapes for step in kernels.STEPS]
-    assert [*counts.values()] == [(1000 * i, i + 1) for i in range(len(kernels.STEPS))] * 2
 
 
 def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):
