@@ -1,5 +1,7 @@
 """What kernels compute, as NumPy and Python say it: slow and easy to check."""
 
+from itertools import chain, permutations, product
+
 import numpy as np
 
 
@@ -20,3 +22,45 @@ def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
         order.extend(row)
         ptr.append(len(order))
     return order, tie_end, ptr
+
+
+def over_orders(sizes, of_order):
+    """Mean of a function over all orders of the items in each tie block of a list."""
+    starts = np.cumsum([0, *sizes])
+    blocks = [[*permutations(range(start, start + size))] for start, size in zip(starts[:-1], sizes, strict=True)]
+    return np.mean([of_order(np.array([*chain(*order)], dtype=int)) for order in product(*blocks)], axis=0)
+
+
+def joint(x, y, most=np.inf):
+    """Each x times the sum of y down to it, which counts for `most` at most."""
+    return x * np.minimum(np.cumsum(y), most)
+
+
+def cascade(p):
+    """Probability to stop at each position: nobody has stopped above it, and its own p."""
+    return p * np.append(1.0, np.cumprod(1 - p))[:-1]
+
+
+def sum_of_means(x, y):
+    """Sum of the mean of y down to each item whose x is 1."""
+    return np.cumsum(joint(x, y) / np.arange(1, len(x) + 1))
+
+
+def summed(terms):
+    """Sum of a list, to the last bit: the first 16 ranks are one sum, all others four that take turns."""
+    parts = [terms[:16], *(terms[16:][k::4] for k in range(4))]
+    first, a, b, c, d = (np.add.accumulate([0.0, *part])[-1] for part in parts)
+    return first + ((a + b) + (c + d))
+
+
+def pairs(label, block):
+    """Pairs in the right order, the wrong one, tied in score alone and in label alone, by looking at each."""
+    above, lower = np.triu_indices(len(label), 1)
+    tied, equal = block[above] == block[lower], label[above] == label[lower]
+    right = ~tied & (label[above] > label[lower])
+    return [right.sum(), (~tied & ~equal & ~right).sum(), (tied & ~equal).sum(), (equal & ~tied).sum()]
+
+
+def centred_ranks(x):
+    """Rank by x, highest first, equal ones alike, less the mean rank, by comparing each with each."""
+    return ((x > x[:, None]).sum(axis=1) - (x < x[:, None]).sum(axis=1)) / 2

@@ -441,7 +441,7 @@ class Buffers:
 
     def _order(self, ties: str, depth: int) -> kernels.ScoreOrder:
         grade, tie_end = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.int64)
-        ptr, work = np.empty(self.n_queries + 1, dtype=np.int64), np.empty(sorting_kernels.room_for(self._longest))
+        ptr, work = np.empty(self.n_queries + 1, dtype=np.int64), np.empty(sorting_kernels.memory_for(self._longest))
         return kernels.ScoreOrder(depth, TIE_POLICIES[ties], self._longest, grade, tie_end, ptr, work)
 
     def _bind(self, recording: Recording, order: kernels.ScoreOrder) -> list[Array]:

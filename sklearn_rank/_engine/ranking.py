@@ -172,7 +172,7 @@ class Ranking:
             return order_kernels.rank_queries(
                 None if is_narrow else score, score if is_narrow else None, label, grade, indptr,
                 depth, TIE_POLICIES[ties if has_policy else "stable"], keep_unretrieved, longest,
-                order, tie_end, ptr, out_grade, np.empty(sorting_kernels.room_for(longest)),
+                order, tie_end, ptr, out_grade, np.empty(sorting_kernels.memory_for(longest)),
             )  # fmt: skip
 
         def rank_again() -> Index:  # few formulas read it; it takes 8 bytes a row to write
@@ -192,7 +192,7 @@ class Ranking:
         """Rank all rows by falling label: the ideal order."""
         longest, ptr = order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
         out = np.empty(len(label))
-        order_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(sorting_kernels.room_for(longest)))
+        order_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(sorting_kernels.memory_for(longest)))
         return cls(Labels(label, indptr), label, ptr, sorted_label=out[: ptr[-1]], depth=depth)
 
     @classmethod

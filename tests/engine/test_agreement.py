@@ -1,7 +1,8 @@
-"""Pairs, centred ranks and cascades upwards of lists of grades: the bits of those that sort, or turn lists round."""
+"""Pairs and centred ranks against naive twins; cascades upwards are those down lists that are turned round."""
 
 from itertools import pairwise
 
+import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -35,7 +36,7 @@ def lists(n_grades, mean_block, seed=0):
     return grade, ptr, None if mean_block == 1 else tie_end
 
 
-def room_of_sorts():
+def memory_of_sorts():
     n = max(LENGTHS)
     return np.empty(n), np.empty(n), *np.empty((2, n), dtype=np.int64)
 
@@ -46,28 +47,19 @@ each_scale = pytest.mark.parametrize("n_grades", [1, 2, 4, 5, 6, 12, 32])
 
 @each_list
 @each_scale
-def test_pairs_of_grades_are_those_that_a_sort_counts(n_grades, mean_block):
+def test_pairs_and_ranks_are_those_of_each_item_with_each(n_grades, mean_block):
     grade, ptr, tie_end = lists(n_grades, mean_block)
-    found, expected = np.full((2, 4, len(LENGTHS)), 7.0)
-    agreement_kernels.pairs_of_grades(grade, ptr, tie_end, n_grades - 1, found)
-    agreement_kernels.pairs(grade.astype(float), ptr, tie_end, expected.T, *room_of_sorts())
-    assert_array_equal(found, expected)
-
-
-@each_list
-@each_scale
-def test_centred_ranks_are_those_that_a_sort_gives(n_grades, mean_block):
-    grade, ptr, tie_end = lists(n_grades, mean_block)
-    found, expected = np.full((2, len(grade)), 7.0)
-    agreement_kernels.centred_ranks_of_grades(grade, ptr, n_grades - 1, found)
-    agreement_kernels.centred_ranks(grade.astype(float), ptr, expected, *room_of_sorts())
-    assert_array_equal(found, expected)
-    ends = np.arange(1, len(grade) + 1)
+    label, ends = grade.astype(float), np.arange(1, len(grade) + 1)
     if tie_end is not None:
         order_kernels.spread_tie_ends(ptr, tie_end, ends)
-    agreement_kernels.centred_ranks_of_ties(ptr, tie_end, found)
-    agreement_kernels.centred_ranks(-ends.astype(float), ptr, expected, *room_of_sorts())
-    assert_array_equal(found, expected)
+    pairs, (by_label, by_score) = np.empty((len(LENGTHS), 4)), np.empty((2, len(grade)))
+    agreement_kernels.pairs(label, ptr, tie_end, pairs, *memory_of_sorts())
+    agreement_kernels.centred_ranks(label, ptr, by_label, *memory_of_sorts())
+    agreement_kernels.centred_ranks_of_ties(ptr, tie_end, by_score)
+    for q, (start, stop) in enumerate(pairwise(ptr)):
+        assert_array_equal(pairs[q], naive.pairs(label[start:stop], ends[start:stop]))
+        assert_array_equal(by_label[start:stop], naive.centred_ranks(label[start:stop]))
+        assert_array_equal(by_score[start:stop], naive.centred_ranks(-ends[start:stop]))
 
 
 @pytest.mark.parametrize("ties", TIE_POLICIES)

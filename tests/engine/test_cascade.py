@@ -1,4 +1,4 @@
-"""Cascades by table against those of arrays of numbers, to the last bit."""
+"""Cascades by grade against those of arrays of numbers, and of each list alone, to the last bit."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklearn_rank._engine.kernels.cascade import cascade
 from sklearn_rank._engine.ranking import NO_CUTOFF
 
 LENGTHS = np.array([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 40, 200, 1023, 1024, 1025, 1500, 0, 3] * 2)
-"""Lists about as long as a turn, a block of the table, the first sum and what is rounded as it is, and longer ones."""
+"""Lists about as long as a turn, a block without a series and what is rounded as it is, and longer ones."""
 
 PROBABILITIES = {
     "none is sure": np.arange(32) / 40,
@@ -35,16 +35,16 @@ def lists(rng, sizes, grades):
 
 def cascades(p, grade, ptr, tie_end):
     """Probabilities to stop, and whether these are some."""
-    room, out = np.empty((2, 1501)), np.full(len(grade), np.nan)
-    known = cascade(p, grade, ptr, tie_end, NO_CUTOFF, room, out)
+    memory, out = np.empty((2, 1501)), np.full(len(grade), np.nan)
+    known = cascade(p, grade, ptr, tie_end, NO_CUTOFF, memory, out)
     return known, out
 
 
 @pytest.mark.parametrize("grades", [2, 5, 8, 9, 12])
 @pytest.mark.parametrize("sizes", [[1], [1, 1, 1, 2], [1, 2, 3], [2, 3], [1, 4, 8], [3, 8, 9], [1, 20]], ids=str)
 @pytest.mark.parametrize("name", PROBABILITIES)
-def test_a_table_changes_no_bit(name, sizes, grades):
-    """Lists together, for which there is a table, each alone, and with a number for each item."""
+def test_a_list_has_the_bits_that_it_has_alone(name, sizes, grades):
+    """Beside others, alone, and with a number for each item."""
     rng, p = np.random.default_rng(grades), PROBABILITIES[name]
     grade, ptr, tie_end = lists(rng, sizes, grades)
     known, found = cascades(p, grade, ptr, tie_end)
@@ -62,8 +62,8 @@ def test_a_table_changes_no_bit(name, sizes, grades):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6, 7, 8])
-def test_entries_of_a_table(size):
-    """Each order of the items of a block, by what is left of all who stop at one of them first."""
+def test_blocks_of_each_size(size):
+    """By what is left of all users who stop at one of the items first."""
     rng, p = np.random.default_rng(size), PROBABILITIES["none is sure"]
     n = 8 * (6000 // size)
     grade, start = rng.integers(0, 8, (n // 8, size)).astype(np.uint8), np.arange(0, n // 8 * size, size)

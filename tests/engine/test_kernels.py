@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise, product
 
 import numpy as np
 import pytest
-from naive import expected_ranking
+from naive import expected_ranking, summed
 from numpy.testing import assert_allclose, assert_array_equal
 from registry import together
 
@@ -264,13 +264,6 @@ def test_counts_of_as_many_equal_grades(n):
 
 
 CUTOFFS = [1, 5, 16, 18, 21, 30, 1024, NO_CUTOFF]
-
-
-def summed(terms):
-    """Sum of a list: of the first 16 ranks in one sum, of all others in four that take turns."""
-    first, *others = terms[:16], *(terms[16:][k::4] for k in range(4))
-    a, b, c, d = (np.add.accumulate([0.0, *terms])[-1] for terms in others)
-    return np.add.accumulate([0.0, *first])[-1] + ((a + b) + (c + d))
 
 
 @pytest.mark.parametrize("per_rank", [False, True])

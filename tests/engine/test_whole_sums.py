@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank._engine.kernels.sums import cumsum, joint
+from sklearn_rank._engine.kernels.sums import cumsum
 from sklearn_rank._engine.ranking import NO_CUTOFF
 
 LENGTHS = [1, 2, 3, 5, 8, 9, 10, 15, 16, 17, 31, 32, 40, 200, 1024, 1025, 3000]
@@ -90,24 +90,3 @@ def test_what_is_tied_below_changes_no_bit_of_other_sums(values):
             value = VALUES_THAT_ARE_ROUNDED[values](rng, n)
             tied, untied = (sums(value, None, np.array([0, n]), cutoffs, ends) for ends in (tie_end, None))
             assert_array_equal(tied, untied)
-
-
-LIMITS = [(1, 1), (45, 45), (46, 45), (2047, 1), (2048, 1), (1, 2047), (1, 2048), (2.0**30, 3)]
-"""Values up to which sums of 1,024 items are packed in 21 bits each, and beyond."""
-
-
-@pytest.mark.parametrize("highest", LIMITS, ids=str)
-@pytest.mark.parametrize("sizes", [[1, 2, 3, 9], [1000, 24], [5000]], ids=str)
-@pytest.mark.parametrize("share", [0, 0.999, 1])
-@pytest.mark.parametrize("most", ["both", "x", "y"])
-def test_joint_sums_of_whole_numbers(most, share, sizes, highest):
-    """Of values by grade, as those of items: some, nearly all or all have the highest x, or y, or both."""
-    grade, ptr, tie_end = tied_lists(LENGTHS, sizes, 0)
-    grade[np.random.default_rng(1).random(len(grade)) < share] = {"both": 1, "x": 2, "y": 3}[most]
-    x, y = highest
-    both = (x, y) if most == "both" else (1, 1)
-    x, y = np.resize([0, both[0], x, 0, 1], 32) * 1.0, np.resize([1, both[1], 0, y, 1], 32) * 1.0
-    found, expected, room = np.empty(ptr[-1]), np.empty(ptr[-1]), np.empty((2, 3001))
-    joint(x, grade, y, grade, None, ptr, tie_end, room, found)
-    joint(x[grade], None, y[grade], None, None, ptr, tie_end, None, expected)
-    assert_array_equal(found, expected)

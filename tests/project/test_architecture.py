@@ -165,22 +165,13 @@ def meant(value):
     return number if isinstance(number, (int, float)) else value
 
 
-KNOWN = set(
-    """
-    AHEAD AT_ONCE BOOL DIGITS EXACT FEW FEW_ROWS LANES LARGE LONGEST MANY MISSING NAMES N_GRADES N_SAMPLED ONE
-    PAIRS PART PATIENCE ROWS RUN Room SHORT Values _NAME
-    """.split()
-)
-"""Names that still have several meanings. The set only shrinks: a name goes as soon as it has one."""
-
-
 def test_one_name_one_meaning():
     """A class, or a constant of a module, has its name for itself, or the value of others of that name."""
     meanings = {}
     for defined, paths in (defined_in, PACKAGE.rglob("*.py")), (defined_in_kernel, kernels()):
         for name, value in (pair for path in paths for pair in defined(path)):
             meanings.setdefault(name, set()).add(meant(value))
-    assert {name for name, values in meanings.items() if len(values) > 1} <= KNOWN
+    assert not {name for name, values in meanings.items() if len(values) > 1}
 
 
 def test_formulas_stay_formulas():

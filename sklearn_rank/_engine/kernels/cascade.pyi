@@ -8,8 +8,8 @@ Index = NDArray[np.int64]
 Grade = NDArray[np.uint8]
 
 def cascade(
-    p: Array, grade: Grade | None, ptr: Index, tie_end: Index | None, depth: int, room: Array, out: Array
+    p: Array, grade: Grade | None, ptr: Index, tie_end: Index | None, depth: int, memory: Array, out: Array
 ) -> bool: ...
 def cascade_upwards(
-    p: Array, grade: Grade | None, ptr: Index, tie_end: Index | None, room: Array, out: Array
+    p: Array, grade: Grade | None, ptr: Index, tie_end: Index | None, memory: Array, out: Array
 ) -> bool: ...

@@ -14,27 +14,25 @@ from libc.string cimport memset
 
 from sklearn_rank._engine.kernels.common cimport N_GRADES, bits_of, count_steps
 from sklearn_rank._engine.kernels.order cimport pointer_of, ties_of
-from sklearn_rank._engine.kernels.sums cimport (
-    PIECE, add, items_of, items_t, multiply, pair_t, values_from,
-)
+from sklearn_rank._engine.kernels.sums cimport PIECE, add, items_of, items_t, multiply, pair_t, values_from
 
 cdef double NEGLIGIBLE = 1e-18  # a probability of survival below this changes no double that it is added to
 cdef double LOG_NEGLIGIBLE = log(NEGLIGIBLE)
 cdef double HALF = 0.5 + 1e-9   # how far from 1/2 a probability may be, up to rounding
 
 cdef enum:
-    TERMS = 64                  # terms of a series that has less than 50 which matter
-    N_VALUES = 16               # distinct probabilities of a tie block that are counted
-    TURN = 4                    # positions that are computed together
+    MOST_TERMS = 64             # terms of a series that has less than 50 which matter
+    MOST_VALUES = 16            # distinct probabilities of a tie block that are counted
+    TURN = 4                    # positions that are computed together, a part of `PIECE`
     ITEM_BY_ITEM = 8            # items of a tie block that are added one after the other, without a series
 
-cdef double[TERMS] LOG          # of 0, 1, ...
+cdef double[MOST_TERMS] LOG     # of 0, 1, ...
 cdef double[ITEM_BY_ITEM + 1][ITEM_BY_ITEM] N_WAYS  # to choose one of so many items, and so many of the others
 
 
 cdef void _fill_tables() noexcept:
     cdef int64_t m, j
-    for m in range(TERMS):
+    for m in range(MOST_TERMS):
         LOG[m] = log(m)
     for m in range(1, ITEM_BY_ITEM + 1):
         N_WAYS[m][0] = m
@@ -50,7 +48,8 @@ cdef struct cascade_t:
     items_t items
     const int64_t* tie_end      # NULL if nothing is tied
     int64_t depth
-    bint known, valid           # known: those of all grades are
+    bint known                  # whether those of all grades are probabilities
+    bint valid                  # whether all that were read are
     double* looked_up
     double* work
     int64_t steps
@@ -58,17 +57,16 @@ cdef struct cascade_t:
 
 cpdef bint cascade(
     const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end, int64_t depth,
-    double[:, ::1] room,
+    double[:, ::1] memory,
     double[::1] out,  # OUT
 ) except -1:
     """Probability to stop at each position, if a user stops at an item with probability p, else goes on.
 
-    With `grade` p is that of each grade, which is looked up. Positions past `depth` may be left at 0 inside a tie
-    block: nobody reads them. `room` has a row for the longest list and one more, and another with `grade`. Return
-    whether all of p are probabilities.
+    With `grade` p is looked up. Positions past `depth` may be left at 0 inside a tie block: they are not read. `memory`
+    has a row of one more than the longest list, and another with `grade`. Return whether all of p are probabilities.
     """
     cdef int64_t q, n, reached
-    cdef cascade_t of = _cascade_of(p, grade, tie_end, depth, room)
+    cdef cascade_t of = _cascade_of(p, grade, tie_end, depth, memory)
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n = ptr[q + 1] - ptr[q]
@@ -80,21 +78,21 @@ cpdef bint cascade(
 
 cpdef bint cascade_upwards(
     const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] ptr, const int64_t[::1] tie_end,
-    double[:, ::1] room,
+    double[:, ::1] memory,
     double[::1] out,  # OUT
 ) except -1:
-    """The same for a user who goes up from the end of each list, which is turned round; lists are whole.
+    """The same for a user who goes up from the end of each list, which is turned round; lists are not cut.
 
-    `room` has five rows for the longest list and one more.
+    `memory` has five rows of one more than the longest list.
     """
     cdef int64_t q, i, stop, first, n, reached
     cdef const int64_t* all_ends = pointer_of(tie_end)
     cdef const int64_t* ends
-    cdef double* turned = &room[2, 0]
+    cdef double* turned = &memory[2, 0]
     cdef uint8_t* turned_grade = <uint8_t*> turned
-    cdef int64_t* turned_end = <int64_t*> &room[3, 0]
-    cdef double* stops = &room[4, 0]
-    cdef cascade_t of = _cascade_of(p, grade, tie_end, INT64_MAX, room)
+    cdef int64_t* turned_end = <int64_t*> &memory[3, 0]
+    cdef double* stops = &memory[4, 0]
+    cdef cascade_t of = _cascade_of(p, grade, tie_end, INT64_MAX, memory)
     if grade is not None:
         of.items.grade = turned_grade
     else:
@@ -125,24 +123,27 @@ cpdef bint cascade_upwards(
 
 
 cdef cascade_t _cascade_of(
-    const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] tie_end, int64_t depth, double[:, ::1] room
+    const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] tie_end, int64_t depth, double[:, ::1] memory
 ) noexcept:
     cdef cascade_t of
     of.items, of.tie_end, of.depth = items_of(p, grade), pointer_of(tie_end), depth
-    of.known, of.valid, of.work, of.looked_up, of.steps = False, True, &room[0, 0], NULL, 0
+    of.known, of.valid, of.work, of.looked_up, of.steps = False, True, &memory[0, 0], NULL, 0
     if of.items.grade != NULL:
-        of.known, of.looked_up = _are_probabilities(&p[0], N_GRADES), &room[1, 0]
+        of.known, of.looked_up = _are_probabilities(&p[0], N_GRADES), &memory[1, 0]
     return of
 
 
-cdef inline int64_t _cascade_of_list(cascade_t* of, int64_t first, int64_t n, double* out) except -1 nogil:
+cdef int64_t _cascade_of_list(
+    cascade_t* of, int64_t first, int64_t n,
+    double* out,  # OUT
+) except -1 nogil:
     """Write probabilities of one list down to where anyone may stop, and return where that is."""
-    cdef int64_t i = 0, j, stop, n_items, rough = min(n, <int64_t> PIECE)
+    cdef int64_t i = 0, j, stop, rough = min(n, <int64_t> PIECE)
     cdef const int64_t* tie_end = ties_of(of.tie_end, first, first + n)
     cdef const uint8_t* grade = of.items.grade
     cdef const double* p = of.items.value
     cdef const double* block
-    cdef double once, within, left = 1.0, lost = 0.0
+    cdef double once, within = 1.0, left = 1.0, lost = 0.0
     cdef pair_t survive
     if grade != NULL:
         grade += first
@@ -153,45 +154,51 @@ cdef inline int64_t _cascade_of_list(cascade_t* of, int64_t first, int64_t n, do
     if not of.valid:  # which is said in the end
         return 0
     while i < n and left != 0.0:
-        if tie_end == NULL and i + TURN <= rough:   # so that only each fourth product waits for those before
+        if i % TURN == 0:   # so that only each fourth product waits for those before
+            left *= within
             within = 1.0
+        if tie_end == NULL and i + TURN <= rough:
             for j in range(i, i + TURN):
                 once = p[grade[j]] if grade != NULL else p[j]
                 out[j] = left * within * once
                 within *= 1.0 - once
-            left *= within
             i += TURN
             continue
         stop = tie_end[first + i] - first if tie_end != NULL else i + 1
-        n_items = stop - i
-        if n_items == 1:
+        if stop == i + 1 and i < rough:
             once = p[grade[i]] if grade != NULL else p[i]
-            out[i] = (left + lost) * once
-        if n_items == 1 and (i < rough or left < NEGLIGIBLE):
-            left *= 1.0 - once
-            lost = 0.0
+            out[i] = left * within * once
+            within *= 1.0 - once
+            i = stop
+            continue
+        survive.value, survive.lost = left * within, lost
+        within = 1.0
+        if stop == i + 1:
+            once = p[grade[i]] if grade != NULL else p[i]
+            out[i] = (survive.value + survive.lost) * once
+            _go_on(&survive, once)
+        elif stop - i <= ITEM_BY_ITEM:
+            _stop_at_few(
+                p if grade != NULL else p + i, grade + i if grade != NULL else NULL, stop - i, &survive, stop <= rough,
+                out + i,
+            )
         else:
-            survive.value, survive.lost = left, lost
-            if n_items == 1:
-                _go_on(&survive, once)
-            elif n_items <= ITEM_BY_ITEM:
-                _stop_at_few(
-                    p if grade != NULL else p + i, grade + i if grade != NULL else NULL, n_items, &survive, stop <= rough,
-                    out + i,
-                )
-            else:
-                block = values_from(&of.items, first + i, n_items, of.looked_up)
-                _stop_in_block(block, n_items, of.depth - i, stop <= rough, &survive, of.work, out + i, &of.steps)
-            left, lost = survive.value, survive.lost
+            block = values_from(&of.items, first + i, stop - i, of.looked_up)
+            _stop_in_block(block, stop - i, of.depth - i, stop <= rough, &survive, of.work, out + i, &of.steps)
+        left, lost = survive.value, survive.lost
         i = stop
     return i
 
 
 cdef inline void _go_on(pair_t* survive, double p) noexcept nogil:
-    """Multiply by 1 - p, and keep what both operations round away."""
+    """Multiply by 1 - p, and keep what both operations round away, as long as anyone is left."""
     cdef double x = 1.0 - p
-    survive.lost = survive.lost * x + survive.value * ((1.0 - x) - p)
-    survive.lost += multiply(&survive.value, x)
+    if survive.value < NEGLIGIBLE:
+        survive.value *= x
+        survive.lost = 0.0
+    else:
+        survive.lost = survive.lost * x + survive.value * ((1.0 - x) - p)
+        survive.lost += multiply(&survive.value, x)
 
 
 cdef inline void _go_through(pair_t* survive, const pair_t* through) noexcept nogil:
@@ -213,7 +220,7 @@ cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
 
 cdef struct stops_t:            # probabilities of tied items to be the last one seen
     const double* p
-    const int64_t* count        # items that have each of them; NULL if each is that of one item
+    const int64_t* count        # items that have each of them; NULL if one item has each
     int64_t n
 
 
@@ -227,8 +234,8 @@ cdef int _stop_in_block(
     """
     cdef int64_t t, i, j, likely, top = m, n_items = 0, n_certain = 0, n_never = 0
     cdef double before = survive.value + survive.lost, mean = 0.0, least = -1.0
-    cdef double[N_VALUES] value
-    cdef int64_t[N_VALUES] count
+    cdef double[MOST_VALUES] value
+    cdef int64_t[MOST_VALUES] count
     cdef stops_t stops
     for t in range(m):
         out[t] = 0.0
@@ -268,10 +275,10 @@ cdef int _stop_in_block(
     return 0
 
 
-cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* value, int64_t* count) noexcept nogil:
+cdef stops_t _distinct_of(const double* p, int64_t m, double* memory, double* value, int64_t* count) noexcept nogil:
     """Distinct probabilities, rising, and how many items have each: grades have few. As they are if there are many.
 
-    If they are counted, the order of the items decides no digit, and what follows takes half of the time.
+    If they are counted, the order of the items decides no digit.
     """
     cdef int64_t i, t, n_left = m, n_others
     cdef double x, y
@@ -279,14 +286,14 @@ cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* valu
     cdef stops_t stops
     stops.p, stops.count, stops.n = value, count, 0
     while n_left > 0:
-        if stops.n == N_VALUES:
+        if stops.n == MOST_VALUES:
             stops.p, stops.count, stops.n = p, NULL, m
             break
         x = left[0]
         n_others = 0
-        for t in range(n_left):  # without a branch, which nobody could foresee
+        for t in range(n_left):  # without a branch: no processor could foresee it
             y = left[t]
-            room[n_others] = y
+            memory[n_others] = y
             n_others += y != x
         i = stops.n
         while i > 0 and value[i - 1] > x:
@@ -295,7 +302,7 @@ cdef stops_t _distinct_of(const double* p, int64_t m, double* room, double* valu
         value[i], count[i] = x, n_left - n_others
         stops.n += 1
         n_left = n_others
-        left = room
+        left = memory
     return stops
 
 
@@ -305,7 +312,7 @@ cdef inline int64_t _times(const stops_t* stops, int64_t t) noexcept nogil:
 
 
 cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double survive, double* out) noexcept nogil:
-    """Of m tied items some stop everyone and others no one, as where relevant ones do: a product down the block."""
+    """Stops among m tied items if some stop everyone and the others no one: a product down the block."""
     cdef int64_t j = 0
     cdef double least = NEGLIGIBLE * survive
     while j < top and survive > least:
@@ -380,7 +387,7 @@ cdef int64_t _n_terms(double spread, double least) noexcept nogil:
     """Terms of the series that matter: e_r is at most (e * spread / r)^(r / 2)."""
     cdef int64_t r = 1
     cdef double log_spread = log(spread), log_least = log(least)
-    while r < TERMS - 1 and 0.5 * (r + 1) * (1.0 + log_spread - LOG[r + 1]) > log_least:
+    while r < MOST_TERMS - 1 and 0.5 * (r + 1) * (1.0 + log_spread - LOG[r + 1]) > log_least:
         r += 1
     return r
 
@@ -423,7 +430,7 @@ cdef int64_t _start_block(
     cdef int64_t n, t, r, i, j, k, n_terms
     cdef double mean = _mean_up_to(stops, most, &n), c = 1.0 - mean, log_c = log1p(-mean), reach = min(top, n)
     cdef double share = reach / n, spread = _spread_up_to(stops, most, mean, share / c), d, x
-    cdef double[TERMS] power, e, step, of_more
+    cdef double[MOST_TERMS] power, e, step, of_more
     cdef double[TURN] f, falling, survive, more
     n_terms = _n_terms(spread, NEGLIGIBLE * min(1.0, mean * reach))
     memset(power, 0, sizeof(power))
@@ -445,7 +452,7 @@ cdef int64_t _start_block(
         of_more[r] = (r + 1) * step[r] * e[r + 1] if r < n_terms else 0.0
     depth = min(depth, n + 1)
     j = 0
-    while j < depth:  # four at a time, none of which waits for another
+    while j < depth:  # four at a time, so that none waits for another
         for k in range(TURN):
             survive[k] = more[k] = 0.0
             f[k] = 1.0

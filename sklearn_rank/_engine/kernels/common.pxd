@@ -1,7 +1,7 @@
 # What kernels of several modules call: memory asked for ahead, a look at whether to go on, the longest query, bits and
 # bytes of words, and the sizes that all of them know.
 #
-# Small functions are inline, so that they stay in the loops of the modules that cimport them. The others are compiled in
+# Small functions are inline, so that they stay in the loops of the modules that cimport them. The others are in
 # `common.pyx`.
 
 from libc.stdint cimport int64_t, uint64_t, uintptr_t

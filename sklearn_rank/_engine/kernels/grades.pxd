@@ -1,8 +1,7 @@
 # Labels kept as bytes: what is read many at a time.
 #
-# Bytes are counted 16 at a time. The last ones, fewer than 16, are read with those before them, of which 255 is made,
-# which is in no range. Compilers make vectors of a plain loop too, but take the last bytes one by one: nDCG@10 has the
-# best order of lists of 1 to 240 grades in 0.8 of the time.
+# Bytes are counted 16 at a time. The last ones, fewer than 16, are read with bytes before them, which become 255 and so
+# are in no range. Compilers make vectors of a plain loop too, but take the last bytes one by one.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
@@ -18,7 +17,7 @@ cdef extern from *:
         #endif
         typedef uint8_t bytes_16 __attribute__((vector_size(16)));
         typedef int64_t sums_2 __attribute__((vector_size(16)));
-        enum { MOST_VECTORS = 254 };    /* of which each byte counts one, and the last bytes */
+        enum { MOST_VECTORS = 254 };    /* before bytes that count overflow, less one for the last bytes */
         static const uint8_t SEEN[32] = {
             255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
         };
@@ -39,7 +38,7 @@ cdef extern from *:
         #endif
         }
         #define IS_IN(k, BYTES) ((bytes_16) ((BYTES) - from[k]) <= width[k])
-        #define IS_FIRST(k, BYTES) ((BYTES) == from[k])    /* of ranges of one number: half of the instructions */
+        #define IS_FIRST(k, BYTES) ((BYTES) == from[k])    /* for ranges of one number */
         #define COUNT_16(IS, BYTES) for (int k = 0; k < N_RANGES; k++) found[k] -= (bytes_16) IS(k, BYTES)
         /* Counts of at least 16 bytes. */
         #define COUNT_BYTES(N_RANGES_, IS)                                                                        \
@@ -70,14 +69,18 @@ cdef extern from *:
                 for (int64_t i = 0; i < n; i++) count[k] += (uint8_t) (x[i] - low[k]) <= (uint8_t) (high[k] - low[k]); \
             }
     #endif
-    static inline void count_in_four(const uint8_t* x, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count) {
+    static inline void count_in_four(
+        const uint8_t* x, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count
+    ) {
         if (memcmp(low, high, 4) == 0) {
             COUNT_BYTES(4, IS_FIRST)
         } else {
             COUNT_BYTES(4, IS_IN)
         }
     }
-    static inline void count_in_one(const uint8_t* x, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count) {
+    static inline void count_in_one(
+        const uint8_t* x, int64_t n, const uint8_t* low, const uint8_t* high, int64_t* count
+    ) {
         COUNT_BYTES(1, IS_IN)
     }
     """
@@ -88,9 +91,9 @@ cdef extern from *:
 
 cdef enum:
     LOW_GRADES = 8              # grades that are counted in one word
-    SIDE = 16                   # grades that are enough to count those in a range
-    AT_A_TIME = 4               # grades, or ranges of them, that are counted together
-    MANY = 32                   # labels that are enough to count each grade by itself
+    LEAST_BYTES = 16            # grades that are enough to count those in a range
+    COUNTED_TOGETHER = 4        # grades, or ranges of them, that are counted together
+    LEAST_BY_RANGE = 32         # labels that are enough to count each grade by itself
 
 # Whole numbers that stand for grades.
 cdef struct numbers_t:
@@ -115,7 +118,7 @@ cdef int64_t find_labelled(const uint8_t* grade, int64_t n, int64_t most, int64_
 cdef inline int64_t count_between(const uint8_t* grade, int64_t n, uint8_t low, uint8_t high) noexcept nogil:
     """Count the grades from `low` to `high`."""
     cdef int64_t i, total = 0
-    if n >= SIDE:
+    if n >= LEAST_BYTES:
         count_in_one(grade, n, &low, &high, &total)
         return total
     for i in range(n):
@@ -124,19 +127,19 @@ cdef inline int64_t count_between(const uint8_t* grade, int64_t n, uint8_t low, 
 
 
 cdef inline int64_t count_in_word(uint64_t grades, uint64_t first_ones, uint64_t wanted, uint64_t ones) noexcept nogil:
-    """Count those of some first bytes that are at least `wanted`: they reach 128 when 128 - wanted is added.
+    """Count the first bytes of a word that are at least `wanted`: they reach 128 when 128 - wanted is added.
 
-    A fifth of the instructions of a loop. A product with `ones` adds up the bytes of a word.
+    A product with `ones` adds up the bytes of a word.
     """
     grades += (128 - wanted) * ones
     return (((grades >> 7) & first_ones) * ones) >> 56
 
 
 cdef inline int64_t sum_numbers(const uint8_t* grade, int64_t n, const numbers_t* numbers) noexcept nogil:
-    """Sum what grades stand for: of many range by range."""
+    """Sum what grades stand for, those of a long list range by range."""
     cdef int64_t i, k, total = 0
-    cdef int64_t[AT_A_TIME] count
-    if n < MANY or numbers.n_ranges > LOW_GRADES:
+    cdef int64_t[COUNTED_TOGETHER] count
+    if n < LEAST_BY_RANGE or numbers.n_ranges > LOW_GRADES:
         for i in range(n):
             total += numbers.of[grade[i]]
     elif numbers.n_ranges == 1:
@@ -144,6 +147,6 @@ cdef inline int64_t sum_numbers(const uint8_t* grade, int64_t n, const numbers_t
     else:
         for i in range(0, numbers.n_ranges, 4):
             count_in_four(grade, n, numbers.low + i, numbers.high + i, count)
-            for k in range(AT_A_TIME):
+            for k in range(COUNTED_TOGETHER):
                 total += numbers.each[i + k] * count[k]
     return total

@@ -4,8 +4,7 @@
 
 In: the grade of each row, and where each query begins. Whole labels from 0 to 31 are grades.
 Out: grades in falling order, and counts or numbers.
-Why: there are so few of them that an order is known by how many rows have each, and eight or sixteen bytes are compared
-at once.
+Why: an order of grades is known by how many rows have each, and eight or sixteen bytes are compared in one step.
 """
 from libc.math cimport exp2, expm1, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -44,17 +43,19 @@ cpdef void rank_grades(
     """Write the grades of each query, highest first, down to `depth`. None is above `highest`."""
     cdef int64_t q, n, n_kept, n_rows = out.shape[0], at = 0
     cdef bint low = LOW_BYTES_FIRST and highest < LOW_GRADES
+    cdef const uint8_t* grades = &grade[0] if n_rows > 0 else NULL
+    cdef uint8_t* best = &out[0] if n_rows > 0 else NULL
     with nogil:
         ptr[0] = 0
         for q in range(indptr.shape[0] - 1):
             n = indptr[q + 1] - indptr[q]
             n_kept = min(depth, n)
             if low and n <= OF_WORD and indptr[q] + OF_WORD <= n_rows:
-                _write_word(&grade[indptr[q]], n, highest, &out[at])
+                _write_word(grades + indptr[q], n, highest, best + at)
             elif low and n_kept <= 2 * OF_WORD and at + 2 * OF_WORD <= n_rows:
-                _write_words(&grade[indptr[q]], n, n_kept, highest, &out[at])
-            elif n_kept > 0:
-                _sort_grades(&grade[indptr[q]], n, n_kept, highest, &out[at])
+                _write_words(grades + indptr[q], n, n_kept, highest, best + at)
+            else:
+                _sort_grades(grades + indptr[q], n, n_kept, highest, best + at)
             at += n_kept
             ptr[q + 1] = at
 
@@ -79,26 +80,26 @@ cdef inline void _write_words(
     const uint8_t* grade, int64_t n, int64_t n_kept, int64_t highest,
     uint8_t* out,  # OUT
 ) noexcept nogil:
-    """The same of the best grades of a query, up to 16, in two words.
+    """Write the best grades of a query, up to 16, in two words, in the way of `_write_word`.
 
     As soon as all that are kept reach a grade, the four below it are not counted.
     """
     cdef int64_t i, n_reach = 0, g = 0
     cdef uint64_t counts = 0
     cdef uint64_t[2] words = [0, 0]
-    if n < MANY:
+    if n < LEAST_BY_RANGE:
         for i in range(n):
             counts += ONE_OF[grade[i]]
         for i in range(highest, 0, -1):
             n_reach += (counts >> (8 * i)) & 255
             _add_to_first(n_reach, words)
-    elif highest <= AT_A_TIME:
-        _add_four_grades(grade, n, AT_A_TIME, 0, words)  # which the compiler knows
+    elif highest <= COUNTED_TOGETHER:
+        _add_four_grades(grade, n, COUNTED_TOGETHER, 0, words)  # which the compiler knows
     else:
         g = LOW_GRADES
         while g > 0 and n_reach < n_kept:
             n_reach = _add_four_grades(grade, n, g, n_reach, words)
-            g -= AT_A_TIME
+            g -= COUNTED_TOGETHER
     words[0] += g * BYTES_OF_1
     words[1] += g * BYTES_OF_1
     memcpy(out, words, 2 * OF_WORD)
@@ -109,12 +110,12 @@ cdef inline int64_t _add_four_grades(
 ) noexcept nogil:
     """Add 1 to as many first bytes of two words as reach each of four grades; so many reach the one above them."""
     cdef int64_t k
-    cdef uint8_t[AT_A_TIME] those
-    cdef int64_t[AT_A_TIME] n_of
-    for k in range(AT_A_TIME):
+    cdef uint8_t[COUNTED_TOGETHER] those
+    cdef int64_t[COUNTED_TOGETHER] n_of
+    for k in range(COUNTED_TOGETHER):
         those[k] = <uint8_t> (highest - k)
     count_in_four(grade, n, those, those, n_of)
-    for k in range(AT_A_TIME):
+    for k in range(COUNTED_TOGETHER):
         n_reach += n_of[k]
         _add_to_first(n_reach, words)
     return n_reach
@@ -133,7 +134,7 @@ cdef void _sort_grades(
     """Counting sort, cut where no more are kept."""
     cdef int64_t[N_GRADES] count
     cdef int64_t n_equal, g = highest
-    if highest < LOW_GRADES and n >= MANY:
+    if highest < LOW_GRADES and n >= LEAST_BY_RANGE:
         _count_each_grade(grade, n, highest, count)
     else:
         _count_grades(grade, n, count)
@@ -148,13 +149,13 @@ cdef void _sort_grades(
 cdef void _count_each_grade(const uint8_t* grade, int64_t n, int64_t highest, int64_t* count) noexcept nogil:
     """Count four grades together."""
     cdef int64_t g, k
-    cdef uint8_t[AT_A_TIME] those
+    cdef uint8_t[COUNTED_TOGETHER] those
     count[0] = n
     for g in range(1, highest + 1, 4):
-        for k in range(AT_A_TIME):
+        for k in range(COUNTED_TOGETHER):
             those[k] = <uint8_t> (g + k)
         count_in_four(grade, n, those, those, count + g)
-        for k in range(AT_A_TIME):
+        for k in range(COUNTED_TOGETHER):
             count[0] -= count[g + k]
 
 
@@ -176,7 +177,8 @@ cdef void _count_grades(
 
 
 cpdef void count_grades_at_least(
-    const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least, double[:, :] out
+    const uint8_t[::1] grade, const int64_t[::1] indptr, int32_t least,
+    double[:, :] out,  # OUT
 ) noexcept:
     """Count the rows of each query whose grade is at least `least`."""
     cdef int64_t q, n, total, n_rows = grade.shape[0]
@@ -214,7 +216,10 @@ def find_grades(const uint8_t[::1] grade, int64_t highest):
     return found
 
 
-cpdef void look_up(const double[::1] table, const uint8_t[::1] grade, double[::1] out) noexcept:
+cpdef void look_up(
+    const double[::1] table, const uint8_t[::1] grade,
+    double[::1] out,  # OUT
+) noexcept:
     """Write what a table has for each grade."""
     cdef int64_t i
     with nogil:
@@ -267,11 +272,11 @@ cdef int64_t find_labelled(const uint8_t* grade, int64_t n, int64_t most, int64_
 # --- labels that are any numbers ---------------------------------------------------------------------------------
 
 
-def exp2_minus_1(const double[::1] x, double[::1] out):
-    """Write 2**x - 1, of which near 0 only the difference is computed.
-
-    Whole numbers, as grades are, are shifted: the same digits in a tenth of the time of exp2.
-    """
+def exp2_minus_1(
+    const double[::1] x,
+    double[::1] out,  # OUT
+):
+    """Write 2**x - 1, near 0 without a difference that would lose digits. Whole numbers are shifted."""
     cdef int64_t i, whole
     with nogil:
         for i in range(x.shape[0]):
@@ -284,7 +289,10 @@ def exp2_minus_1(const double[::1] x, double[::1] out):
                 out[i] = exp2(x[i]) - 1.0
 
 
-def count_at_least(const double[::1] x, const int64_t[::1] indptr, double threshold, double[:, ::1] out):
+def count_at_least(
+    const double[::1] x, const int64_t[::1] indptr, double threshold,
+    double[:, ::1] out,  # OUT
+):
     """Count the rows of each query whose value is at least `threshold`."""
     cdef int64_t q, row, n
     with nogil:

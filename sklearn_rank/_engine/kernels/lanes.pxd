@@ -1,7 +1,7 @@
 # Two numbers at a time, as each processor of 64 bits compares them.
 #
 # Compilers make such vectors of plain loops, but hardly of those that compare. Lists of up to 40 rows are put in order
-# by these, and to look for ties among sorted keys, or for their range, takes about half of the time.
+# by these, and sorted keys are looked at for ties, or keys for their range.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t

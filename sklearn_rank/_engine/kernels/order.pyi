@@ -26,7 +26,7 @@ def rank_queries(
     tie_end: Index,
     ptr: Index,
     out_grade: Grade | None,
-    room: Array,
+    memory: Array,
     only_grades: bool = False,
 ) -> bool: ...
 def spread_tie_ends(ptr: Index, tie_end: Index, out: Index) -> None: ...
@@ -38,7 +38,7 @@ def rank_labels(
     longest: int,
     out: Array,
     ptr: Index,
-    room: Array,
+    memory: Array,
 ) -> None: ...
 def rank_greedily(
     relevant: Array,

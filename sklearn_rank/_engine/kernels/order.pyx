@@ -3,12 +3,12 @@
 """Orders of rows by their scores, query by query.
 
 In: the score of each row, and where each query begins: query q has the rows `indptr[q]:indptr[q + 1]`.
-Out: the rows at the positions `ptr[q]:ptr[q + 1]`, or their grades, best score first, and where ties end. A tie block is
-a run of positions with equal scores: `tie_end[i]` is where the block ends that starts at position i. `tie_end is None`
-says that no query has ties; of a query without ties only the first entry is written, `NO_TIES`.
-Why: of long queries only rows that may be among the best are sorted; of short ones, and of the few rows that have a
-label, it is counted how many rows are above each. Nothing here validates, allocates or knows a metric. What may take a
-second counts its `steps`, and looks now and then whether to go on.
+Out: the rows at the positions `ptr[q]:ptr[q + 1]`, or their grades, best score first, and where ties end. A tie block
+is a run of positions with equal scores: `tie_end[i]` is where the block ends that starts at position i. `tie_end is
+None` says that no query has ties. Of a query without ties there is only the first entry, `NO_TIES`.
+Why: rows of a long query are sorted only if they may be among the best. For each row of a short query, and for rows
+with a label where there are few, the rows above it are counted. Nothing here validates, allocates or knows a metric.
+What may take a second counts its `steps`, and looks now and then whether to go on.
 """
 from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport INFINITY
@@ -31,7 +31,7 @@ cdef extern from "<math.h>" nogil:
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 
 cdef enum:
-    LANES = 16                  # lanes that rows are dealt out to, or a multiple of that
+    SELECTION_LANES = 16        # lanes that rows are dealt out to, or a multiple of that
     MOST_INSERTED = 8           # tied rows that are put in order by label one after the other
     MOST_LABELLED = 12          # rows with a label that are put in their places without a sort
     MOST_LABELLED_ABOVE = 3     # the same, where not all rows would be sorted
@@ -67,7 +67,7 @@ cpdef bint rank_queries(
     Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `tie_end` is written
     where a tie block starts, a single item being one; nothing is if no query has ties. `order` may be None. Scores are
     `narrow_score` if `score` is None. Labels are read under the policies worst and best alone, and not if there are
-    grades, which are those of the rows and of the positions. `memory` is as long as `room_for` says.
+    grades, which are those of the rows and of the positions. `memory` is as long as `memory_for` says.
 
     If `only_grades` are read, and each row has a rank, ties of rows of grade 0 with each other may not be written.
     """
@@ -245,7 +245,7 @@ cdef int64_t _choose(
     const score_t* score, int64_t n, int64_t depth, double bar, double* key, int64_t* item, double* best,
 ) noexcept nogil:
     """Copy keys of at least `bar`, as far as they may be among the best `depth`, and where each stands; count them."""
-    cdef int64_t i, n_chosen = 0, n_lanes = LANES * (1 + depth // LANES)
+    cdef int64_t i, n_chosen = 0, n_lanes = SELECTION_LANES * (1 + depth // SELECTION_LANES)
     cdef double value
     cdef score_t least
     if 2 * n_lanes <= n:
@@ -288,7 +288,7 @@ cdef double _reached_by(
     NaN is below all: no lane starts with it.
     """
     cdef int64_t lane, row = 0
-    if n_lanes == LANES:
+    if n_lanes == SELECTION_LANES:
         _best_of_lanes(score, n, best)
     else:
         for lane in range(n_lanes):
@@ -329,16 +329,16 @@ cdef double _reached_by_best(double* x, int64_t n, int64_t depth) noexcept nogil
 
 
 cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept nogil:
-    """Best of each of `LANES` lanes, which stay in registers."""
-    cdef score_t[LANES] top
+    """Best of each of `SELECTION_LANES` lanes, which stay in registers."""
+    cdef score_t[SELECTION_LANES] top
     cdef int64_t row = 0, lane
-    for lane in range(LANES):
+    for lane in range(SELECTION_LANES):
         top[lane] = -INFINITY
-    while row + LANES <= n:
-        for lane in range(LANES):
+    while row + SELECTION_LANES <= n:
+        for lane in range(SELECTION_LANES):
             top[lane] = score[row + lane] if score[row + lane] > top[lane] else top[lane]
-        row += LANES
-    for lane in range(LANES):
+        row += SELECTION_LANES
+    for lane in range(SELECTION_LANES):
         best[lane] = top[lane]
 
 
@@ -351,7 +351,7 @@ cdef void _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end)
     for i in range(1, n):
         tie_end[start] = at + i  # of a block that goes on, written again
         differs = islessgreater(key[i], key[i - 1])
-        start = at + i if differs else start  # without a branch, which nobody could foresee
+        start = at + i if differs else start  # without a branch: no processor could foresee it
     tie_end[start] = at + n
 
 
@@ -361,7 +361,7 @@ cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
     cdef int64_t i = 0, stop, n_pairs
     while i + 2 < n:
         above = NO_COUNTS()
-        stop = i + 2 * min((n - 1 - i) // 2, <int64_t> LANES)
+        stop = i + 2 * min((n - 1 - i) // 2, <int64_t> SELECTION_LANES)
         n_pairs = stop - i
         while i < stop:
             above = COUNT_ABOVE(above, TWO(key[i], key[i + 1]), TWO(key[i + 1], key[i + 2]))
@@ -415,7 +415,7 @@ cdef int64_t _rank_by_counting(const score_t* score, ranking_t* to, int64_t q) n
 
 
 cdef inline int64_t _rank_alike(const score_t* score, const ranking_t* to, int64_t q, int64_t n) noexcept nogil:
-    """The same, of queries of n rows."""
+    """Rank queries of n rows, from `q` on; return the first that has other ones, or was not ranked."""
     cdef const int64_t* indptr = to.indptr
     cdef int64_t start, n_done, n_kept = min(to.depth, n), at = to.ptr[q]
     cdef int64_t* order = NULL
@@ -519,7 +519,7 @@ cdef inline bint _place_all(
 
 
 cdef inline bint _rank_one(const score_t* score, ranking_t* to, int64_t q, int64_t n) noexcept nogil:
-    """The same of one query of 2 to 40 rows, which may be tied, but not all in one block; return whether it is done."""
+    """Rank one query of 2 to 40 rows, which may be tied, but not all in one block; return whether that was done."""
     cdef double[COUNTED_MEMORY] x
     cdef int64_t[COUNTED_MEMORY] place
     cdef int64_t i, n_kept = min(to.depth, n), n_before, start = to.indptr[q], at = to.ptr[q]
@@ -527,7 +527,7 @@ cdef inline bint _rank_one(const score_t* score, ranking_t* to, int64_t q, int64
         return False
     fetch_ahead(score + start, n * sizeof(score_t))
     for i in range(n):
-        x[i] = score[start + i]     # read once, as other threads may write
+        x[i] = score[start + i]     # read once: other threads may write
     n_before = count_all(x, n, to.bar, place)
     if n_before == n * (n - 1) // 2:
         if to.tie_end != NULL:
@@ -547,7 +547,7 @@ cdef inline bint _rank_one(const score_t* score, ranking_t* to, int64_t q, int64
 
 
 cdef int64_t _place_ties(ranking_t* to, int64_t q, int64_t n, int64_t* place) noexcept nogil:
-    """Change numbers of rows above each to places, those of equal rows one after the other, and return how many count.
+    """Change numbers of rows above each to places, equal rows having one after the other; return how many count.
 
     Equal rows have the same number above them, which is where their block starts.
     """
@@ -572,16 +572,18 @@ cdef int64_t _place_ties(ranking_t* to, int64_t q, int64_t n, int64_t* place) no
 
 
 cdef inline bint _rank_labelled(const score_t* score, ranking_t* to, int64_t q) noexcept nogil:
-    """Rank one query, if grades alone are asked for, and few are not 0; return whether that was done.
+    """Rank one query, if only grades are asked for, and few rows have a label; return whether that was done.
 
-    It is not if one of these rows is tied. Ties of the others are not written.
+    Rows of grade 0 need no order. Each of the others stands below the rows whose scores are above its own. None of
+    these may be tied; ties of rows of grade 0 are not written.
     """
     cdef int64_t start = to.indptr[q], n = to.indptr[q + 1] - start, at = to.ptr[q]
     cdef int64_t[MOST_LABELLED] row, place
-    cdef int64_t i, m
-    if not to.only_grades or n < LEAST_UNLABELLED or score[start] == score[start + n - 1]:   # mostly all are equal
+    cdef int64_t i, m, most
+    if not to.only_grades or n < LEAST_UNLABELLED or score[start] == score[start + n - 1]:  # mostly all are equal
         return False
-    m = find_labelled(to.grade + start, n, min(n // 5, <int64_t> (MOST_LABELLED_ABOVE if to.depth < n else MOST_LABELLED)), row)
+    most = min(n // 5, <int64_t> (MOST_LABELLED_ABOVE if to.depth < n else MOST_LABELLED))
+    m = find_labelled(to.grade + start, n, most, row)
     if m < 0:
         return False
     for i in range(m):
@@ -593,16 +595,18 @@ cdef inline bint _rank_labelled(const score_t* score, ranking_t* to, int64_t q) 
         if place[i] < n:
             to.out[at + place[i]] = to.grade[start + row[i]]
     if to.tie_end != NULL:
-        to.tie_end[at] = NO_TIES   # those of grade 0 are not read
+        to.tie_end[at] = NO_TIES  # between rows with a label
     to.ptr[q + 1] = at + n
     return True
 
 
-# --- other orders
+# --- other orders ------------------------------------------------------------------------------------------------
+
 
 def rank_labels(
-    const double[::1] label, const int64_t[::1] indptr, int64_t depth, int64_t longest, double[::1] out,
-    int64_t[::1] ptr, double[::1] memory,
+    const double[::1] label, const int64_t[::1] indptr, int64_t depth, int64_t longest,
+    double[::1] out, int64_t[::1] ptr,  # OUT
+    double[::1] memory,
 ):
     """Write the labels of each query, highest first, down to `depth`."""
     cdef int64_t q, i, n, steps = 0
@@ -623,7 +627,8 @@ def rank_labels(
 
 def rank_greedily(
     const double[:, ::1] relevant, const int64_t[::1] indptr, int64_t depth, double keep,
-    int64_t[::1] order, int64_t[::1] ptr, double[::1] worth, double[::1] bound, int64_t[:, ::1] kind,
+    int64_t[::1] order, int64_t[::1] ptr,  # OUT
+    double[::1] worth, double[::1] bound, int64_t[:, ::1] kind,
 ):
     """Write the rows of each query down to `depth`, at each rank the one that adds most, the first among equals.
 

@@ -4,8 +4,8 @@
 
 In: keys, and memory for as many.
 Out: the keys, highest first, and where each stood; equal keys keep their order.
-Why: of few keys it is counted how many are above each, two at a time. Others are dealt out to buckets over their range,
-which leaves little to insert; where keys are far from evenly spread a merge sort takes over, so that no scores are slow.
+Why: the keys above each of a few are counted, two at a time. More are dealt out to buckets over their range, which
+leaves little to insert. Where keys are far from evenly spread a merge sort takes over, so that no scores are slow.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -17,9 +17,9 @@ from sklearn_rank._engine.kernels.lanes cimport (
 )
 
 cdef enum:
-    PAIRS = 8                   # pairs of keys whose counts stay in registers
-    RUN = 16                    # keys of runs that are merged first
-    PATIENCE = 8                # moves per key that insertion is given before merging takes over
+    COUNTED_PAIRS = 8           # pairs of keys whose counts stay in registers
+    MERGED_RUN = 16             # keys of runs that are merged first
+    MOVES_PER_KEY = 8           # moves per key that insertion is given before merging takes over
     MOST_IN_BYTES = 255         # keys whose counts fit into a byte each, so that there are eight buckets a key
     MOST_KEYS = 1 << 30         # keys that can be counted, with twice as many buckets, in 32 bits
 
@@ -30,7 +30,7 @@ ctypedef fused count_t:
 cdef int64_t TOO_LOW = -MOST_COUNTED * MOST_COUNTED  # less than a sum can make up for
 
 
-def room_for(int64_t longest):
+def memory_for(int64_t longest):
     """Numbers of 8 bytes that a query of as many rows is sorted in."""
     return 8 * longest + 4
 
@@ -74,7 +74,7 @@ cdef int sort(
             sorted_key[i] = key[i]
             sorted_item[i] = i
     count_steps(steps, 24 * n)
-    if _insertion_sort(sorted_key, sorted_item, n, PATIENCE * n) > PATIENCE * n:
+    if _insertion_sort(sorted_key, sorted_item, n, MOVES_PER_KEY * n) > MOVES_PER_KEY * n:
         merge_sort(sorted_key, sorted_item, n, work.spare_key, work.spare, steps)
     return 0
 
@@ -148,11 +148,11 @@ cdef int64_t merge_sort(
 
     Return the number of pairs that stood in the wrong order.
     """
-    cdef int64_t begin, middle, end, left, right, wrong, chosen, i, width = RUN, n_wrong = 0
+    cdef int64_t begin, middle, end, left, right, wrong, chosen, i, width = MERGED_RUN, n_wrong = 0
     begin = 0
     while begin < n:
-        n_wrong += _insertion_sort(key + begin, item + begin, min(RUN, n - begin), RUN * RUN)
-        begin += RUN
+        n_wrong += _insertion_sort(key + begin, item + begin, min(MERGED_RUN, n - begin), MERGED_RUN * MERGED_RUN)
+        begin += MERGED_RUN
     while width < n:
         count_steps(steps, 4 * n)
         begin = 0
@@ -166,7 +166,7 @@ cdef int64_t merge_sort(
                 left = 0
                 right = middle
                 i = begin
-                while left < width and right < end:  # without a branch that nobody could foresee
+                while left < width and right < end:  # without a branch on the keys: no processor could foresee it
                     wrong = key[right] > spare_key[left]
                     chosen = spare[left] ^ ((spare[left] ^ item[right]) & -wrong)
                     key[i] = key[right] if wrong else spare_key[left]
@@ -186,7 +186,7 @@ cdef int64_t merge_sort(
 
 
 cdef void _sort_by_counting(const double* key, int64_t n, double* sorted_key, int64_t* sorted_item) noexcept nogil:
-    """Write few keys, highest first, and where each stood; equal keys keep their order."""
+    """The way of `sort` with up to 40 keys."""
     cdef double[COUNTED_MEMORY] x
     cdef int64_t[COUNTED_MEMORY] place
     cdef int64_t[MOST_COUNTED] n_alike
@@ -212,20 +212,20 @@ cdef int64_t count_all(
     for i in range(n, COUNTED_MEMORY):
         x[i] = INFINITY             # which nothing is above
     while first < n:
-        if n - first <= PAIRS:
-            n_before += _count_above(x, n, x + first, PAIRS // 2, bar, place + first)
+        if n - first <= COUNTED_PAIRS:
+            n_before += _count_above(x, n, x + first, COUNTED_PAIRS // 2, bar, place + first)
         else:
-            n_before += _count_above(x, n, x + first, PAIRS, bar, place + first)
-        first += 2 * PAIRS
+            n_before += _count_above(x, n, x + first, COUNTED_PAIRS, bar, place + first)
+        first += 2 * COUNTED_PAIRS
     return n_before
 
 
 cdef inline int64_t _count_above(
     const double* x, int64_t n, const double* those, int64_t n_pairs, double bar, int64_t* place
 ) noexcept nogil:
-    """The same of some pairs of rows, each of which is compared with one row after the other."""
-    cdef two_numbers[PAIRS] pair
-    cdef two_counts[PAIRS] above
+    """Write how many rows are above each of some pairs, which are compared with one row after the other."""
+    cdef two_numbers[COUNTED_PAIRS] pair
+    cdef two_counts[COUNTED_PAIRS] above
     cdef two_counts total = NO_COUNTS(), n_low = NO_COUNTS()
     cdef two_numbers one, bars = TWO(bar, bar)
     cdef int64_t i, j

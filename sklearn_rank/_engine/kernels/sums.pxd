@@ -17,7 +17,7 @@ cdef struct pair_t:             # value + lost: a sum or product, and what was r
 cdef struct items_t:
     const double* value         # of each position; with `grade`, of each grade
     const uint8_t* grade        # NULL if values are not looked up
-    int64_t step                # 0 if one value is that of all
+    int64_t step                # 0 if all have one value
     bint whole                  # whether values of grades are whole, and so are all sums of them
     numbers_t number            # these values
 
@@ -28,7 +28,7 @@ cpdef void cumsum(
 ) noexcept
 cpdef void joint(
     const double[::1] x, const uint8_t[::1] x_grade, const double[::1] y, const uint8_t[::1] y_grade,
-    const double[:] most, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] room, double[::1] out,
+    const double[:] most, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] memory, double[::1] out,
 ) noexcept
 cpdef void means_of_items(
     const double[::1] relevant, const double[::1] value, const int64_t[::1] ptr, const int64_t[::1] cutoffs,
@@ -62,11 +62,11 @@ cdef inline double multiply(double* value, double x) noexcept nogil:
     return ((high_a * high_x - product) + high_a * (x - high_x) + (a - high_a) * high_x) + (a - high_a) * (x - high_x)
 
 
-cdef inline const double* values_from(const items_t* items, int64_t first, int64_t n, double* room) noexcept nogil:
-    """Values of some items; those of grades are looked up, into `room`."""
+cdef inline const double* values_from(const items_t* items, int64_t first, int64_t n, double* memory) noexcept nogil:
+    """Values of some items; those of grades are looked up, into `memory`."""
     cdef int64_t i
     if items.grade == NULL:
         return items.value + items.step * first
     for i in range(n):
-        room[i] = items.value[items.grade[first + i]]
-    return room
+        memory[i] = items.value[items.grade[first + i]]
+    return memory

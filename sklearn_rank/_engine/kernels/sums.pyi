@@ -26,7 +26,7 @@ def joint(
     most: Array | None,
     ptr: Index,
     tie_end: Index | None,
-    room: Array | None,
+    memory: Array | None,
     out: Array,
 ) -> None: ...
 def means_of_items(

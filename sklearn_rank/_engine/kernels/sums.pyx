@@ -4,8 +4,8 @@
 
 In: values of positions, or of grades that are looked up, and lists whose tie blocks end at `tie_end`.
 Out: sums of each list down to each cutoff (ascending), or a number for each position, written to the last argument.
-Why: an addition waits for the one before it in its sum, so ranks after the first `FIRST` are dealt out to `LANES` sums in
-turn, whatever the cutoffs and ties: equal terms are rounded the same way wherever they come from.
+Why: an addition waits for the one before it in its sum, so ranks below the first 16 take turns in four sums, whatever
+the cutoffs and ties: equal terms are rounded the same way wherever they come from.
 """
 from libc.math cimport INFINITY, exp, fabs, floor, log
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -16,15 +16,14 @@ from sklearn_rank._engine.kernels.grades cimport find_ranges, numbers_t, sum_num
 from sklearn_rank._engine.kernels.order cimport pointer_of, ties_of
 
 cdef enum:
-    FIRST = 16                  # ranks of the first sum, a multiple of the number of others
-    LANES = 4                   # other sums
-    BLOCK = 8                   # means of tied items that are written together
+    FIRST_RANKS = 16            # ranks that are one sum, a multiple of the number of others
+    SUM_LANES = 4               # sums that the ranks below take turns in
+    MEANS_TOGETHER = 8          # means of tied items that are written together
     MOST_DIVIDED = 8            # items of a list that are divided for whether they are relevant or not
-    CHUNK = 128                 # positions of a list without ties whose means are made before they are added
-    PACKED = 1 << 16            # items whose sums fit in 21 bits
-    LOW = 1 << 21               # a number above three packed ones begins here
+    PACK = 1 << 21              # what the second of three numbers that are packed in one is multiplied by
+    MOST_PACKED = 1 << 16       # items whose sums of up to 31 are below that
 
-cdef double MOST_WHOLE = 2.0**53        # doubles hold each whole number up to it
+cdef double MOST_WHOLE = 2.0**53        # the largest number up to which doubles hold each whole one
 cdef double[PIECE] RANK                 # 1, 2, ... as vectors load them, which cannot make them of whole numbers
 for number_of_rank in range(PIECE):
     RANK[number_of_rank] = number_of_rank + 1.0
@@ -44,17 +43,26 @@ cdef struct lists_t:
 # What values are multiplied by.
 cdef struct weights_t:
     const double* of_item
-    int64_t step                # 0 if one weight is that of all
+    int64_t step                # 0 if all have one weight
     const double* by_rank       # NULL if there is none
     bint per_rank               # divided by the rank
     bint alike                  # whether the weights of items are all 1
 
 
-# The sum of a list so far: that of earlier pieces, and of this one.
+# A list, and where a piece of it begins and ends.
+cdef struct piece_t:
+    const int64_t* ends         # of tie blocks, NULL if nothing is tied
+    int64_t first, length       # the first position of the list, and how many it has
+    int64_t done, last          # positions above the piece, and down to the last that counts
+    int64_t block_stop          # of the tie block that was looked at last
+    double mean                 # of its items
+
+
+# The sum of a list so far: of the pieces above, and of the terms of this one.
 cdef struct sum_t:
     pair_t above
     double first
-    double[LANES] others
+    double[SUM_LANES] others
 
 
 cdef lists_t _lists(
@@ -133,17 +141,16 @@ cpdef void cumsum(
 ) noexcept:
     """Sum value * weight of each list down to each cutoff; tied items share their mean value.
 
-    With `grade` the value of an item is that of its grade, so that no array of them is made. A `value` or `weight` of
-    length 1 is that of all. The weight of a position is multiplied by the `discount` of its rank, if there is one, and
-    divided by the rank, if it counts `per_rank`. Long lists are summed in pieces, because a small term is lost in a large
-    sum.
+    With `grade` values are looked up, so that no array of them is made. A `value` or `weight` of length 1 holds for all
+    items. The weight of a position is multiplied by the `discount` of its rank, if there is one, and
+    divided by the rank, if it counts `per_rank`. Long lists are summed in pieces: a small term is lost in a large sum.
     """
     cdef int64_t q, i, n, n_products = 0
     cdef double one = 1.0
     cdef items_t items = items_of(value, grade)
     cdef weights_t weights
     cdef lists_t lists
-    cdef double[FIRST * N_GRADES] product
+    cdef double[FIRST_RANKS * N_GRADES] product
     cdef const int64_t* ends
     cdef bint unweighted
     if ptr.shape[0] == 1:
@@ -158,7 +165,7 @@ cpdef void cumsum(
     if items.grade == NULL and items.step == 0:  # where all have one value, it is the mean of tied ones
         lists.tie_end = NULL
     if items.grade != NULL and weights.alike and not per_rank and lists.n > N_GRADES:
-        n_products = min(<int64_t> FIRST, cutoffs[cutoffs.shape[0] - 1])
+        n_products = min(<int64_t> FIRST_RANKS, cutoffs[cutoffs.shape[0] - 1])
         for i in range(N_GRADES * (n_products if discount is None else min(n_products, discount.shape[0]))):
             product[i] = items.value[i % N_GRADES] * (discount[i // N_GRADES] if weights.by_rank != NULL else 1.0)
     with nogil:
@@ -227,32 +234,33 @@ cdef void _sum_list(
     const items_t* items, const weights_t* weights, const int64_t* ends, const lists_t* lists, int64_t q
 ) noexcept nogil:
     """Sums of any list, piece by piece: the terms of a piece are written, then added."""
-    cdef int64_t c, stop, first = lists.ptr[q], length = lists.ptr[q + 1] - first, done = 0, i = 0
-    cdef int64_t n = min(length, lists.cutoffs[lists.n_cutoffs - 1])
-    cdef double[PIECE + BLOCK] term
+    cdef int64_t c, stop, i = 0
+    cdef double[PIECE + MEANS_TOGETHER] term
     cdef sum_t sums
-    cdef block_t block
-    block.stop = 0
-    if items.grade == NULL and items.step == 0 and items.value[0] == 1.0 and weights.step == 1 and weights.by_rank == NULL:
-        n = length = _end_of_numbers(weights.of_item + first, n)
+    cdef piece_t piece
+    piece.ends, piece.block_stop = ends, 0
+    piece.first, piece.done, piece.length = lists.ptr[q], 0, lists.ptr[q + 1] - lists.ptr[q]
+    piece.last = min(piece.length, lists.cutoffs[lists.n_cutoffs - 1])
+    if items.grade == NULL and items.step == 0 and items.value[0] == 1.0 and weights.by_rank == NULL and weights.step:
+        piece.last = _end_of_numbers(weights.of_item + piece.first, piece.last)
     memset(&sums, 0, sizeof(sums))
-    _write_terms(items, weights, ends, &block, first, length, 0, min(n, <int64_t> PIECE), term)
+    _write_terms(items, weights, &piece, term)
     for c in range(lists.n_cutoffs):
-        stop = min(lists.cutoffs[c], length)
-        while stop - done >= PIECE:
-            _add_terms(term, i, PIECE, done == 0, &sums)
+        stop = min(lists.cutoffs[c], piece.last)
+        while stop - piece.done >= PIECE:
+            _add_terms(term, i, PIECE, piece.done == 0, &sums)
             add(&sums.above, _total(&sums))
             sums.first = sums.others[0] = sums.others[1] = sums.others[2] = sums.others[3] = 0.0
-            done += PIECE
+            piece.done += PIECE
             i = 0
-            _write_terms(items, weights, ends, &block, first, length, done, min(n - done, <int64_t> PIECE), term)
-        _add_terms(term, i, stop - done, done == 0, &sums)
-        i = stop - done
+            _write_terms(items, weights, &piece, term)
+        _add_terms(term, i, stop - piece.done, piece.done == 0, &sums)
+        i = stop - piece.done
         _place(lists, q, c)[0] = sums.above.value + (sums.above.lost + _total(&sums))
 
 
 cdef inline int64_t _end_of_numbers(const double* x, int64_t n) noexcept nogil:
-    """Up to where not all numbers are 0, as those of a cascade are where everyone has stopped; found 8 at a time."""
+    """Where numbers that are not 0 end, or up to 7 below: a cascade is 0 where everyone has stopped."""
     cdef int64_t k, bits = 0
     while n >= 8:
         for k in range(8):
@@ -263,107 +271,94 @@ cdef inline int64_t _end_of_numbers(const double* x, int64_t n) noexcept nogil:
     return n
 
 
-# The tie block that some position is in.
-cdef struct block_t:
-    int64_t stop
-    double mean
-
-
-cdef inline void _write_terms(
-    const items_t* items, const weights_t* weights, const int64_t* ends, block_t* block, int64_t first, int64_t length,
-    int64_t done, int64_t n, double* term,
+cdef void _write_terms(
+    const items_t* items, const weights_t* weights, piece_t* piece,
+    double* term,  # OUT
 ) noexcept nogil:
-    """Write value * weight of n positions of a list, with so many above them.
+    """Write value * weight of each position of a piece.
 
     Loops are plain, one for each operand, so that compilers make vectors of them.
     """
-    cdef int64_t i
-    cdef double once = items.value[0]
+    cdef int64_t i, start = piece.first + piece.done, n = min(piece.last - piece.done, <int64_t> PIECE)
     cdef double[PIECE] factor
     cdef const double* x = term
     cdef const double* factors = factor
-    cdef const double* weight = weights.of_item + weights.step * (first + done)
+    cdef const double* weight = weights.of_item + weights.step * start
+    if piece.ends != NULL:
+        _write_means(items, piece, n, term)
+    elif items.grade != NULL:
+        for i in range(n):
+            term[i] = items.value[items.grade[start + i]]
+    elif items.step == 1:
+        x = items.value + start
+    else:
+        for i in range(n):
+            term[i] = items.value[0]
     if not weights.per_rank and weights.alike:
-        factors = weights.by_rank + done if weights.by_rank != NULL else RANK   # nothing is multiplied
+        factors = weights.by_rank + piece.done if weights.by_rank != NULL else NULL
     elif not weights.per_rank and weights.by_rank == NULL and weights.step == 1:
         factors = weight
-    elif weights.per_rank and weights.by_rank == NULL and weights.step == 1:
-        for i in range(n):
-            factor[i] = weight[i] / (done + RANK[i])
     else:
         for i in range(n):
             factor[i] = weight[weights.step * i]
         if weights.by_rank != NULL:
             for i in range(n):
-                factor[i] *= weights.by_rank[done + i]
+                factor[i] *= weights.by_rank[piece.done + i]
         if weights.per_rank:
             for i in range(n):
-                factor[i] /= done + RANK[i]
-    if ends != NULL:
-        _write_means(items, ends + first, block, first, length, done, n, term)
-    elif items.grade != NULL:
-        for i in range(n):
-            term[i] = items.value[items.grade[first + done + i]]
-    elif items.step == 1:
-        x = items.value + first + done
-    else:
-        for i in range(n):
-            term[i] = once if factors == RANK else once * factors[i]
-        return
-    if factors != RANK:
-        for i in range(n):
-            term[i] = x[i] * factors[i]
-    elif x != term:
-        for i in range(n):
-            term[i] = x[i]
+                factor[i] /= piece.done + RANK[i]
+    for i in range(n):
+        term[i] = x[i] * factors[i] if factors != NULL else x[i]
 
 
 cdef void _write_means(
-    const items_t* items, const int64_t* tie_end, block_t* block, int64_t first, int64_t length, int64_t done, int64_t n,
-    double* mean,
+    const items_t* items, piece_t* piece, int64_t n,
+    double* mean,  # OUT
 ) noexcept nogil:
-    """Write the mean of the tie block around each of n positions of a list, with so many above them.
+    """Write the mean of the tie block around each of the n positions of a piece.
 
     Differences of sums down a short list say what a block has, where they are exact, and means are written eight at a
     time, those of the next block over the last of them, so that no branch depends on what is tied.
     """
-    cdef int64_t i = done, j, stop, last = done + n
+    cdef int64_t i = piece.done, j, stop, end = piece.done + n
+    cdef const int64_t* ends = piece.ends + piece.first
     cdef int64_t[PIECE + 1] above
-    cdef bint summed = items.whole and length <= PIECE and tie_end[0] - first < n  # else the first block is all
+    cdef bint summed = items.whole and piece.length <= PIECE and ends[0] - piece.first < n  # else one block is all
     if summed:
         above[0] = 0
-        for i in range(length):
-            above[i + 1] = above[i] + items.number.of[items.grade[first + i]]
-        i = 0
-    while i < last:
-        if i >= block.stop:
-            stop = tie_end[i] - first
-            block.mean = <double> (above[stop] - above[i]) if summed else _sum_of(items, first + i, first + stop)
-            block.mean /= stop - i
-            block.stop = stop
-        stop = min(block.stop, last)
-        for j in range(BLOCK):
-            mean[i - done + j] = block.mean
-        for j in range(i - done + BLOCK, stop - done):
-            mean[j] = block.mean
+        for j in range(piece.length):
+            above[j + 1] = above[j] + items.number.of[items.grade[piece.first + j]]
+    while i < end:
+        if i >= piece.block_stop:
+            stop = ends[i] - piece.first
+            piece.mean = (
+                <double> (above[stop] - above[i]) if summed else _sum_of(items, piece.first + i, piece.first + stop)
+            )
+            piece.mean /= stop - i
+            piece.block_stop = stop
+        stop = min(piece.block_stop, end)
+        for j in range(MEANS_TOGETHER):
+            mean[i - piece.done + j] = piece.mean
+        for j in range(i - piece.done + MEANS_TOGETHER, stop - piece.done):
+            mean[j] = piece.mean
         i = stop
 
 
 cdef inline void _add_terms(const double* term, int64_t i, int64_t stop, bint at_top, sum_t* sums) noexcept nogil:
     """Add terms from i on."""
     cdef int64_t k
-    while at_top and i < min(stop, <int64_t> FIRST):
+    while at_top and i < min(stop, <int64_t> FIRST_RANKS):
         sums.first += term[i]
         i += 1
-    while i < stop and i & (LANES - 1) != 0:
-        sums.others[i & (LANES - 1)] += term[i]
+    while i < stop and i & (SUM_LANES - 1) != 0:
+        sums.others[i & (SUM_LANES - 1)] += term[i]
         i += 1
-    while i + LANES <= stop:
-        for k in range(LANES):
+    while i + SUM_LANES <= stop:
+        for k in range(SUM_LANES):
             sums.others[k] += term[i + k]
-        i += LANES
+        i += SUM_LANES
     while i < stop:
-        sums.others[i & (LANES - 1)] += term[i]
+        sums.others[i & (SUM_LANES - 1)] += term[i]
         i += 1
 
 
@@ -376,24 +371,25 @@ cdef inline double _total(const sum_t* sums) noexcept nogil:
 
 cpdef void joint(
     const double[::1] x, const uint8_t[::1] x_grade, const double[::1] y, const uint8_t[::1] y_grade,
-    const double[:] most, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] room,
+    const double[:] most, const int64_t[::1] ptr, const int64_t[::1] tie_end, double[:, ::1] memory,
     double[::1] out,  # OUT
 ) noexcept:
     """Expected x_i * min(y_1 + ... + y_i, most) at each position, over all orders of tied items.
 
-    With `x_grade` or `y_grade` values are looked up, as in `cumsum`; `room` then has two rows for the longest list. An
-    `x` or `y` of length 1 is that of all. With `most`, a whole number for each query, x and y are 0 or 1, and never
-    both 1.
+    With `x_grade` or `y_grade` values are looked up, and `memory` has two rows for the longest list. An `x` or `y` of
+    length 1 holds for all items. With `most`, a whole number for each query, x and y are 0 or 1, and never both 1.
     """
     cdef int64_t q, first, n
     cdef double limit = INFINITY
     cdef items_t of_x = items_of(x, x_grade), of_y = items_of(y, y_grade)
     cdef const int64_t* all_ends = pointer_of(tie_end)
     cdef const int64_t* ends
-    cdef double* x_room = NULL
-    cdef double* y_room = NULL
+    cdef const double* xs
+    cdef const double* ys
+    cdef double* x_memory = NULL
+    cdef double* y_memory = NULL
     if x_grade is not None or y_grade is not None:
-        x_room, y_room = &room[0, 0], &room[1, 0]
+        x_memory, y_memory = &memory[0, 0], &memory[1, 0]
     with nogil:
         for q in range(ptr.shape[0] - 1):
             first = ptr[q]
@@ -401,10 +397,9 @@ cpdef void joint(
             if n > 0:
                 if most is not None:
                     limit = most[q]
-                _joint_of_list(
-                    values_from(&of_x, first, n, x_room), of_x.step, values_from(&of_y, first, n, y_room), of_y.step,
-                    ties_of(all_ends, first, first + n), first, n, limit, &out[first],
-                )
+                xs, ys = values_from(&of_x, first, n, x_memory), values_from(&of_y, first, n, y_memory)
+                ends = ties_of(all_ends, first, first + n)
+                _joint_of_list(xs, of_x.step, ys, of_y.step, ends, first, n, limit, &out[first])
 
 
 cdef void _joint_of_list(
@@ -487,7 +482,7 @@ cpdef void means_of_items(
 ) noexcept:
     """Sum the mean value down to each relevant item, down to each cutoff, of any labels; `relevant` is 0 or 1.
 
-    Tied items count in expectation, as in `joint`.
+    Tied items count in expectation.
     """
     cdef means_t means
     if relevant.shape[0] > 0:
@@ -513,7 +508,8 @@ cpdef void means_of_grades(
         means.relevant_of[g] = <int32_t> relevant[g]
         means.value_of[g] = <int32_t> value[g]
         means.packed.of[g] = (
-            means.relevant_of[g] + LOW * (means.value_of[g] + <int64_t> LOW * (means.relevant_of[g] * means.value_of[g]))
+            means.relevant_of[g]
+            + <int64_t> PACK * (means.value_of[g] + <int64_t> PACK * (means.relevant_of[g] * means.value_of[g]))
         )
     find_ranges(&means.packed)
     _sum_means(&means, _lists(ptr, cutoffs, tie_end, out))
@@ -541,10 +537,10 @@ cdef void _sum_means(const means_t* means, lists_t lists) noexcept:
 cdef inline void _add_relevant(const means_t* means, int64_t first, int64_t stop, mean_t* run) noexcept nogil:
     """Add what the positions of a list without ties up to `stop` add: relevant ones are found first, without a branch.
 
-    What is counted in between is small, as the compiler makes doubles of 32 bits, and divides, two at once.
+    Numbers in between are of 32 bits, because the compiler makes doubles of these, and divides, two in one step.
     """
-    cdef int32_t[CHUNK] sum_down_to, rank
-    cdef double[CHUNK] mean
+    cdef int32_t[PIECE] sum_down_to, rank
+    cdef double[PIECE] mean
     cdef int64_t i, n, end
     cdef int32_t down_to
     cdef double above
@@ -553,7 +549,7 @@ cdef inline void _add_relevant(const means_t* means, int64_t first, int64_t stop
         run.total += means.relevant_of[means.grade[run.at]] * (run.before / (run.at - first + 1))
         run.at += 1
     while run.at < stop:
-        end = min(stop, run.at + CHUNK)
+        end = min(stop, run.at + PIECE)
         above = run.at - first + 1
         down_to = 0
         n = 0
@@ -575,7 +571,8 @@ cdef inline void _sum_means_of_blocks(
 ) noexcept nogil:
     """Sums of one list, block by block: what relevant items above it expect rises evenly from `level`."""
     cdef int64_t c, i = first, j, stop, block_stop = first
-    cdef double total = 0.0, before = 0.0, level = 0.0, slope = 0.0, down = 0.0, m, sum_x = 0.0, sum_y = 0.0, sum_xy = 0.0
+    cdef double total = 0.0, before = 0.0, level = 0.0, slope = 0.0, down = 0.0, m
+    cdef double sum_x = 0.0, sum_y = 0.0, sum_xy = 0.0
     for c in range(lists.n_cutoffs):
         stop = first + min(lists.cutoffs[c], n)
         while i < stop:
@@ -607,10 +604,10 @@ cdef inline void _sum_block(
             sum_xy[0] += means.relevant[i] * means.value[i]
         return
     while i < stop:
-        end = min(stop, i + PACKED)
+        end = min(stop, i + MOST_PACKED)
         packed = sum_numbers(means.grade + i, end - i, &means.packed)
-        n_x += packed & (LOW - 1)
-        n_y += (packed >> 21) & (LOW - 1)
+        n_x += packed & (PACK - 1)
+        n_y += (packed >> 21) & (PACK - 1)
         n_xy += packed >> 42
         i = end
     sum_x[0], sum_y[0], sum_xy[0] = n_x, n_y, n_xy

@@ -1,11 +1,11 @@
-"""Lists in which few grades are not 0: these are put in their places without an order of the others."""
+"""Queries with few labels: these rows are put in their places without an order of the others."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank._engine.kernels.order import rank_queries
-from sklearn_rank._engine.kernels.sorting import room_for
+from sklearn_rank._engine.kernels.sorting import memory_for
 from sklearn_rank._engine.ranking import NO_CUTOFF, TIE_POLICIES
 
 LENGTHS = [1, 2, 15, 16, 17, 18, 19, 20, 21, 23, 24, 31, 40, 41, 42, 43, 44, 64, 100, 127, 128, 129, 300, 1000, 1001]
@@ -35,9 +35,9 @@ def ranked(grade, score, indptr, depth, ties, only_grades):
     n = len(grade)
     out, tie_end, ptr = np.full(n, 99, dtype=np.uint8), np.full(n, -1), np.empty(len(indptr), dtype=np.int64)
     of_type = (None, score) if score.dtype == np.float32 else (score, None)
-    rows, room = (None, grade, indptr), np.empty(room_for(max(LENGTHS)))
+    rows, memory = (None, grade, indptr), np.empty(memory_for(max(LENGTHS)))
     tied = rank_queries(
-        *of_type, *rows, depth, TIE_POLICIES[ties], False, max(LENGTHS), None, tie_end, ptr, out, room, only_grades
+        *of_type, *rows, depth, TIE_POLICIES[ties], False, max(LENGTHS), None, tie_end, ptr, out, memory, only_grades
     )
     assert (out[ptr[-1] :] == 99).all()
     return out, ptr, tie_end if tied else None
@@ -53,12 +53,12 @@ def test_grades_stand_where_a_sort_puts_them(tied, depth, ties, dtype, rng):
         grade, score = (np.concatenate(part) for part in zip(*parts, strict=True))
         indptr = np.cumsum([0, *(len(labels) for labels, _ in parts)])
         of_all = ranked(grade, score.astype(dtype), indptr, depth, ties, only_grades=False)
-        of_few = ranked(grade, score.astype(dtype), indptr, depth, ties, only_grades=True)
+        of_labelled = ranked(grade, score.astype(dtype), indptr, depth, ties, only_grades=True)
         for q in range(len(parts)):
             n = min(depth, len(parts[q][0]))
-            expected, found = (out[ptr[q] : ptr[q + 1]] for out, ptr, _ in (of_all, of_few))
+            expected, found = (out[ptr[q] : ptr[q + 1]] for out, ptr, _ in (of_all, of_labelled))
             assert len(expected) >= len(found) >= n
-            ends_expected, ends_found = (ends_of(*one[1:], q) for one in (of_all, of_few))
+            ends_expected, ends_found = (ends_of(*one[1:], q) for one in (of_all, of_labelled))
             if found_alone(parts[q], depth):
                 assert_array_equal(found, expected[:n])
                 assert ends_found is None
