@@ -26,7 +26,7 @@ assert not present, f"{present} are no part of this environment"
 assert "site-packages" in sklearn_rank.__file__, sklearn_rank.__file__
 kernels = Path(sklearn_rank.__file__).parent / "_engine" / "kernels"
 assert {path.stem for path in kernels.glob("*.pyi")} == {
-    *"agreement cascade checks common grades grouping order plan sorting sums trec".split()
+    *"agreement checks common grades grouping order plan sorting trec".split()
 }  # fmt: skip
 assert not [*kernels.glob("*.pyx"), *kernels.glob("*.px[id]")]
 

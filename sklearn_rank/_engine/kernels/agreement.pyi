@@ -1,4 +1,4 @@
-"""Types of `agreement.pyx`."""
+"""Types of `agreement.pyx`, as far as Python calls it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,20 +6,6 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-def pairs(
-    label: Array,
-    ptr: Index,
-    tie_end: Index | None,
-    out: Array,
-    key: Array,
-    spare_key: Array,
-    item: Index,
-    spare: Index,
-) -> None: ...
-def centred_ranks(
-    x: Array, ptr: Index, out: Array, key: Array, spare_key: Array, item: Index, spare: Index
-) -> None: ...
-def centred_ranks_of_ties(ptr: Index, tie_end: Index | None, out: Array) -> None: ...
 def overlap(
     label: Array, best: Array, ptr: Index, best_ptr: Index, tie_end: Index | None, count: Index, out: Array
 ) -> None: ...

@@ -16,10 +16,6 @@ cdef extern from *:
         #define COUNT_ABOVE(n, a, b) ((n) - ((a) > (b)))
         #define COUNT_BELOW(n, a, b) ((n) - ~((a) >= (b)))
         #define SUM_OF(n, m) ((n) + (m))
-        static inline two_numbers EITHER(int first, two_numbers a, two_numbers b) {
-            two_counts all = {-(long long) first, -(long long) first};
-            return (two_numbers) (((two_counts) a & all) | ((two_counts) b & ~all));
-        }
         #define LANE(n, k) ((n)[k])
         #define NUMBER(x, k) ((x)[k])
     #else
@@ -42,7 +38,6 @@ cdef extern from *:
             n.lane[1] += m.lane[1];
             return n;
         }
-        static inline two_numbers EITHER(int first, two_numbers a, two_numbers b) { return first ? a : b; }
         #define LANE(n, k) ((n).lane[k])
         #define NUMBER(x, k) ((x).lane[k])
     #endif
@@ -68,7 +63,6 @@ cdef extern from *:
     int64_t LANE(two_counts n, int k) nogil
     two_numbers LOWER(two_numbers a, two_numbers b) nogil   # of each pair, or b if one is NaN
     two_numbers HIGHER(two_numbers a, two_numbers b) nogil
-    two_numbers EITHER(bint first, two_numbers a, two_numbers b) nogil  # a or b, without a branch
     double NUMBER(two_numbers x, int k) nogil
 
 

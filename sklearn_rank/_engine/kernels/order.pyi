@@ -32,23 +32,10 @@ def rank_queries(
 def spread_tie_ends(ptr: Index, tie_end: Index, out: Index) -> None: ...
 def number(ptr: Index, rank: Index | Array) -> None: ...
 def rank_labels(
-    label: Array,
-    indptr: Index,
-    depth: int,
-    longest: int,
-    out: Array,
-    ptr: Index,
-    memory: Array,
+    label: Array, indptr: Index, depth: int, longest: int, out: Array, ptr: Index, memory: Array
 ) -> None: ...
 def rank_greedily(
-    relevant: Array,
-    indptr: Index,
-    depth: int,
-    keep: float,
-    order: Index,
-    ptr: Index,
-    worth: Array,
-    bound: Array,
-    kind: Index,
-) -> None: ...
+    relevant: Array, indptr: Index, depth: int, keep: float, order: Index, ptr: Index, worth: Array, bound: Array,
+    kind: Index
+) -> None: ...  # fmt: skip
 def longest(indptr: Index) -> int: ...

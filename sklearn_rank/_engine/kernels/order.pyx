@@ -15,7 +15,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp, memcpy, memset
 
-from sklearn_rank._engine.kernels.common cimport N_GRADES, NO_TIES, count_steps, fetch_ahead, longest_of
+from sklearn_rank._engine.kernels.common cimport NO_TIES, count_steps, fetch_ahead, longest_of
 from sklearn_rank._engine.kernels.grades cimport find_labelled
 from sklearn_rank._engine.kernels.lanes cimport (
     COUNT_ABOVE, LANE, NO_COUNTS, SUM_OF, TWO, count_beside, two_counts, two_numbers,
@@ -25,14 +25,12 @@ from sklearn_rank._engine.kernels.sorting cimport (
 )
 
 cdef extern from "<math.h>" nogil:
-    bint isgreater(double x, double y)
     bint islessgreater(double x, double y)
 
 cdef double ALIKE = 1 + 1e-12   # what a row adds must be more than this times what another adds, to count as more
 
 cdef enum:
     SELECTION_LANES = 16        # lanes that rows are dealt out to, or a multiple of that
-    MOST_INSERTED = 8           # tied rows that are put in order by label one after the other
     MOST_LABELLED = 12          # rows with a label that are put in their places without a sort
     MOST_LABELLED_ABOVE = 3     # the same, where not all rows would be sorted
     LEAST_UNLABELLED = 16       # rows of such a query
@@ -177,50 +175,14 @@ cdef int _order_ties(
         end = begin + 1
         while end < n and work.key[end] == work.key[begin]:
             end += 1
-        if grade != NULL and end - begin > MOST_INSERTED:
-            _count_into_order(grade, best_first, work.place + begin, end - begin, work.spare)
-        elif grade != NULL:
-            _insert_into_order(grade, sign, work.place + begin, end - begin)
-        elif end - begin > 1:
+        if end - begin > 1:
             for i in range(begin, end):
-                y = label[work.place[i]]
+                y = grade[work.place[i]] if grade != NULL else label[work.place[i]]
                 key[i - begin] = sign * (y if y == y else -INFINITY)
             # What is behind the block's own labels serves the merge.
             merge_sort(key, work.place + begin, end - begin, key + (end - begin), work.spare, steps)
         begin = end
     return 0
-
-
-cdef inline void _insert_into_order(const uint8_t* grade, int64_t sign, int64_t* place, int64_t n) noexcept nogil:
-    """Few places by sign * grade, highest first."""
-    cdef int64_t i, j, here
-    for i in range(1, n):
-        here, j = place[i], i
-        while j > 0 and sign * grade[place[j - 1]] < sign * grade[here]:
-            place[j] = place[j - 1]
-            j -= 1
-        place[j] = here
-
-
-cdef void _count_into_order(
-    const uint8_t* grade, bint best_first, int64_t* place, int64_t n, int64_t* spare
-) noexcept nogil:
-    """Many places by grade, highest or lowest first."""
-    cdef int64_t i, g, before = 0, count
-    cdef int64_t[N_GRADES] start
-    memset(start, 0, sizeof(start))
-    for i in range(n):
-        start[grade[place[i]]] += 1
-    for i in range(N_GRADES - 1, -1, -1):
-        g = i if best_first else N_GRADES - 1 - i
-        count = start[g]
-        start[g] = before
-        before += count
-    for i in range(n):
-        g = grade[place[i]]
-        spare[start[g]] = place[i]
-        start[g] += 1
-    memcpy(place, spare, n * sizeof(int64_t))
 
 
 cdef bint _are_equal(const score_t* score, int64_t n) noexcept nogil:
@@ -285,18 +247,21 @@ cdef double _reached_by(
 ) noexcept nogil:
     """A score that at least `depth` rows reach: deal rows out to lanes, and take what `depth` of their best reach.
 
-    NaN is below all: no lane starts with it.
+    Sixteen lanes stay in registers. NaN is below all: no lane starts with it.
     """
-    cdef int64_t lane, row = 0
-    if n_lanes == SELECTION_LANES:
-        _best_of_lanes(score, n, best)
-    else:
-        for lane in range(n_lanes):
-            best[lane] = -INFINITY
-        while row + n_lanes <= n:
-            for lane in range(n_lanes):
-                best[lane] = score[row + lane] if score[row + lane] > best[lane] else best[lane]
+    cdef score_t[SELECTION_LANES] top
+    cdef int64_t k, row, lane = 0
+    while lane < n_lanes:
+        for k in range(SELECTION_LANES):
+            top[k] = -INFINITY
+        row = lane
+        while row + SELECTION_LANES <= n:
+            for k in range(SELECTION_LANES):
+                top[k] = score[row + k] if score[row + k] > top[k] else top[k]
             row += n_lanes
+        for k in range(SELECTION_LANES):
+            best[lane + k] = top[k]
+        lane += SELECTION_LANES
     return _reached_by_best(best, n_lanes, depth)
 
 
@@ -326,20 +291,6 @@ cdef double _reached_by_best(double* x, int64_t n, int64_t depth) noexcept nogil
     for i in range(n):
         bar = min(bar, x[i])
     return bar
-
-
-cdef void _best_of_lanes(const score_t* score, int64_t n, double* best) noexcept nogil:
-    """Best of each of `SELECTION_LANES` lanes, which stay in registers."""
-    cdef score_t[SELECTION_LANES] top
-    cdef int64_t row = 0, lane
-    for lane in range(SELECTION_LANES):
-        top[lane] = -INFINITY
-    while row + SELECTION_LANES <= n:
-        for lane in range(SELECTION_LANES):
-            top[lane] = score[row + lane] if score[row + lane] > top[lane] else top[lane]
-        row += SELECTION_LANES
-    for lane in range(SELECTION_LANES):
-        best[lane] = top[lane]
 
 
 # --- where ties end ------------------------------------------------------------------------------------------------
@@ -390,76 +341,45 @@ cdef int64_t _rank_by_counting(const score_t* score, ranking_t* to, int64_t q) n
     Return the first query that is longer, or has one that is too low, or two equal ones that labels put in order, or
     only equal ones, which need no order.
     """
-    cdef int64_t n, begin
+    cdef int64_t n
+    cdef bint two
     while q < to.n:
-        begin = q
         n = to.indptr[q + 1] - to.indptr[q]
-        if n == 1:
-            q = _rank_alike(score, to, q, 1)
-        elif n == 2:
-            q = _rank_alike(score, to, q, 2)
-        elif n == 3:
-            q = _rank_alike(score, to, q, 3)
-        elif n == 4:
-            q = _rank_alike(score, to, q, 4)
-        elif n == 5:
-            q = _rank_alike(score, to, q, 5)
-        elif n == 6:
-            q = _rank_alike(score, to, q, 6)
-        elif n == 7:
-            q = _rank_alike(score, to, q, 7)
-        if q == begin and not (1 < n <= MOST_COUNTED and (_rank_labelled(score, to, q) or _rank_one(score, to, q, n))):
+        two = False
+        if q + 1 < to.n and to.indptr[q + 2] - to.indptr[q + 1] == n:
+            if n == 1:
+                two = _rank_two(score, to, q, 1)
+            elif n == 2:
+                two = _rank_two(score, to, q, 2)
+            elif n == 3:
+                two = _rank_two(score, to, q, 3)
+            elif n == 4:
+                two = _rank_two(score, to, q, 4)
+            elif n == 5:
+                two = _rank_two(score, to, q, 5)
+            elif n == 6:
+                two = _rank_two(score, to, q, 6)
+            elif n == 7:
+                two = _rank_two(score, to, q, 7)
+        if not two and not (0 < n <= MOST_COUNTED and (_rank_labelled(score, to, q) or _rank_one(score, to, q, n))):
             break
-        q += q == begin
+        q += 1 + two
     return q
 
 
-cdef inline int64_t _rank_alike(const score_t* score, const ranking_t* to, int64_t q, int64_t n) noexcept nogil:
-    """Rank queries of n rows, from `q` on; return the first that has other ones, or was not ranked."""
-    cdef const int64_t* indptr = to.indptr
-    cdef int64_t start, n_done, n_kept = min(to.depth, n), at = to.ptr[q]
-    cdef int64_t* order = NULL
-    cdef const uint8_t* grade = NULL
-    cdef uint8_t* out = NULL
-    while q < to.n and indptr[q + 1] - indptr[q] == n:
-        start = indptr[q]
-        fetch_ahead(score + start, 2 * n * sizeof(score_t))
-        if to.order != NULL:
-            order = to.order + at
-        if to.grade != NULL:
-            grade = to.grade + start
-            out = to.out + at
-        n_done = 0
-        if 1 < n and q + 1 < to.n and indptr[q + 2] - indptr[q + 1] == n:
-            n_done = 2 * _place_two(score + start, grade, n, n_kept, to.bar, start, order, out)
-        if n_done == 0:
-            n_done = _place_all(score + start, grade, n, to.bar, start, order, out)
-        if n_done == 0:
-            break
-        while n_done > 0:
-            if to.tie_end != NULL:
-                to.tie_end[at] = NO_TIES
-            at += n_kept
-            q += 1
-            to.ptr[q] = at
-            n_done -= 1
-    return q
+cdef inline bint _rank_two(const score_t* score, ranking_t* to, int64_t q, int64_t n) noexcept nogil:
+    """Rank two queries of n rows each, one in each lane; return whether that was done.
 
-
-cdef inline bint _place_two(
-    const score_t* score, const uint8_t* grade, int64_t n, int64_t n_kept, double bar, int64_t start, int64_t* order,
-    uint8_t* out,
-) noexcept nogil:
-    """As `_place_all`, of two queries, one a lane: the place of a row is the number of those above it.
-
-    These add up to the number of pairs, unless two are equal, or NaN. Scores are read once, so that no two rows get one
-    place even if another thread writes scores.
+    The numbers of rows above each row of a query add up to the number of pairs, unless two are equal, or NaN. Scores are
+    read once, so that no two rows get one place even if another thread writes scores.
     """
+    cdef int64_t start = to.indptr[q], n_kept = min(to.depth, n), at = to.ptr[q], i, j, n_pairs = n * (n - 1) // 2
     cdef two_numbers[8] x
-    cdef two_numbers bars = TWO(bar, bar)
+    cdef two_numbers bars = TWO(to.bar, to.bar)
     cdef two_counts[8] place
     cdef two_counts total = NO_COUNTS(), n_low = NO_COUNTS()
-    cdef int64_t i, j, n_pairs = n * (n - 1) // 2
+    score += start
+    fetch_ahead(score, 2 * n * sizeof(score_t))
     for i in range(n):
         x[i] = TWO(score[i], score[n + i])
         n_low = COUNT_ABOVE(n_low, bars, x[i])
@@ -470,56 +390,25 @@ cdef inline bint _place_two(
         total = SUM_OF(total, place[i])
     if LANE(total, 0) != n_pairs or LANE(total, 1) != n_pairs or LANE(n_low, 0) + LANE(n_low, 1) > 0:
         return False
-    if order != NULL:
+    if to.order != NULL:
         for i in range(n):
-            order[LANE(place[i], 0)] = start + i
+            to.order[at + LANE(place[i], 0)] = start + i
         for i in range(n):
-            order[n_kept + LANE(place[i], 1)] = start + n + i
-    if grade != NULL:
+            to.order[at + n_kept + LANE(place[i], 1)] = start + n + i
+    if to.grade != NULL:
         for i in range(n):
-            out[LANE(place[i], 0)] = grade[i]
+            to.out[at + LANE(place[i], 0)] = to.grade[start + i]
         for i in range(n):
-            out[n_kept + LANE(place[i], 1)] = grade[n + i]
-    return True
-
-
-cdef inline bint _place_all(
-    const score_t* score, const uint8_t* grade, int64_t n, double bar, int64_t start, int64_t* order, uint8_t* out,
-) noexcept nogil:
-    """Each pair counts for the higher one. Return False if two are equal, or NaN, or one is too low.
-
-    Should another thread write scores meanwhile, two rows may want one place: no place is left as it was.
-    """
-    cdef int64_t[8] place
-    cdef int64_t i, j, before
-    cdef bint differ = True
-    cdef score_t lowest = score[0]
-    for i in range(n):
-        place[i] = n - 1 - i  # as if all after it were lower
-    for i in range(1, n):
-        lowest = score[i] if score[i] < lowest else lowest
-        for j in range(i):
-            before = isgreater(score[j], score[i])
-            differ &= islessgreater(score[j], score[i])
-            place[i] += before
-            place[j] -= before
-    if not (differ and lowest >= bar):
-        return False
-    if order != NULL:
-        for i in range(n):
-            order[i] = start
-        for i in range(n):
-            order[place[i]] = start + i
-    if grade != NULL:
-        for i in range(n):
-            out[i] = 0
-        for i in range(n):
-            out[place[i]] = grade[i]
+            to.out[at + n_kept + LANE(place[i], 1)] = to.grade[start + n + i]
+    if to.tie_end != NULL:
+        to.tie_end[at] = to.tie_end[at + n_kept] = NO_TIES
+    to.ptr[q + 1] = at + n_kept
+    to.ptr[q + 2] = at + 2 * n_kept
     return True
 
 
 cdef inline bint _rank_one(const score_t* score, ranking_t* to, int64_t q, int64_t n) noexcept nogil:
-    """Rank one query of 2 to 40 rows, which may be tied, but not all in one block; return whether that was done."""
+    """Rank one query of 1 to 40 rows, which may be tied, but not all in one block; return whether that was done."""
     cdef double[COUNTED_MEMORY] x
     cdef int64_t[COUNTED_MEMORY] place
     cdef int64_t i, n_kept = min(to.depth, n), n_before, start = to.indptr[q], at = to.ptr[q]
