@@ -267,7 +267,8 @@ KIND_AT = {
     "stats.compare([ab])": "result", "stats.no_worse(missing)": "choice or number", "stats.no_worse(???)": "result",
     "stats.compare_judged(???)": "pair of results", "stats.judged_interval(human)": "result",
     "stats.judged_interval(model)": "result", "stats.judge_agreement(*)": "grades by document",
-    "*.GateResult.lost_most(metric)": "metric in result", "evaluate_run(sample_weight)": "by query", "evaluate_run(by)": "by query",
+    "*.GateResult.lost_most(metric)": "metric in result",
+    "evaluate_run(sample_weight)": "by query", "evaluate_run(by)": "by query",
     "evaluate_run(clusters)": "by query", "RankingAccumulator.compute(*s)": "by query",
     "RankingAccumulator.compute(by)": "by query", "*Evaluation.segments(by)": "by of result",
     "*.Comparison.segments(by)": "by of result", "*from_result*(by)": "by of result", "*from_comparison(by)":
