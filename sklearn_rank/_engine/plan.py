@@ -256,7 +256,7 @@ class Recording:
     def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Recorded:
         """Record a function of each entry."""
         of_best, *others = {x.of_best for x in inputs if isinstance(x, (Recorded, OfGrade))}
-        if others or any(isinstance(x, OfScore) for x in inputs):  # of other numbers of positions
+        if others:  # of other numbers of positions
             raise NotRecorded
         operands = []
         for x in inputs:
@@ -450,7 +450,7 @@ class Buffers:
         best: kernels.BestOrder | None = None
         for entry in recording.entries:
             call = entry.call
-            if best is None and (entry.of_best or (isinstance(call, Call) and call.primitive == AT_RANKS)):
+            if best is None and entry.of_best:
                 best = self._best(order)
             lists: Any = best if entry.of_best else order
             step: Callable[[], object]

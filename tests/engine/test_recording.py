@@ -48,7 +48,7 @@ FORMULAS = [
 ]
 
 OF_WHOLE_LISTS = [
-    lambda r: (r.pairs().right - r.pairs().wrong, r.pairs().equal_scores + 3 * r.pairs().equal_labels),
+    lambda r: (r.pairs().right - r.pairs().wrong, r.pairs().equal_scores - r.pairs().equal_labels + 1e9),
     lambda r: r.cumsum(r.centred_ranks(r.score) * r.centred_ranks(r.label)),
     lambda r: r.cumsum(weight=r.cascade(r.label / 5, upwards=True), by_rank=np.sqrt),
     lambda r: r.ideal.cumsum(weight=r.ideal.cascade(r.ideal.label / 5, upwards=True), by_rank=np.sqrt),
@@ -98,6 +98,7 @@ NOT_RECORDED = [
     lambda r: r.cumsum(r.score * 2),
     lambda r: r.cumsum((r.score == 0) * 1.0),
     lambda r: r.cumsum(weight=r.score),
+    lambda r: r.cumsum(weight=r.rank * r.score),
     lambda r: r.ideal.pairs().right,
     lambda r: r.cumsum(r.ideal.centred_ranks(r.ideal.score)),
     lambda r: r.pairs().right[:, 0:1],
@@ -114,7 +115,8 @@ def test_what_is_not_recorded_leaves_no_calls(formula, k):
     curves = [plans.Curve(spec, spec.cutoffs, {}) for spec in specs]
     plan, without = plans.Plan(curves, 900), plans.Plan(curves[::2], 900)
     assert plan.others == curves[1:2]
-    assert len(plan.recordings["average"].entries) == len(without.recordings["average"].entries)
+    recording, n_entries = plan.recordings["average"], len(without.recordings["average"].entries)
+    assert [*recording._places.values()] == [*range(len(recording.entries))] == [*range(n_entries)]
 
 
 # --- what is wrong -------------------------------------------------------------------------------------------

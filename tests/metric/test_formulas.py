@@ -115,6 +115,7 @@ def test_documents_tied_across_the_cutoff(name):
     with pytest.raises(ValueError, match=r"of a formula has no expectation .* whole lists \(has_cutoff=False"):
         formula(y, s, qid=qid, k=2)
     formula(y, s, qid=qid, k=1)
+    formula(y, [3, 3, 1], qid=qid, k=2)
     formula(y, s, qid=qid)
     assert formula(y, s, qid=qid, k=2, ties="worst") <= formula(y, s, qid=qid, k=2, ties="best")
 
