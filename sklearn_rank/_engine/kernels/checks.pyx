@@ -19,7 +19,7 @@ cdef enum:
     LANES = 4           # results that a loop has side by side, so that it uses vectors
     GRADE_BITS = 5      # of labels that are kept as bytes: 0 to 31
 
-cdef double ALL_WHOLE = 2.0**52     # float64 has whole numbers alone from here on
+cdef double ALL_WHOLE = 2.0**52     # from here on float64 has only whole numbers
 cdef uint64_t BITS_OF_IT = 0x4330000000000000
 
 ctypedef fused number_t:
@@ -170,8 +170,8 @@ cdef void _copy(const number_t* x, int64_t n, double* copy) noexcept nogil:
         copy[i] = <double> x[i]
 
 
-# Each of these asks a chunk at once, in loops that vectors can do. A chunk of which the answer is not the usual one is
-# looked at number by number.
+# Each of these asks a chunk at once, in loops that vectors can do. A chunk with another answer than the usual one
+# is looked at number by number.
 
 cdef bint _write_grades(const double* x, int64_t n, uint8_t* out, numbers_t* facts) noexcept nogil:
     """Write labels as OUT bytes and add them to the facts; return False if one is no whole number from 0 to 31.
@@ -227,7 +227,7 @@ cdef void _add(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
 
 
 cdef void _widen(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
-    """Widen the range to finite numbers, in lanes, as their order makes no difference."""
+    """Widen the range to finite numbers, in lanes, because their order makes no difference."""
     cdef double[LANES] low, high
     cdef int64_t i, k, n_in_lanes = n - n % LANES
     for k in range(LANES):
