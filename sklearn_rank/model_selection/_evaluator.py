@@ -47,10 +47,10 @@ from sklearn_rank.model_selection._recommender_folds import (
     check_interaction_cv,
     interaction_folds,
     prepare_recommender,
+    recommender_among,
     recommender_search,
     refuse_arguments_of_rows,
 )
-from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import Metadata, consumes, with_row_arguments, with_weights_on_request
 from sklearn_rank.model_selection._scorer import get_scorers, signed
 from sklearn_rank.model_selection._search_fit import (
@@ -143,7 +143,7 @@ class RankingEvaluator:
         progress: bool = False,
         **keywords: Any,
     ) -> None:
-        self._recommender = metrics if isinstance(metrics, RecommenderScorer) else None
+        self._recommender = recommender_among(metrics)
         if self._recommender is not None:
             if keywords:
                 raise TypeError(

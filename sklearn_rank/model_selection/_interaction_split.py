@@ -5,6 +5,7 @@ They cut users on purpose, so they go with scorers that rank all items, as `make
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -82,6 +83,12 @@ class InteractionSplitter(BaseCrossValidator):
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, time: Any = None) -> int:
         """One; the arguments, which searches hand on, are not used."""
         return 1
+
+    def __repr__(self) -> str:
+        """Call that makes this object."""
+        defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
+        given = (f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name])
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def _is_test(self, user: Index, time: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each row is tested, by the number of its user and its time."""

@@ -113,6 +113,15 @@ def _ids_in(column: Any, what: str) -> NDArray[Any]:
     return ids
 
 
+def numbered(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], Index]:
+    """Distinct ids in order of first appearance, and the number of each of the ids; `name` is theirs in an error."""
+    try:
+        known, number = distinct_ids(ids, len(ids))
+    except TypeError as error:
+        raise ValueError(f"{name} must be hashable ids. Got {error}.") from None
+    return known, number.astype(np.int64)
+
+
 @dataclass(frozen=True)
 class InteractionTable:
     """Rows of users and items, as columns of the container that they came in."""
@@ -214,8 +223,8 @@ class FittedInteractions(FittedRows):
     @classmethod
     def of(cls, users: NDArray[Any], items: NDArray[Any], columns: InteractionColumns) -> FittedInteractions:
         """Pairs of rows."""
-        (of_users, user), (of_items, item) = (distinct_ids(ids, len(ids)) for ids in (users, items))
-        return cls(of_users, of_items, np.unique(user.astype(np.int64) * len(of_items) + item), columns)
+        (of_users, user), (of_items, item) = numbered(users, "Users"), numbered(items, "Items")
+        return cls(of_users, of_items, np.unique(user * len(of_items) + item), columns)
 
     def bounds(self, users: Index) -> tuple[Index, Index]:
         """First and last of the pairs of some users, by number; none for -1."""

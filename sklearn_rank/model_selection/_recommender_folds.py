@@ -5,7 +5,7 @@ Uses the public API of scikit-learn alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
-from sklearn_rank._engine.grouping import distinct_ids, number_together
+from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import is_count
@@ -25,10 +25,10 @@ from sklearn_rank._utils.typing import Estimator, Index
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, tunes, with_inner
 from sklearn_rank.model_selection._folds import FoldResult, Split, row_numbers
 from sklearn_rank.model_selection._interaction_split import InteractionSplitter
-from sklearn_rank.model_selection._interactions import as_recommender, has_column
+from sklearn_rank.model_selection._interactions import as_recommender, has_column, numbered
 from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import Metadata, consumes
-from sklearn_rank.model_selection._search_setup import SPACES, ForgivingScorer, chosen_cv, renamed
+from sklearn_rank.model_selection._search_setup import SPACES, ForgivingScorer, chosen_cv, renamed, renamed_parameter
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class RecommenderFolds:
         return dict.fromkeys(self.metrics, np.nan) if output is None else output.mean()
 
     def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
-        """Result over the users that were tested; of one in several test sets, the mean over those with a value."""
+        """Result over the users that were tested; of one in several test sets, the mean of the values but NaN."""
         parts: list[Evaluation] = [result.output for result in results]
         if len(parts) == 1:
             return parts[0]
@@ -68,10 +68,17 @@ class RecommenderFolds:
             name: _mean_by_user(number, np.concatenate([part.per_query[name] for part in parts]), len(users))
             for name in first.meaning
         }
+        undefined = {
+            name: np.bincount(
+                number, np.concatenate([part._metrics[name].undefined[:, 0] for part in parts]), len(users)
+            )
+            > 0
+            for name in first.meaning
+        }
         prints = np.zeros(len(users), dtype=np.uint32)
         np.add.at(prints, number, np.concatenate([part.label_fingerprints for part in parts]))
         return Evaluation.from_values(
-            users, values, means={
+            users, values, undefined=undefined, means={
                 name: float(np.mean([mean[name] for mean in means])) for name, kind in first.average.items()
                 if kind != "macro"
             },
@@ -95,8 +102,7 @@ def interaction_folds(
     check_lengths(X=X, y=y, time=time)
     check_rows(y=y, time=time)
     check_features(X, y=y, time=time)
-    ids = scorer.columns.ids(X, "user")
-    user = distinct_ids(ids, len(ids))[1].astype(np.int64)
+    _, user = numbered(scorer.columns.ids(X, "user"), "Users")
     metadata = {} if time is None else {"time": time}
     folds = cv
     if hasattr(cv, "split"):
@@ -118,6 +124,19 @@ def refuse_arguments_of_rows(**given: Any) -> None:
             )
 
 
+def recommender_among(metrics: Any) -> RecommenderScorer | None:
+    """The recommender scorer that metrics are; None where they are metrics of rows."""
+    if isinstance(metrics, RecommenderScorer):
+        return metrics
+    several = metrics.values() if isinstance(metrics, Mapping) else metrics
+    if isinstance(several, Iterable) and any(isinstance(one, RecommenderScorer) for one in several):
+        raise TypeError(
+            "RankingEvaluator takes one recommender scorer, which may have several metrics: "
+            f"make_recommender_scorer(['ndcg@10', 'recall@10'], items=...). Got {echo(metrics)}."
+        )
+    return None
+
+
 def check_interaction_cv(cv: Any) -> Any:
     """Refuse a number of folds, which would be of whole users, for whom a model has learned nothing."""
     if is_count(cv):
@@ -135,7 +154,13 @@ def prepare_recommender(estimator: Estimator, scorer: RecommenderScorer, cv: Any
     """The estimator as one that remembers pairs; a search is given the scorer and the splitter."""
     check_estimator(estimator, name, must_predict=False)
     if is_search(estimator):
-        return recommender_search(estimator, scorer, cv)
+        ready = recommender_search(estimator, scorer, cv)
+        if not hasattr(ready.cv, "split"):
+            raise ValueError(
+                "A search inside a training set needs a splitter, as rows have other numbers there: LeaveLastOut or "
+                f"GlobalTimeSplit. Got cv={echo(ready.cv)}."
+            )
+        return ready
     for inner in with_inner(estimator):
         if tunes(inner):
             raise ValueError(
@@ -152,13 +177,16 @@ def recommender_search(search: Any, scorer: RecommenderScorer, cv: Any) -> Any:
             "A halving search over the resource 'n_samples' draws interactions, and so shortens what a user has seen: "
             f"use another resource, such as that of the model, with max_resources. Got {echo(search)}."
         )
-    if not hasattr(cv, "split") and not isinstance(cv, list):
-        check_interaction_cv(cv)
     wrapped = prepare_recommender(search.estimator, scorer, cv, "The estimator of a search")
     chosen: dict[str, Any] = {"estimator": wrapped, "cv": cv if chosen_cv(search) is None else search.cv}
     check_interaction_cv(chosen["cv"])
     for space in {*SPACES} & {*search.get_params(deep=False)}:
         chosen[space] = renamed(getattr(search, space), search.estimator, wrapped)
+    if getattr(search, "return_train_score", False):
+        # As halving asks for by default: there is none where the items of training rows are left out.
+        chosen["return_train_score"] = False
+    if hasattr(search, "resource"):
+        chosen["resource"] = renamed_parameter(search.resource, search.estimator, wrapped)
     if search.scoring is None:
         chosen["scoring"] = scorer
         if not scorer.is_single:

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
-from sklearn_rank._engine.grouping import distinct_ids
 from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
 from sklearn_rank._engine.queries import (
     DataSummary,
@@ -47,6 +46,7 @@ from sklearn_rank.model_selection._interactions import (
     IdIndex,
     InteractionColumns,
     InteractionTable,
+    numbered,
     ranking_model,
     read_pairs,
 )
@@ -164,7 +164,7 @@ class RecommenderScorer:
     def __init__(
         self, metric: MetricsLike, items: Any, exclude: Any, columns: InteractionColumns, keywords: dict[str, Any]
     ) -> None:
-        self.metric, self.keywords, self.columns, self.exclude = metric, keywords, columns, exclude
+        self.metrics, self.keywords, self.columns, self.exclude = metric, keywords, columns, exclude
         self.specs, self.names = parse_signed(metric, **keywords)
         self.is_single = is_single_metric(metric)
         for spec in self.specs.values():
@@ -261,7 +261,7 @@ class RecommenderScorer:
         exclude = repr(self.exclude) if self.exclude is None or isinstance(self.exclude, str) else "..."
         names = {"user": self.columns.user, "item": self.columns.item}
         others = {name: value for name, value in names.items() if value is not None} | self.keywords
-        metric = self.names[0] if self.is_single else self.metric if isinstance(self.metric, Mapping) else self.names
+        metric = self.metrics if isinstance(self.metrics, Mapping) else self.names[0] if self.is_single else self.names
         return "make_recommender_scorer({!r}, items=<{}>, exclude={}{})".format(
             metric, len(self.items), exclude, "".join(f", {name}={value!r}" for name, value in others.items())
         )
@@ -278,12 +278,7 @@ def _put(result: PerQuery, users: Index, part: PerQuery) -> None:
 
 
 def _check_metric(spec: MetricSpec) -> None:
-    """Refuse metrics that are no number, or that read more of an item than its rank and label."""
-    if np.ndim(spec.k) or spec["average"] is None:
-        raise ValueError(
-            "A scorer returns one number for each metric, so it needs a single cutoff and a mean. "
-            f"Got k={echo(spec.k)}, average={echo(spec['average'])}."
-        )
+    """Refuse metrics that read more of an item than its rank and label."""
     metric = spec.metric
     why = (
         "judges scores against labels, and items without a row have no rating" if metric.pointwise
@@ -314,7 +309,7 @@ def _check_items(items: Any) -> NDArray[Any]:
     if not len(ids):
         raise ValueError("items must hold at least one item. Got none.")
     refuse_missing_ids(ids, MISSING_ITEM)
-    known, number = distinct_ids(ids, len(ids))
+    known, number = numbered(ids, "items")
     if len(known) < len(ids):
         twice = known[np.argmax(np.bincount(number) > 1)]
         raise ValueError(
@@ -378,8 +373,7 @@ class HeldOutUsers:
                 f"all data has: take these rows out before the split if they cannot be recommended. Got {len(unknown)} "
                 f"rows of other items, the first {echo_id(unknown[0])}."
             )
-        ids, number = distinct_ids(users, len(users))
-        user = number.astype(np.int64)
+        ids, user = numbered(users, "Users")
         label = np.ones(len(users)) if label is None else label
         row = np.empty(len(ids), dtype=np.int64)
         row[user[::-1]] = np.arange(len(users))[::-1]

@@ -344,10 +344,11 @@ def renamed(grid: Any, before: Any, wrapped: Any) -> Any:
         return type(grid)(renamed(part, before, wrapped) for part in grid)
     if not isinstance(grid, Mapping):
         return grid
-    return {_renamed_parameter(name, before, wrapped): values for name, values in grid.items()}
+    return {renamed_parameter(name, before, wrapped): values for name, values in grid.items()}
 
 
-def _renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
+def renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
+    """Name of a parameter as it is once its estimator is wrapped."""
     known, old = wrapped.get_params(deep=True), before.get_params(deep=True)
     if isinstance(known.get(name), QueryRanker) and not isinstance(old.get(name), QueryRanker):
         # Models are tried in a step of a Pipeline.
@@ -362,4 +363,4 @@ def _renamed_resource(name: str, before: Any, wrapped: Any) -> str:
     known = wrapped.get_params(deep=True)
     if name == "max_queries" and name not in known:
         return next((known_as for known_as in known if known_as.endswith("__max_queries")), name)
-    return _renamed_parameter(name, before, wrapped)
+    return renamed_parameter(name, before, wrapped)
