@@ -22,7 +22,7 @@ from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank._utils.warning import warn_caller
-from sklearn_rank.model_selection._interactions import Column, InteractionColumns, column_of, has_column
+from sklearn_rank.model_selection._interactions import Column, InteractionColumns, check_column, column_of, has_column
 from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, find_routed_qid
 from sklearn_rank.model_selection._split import Folds, as_times, check_one_each, check_split_rows, find_attribute
 
@@ -90,6 +90,12 @@ class InteractionSplitter(BaseCrossValidator):
         given = (f"{name}={getattr(self, name)!r}" for name in defaults if getattr(self, name) != defaults[name])
         return f"{type(self).__name__}({', '.join(given)})"
 
+    def _set_columns(self, **columns: Column) -> None:
+        """Keep the names of columns."""
+        for name, value in columns.items():
+            check_column(name, value, type(self).__name__)
+            setattr(self, name, value)
+
     def _is_test(self, user: Index, time: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each row is tested, by the number of its user and its time."""
         raise NotImplementedError
@@ -120,7 +126,8 @@ class InteractionSplitter(BaseCrossValidator):
         """Warn of users and items that a model cannot learn, as the training set does not have them."""
         units = {"users": user}
         # Of an array only its owner knows whether a column holds items.
-        if has_column(X, "item", self.item) and (groups is None or hasattr(X, "columns") or self.item is not None):
+        is_known = has_column(X, "item", self.item) and (groups is None or hasattr(X, "columns"))
+        if is_known or self.item is not None:
             ids = InteractionColumns(self.user, self.item, type(self).__name__).ids(X, "item")
             units["items"] = number_of_rows(ids, len(ids))
         n_new = {
@@ -167,7 +174,8 @@ class LeaveLastOut(InteractionSplitter):
 
     def __init__(self, n: int = 1, *, user: Column = None, item: Column = None, time: Column = None) -> None:
         COUNT.check("n", n, "LeaveLastOut")
-        self.n, self.user, self.item, self.time = n, user, item, time
+        self.n = n
+        self._set_columns(user=user, item=item, time=time)
 
     def _is_test(self, user: Index, time: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each row is among the last ones of its user."""
@@ -218,7 +226,8 @@ class GlobalTimeSplit(InteractionSplitter):
                 "The 'test_size' parameter of GlobalTimeSplit must be an int >= 1, which counts interactions, or a "
                 f"number between 0 and 1, exclusive, their share. Got {echo(test_size)} instead."
             )
-        self.test_size, self.user, self.item, self.time = test_size, user, item, time
+        self.test_size = test_size
+        self._set_columns(user=user, item=item, time=time)
 
     def _is_test(self, user: Index, time: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each row is as late as the first of the last ones."""

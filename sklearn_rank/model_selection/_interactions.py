@@ -73,6 +73,15 @@ def _key_of(X: Any, what: str, name: Column) -> Any:
     return place if is_place else None
 
 
+def check_column(name: str, value: Any, caller: str) -> None:
+    """Refuse what can be no name and no number of a column."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int, np.integer))):
+        raise TypeError(
+            f"The {name!r} parameter of {caller} must be the name of a column of a frame, the number of a column of an "
+            f"array, or None. Got {echo(value)} instead."
+        )
+
+
 @dataclass(frozen=True)
 class InteractionColumns:
     """Names of the columns of users and items, and of the object that was told them, for errors."""
@@ -81,24 +90,23 @@ class InteractionColumns:
     item: Column
     caller: str
 
-    def table(self, X: Any) -> InteractionTable:
-        """X as rows of users and items."""
-        X = _as_table(X, self.caller)
-        return InteractionTable(
-            X, column_of(X, "user", self.user, self.caller), column_of(X, "item", self.item, self.caller), self
-        )
+    def table(self, X: Any, name: str = "X") -> InteractionTable:
+        """Rows of users and items; `name` is theirs in an error."""
+        X, caller = _as_table(X, name, self.caller), self.caller if name == "X" else f"{name} of {self.caller}"
+        user, item = (column_of(X, what, getattr(self, what), caller) for what in ("user", "item"))
+        return InteractionTable(X, user, item, self)
 
     def ids(self, X: Any, what: str) -> NDArray[Any]:
         """Ids of the users or the items of the rows of X."""
-        return _ids_in(column_of(_as_table(X, self.caller), what, getattr(self, what), self.caller), what)
+        return _ids_in(column_of(_as_table(X, "X", self.caller), what, getattr(self, what), self.caller), what)
 
 
-def _as_table(X: Any, caller: str) -> Any:
-    """A frame of pandas or polars, or an array of two dimensions or so."""
-    n_rows_of(X, "X")
+def _as_table(X: Any, name: str, caller: str) -> Any:
+    """A frame of pandas or polars, or an array."""
+    n_rows_of(X, name)
     is_frame = hasattr(X, "iloc") or hasattr(X, "gather_every")
     if hasattr(X, "tocsr") or (names_of(X) is not None and not is_frame):
-        raise TypeError(f"X of {caller} must be a frame of pandas or polars, or an array. Got {type(X).__name__}.")
+        raise TypeError(f"{name} of {caller} must be a frame of pandas or polars, or an array. Got {type(X).__name__}.")
     # NumPy would turn a number beside a name into text.
     return X if is_frame or isinstance(X, np.ndarray) else np.array(X, dtype=object)
 
@@ -266,7 +274,7 @@ class FittedInteractions(FittedRows):
 def read_pairs(pairs: Any, columns: InteractionColumns) -> FittedInteractions:
     """Pairs that a user gave: rows of users and items, or a mapping from users to items."""
     if not isinstance(pairs, Mapping):
-        table = columns.table(pairs)
+        table = columns.table(pairs, "exclude")
         return FittedInteractions.of(table.ids("user"), table.ids("item"), columns)
     lists = [
         [*items] if not isinstance(items, (str, bytes)) and hasattr(items, "__iter__") else None

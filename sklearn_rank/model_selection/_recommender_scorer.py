@@ -30,9 +30,10 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import is_single_metric
+from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.containers import check_lengths
-from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.echo import echo, echo_all, one_line
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
@@ -46,6 +47,7 @@ from sklearn_rank.model_selection._interactions import (
     IdIndex,
     InteractionColumns,
     InteractionTable,
+    check_column,
     numbered,
     ranking_model,
     read_pairs,
@@ -149,6 +151,8 @@ def make_recommender_scorer(
     >>> scorer(model, test)
     0.875
     """
+    for name, value in (("user", user), ("item", item)):
+        check_column(name, value, "make_recommender_scorer")
     return RecommenderScorer(metric, items, exclude, InteractionColumns(user, item, "make_recommender_scorer"), params)
 
 
@@ -236,7 +240,7 @@ class RecommenderScorer:
                 warn_caller(
                     f"{len(users)} of {n_users} test users are not in training, and the model raises for them, so "
                     "their metrics are undefined. A model says so without this warning if it returns NaN for pairs, or "
-                    f"an empty list. Got {type(error.__cause__).__name__}: {error.__cause__}"
+                    f"an empty list. Got {one_line(f'{type(error.__cause__).__name__}: {error.__cause__}', 200)}"
                 )
                 continue
             undefined[users] = ranking.is_unranked
@@ -280,6 +284,8 @@ def _put(result: PerQuery, users: Index, part: PerQuery) -> None:
 def _check_metric(spec: MetricSpec) -> None:
     """Refuse metrics that read more of an item than its rank and label."""
     metric = spec.metric
+    if isinstance(metric, PlainMetric):
+        return
     why = (
         "judges scores against labels, and items without a row have no rating" if metric.pointwise
         else "is for lists in which some documents were not judged, and here each item is relevant or not"

@@ -161,6 +161,17 @@ def test_all_metrics_against_items_ranked_one_by_one(model, exclude):
     assert result.label_fingerprints.tolist() == expected.label_fingerprints[places].tolist()
 
 
+def test_a_function_of_one_user():
+    def first_label(y_true, y_score):
+        return float(y_true[np.argmax(y_score)])
+
+    train, test, _ = data()
+    for model in (Factors(5), Lists(5)):
+        fitted = InteractionRecommender(model).fit(train)
+        values = make_recommender_scorer([first_label, "p@1"], items=range(45)).evaluate(fitted, test).per_query
+        assert values["first_label"].tolist() == values["p@1"].tolist()
+
+
 def test_blocks_change_nothing(monkeypatch):
     train, test, y = data()
     for model in (Factors(5), Lists(5), Lists(5, form="matrix")):
