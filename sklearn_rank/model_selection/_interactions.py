@@ -125,8 +125,8 @@ def numbered(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], Index]:
     """Distinct ids in order of first appearance, and the number of each of the ids; `name` is theirs in an error."""
     try:
         known, number = distinct_ids(ids, len(ids))
-    except TypeError as error:
-        raise ValueError(f"{name} must be hashable ids. Got {error}.") from None
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be ids that can be hashed. Got {echo(ids.tolist())}.") from None
     return known, number.astype(np.int64)
 
 

@@ -12,18 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
-from sklearn_rank._engine.queries import (
-    DataSummary,
-    DocumentsWithoutRow,
-    GradedQueries,
-    InputNames,
-    LazyQueries,
-    Origin,
-    Queries,
-)
+from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Origin, Queries
 from sklearn_rank._engine.sparse import as_queries, cut_rows
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
@@ -63,9 +56,6 @@ LISTED_PAIRS = 2**20
 
 IN_ERRORS = InputNames("y", "predictions", "user")
 """Names in errors for labels, scores and rows."""
-
-HIGHEST_GRADE = 31
-"""Highest label that is kept as a byte, if all are whole numbers."""
 
 USERS_COUNTED = 2**10
 """Users whose excluded items are counted at a time."""
@@ -483,9 +473,6 @@ class UserRankings:
         else:
             self._source = PairScores(data, are_known)
         self._n_excluded = data.test.n_excluded[users]
-        label = data.test.label
-        is_graded = ((label >= 0) & (label <= HIGHEST_GRADE) & (label == np.rint(label))).all()
-        self._dtype: Any = np.uint8 if is_graded else np.float64
 
     @property
     def queries(self) -> LazyQueries:
@@ -510,25 +497,19 @@ class UserRankings:
             self.is_unranked[first:last] = ~self._source.are_known & np.isneginf(score).all(axis=1)
         return self._of_scores(users, score, first)
 
-    def _of_scores(self, users: Index, score: Array, first: int) -> Queries:
+    def _of_scores(self, users: Index, score: NDArray[Any], first: int) -> Queries:
         """Each user with all items that are not left out; -inf: not retrieved."""
-        grade = np.zeros((len(users), self.n_items), dtype=self._dtype)
-        user, item, label = self.test.relevant_to(users)
-        grade[user, item] = label
+        label, score = np.zeros(score.size), score.ravel()
+        user, item, grade = self.test.relevant_to(users)
+        label[self._pair(user, item)] = grade
         indptr = np.arange(len(users) + 1) * self.n_items
         user, item = self.test.excluded_from(users)
-        flat, scores = grade.ravel(), score.ravel()
         if len(user):
-            kept = np.ones(grade.shape, dtype=bool)
-            kept[user, item] = False
-            indptr = np.append(0, np.cumsum(kept.sum(axis=1)))
-            flat, scores = flat[kept.ravel()], scores[kept.ravel()]
-        lowest, highest = float(min(label.min(initial=0), 0)), float(label.max(initial=0))
-        summary = DataSummary((lowest, highest), False, bool(np.isneginf(scores).any()))
-        ids, origin = np.arange(len(users)), Origin(IN_ERRORS, first_query=first)
-        if self._dtype is np.uint8:
-            return GradedQueries(None, scores, indptr, None, ids, None, summary, grade=flat, origin=origin)
-        return Queries(flat, scores, indptr, None, ids, None, summary, origin=origin)
+            kept = np.ones(len(label), dtype=bool)
+            kept[self._pair(user, item)] = False
+            indptr = np.append(0, np.cumsum(kept.reshape(len(users), -1).sum(axis=1)))
+            label, score = label[kept], score[kept]
+        return queries_of(label, score, indptr, np.arange(len(users)), None, None, 1, Origin(IN_ERRORS, first))
 
     def _of_lists(self, users: Index, user: Index, item: Index, depth: int, first: int) -> Queries:
         """Each user with the items that are listed and not left out, and counts of all others."""

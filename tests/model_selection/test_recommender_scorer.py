@@ -567,7 +567,7 @@ def test_metrics_that_make_no_sense(metric):
         ({"items": []}, ValueError, "items must hold at least one item"),
         ({"items": [1, None]}, ValueError, "items must not contain missing values"),
         ({"items": [1.0, np.nan]}, ValueError, "items must not contain missing values"),
-        ({"items": [[1, 2], [3, 4]]}, ValueError, "items must be hashable ids"),
+        ({"items": [[1, 2], [3, 4]]}, ValueError, "items must be ids that can be hashed. Got "),
         ({"items": np.ones((2, 2))}, ValueError, r"one for each item. Got shape \(2, 2\)"),
         ({"items": "abc"}, TypeError, "items must be the ids of all items"),
         ({"items": 12}, TypeError, "items must be the ids of all items"),
