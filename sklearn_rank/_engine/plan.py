@@ -3,8 +3,8 @@
 A formula is called with a `Ranked` whose order is not known yet, and what it asks for is recorded. A primitive or a
 ufunc gives a `Recorded`, which stands for its result. A function of the label gives a table by grade. Equal calls are
 recorded once, whichever formula makes them. A formula that does anything else, such as to look at values, raises
-`NotRecorded`. It runs eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for rows
-that all have a rank.
+`NotRecorded`. It runs eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for
+rows that all have a rank.
 """
 
 from __future__ import annotations
