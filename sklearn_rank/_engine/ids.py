@@ -72,8 +72,8 @@ def _refuse_rounded(qid: Any) -> None:
     ids = np.asarray(as_numpy(qid))
     if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT_BELOW[dtype]:
         raise ValueError(
-            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT_BELOW[dtype]}, "
-            f"so keep ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
+            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT_BELOW[dtype]}, so "
+            f"keep ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
         )
 
 

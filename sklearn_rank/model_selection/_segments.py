@@ -87,7 +87,8 @@ class SegmentComparison(TableReport):
             baseline over segments, their difference with its interval, standard error and degrees of freedom, p-value,
             and the same corrected for the number of systems; ``to_frame()`` has all columns. Intervals are those of
             `Segments.macro`, of paired differences. P-values are of the t test with that standard error; for a
-            comparison by "randomization" the signs of queries, or clusters, are flipped. Other tests than these two give no p-value.
+            comparison by "randomization" the signs of queries, or clusters, are flipped. Other tests than these two give
+            no p-value.
         """
         return self._macro
 
