@@ -85,9 +85,13 @@ class SegmentComparison(TableReport):
         Table
             A row for each system but the baseline: number of segments and of queries, mean of the system and of the
             baseline over segments, their difference with its interval, standard error and degrees of freedom, p-value,
-            and the same corrected for the number of systems; ``to_frame()`` has all columns. Intervals are as those of `Segments.macro`, of paired
-            differences. P-values are of the t test with that standard error; for a comparison by "randomization" the
-            signs of queries, or clusters, are flipped. Other tests than these two give no p-value.
+            and the same corrected for the number of systems; ``to_frame()`` has all columns.
+
+        Notes
+        -----
+        Intervals are as those of `Segments.macro`, of paired differences. P-values are of the t test with that standard
+        error; for a comparison by "randomization" the signs of queries, or clusters, are flipped. Other tests than
+        these two give no p-value.
         """
         return self._macro
 
