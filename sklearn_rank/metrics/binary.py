@@ -38,6 +38,7 @@ def divisor_per_rank(r: Ranked, denominator: str) -> Array:
 LARGE = 1e100
 """A weight with which F-measures are recall, and the Q-measure the ratio of gains, to the last digit."""
 
+
 def at_first_rank(spec: MetricSpec) -> bool:
     """Whether a metric reads rank 1 only, where precision and reciprocal rank are 1 for a hit and else 0."""
     return bool(spec.k == 1)
