@@ -201,15 +201,15 @@ class Segments(TableReport):
 
         Examples
         --------
-        The segment "fr" has one query more, and both count the same:
+        The segment "f" has one query more, and both count the same:
 
         >>> from sklearn_rank.results import Evaluation
         >>> result = Evaluation.from_values(
         ...     range(5), {"mrr": [1, 0.5, 0.25, 0.25, 1]}, by={"language": list("ddfff")}
         ... )
         >>> result.segments("language").macro()
-        metric   segments   queries     mean       low     high   standard error       df
-        MRR             2         5   0.6250   -0.0011   1.2511           0.1768   2.4615
+        metric   segments   queries     mean      low     high   standard error       df
+        MRR             2         5   0.6250   0.0205   1.2295           0.1768   2.6667
         """
         return self._macro
 

@@ -112,7 +112,7 @@ def _joined(tables: Mapping[str, Any], comparison: TableComparison) -> Any:
     for name, side in tables.items():
         weighted = comparison.columns[name].weighted
         if weighted and "weight" not in side.columns:
-            refuse_other_table("compare", [*side.columns], "dask")
+            refuse_other_table("compare", side.columns, "dask")
         kept = {comparison.metric: name} | ({"weight": f"weight_{name}"} if weighted else {})
         sides.append(side[["qid", *kept]].rename(columns=kept))
     joined = sides[0].merge(sides[1], on="qid", how="outer", indicator=True).compute()

@@ -113,8 +113,8 @@ class RankingEvaluator:
     repeated cross-validation, and the value of a query is its mean over the repeats.
 
     `sample_weight` is the weight of a row's query in the means. A model is fitted with it if its `fit` asks for it,
-    ``LGBMRanker().set_fit_request(sample_weight=True)``, as scikit-learn routes metadata. There are no tests of
-    weighted means.
+    ``LGBMRanker().set_fit_request(sample_weight=True)``, as scikit-learn routes metadata. Intervals and tests
+    are of the weighted means; tests other than "t", "randomization" and "bootstrap" leave them untested.
 
     Examples
     --------

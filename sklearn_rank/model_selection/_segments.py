@@ -27,7 +27,7 @@ DIFFERENCE_COLUMNS = (
 )  # fmt: skip
 """Columns of the table behind the attributes."""
 
-MACRO_DIFFERENCE_COLUMNS = (
+MACRO_COLUMNS = (
     "segments", "queries", "mean", "baseline", "difference", "low", "high", "standard error", "df", "p", "p corrected",
 )  # fmt: skip
 """Columns of the means over segments."""
@@ -85,10 +85,13 @@ class SegmentComparison(TableReport):
         Table
             A row for each system but the baseline: number of segments and of queries, mean of the system and of the
             baseline over segments, their difference with its interval, standard error and degrees of freedom, p-value,
-            and the same corrected for the number of systems; ``to_frame()`` has all columns. Intervals are those of
-            `Segments.macro`, of paired differences. P-values are of the t test with that standard error; for a
-            comparison by "randomization" the signs of queries, or clusters, are flipped. Other tests than these two give
-            no p-value.
+            and the same corrected for the number of systems; ``to_frame()`` has all columns.
+
+        Notes
+        -----
+        Intervals are as those of `Segments.macro`, of paired differences. P-values are of the t test with that standard
+        error; for a comparison by "randomization" the signs of queries, or clusters, are flipped. Other tests than
+        these two give no p-value.
         """
         return self._macro
 
@@ -182,7 +185,7 @@ def compare_segments(
         metric, baseline, test, correction, confidence_level,
         None if aligned.cluster is None else len(np.unique(aligned.cluster)),
         PartlyPrinted(
-            ("system", *MACRO_DIFFERENCE_COLUMNS), _corrected(macro, correction), printed=MACRO_PRINTED,
+            ("system", *MACRO_COLUMNS), _corrected(macro, correction), printed=MACRO_PRINTED,
             note=f"Means over {macro[0][1]} segments, {macro[0][2]} queries; differences from {baseline}.",
         ),
         note_of_skew([metric]) if any(is_skewed) else "",
