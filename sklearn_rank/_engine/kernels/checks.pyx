@@ -95,16 +95,11 @@ cdef tuple _facts(const numbers_t* x):
     return x.low + 0.0, x.high + 0.0, x.has_nan, x.has_minus_inf, x.has_inf, x.are_whole
 
 
-cdef char _kind(const Py_buffer* x) noexcept nogil:
-    """Letter of the type of numbers in the order of the machine, and where it wants them; else 0."""
-    return x.format[0] if x.format[1] == 0 else 0
-
-
 cdef int64_t _read_ids(
     const Py_buffer* x, int64_t begin, int64_t end, int64_t* starts, char* heads, int64_t n_starts
 ) noexcept nogil:
     """Find where queries begin; return how many entries were written, or -1 for ids that fall or are not whole."""
-    cdef char kind = _kind(x)
+    cdef char kind = x.format[0]    # no letter of a number if they are not as the machine has them
     cdef bint is_signed = kind in b"ilq", falls = False
     cdef uint64_t sign = <uint64_t> is_signed << (8 * x.itemsize - 1)
     if not (is_signed or kind in b"ILQ") or x.itemsize < 4:
@@ -140,15 +135,15 @@ cdef bint _read_labels(
 cdef bint _read_scores(const Py_buffer* x, int64_t begin, int64_t end, numbers_t* scores) noexcept nogil:
     """Add a chunk of scores to the facts about those before; return False if they are no floats."""
     cdef double[CHUNK] copy
-    if _kind(x) not in b"df":
+    if x.format[0] not in b"df":
         return False
     _add(_as_doubles(x, begin, end - begin, copy), end - begin, scores)
     return True
 
 
 cdef const double* _as_doubles(const Py_buffer* x, int64_t begin, int64_t n, double* copy) noexcept nogil:
-    """A chunk of numbers as float64: themselves, or a copy of another type; NULL for types that are not read."""
-    cdef char kind = _kind(x)
+    """A chunk of numbers as float64: themselves, or a copy of those of another type; NULL for types that are not read."""
+    cdef char kind = x.format[0]
     cdef const void* chunk = <const char*> x.buf + begin * x.itemsize
     fetch_ahead(chunk, n * x.itemsize)
     if kind == b"d":
