@@ -142,7 +142,7 @@ cdef bint _read_scores(const Py_buffer* x, int64_t begin, int64_t end, numbers_t
 
 
 cdef const double* _as_doubles(const Py_buffer* x, int64_t begin, int64_t n, double* copy) noexcept nogil:
-    """A chunk of numbers as float64: themselves, or a copy of those of another type; NULL for types that are not read."""
+    """A chunk of numbers as float64: themselves, or a copy of another type; NULL for types that are not read."""
     cdef char kind = x.format[0]
     cdef const void* chunk = <const char*> x.buf + begin * x.itemsize
     fetch_ahead(chunk, n * x.itemsize)
