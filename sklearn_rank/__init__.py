@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from sklearn_rank.batches import RankingAccumulator, evaluate_batches
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
+        GlobalTimeSplit,
+        InteractionRecommender,
+        LeaveLastOut,
         LeaveOneQueryOut,
         QueryKFold,
         QueryRanker,
@@ -41,11 +44,15 @@ if TYPE_CHECKING:
         get_scorer_names,
         get_scorers,
         make_ranking_scorer,
+        make_recommender_scorer,
         query_learning_curve,
         query_train_test_split,
     )
 
 __all__ = [
+    "GlobalTimeSplit",
+    "InteractionRecommender",
+    "LeaveLastOut",
     "LeaveOneQueryOut",
     "QueryKFold",
     "QueryRanker",
@@ -66,6 +73,7 @@ __all__ = [
     "get_scorers",
     "group_sizes",
     "make_ranking_scorer",
+    "make_recommender_scorer",
     "metric",
     "metrics",
     "parse_metric",

@@ -20,6 +20,7 @@ import sklearn_rank
 import sklearn_rank.metrics
 from sklearn_rank import stats
 
+INTERACTIONS = pd.DataFrame({"user_id": [*"aabb"], "item_id": [*"xyyx"], "time": [1, 2, 1, 2]})
 FRAME = pd.DataFrame({"label": Y, "score": S, "qid": Q, "doc_id": range(N)})
 QRELS, RUN = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.3}}
 NONE = inspect.Parameter.empty
@@ -35,6 +36,16 @@ class Fitted(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.asarray(X)[:, 0]
+
+
+class Recommends(Idle):
+    """A recommender that is fitted without work."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return self
+
+    def recommend(self, users, k):
+        raise AssertionError("recommend was called")
 
 
 class Online(Idle):
@@ -117,6 +128,10 @@ def a_ranker():
     from sklearn.linear_model import Ridge
 
     return sklearn_rank.QueryRanker(Ridge()).fit(X, Y, qid=Q)
+
+
+def a_recommender():
+    return sklearn_rank.InteractionRecommender(Recommends()).fit(X)
 
 
 def dask_frame():
@@ -212,6 +227,8 @@ OBJECTS = {
     "QueryRanker.fit": lambda: sklearn_rank.QueryRanker(Idle()),
     "QueryRanker.partial_fit": lambda: sklearn_rank.QueryRanker(Online()),
     "QueryRanker": a_ranker,
+    "InteractionRecommender": a_recommender,
+    "InteractionRecommender.fit": lambda: sklearn_rank.InteractionRecommender(Idle()),
     "QueryTimeSeriesSplit": lambda: sklearn_rank.QueryTimeSeriesSplit(2),
     "compat.pytrec_eval.RelevanceEvaluator": lambda: importlib.import_module(
         "sklearn_rank.compat.pytrec_eval"
@@ -236,6 +253,7 @@ GIVEN = {
     "n_train": 80, "n_test": 20, "indices": [[0, 1], [1, 0]], "distances": [[0.1, 0.2], [0.1, 0.3]],
     "query_labels": [0, 1], "database_labels": [0, 1], "query_features": np.eye(2), "database_features": np.eye(2),
     "query_relevance": QRELS, "measures": {"map"}, "measure": "map", "f_qrel": ["q1 0 d1 1"],
+    "items": [1, 2], "users": [1, 2], "time": range(N),
     "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N), "margin": 0.1,
 }  # fmt: skip
 """Right values, by the name of an argument."""
@@ -322,6 +340,7 @@ ALSO = {
     "dask.mean": {"metrics"},
     "spark.mean": {"metrics"},
     "compare_systems": {"data", "y_score"},
+    **{f"{name}.split": {"time"} for name in ("LeaveLastOut", "GlobalTimeSplit")},
     "results.Evaluation.segments": {"by"},
     "stats.compare": {"metric"},
     "stats.compare_all": {"metric"},
@@ -349,6 +368,10 @@ def used(made):
     name = type(made).__name__
     if name in ("QueryKFold", "QueryShuffleSplit", "RepeatedQueryKFold", "QueryTimeSeriesSplit"):
         return [*made.split(X, Y, groups=Q)]
+    if name in ("LeaveLastOut", "GlobalTimeSplit"):
+        return [*made.split(INTERACTIONS)]
+    if name == "InteractionRecommender":
+        return made.fit(INTERACTIONS)
     if name == "QueryRanker":
         return made.fit(X, Y, qid=Q)
     if name == "RankingEvaluator":

@@ -104,6 +104,8 @@ KINDS = {
         "None in it": [None] * N},
     "time": {"short": Q[:-1], "number": 3, "object": THING, "text": ["x"] * N, "NaN": [NAN] * N, "2-D": np.ones((N,
         2)), "not constant": range(N)},
+    "time of rows": {"short": Q[:-1], "number": 3, "object": THING, "text": ["x"] * N, "NaN": [NAN] * N, "2-D":
+        np.ones((N, 2))},
     "query ids": {"short": [1], "number": 3, "2-D": [[1, 2]], "twice": [1, 1], "None in it": [None, 1], "object":
         THING},
     "by query": {"none": {"nope": 1}, "number": 3, "text": "x", "list": [1], "object": THING},
@@ -179,6 +181,12 @@ KINDS = {
         "texts": ("x", "y")},
     "grades by document": {"text": "x", "number": 3, "object": THING, "None": None, "short": [1], "dict": {"q": {"d":
         1}}, "text in it": ["x", "y"], "inf": [INF, 1], "NaN": [NAN, NAN]},
+    "interactions": {"1-D": Y, "one column": X[:, :1], "None": None, "number": 3, "object": THING},
+    "items": {"empty": [], "twice": [1, 1], "None in it": [None, 1], "2-D": np.ones((2, 2)), "unhashable": [[1], [2]],
+        "text": "x", "None": None, "number": 3, "object": THING},
+    "column of interactions": {"none": "nope", "outside": 99, "float": 0.5, "list": ["nope"], "bool": True, "object":
+        THING},
+    "column to come": {"float": 0.5, "list": ["nope"], "bool": True, "object": THING},
 }  # fmt: skip
 
 KIND_OF = {
@@ -202,7 +210,8 @@ KIND_OF = {
     "noise": "not negative", "difference": "number", "baseline": "name", "model": "name", "a": "name", "b": "name",
     "name": "text or None", "prefix": "text", "tag": "tag", "ax": "axes", "comparison": "result", "other": "result",
     "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run", "qrels": "run",
-    "exclude": "exclude", "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
+    "exclude": "exclude", "items": "items", "users": "of the model",
+    "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
     "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
     "aliases", "properties": "unknown", "pools": "pools", "query_relevance": "run", "scores": "run", "measures":
@@ -240,7 +249,13 @@ KIND_AT = {
     "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",
     "compat.*(measure)": "text", "compat.*(values)": "numbers of queries",
     "display.SegmentsDisplay(confidence_level)": "level or nothing", "RankingScorers.prepare(rows)": "nothing",
-    "group_sizes(qid)": "ids", "display.Cutoff*(confidence_level)": "level or nothing",
+    "group_sizes(qid)": "ids", "InteractionRecommender.*t(X)": "interactions", 
+    "make_recommender_scorer([ui]*[rm])": "column to come",
+    **dict.fromkeys([f"{door}({column})" for door in ("LeaveLastOut", "GlobalTimeSplit", "InteractionRecommender")
+    for column in ("user", "item", "time")], "column of interactions"), "LeaveLastOut.split(time)":
+    "time of rows", "GlobalTimeSplit.split(time)": "time of rows", "InteractionRecommender.recommend(*)":
+    "of the model", "InteractionRecommender.fit(sample_weight)": "of the model", "InteractionRecommender.fit(y)":
+    "targets of a model", "display.Cutoff*(confidence_level)": "level or nothing",
     **{f"display.{name}Display({argument})": "numbers to draw" for name, arguments in {"Cutoff": "k mean",
     "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength":
     "n_documents values", "QueryPrecisionRecall": "recall precision"}.items() for argument in

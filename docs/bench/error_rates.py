@@ -15,6 +15,9 @@ from sklearn_rank.datasets import make_ranking
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval, judged_interval, no_worse
+from sklearn_rank.stats._intervals import t_interval
+from sklearn_rank.stats._samples import is_skewed, sample_of
+from sklearn_rank.stats._segments import macro_mean
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 UNPAIRED = TESTS[5:]
@@ -126,6 +129,12 @@ def coverage(method, shape, n_queries, n_samples, seed, n_resamples=999):
     return found / n_samples
 
 
+def noted(shape, n_queries, n_samples, seed):
+    """Share of samples whose t interval has the note that it may not keep its level."""
+    draw, rng = SHAPES[shape][0], np.random.default_rng(seed)
+    return np.mean([is_skewed(sample_of(draw(rng, n_queries), None)) for _ in range(n_samples)])
+
+
 def show_coverage(n_samples, seed, queries=(10, 20, 50, 100, 200)):
     print("| values | method |", " | ".join(f"{n} queries" for n in queries), "|")
     print("|---" * (len(queries) + 2) + "|")
@@ -133,6 +142,127 @@ def show_coverage(n_samples, seed, queries=(10, 20, 50, 100, 200)):
         for method in ("t", "percentile", "bca"):
             rates = [coverage(method, shape, n, n_samples, seed) for n in queries]
             print(f"| {shape} | `{method}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+        rates = [noted(shape, n, n_samples, seed) for n in queries]
+        print(f"| {shape} | noted |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+
+
+def success_coverage(method, rate, n_queries, n_samples, seed):
+    """Share of samples of successes whose interval of level 0.95 holds the true rate."""
+    rng, found = np.random.default_rng(seed), 0
+    for _ in range(n_samples):
+        low, high = confidence_interval((rng.random(n_queries) < rate).astype(float), method=method)
+        found += low <= rate <= high
+    return found / n_samples
+
+
+def paired_successes(rng, n_queries, rate, gain=0.0):
+    """Successes of two systems, alike on six queries in ten."""
+    alike, own = rng.random(n_queries) < 0.6, rng.random((2, n_queries))
+    a, b = own[0] < rate, np.where(alike, own[0], own[1]) < rate + gain
+    return a.astype(float), b.astype(float)
+
+
+def success_differences(method, rate, n_queries, n_samples, seed, gain=0.0):
+    """Share of pairs whose interval of level 0.95 does not hold the true difference, or whose p-value is at LEVEL."""
+    rng, found = np.random.default_rng(seed), 0
+    for _ in range(n_samples):
+        a, b = (
+            Evaluation.from_values(range(n_queries), {"hit@10" if method == "newcombe" else "own": values})
+            for values in paired_successes(rng, n_queries, rate, gain)
+        )
+        result = compare(b, a, test="randomization" if method == "randomization" else "t")
+        low, high = result.confidence_interval
+        found += result.pvalue <= LEVEL if method == "randomization" else not low <= gain <= high
+    return found / n_samples
+
+
+def show_successes(n_samples, seed, queries=(5, 20, 100, 500)):
+    print("| rate | interval |", " | ".join(f"{n} queries" for n in queries), "|")
+    print("|---" * (len(queries) + 2) + "|")
+    for rate in (0.05, 0.2, 0.5):
+        for method in ("t", "wilson"):
+            rates = [success_coverage(method, rate, n, n_samples, seed) for n in queries]
+            print(f"| {rate} | `{method}` |", " | ".join(f"{x:.3f}" for x in rates), "|", flush=True)
+    print("\nDifferences of two systems, shares of errors:\n")
+    print("| rates | method |", " | ".join(f"{n} queries" for n in queries[1:]), "|")
+    print("|---" * (len(queries) + 1) + "|")
+    for rate, gain in ((0.05, 0), (0.05, 0.1), (0.5, 0), (0.5, 0.1)):
+        for method in ("t", "newcombe", "randomization")[: 3 if gain == 0 else 2]:
+            rates = [success_differences(method, rate, n, n_samples, seed, gain) for n in queries[1:]]
+            print(
+                f"| {rate} and {rate + gain:g} | `{method}` |", " | ".join(f"{x:.3f}" for x in rates), "|", flush=True
+            )
+
+
+WEIGHTS = {
+    "log-normal": lambda rng, n: np.exp(rng.normal(size=n)),
+    "a tenth has half of the weight": lambda rng, n: np.where(np.arange(n) < max(n // 10, 1), 9.0, 1.0),
+}
+"""Weights of queries, which do not depend on the values."""
+
+WEIGHT_METHODS = ("t", "randomization", "bootstrap", "percentile", "bca", "repeated")
+
+
+def weight_rejections(method, weights, n_queries, n_pairs, seed, n_resamples=999):
+    """Share of pairs of equal systems that a test at LEVEL says to differ, or whose interval does not hold 0.
+
+    "repeated" is the t test of queries that are there as often as their weight says, rounded.
+    """
+    rng, found = np.random.default_rng(seed), 0
+    for i in range(n_pairs):
+        a, b = systems(rng, n_queries, [0, 0])
+        weight, options = WEIGHTS[weights](rng, n_queries), {"n_resamples": n_resamples, "random_state": i}
+        if method in ("percentile", "bca"):
+            low, high = confidence_interval(a - b, weight=weight, method=method, **options)
+            found += not low <= 0 <= high
+        elif method == "repeated":
+            times = np.maximum(np.round(weight), 1).astype(int)
+            found += compare(np.repeat(a, times), np.repeat(b, times)).pvalue <= LEVEL
+        else:
+            found += compare(a, b, weight=weight, test=method, **options).pvalue <= LEVEL
+    return found / n_pairs
+
+
+def show_weights(n_pairs, seed, queries=(10, 20, 50, 200)):
+    print("| weights | method |", " | ".join(f"{n} queries" for n in queries), "|")
+    print("|---" * (len(queries) + 2) + "|")
+    for weights in WEIGHTS:
+        for method in WEIGHT_METHODS:
+            rates = [weight_rejections(method, weights, n, n_pairs, seed) for n in queries]
+            print(f"| {weights} | `{method}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+
+
+SEGMENT_SIZES = {
+    "five of 10": [10] * 5,
+    "five of 50": [50] * 5,
+    "5, 50, 500": [5, 50, 500],
+    "3, 200, 200": [3, 200, 200],
+}
+
+
+def macro_coverage(df, sizes, n_samples, seed):
+    """Share of samples whose interval of level 0.95 holds the mean over segments, and its mean width.
+
+    `df` is "satterthwaite", or "n - segments", as survey software has it.
+    """
+    rng, segment = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes)
+    found, width = 0, 0.0
+    for _ in range(n_samples):
+        x = ndcg_like(rng, len(segment)) + segment
+        mean, error, free, n_segments = macro_mean(x, segment)
+        free = free if df == "satterthwaite" else len(x) - n_segments
+        low, high = t_interval(mean, error, free, 0.95, "two-sided")
+        found += low <= mean_ndcg() + (len(sizes) - 1) / 2 <= high
+        width += (high - low) / n_samples
+    return found / n_samples, width
+
+
+def show_macro(n_samples, seed):
+    print("| degrees of freedom |", " | ".join(SEGMENT_SIZES), "|")
+    print("|---" * (len(SEGMENT_SIZES) + 1) + "|")
+    for df in ("satterthwaite", "n - segments"):
+        rates = [macro_coverage(df, sizes, n_samples, seed) for sizes in SEGMENT_SIZES.values()]
+        print(f"| {df} |", " | ".join(f"{rate:.3f} ({width:.3f})" for rate, width in rates), "|", flush=True)
 
 
 def cluster_sizes(n_clusters, equal):
@@ -314,22 +444,18 @@ def main():
     parser.add_argument("--segments", action="store_true", help="only the test that segments differ")
     parser.add_argument("--gate", action="store_true", help="only the gate, where the new system loses the margin")
     parser.add_argument("--judges", action="store_true", help="only intervals where a model judges most queries")
+    parser.add_argument("--successes", action="store_true", help="only intervals and tests of success rates")
+    parser.add_argument("--weights", action="store_true", help="only tests and intervals where queries have weights")
+    parser.add_argument("--macro", action="store_true", help="only intervals of means over segments")
     args = parser.parse_args()
-    if args.gate:
-        show_gate(args.pairs, args.seed)
-        return
-    if args.judges:
-        show_judges(args.pairs, args.seed)
-        return
-    if args.segments:
-        show_segments(args.pairs, args.seed)
-        return
-    if args.clusters:
-        show_clusters(args.pairs, args.seed)
-        return
-    if args.intervals:
-        show_coverage(args.pairs, args.seed)
-        return
+    parts = {
+        "segments": show_segments, "clusters": show_clusters, "intervals": show_coverage, "gate": show_gate,
+        "judges": show_judges, "successes": show_successes, "weights": show_weights, "macro": show_macro,
+    }  # fmt: skip
+    for name, show in parts.items():
+        if getattr(args, name):
+            show(args.pairs, args.seed)
+            return
     heads = [f"{what}, {n} queries" for what in ("false positives", "power") for n in args.queries]
     if args.folds:
         show_folds(args.pairs, args.queries, heads)

@@ -18,7 +18,7 @@ from sklearn_rank import stats
 from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import direction_of
+from sklearn_rank._metric.names import direction_of, is_binary
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo, echo_all, one_line
 from sklearn_rank._utils.typing import Array
@@ -172,6 +172,7 @@ class TableValues:
     values: Mapping[str, Array] = field(default_factory=dict)
     label_fingerprints: None = None
     clusters: None = None
+    weight: Array | None = None
 
     @property
     def per_query(self) -> dict[str, Array]:
@@ -188,10 +189,15 @@ class TableValues:
         """Whether a higher value of a metric is better."""
         return {name: column.greater_is_better for name, column in self.columns.items()}
 
-    def counts_queries_equally(self, metric: str) -> bool:
-        """Whether the mean of a metric gives every query the same weight."""
-        weighted = any(column.weighted for column in self.columns.values())
-        return not weighted and self.columns[metric].average == "macro"
+    @property
+    def average(self) -> dict[str, str]:
+        """Kind of each mean."""
+        return {name: column.average for name, column in self.columns.items()}
+
+    @property
+    def is_binary(self) -> dict[str, bool]:
+        """Whether a metric is 0 or 1 for each query by its definition, which names of the user's own do not say."""
+        return {name: is_binary(column.name) for name, column in self.columns.items()}
 
 
 class TableComparison(NamedTuple):
@@ -221,10 +227,10 @@ class TableComparison(NamedTuple):
             checked = replace(checked, greater_is_better=direction_of(chosen, argument="greater_is_better=False"))
         return cls(chosen, {name: columns[chosen] for name, columns in tables.items()}, checked)
 
-    def result(self, values: Mapping[str, tuple[NDArray[Any], Array]]) -> ComparisonResult:
-        """Compare ids and values of both systems."""
+    def result(self, values: Mapping[str, tuple[NDArray[Any], Array, Array | None]]) -> ComparisonResult:
+        """Compare ids, values and weights of both systems."""
         a, b = (
-            TableValues({self.metric: self.columns[name]}, qid, {self.metric: of_system})
-            for name, (qid, of_system) in values.items()
+            TableValues({self.metric: self.columns[name]}, qid, {self.metric: of_system}, weight=weight)
+            for name, (qid, of_system, weight) in values.items()
         )
         return stats.compare(a, b, metric=self.metric, **vars(self.options))

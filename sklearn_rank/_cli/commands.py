@@ -71,9 +71,11 @@ def compare_runs(options: argparse.Namespace) -> None:
             correction=None if options.correction == "none" else options.correction,
         )  # fmt: skip
         table = comparison.table
-        rows += [(_heading(options, metric), *row) for row in table.rows]
+        # A line for a terminal lacks the last column, the number of queries: they are won, tied or lost.
+        shown = slice(-1 if options.format == "table" else None)
+        rows += [(_heading(options, metric), *row[shown]) for row in table.rows]
         nested[metric] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    show(("metric", *table.columns), rows, nested, options.format, fit=True)
+    show(("metric", *table.columns[shown]), rows, nested, options.format, fit=True)
 
 
 def list_metrics(options: argparse.Namespace) -> None:

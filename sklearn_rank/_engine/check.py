@@ -32,7 +32,7 @@ READ = np.float64, np.float32, np.int64, np.int32
 """Types of labels that the kernel reads."""
 
 ID_KINDS = {"i": "int", "u": "int", "f": "float", "U": "str", "T": "str"}
-"""What ids are, by the kind of their array; those of other arrays are objects."""
+"""Name of the kind of ids, by the kind of their array; any other is "object"."""
 
 HIGHEST_WEIGHT = 1e200
 """Highest weight; a sum of these, times values, is far from the range of a float."""
@@ -240,7 +240,7 @@ def with_scores(
     queries: Queries, y_score: MatrixLike, shape: tuple[int, ...], *, mask: ArrayLike | None, n_jobs: int | None,
     score_name: str,
 ) -> Queries:  # fmt: skip
-    """The same queries with the scores of another system; `shape` is that of the scores that they had."""
+    """The same queries with the scores of another system; the first had scores of this `shape`."""
     score, is_matrix = as_floats(y_score, score_name), queries.origin.first_query is not None
     if not is_matrix:
         score, shape = column(score), shape[:1]
@@ -317,7 +317,7 @@ def check_scores(score: Any, name: str) -> Array:
 
 
 def refuse_scores(score: NDArray[Any], name: str, row_of: Callable[[NDArray[np.bool_]], int] = first_row) -> None:
-    """Refuse scores of which one is NaN or +inf, naming the first and its row."""
+    """Refuse scores because one is NaN or +inf; the first and its row are named."""
     bad = ~(score < np.inf)
     raise ValueError(
         f"{name} must not contain NaN or +inf (-inf marks a document that was judged but not retrieved). "
@@ -410,7 +410,7 @@ def check_query_weight(sample_weight: ArrayLike, n_queries: int, *, may_be_zero:
 
 
 def refuse_bad_weight(weight: Array, *, may_be_zero: bool = False) -> None:
-    """Refuse weights of which no mean can be taken: one is negative or not finite, all are zero, or sums overflow."""
+    """Refuse weights that allow no mean: one is negative or not finite, all are zero, or sums would overflow."""
     lowest, highest = weight.item(weight.argmin()), weight.item(weight.argmax())
     if not (0 <= lowest and highest < np.inf and (may_be_zero or highest > 0)):
         raise ValueError(

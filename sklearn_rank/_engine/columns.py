@@ -48,8 +48,8 @@ def queries_in(x: Any) -> Any:
 def check_rows(**given: Any) -> None:
     """Refuse objects of pandas, given by the names of arguments, whose labels are not equal.
 
-    An index that is "qid" alone names queries. It must equal others that do; beside labels of rows, which say nothing
-    about queries, rows go by position as long as those labels rise and are not the queries in another order.
+    An index that is only "qid" names queries, and must equal others that do. If others have labels of rows, which say
+    nothing about queries, rows go by position as long as those labels rise and are not the queries in another order.
     """
     labels = {name: index for name, x in given.items() if (index := labels_of(x)) is not None}
     if len(labels) < 2:
@@ -148,7 +148,7 @@ def _are_queries(rows: Any, queries: Any) -> bool:
 
 
 def _of_one_kind(index: Any, other: Any) -> tuple[Any, Any]:
-    """Two indexes without the level "qid" where one of them alone has it, beside labels of rows."""
+    """Two indexes without the level "qid" where only one of them has it, together with labels of rows."""
     if ("qid" in index.names) == ("qid" in other.names):
         return index, other
     return tuple(x.droplevel("qid") if "qid" in x.names and x.nlevels > 1 else x for x in (index, other))

@@ -1,7 +1,7 @@
 """Fingerprints of the labels of each query, so that results on different labels are not compared.
 
 A fingerprint is a sum of hashes over the documents of a query, so their order does not matter. Documents with label 0
-and without a label do not count, as their number depends on what a system retrieved.
+and without a label do not count, because their number depends on what a system retrieved.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn_rank._utils.threads import for_each
 
 Fingerprints = NDArray[np.uint32]
 HASHED_PER_BLOCK = 2**14
-"""Documents at a time: few enough that arrays of them come from memory that was used before."""
+"""Documents at a time: their arrays come from memory that was used before."""
 
 
 def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints:

@@ -19,7 +19,7 @@ EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
 """Whole numbers up to which the narrow types of floats are exact."""
 
 COMPLETE = {str, bytes, int, bool}
-"""Types of ids of which none is missing, as no NaN is."""
+"""Types of ids that cannot be missing, because they have no NaN."""
 
 MISSING = "Every row needs a query, so qid must not contain missing values. Got None or NaN."
 
@@ -72,8 +72,8 @@ def _refuse_rounded(qid: Any) -> None:
     ids = np.asarray(as_numpy(qid))
     if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT_BELOW[dtype]:
         raise ValueError(
-            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT_BELOW[dtype]}, so keep "
-            f"ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
+            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT_BELOW[dtype]}, so "
+            f"keep ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
         )
 
 
@@ -122,7 +122,7 @@ def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]],
     if len(types) > 1 or not _is_plain(*types) or (types == {bytes} and b"\0" in b"".join(qid)):
         return _objects(qid), as_they_are
     array = np.asarray(qid)
-    lost = types == {int} and array.dtype.kind == "f"  # of ints below 0 beside some from 2**63 on
+    lost = types == {int} and array.dtype.kind == "f"  # ints below 0 together with some from 2**63 on
     return _objects(qid) if lost else array, as_they_are
 
 
@@ -163,7 +163,7 @@ TEXT = ("string", "large_string", "string_view", "String", "str", "string[pyarro
 
 
 def arrow_text(x: Any, n_rows: int) -> ArrowText | None:
-    """Text in the memory of Arrow, of so many rows of which none is missing; None for others, and without pyarrow."""
+    """Text of so many rows in the memory of Arrow, none missing; None for anything else, and without pyarrow."""
     x = one_column(x)
     dtype = getattr(x, "dtype", getattr(x, "type", None))
     if isinstance(dtype, np.dtype) or getattr(dtype, "storage", None) == "python" or str(dtype) not in TEXT:
@@ -224,7 +224,7 @@ def id_order(ids: NDArray[Any]) -> NDArray[np.int64]:
     if ids.dtype != object:
         return np.argsort(ids, kind="stable")
     values = ids.tolist()
-    if not all(type(value) is str for value in values):  # text alone sorts much faster without keys
+    if not all(type(value) is str for value in values):  # mere text sorts much faster without keys
         values = [_key(value) for value in values]
     try:
         return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)

@@ -1,9 +1,10 @@
 """Formulas as plans: recorded once, bound to arrays, and run on one block of rows after the other.
 
-A formula is called with a `Ranked` whose order is not known yet. What it asks for is recorded. A primitive or a ufunc
-gives a `Recorded`, which stands for its result. A function of the label gives a table by grade. Equal calls are one,
-whichever formula makes them. A formula that does anything else, such as to look at values, raises `NotRecorded`. It runs
-eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for rows that all have a rank.
+A formula is called with a `Ranked` whose order is not known yet, and what it asks for is recorded. A primitive or a
+ufunc gives a `Recorded`, which stands for its result. A function of the label gives a table by grade. Equal calls are
+recorded once, whichever formula makes them. A formula that does anything else, such as to look at values, raises
+`NotRecorded`. It runs eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for
+rows that all have a rank.
 """
 
 from __future__ import annotations

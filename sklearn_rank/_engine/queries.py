@@ -139,7 +139,7 @@ class Queries:
 
     @cached_property
     def without_negative(self) -> Queries:
-        """The same queries; negative labels are those of documents that were in the pool and that nobody judged."""
+        """The same queries; a negative label means that a document was in the pool and was not judged."""
         lowest, highest = self.facts.label_range
         if lowest >= 0:
             return self
@@ -215,7 +215,7 @@ def blocks_of(indptr: Index, n_rows: int) -> list[tuple[int, int]]:
 
 
 def is_pooled(label: Array) -> NDArray[np.bool_]:
-    """Whether each label is that of a document that was in the pool and not judged."""
+    """Whether each label means that a document was in the pool and not judged."""
     return np.ascontiguousarray(label).view(np.uint64) == POOLED.view(np.uint64)
 
 
@@ -231,8 +231,8 @@ def pooled_if_negative(label: Array) -> Array:
 class DocumentsWithoutRow:
     """Groups of documents of one query and label: they stand below the list (`ranked`), or were not retrieved.
 
-    Most metrics only need their number. `kept` is how many of each group an ideal list can hold: none of a label that
-    is not above 0, else as many as such a list is deep.
+    Most metrics only need their number. `kept` is how many of each group an ideal list can hold: at most its depth if
+    the label is above 0, else 0.
     """
 
     query: Index
@@ -282,7 +282,7 @@ class DocumentsWithoutRow:
         return np.bincount(self.query, count, self.n_queries)[:, None].astype(np.float64)
 
     def add_kept(self, label: Array, indptr: Index) -> tuple[Array, Index]:
-        """Labels of listed documents, and of those that an ideal list can hold besides."""
+        """Labels of listed documents, and of others that an ideal list can hold."""
         added = np.repeat(self.query, self.kept)
         n_added = np.bincount(added, minlength=self.n_queries)
         label = np.insert(label, indptr[added + 1], np.repeat(self.label, self.kept))
@@ -297,7 +297,7 @@ class LazyQueries:
     """Queries that are built block by block when they are needed, and not kept.
 
     `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
-    also those not retrieved. `done` is told how many queries are done with, each time.
+    also those not retrieved. `done` is called with the number of queries after each block.
     """
 
     n_documents: Index

@@ -191,8 +191,8 @@ class Ranking:
     def by_label(cls, label: Array, indptr: Index, depth: int) -> Ranking:
         """Rank all rows by falling label: the ideal order."""
         longest, ptr = order_kernels.longest(indptr), np.empty(len(indptr), dtype=np.int64)
-        out = np.empty(len(label))
-        order_kernels.rank_labels(label, indptr, depth, longest, out, ptr, np.empty(sorting_kernels.memory_for(longest)))
+        out, memory = np.empty(len(label)), np.empty(sorting_kernels.memory_for(longest))
+        order_kernels.rank_labels(label, indptr, depth, longest, out, ptr, memory)
         return cls(Labels(label, indptr), label, ptr, sorted_label=out[: ptr[-1]], depth=depth)
 
     @classmethod

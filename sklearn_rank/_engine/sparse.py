@@ -114,7 +114,7 @@ def csr(matrix: Any, name: str, first: int = 0) -> Any:
 
 
 def _reals(matrix: Any, name: str) -> Any:
-    """Matrix, sparse or not, of real numbers, none of which is lost as float64."""
+    """Matrix, sparse or not, of real numbers that float64 keeps apart."""
     if not sparse.issparse(matrix):
         return as_reals(matrix, name)
     if matrix.dtype.kind not in "biuf":
@@ -189,7 +189,7 @@ def check_sparse(
     y_true: MatrixLike, y_score: MatrixLike, *, qid: ArrayLike | None, sample_weight: ArrayLike | None,
     tie_break: ArrayLike | None,
 ) -> tuple[LazyQueries, Array | None]:  # fmt: skip
-    """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries besides."""
+    """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries too."""
     for name, given in (("qid", qid), ("tie_break", tie_break)):
         if given is not None:
             raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")
@@ -206,7 +206,7 @@ def check_sparse(
 
 
 def _list_scores(y_score: ArrayLike) -> Any:
-    """Scores of listed documents, one for each; those of -inf count as not retrieved, as those without an entry do."""
+    """Scores of listed documents, one for each; -inf and a missing entry mean not retrieved."""
     score = sparse.csr_array(y_score, dtype=np.float64, copy=True)
     score.sum_duplicates()
     _refuse_bad_scores(score.data, lambda at: np.searchsorted(score.indptr, at, side="right") - 1)

@@ -80,8 +80,8 @@ def compare_systems(
         Query of each row. None: taken from the level "qid" of the index of `y_true`. Of a table its column, by default
         "qid". Runs have their own.
     sample_weight : array-like of shape (n_samples,), str or mapping, default=None
-        Weight of each row's query in the mean, as an array, a column, or by query. There are no tests of weighted
-        means.
+        Weight of each row's query in the mean, as an array, a column, or by query. Intervals and tests are of the
+        weighted means; tests other than "t", "randomization" and "bootstrap" leave them untested.
     by : array-like of shape (n_samples,), dict, frame, str or list of str, default=None
         Attributes of each row's query, such as its country, as `evaluate`, `evaluate_frame` and `evaluate_run` take
         them.

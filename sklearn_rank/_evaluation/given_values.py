@@ -50,6 +50,8 @@ class GivenValues:
         How the mean was taken.
     greater_is_better : bool
         Whether a higher value is better.
+    is_binary : bool
+        Whether the metric is 0 or 1 for each query, by its definition.
     """
 
     of_queries: Array
@@ -58,6 +60,7 @@ class GivenValues:
     meaning: str
     average_kind: str
     greater_is_better: bool
+    is_binary: bool = False
 
     def values(self) -> Array:
         """Value of each query, shape (n_queries, 1)."""

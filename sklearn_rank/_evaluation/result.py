@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -22,6 +22,7 @@ from sklearn_rank._evaluation.given_values import (
     mean_of,
 )
 from sklearn_rank._evaluation.segments import (
+    MACRO_COLUMNS,
     SEGMENT_COLUMNS,
     Segments,
     SegmentsBy,
@@ -32,9 +33,10 @@ from sklearn_rank._evaluation.segments import (
 )
 from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._metric.names import direction_of, tracker_names
-from sklearn_rank._metric.notation import labelled
+from sklearn_rank._metric.names import is_binary as is_binary_by_name
+from sklearn_rank._metric.notation import display_name, labelled
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.constraints import COUNT, is_key
+from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
@@ -43,7 +45,7 @@ from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats._heterogeneity import Heterogeneity
+    from sklearn_rank.stats._segments import Heterogeneity
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +90,8 @@ class Evaluation(TableReport, Saveable):
         cls, qid: ArrayLike, values: Mapping[str, ArrayLike], *, undefined: Mapping[str, ArrayLike] | None = None,
         means: Mapping[str, float] | None = None, meaning: Mapping[str, str] | None = None,
         average: Mapping[str, str] | None = None, greater_is_better: Mapping[str, bool] | None = None,
-        n_documents: ArrayLike | None = None, weight: ArrayLike | None = None,
+        is_binary: Mapping[str, bool] | None = None, n_documents: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
         label_fingerprints: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
     ) -> Self:  # fmt: skip
         """Make a result of values that were computed elsewhere.
@@ -111,6 +114,9 @@ class Evaluation(TableReport, Saveable):
         greater_is_better : dict of str to bool, default=None
             Whether a higher value is better. Where none is given: as the metric of that name says, True for a name
             of your own, which must not end in "_error", "_loss" and the like.
+        is_binary : dict of str to bool, default=None
+            Whether a metric is 0 or 1 for each query by its definition, see `confidence_interval`. Where none is given:
+            as the metric of that name says, False for a name of your own.
         n_documents : array-like of shape (n_queries,), default=None
             Number of documents of each query.
         weight : array-like of shape (n_queries,), default=None
@@ -144,7 +150,7 @@ class Evaluation(TableReport, Saveable):
         """
         check_metric_names(
             values, undefined=undefined, means=means, meaning=meaning, average=average,
-            greater_is_better=greater_is_better,
+            greater_is_better=greater_is_better, is_binary=is_binary,
         )  # fmt: skip
         ids = check_ids(qid)
         weight = None if weight is None else check_weight(weight, ids)
@@ -163,6 +169,7 @@ class Evaluation(TableReport, Saveable):
                 direction_of(name, argument=f"greater_is_better={{{echo(name)}: False}}")
                 if direction is None
                 else bool(direction),
+                bool((is_binary or {}).get(name, is_binary_by_name(name))),
             )
         counts = DataCounts(
             None if n_documents is None else check_column("n_documents", n_documents, ids, np.int64),
@@ -203,6 +210,17 @@ class Evaluation(TableReport, Saveable):
         return {name: result.average_kind for name, result in self._metrics.items()}
 
     @cached_property
+    def is_binary(self) -> dict[str, bool]:
+        """Whether a metric is 0 or 1 for each query by its definition, such as a hit rate."""
+        return {name: _is_binary(result) for name, result in self._metrics.items()}
+
+    @cached_property
+    def n_in_mean(self) -> dict[str, int]:
+        """Number of queries in the mean of each metric: those with a value, and a weight that is not 0."""
+        counts = True if self.weight is None else self.weight > 0
+        return {name: int(np.count_nonzero(~np.isnan(values) & counts)) for name, values in self.per_query.items()}
+
+    @cached_property
     def greater_is_better(self) -> dict[str, bool]:
         """Whether a higher value of a metric is better."""
         return {name: result.greater_is_better for name, result in self._metrics.items()}
@@ -219,14 +237,15 @@ class Evaluation(TableReport, Saveable):
     def confidence_interval(
         self,
         confidence_level: float = 0.95,
-        method: str = "t",
+        method: str = "auto",
         *,
         n_resamples: int = 9999,
         random_state: RandomState = None,
     ) -> dict[str, tuple[float, float]]:
-        """Confidence interval of the mean over queries of each metric; every query has the same weight.
+        """Confidence interval of the mean over queries of each metric.
 
-        Where the result has `clusters`, it allows for queries of one cluster that depend on each other.
+        Where the result has `weight`, it is of the weighted mean, by linearization. Where it has `clusters`, it allows
+        for queries of one cluster that depend on each other. See `sklearn_rank.stats.confidence_interval`.
 
         The interval covers other queries of the same kind, not other training sets. Queries that are left out of the
         mean are left out here.
@@ -235,9 +254,12 @@ class Evaluation(TableReport, Saveable):
         ----------
         confidence_level : float, default=0.95
             Between 0 and 1, exclusive.
-        method : {"t", "percentile", "bca"}, default="t"
-            Student's t; percentiles of the bootstrap; bias-corrected and accelerated ones. The bootstrap needs about
-            50 queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
+        method : {"auto", "t", "wilson", "percentile", "bca"}, default="auto"
+            Student's t; Wilson's score interval of a success rate; percentiles of the bootstrap; bias-corrected and
+            accelerated ones. "auto" is Wilson's for a metric that is 0 or 1 by its definition (`is_binary`), such as a
+            hit rate or P@1, where all its values are 0 or 1 and the result has neither weights nor clusters; else
+            Student's t. The bootstrap needs about 50 queries: with 20, a BCa interval of level 0.95 holds the mean of
+            skewed values 0.91 times.
         n_resamples : int, default=9999
             Bootstrap samples.
         random_state : int, RandomState, Generator or None, default=None
@@ -246,28 +268,56 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         dict of str to (float, float)
-            (nan, nan) with fewer than two queries or clusters, and for a mean that is weighted, pooled or geometric;
-            for these, resample `per_query` and `weight`.
+            (nan, nan) with fewer than two queries or clusters, and for a mean that is pooled or geometric.
 
         Raises
         ------
         ValueError
-            If a keyword is invalid.
-        """
-        from sklearn_rank.stats._intervals import confidence_interval  # loads scipy.stats
+            If a keyword is invalid, or the method is "wilson" for other values than 0 and 1.
 
+        Examples
+        --------
+        One hit in three queries:
+
+        >>> from sklearn_rank.results import Evaluation
+        >>> result = Evaluation.from_values(["a", "b", "c"], {"hit@10": [1, 0, 0]})
+        >>> low, high = result.confidence_interval()["hit@10"]
+        >>> round(low, 4), round(high, 4)
+        (0.0615, 0.7923)
+        """
+        from sklearn_rank.stats._arguments import METHODS  # loads scipy.stats
+        from sklearn_rank.stats._intervals import confidence_interval, method_of_metric
+
+        one_of("auto", *METHODS, doc="").check("method", method, "confidence_interval")
+        options: dict[str, Any] = {
+            "weight": self.weight,
+            "clusters": self.clusters,
+            "confidence_level": confidence_level,
+            "n_resamples": n_resamples,
+            "random_state": random_state,
+        }
         intervals = {}
         for name, values in self.per_query.items():
-            # Undefined values give no interval, but keywords are checked.
-            values = values if self.counts_queries_equally(name) else np.full_like(values, np.nan)
-            intervals[name] = confidence_interval(
-                values, method=method, confidence_level=confidence_level, n_resamples=n_resamples,
-                random_state=random_state, clusters=self.clusters,
-            )  # fmt: skip
+            if self.average[name] != "macro":
+                # Undefined values give no interval, but keywords are checked.
+                values = np.full_like(values, np.nan)
+            chosen = method_of_metric(method, values, self.weight, self.clusters, is_binary=self.is_binary[name])
+            intervals[name] = confidence_interval(values, method=chosen, **options)
         return intervals
 
+    def _skewed(self) -> list[str]:
+        """Metrics whose interval may not keep its level: queries are few for such skewed values."""
+        from sklearn_rank.stats._intervals import may_not_keep_level  # loads scipy.stats
+
+        return [
+            name
+            for name, values in self.per_query.items()
+            if self.average[name] == "macro"
+            and may_not_keep_level(values, self.weight, self.clusters, is_binary=self.is_binary[name])
+        ]
+
     def counts_queries_equally(self, metric: str) -> bool:
-        """Whether the mean of a metric gives every query the same weight, as tests and intervals assume.
+        """Whether the mean of a metric gives every query the same weight.
 
         Parameters
         ----------
@@ -432,8 +482,9 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         Segments
-            ``table``, ``overall``, ``gap``, ``pvalue``, ``to_frame()``. A segment of fewer than two queries, or
-            clusters, has no interval. Neither intervals nor the test are corrected for the number of segments.
+            ``table``, ``overall``, ``gap``, ``pvalue``, ``macro()``, ``to_frame()``. A segment of fewer than two
+            queries, or clusters, has no interval. Neither intervals nor the test are corrected for the number of
+            segments.
 
         Raises
         ------
@@ -465,8 +516,10 @@ class Evaluation(TableReport, Saveable):
         names = [*self._metrics] if metric is None else [known_metric(self, metric)]
         parts = partition(self, by, "segments", SEGMENT_COLUMNS)
         everything = self._taken(slice(None), names)
-        of_parts = [(values, numbers_of(self._taken(rows, names), confidence_level)) for values, rows in parts.rows()]
-        tests = {name: self._segments_differ(name, parts.segment) for name in names}
+        taken = [(values, self._taken(rows, names)) for values, rows in parts.rows()]
+        of_parts = [(values, numbers_of(part, confidence_level)) for values, part in taken]
+        both = {name: self._segments_differ(name, parts.segment, confidence_level) for name in names}
+        tests = {name: test for name, (test, _) in both.items()}
         means = {name: [numbers[name][1] for _, numbers in of_parts] for name in names}
         return Segments(
             parts.by,
@@ -478,17 +531,23 @@ class Evaluation(TableReport, Saveable):
             confidence_level,
             None if self.clusters is None else len({*self.clusters.tolist()}),
             {name: test.n_segments for name, test in tests.items()},
+            Table(("metric", *MACRO_COLUMNS), tuple((labelled(name), *row) for name, (_, row) in both.items())),
+            note_of_skew([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
         )
 
-    def _segments_differ(self, metric: str, segment: NDArray[np.int64]) -> Heterogeneity:
-        """Test that the means of a metric differ between segments."""
+    def _segments_differ(
+        self, metric: str, segment: NDArray[np.int64], confidence_level: float
+    ) -> tuple[Heterogeneity, tuple[Any, ...]]:
+        """Test that the means of a metric differ between segments, and the mean over segments."""
         from sklearn_rank.stats._clusters import clusters_of_queries  # loads scipy.stats
-        from sklearn_rank.stats._heterogeneity import equal_means
+        from sklearn_rank.stats._samples import counted, scaled, some
+        from sklearn_rank.stats._segments import equal_means, macro_row
 
-        values, cluster = self.per_query[metric], self.clusters
-        kept = ~np.isnan(values) if self.counts_queries_equally(metric) else np.zeros(len(values), dtype=bool)
+        values, cluster, weight = self.per_query[metric], self.clusters, self.weight
+        kept = counted(values, weight) & (self.average[metric] == "macro")
         numbers = None if cluster is None else clusters_of_queries(cluster, None, len(values))[kept]
-        return equal_means(values[kept], segment[kept], numbers)
+        sample = values[kept], segment[kept], numbers, scaled(some(weight, kept))
+        return equal_means(*sample), macro_row(*sample, confidence_level=confidence_level)
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Queries with the worst values of a metric, the worst first.
@@ -538,11 +597,12 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         Table
-            Metric, mean, interval (empty where there is none) and number of undefined queries.
+            Metric, mean, interval (empty where there is none) and number of undefined queries. A note names metrics
+            whose interval may not keep its level, because values are skewed and queries are few.
         """
         intervals = interval_cells(self, confidence_level)
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
-        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows))
+        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note_of_skew(self._skewed()))
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         means = self.mean()
@@ -553,6 +613,7 @@ class Evaluation(TableReport, Saveable):
                 "meaning": result.meaning,
                 "average": result.average_kind,
                 "greater_is_better": result.greater_is_better,
+                "is_binary": self.is_binary[name],
             }
             for name, result in self._metrics.items()
         ]
@@ -587,6 +648,7 @@ class Evaluation(TableReport, Saveable):
             meaning=by_metric("meaning"),
             average=by_metric("average"),
             greater_is_better=by_metric("greater_is_better"),
+            is_binary={metric["name"]: metric["is_binary"] for metric in metrics if "is_binary" in metric},
             n_documents=arrays.get("n_documents"),
             weight=arrays.get("weight"),
             label_fingerprints=arrays.get("label_fingerprints"),
@@ -619,6 +681,11 @@ def computed_values(result: Evaluation) -> dict[str, PerQuery]:
     return cast("dict[str, PerQuery]", result._metrics)
 
 
+def _is_binary(values: PerQuery | GivenValues) -> bool:
+    declared = values.spec if isinstance(values, PerQuery) else values
+    return isinstance(declared, (MetricSpec, GivenValues)) and declared.is_binary
+
+
 def known_metric(result: Evaluation, metric: object) -> str:
     """Check that a result has a metric, and return its name."""
     if not is_key(metric, result.average):
@@ -627,6 +694,13 @@ def known_metric(result: Evaluation, metric: object) -> str:
             f"{echo_all(result.average)}. Got {echo(metric)} instead."
         )
     return str(metric)
+
+
+def note_of_skew(metrics: Sequence[str]) -> str:
+    """Note under the intervals of metrics, some of which may not keep their level."""
+    from sklearn_rank.stats._intervals import skew_note  # loads scipy.stats
+
+    return skew_note([display_name(metric) for metric in metrics]) if metrics else ""
 
 
 def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:

@@ -27,6 +27,9 @@ VALUE_WIDTH = 24
 SEGMENT_COLUMNS = ("metric", "queries", "mean", "low", "high", "undefined")
 """Columns of the table behind the attributes."""
 
+MACRO_COLUMNS = ("segments", "queries", "mean", "low", "high", "standard error", "df")
+"""Columns of the mean over segments."""
+
 
 class PerQueryResult(Protocol):
     """The members of a result that are read here."""
@@ -176,6 +179,39 @@ class Segments(TableReport):
     confidence_level: float = 0.95
     n_clusters: int | None = field(default=None)
     n_tested: Mapping[str, int] = field(default_factory=dict)
+    _macro: Table = field(default_factory=lambda: Table((), ()))
+    _note: str = ""
+
+    def macro(self) -> Table:
+        """Mean over segments of their means, each segment counting once, such as over the data sets of a benchmark.
+
+        Returns
+        -------
+        Table
+            A row for each metric: number of segments and of queries in the mean, the mean with its interval, its
+            standard error and degrees of freedom. A segment without a defined query is left out. None of the latter
+            where a segment has fewer than two queries, or clusters, and nothing for a mean that is pooled or geometric.
+
+        Notes
+        -----
+        The interval is of other queries of the same segments, not of other segments. Its squared standard error is the
+        sum of those of the segments over their squared number, that of a stratified sample; it equals R's
+        ``survey::svymean`` with a stratum for each segment and weights of 1 over its number of queries. The degrees of
+        freedom are Satterthwaite's, because a segment of few queries can have most of the variance.
+
+        Examples
+        --------
+        The segment "f" has one query more, and both count the same:
+
+        >>> from sklearn_rank.results import Evaluation
+        >>> result = Evaluation.from_values(
+        ...     range(5), {"mrr": [1, 0.5, 0.25, 0.25, 1]}, by={"language": list("ddfff")}
+        ... )
+        >>> result.segments("language").macro()
+        metric   segments   queries     mean      low     high   standard error       df
+        MRR             2         5   0.6250   0.0205   1.2295           0.1768   2.6667
+        """
+        return self._macro
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame, without the row of all queries; needs the extra "pandas"."""
@@ -192,7 +228,7 @@ class Segments(TableReport):
         for metric, p in self.pvalue.items():
             tested = "no test" if math.isnan(p) else f"{self.test}{self._left_out(metric)} p = {cell(p)}"
             notes.append(f"{display_name(metric)}: gap {cell(self.gap[metric])}, {tested}")
-        return notes
+        return [*notes, self._note] if self._note else notes
 
     def _left_out(self, metric: str) -> str:
         """How many segments the test is of, where it leaves some out."""

@@ -69,6 +69,9 @@ def metric(
         - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
         - ``max_weight=None``: highest weight of a `discount` that keeps to the bounds, infinity for any; weights must
           then not rise with the rank nor be negative. None: they may be anything;
+        - ``binary=False``: True if a query without tied documents has the value 0 or 1. Where that depends on the
+          cutoff or on keywords: a function of the `MetricSpec`, such as ``lambda spec: spec.k == 1``. Its intervals are
+          those of success rates, see `Evaluation.confidence_interval`;
         - ``supports_micro=False``: has a micro average;
         - ``pointwise=False``: scores are predictions of the label, and no order matters, nor any cutoff;
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;

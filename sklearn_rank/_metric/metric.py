@@ -67,7 +67,7 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
         properties = {
             f.name: getattr(self, f.name)
             for f in fields(self)
-            if f.name not in ("function", "aliases", "parameter_constraints")
+            if f.name not in ("function", "aliases", "parameter_constraints", "binary")
         }
         return place_of(self.function) or f"{self.function_name} {text_of(properties)}"
 

@@ -377,6 +377,14 @@ def direction_of(name: str, *, argument: str) -> bool:
         return True
 
 
+def is_binary(name: str) -> bool:
+    """Whether the metric of that name is 0 or 1 for each query by definition; False for a name of the user's own."""
+    try:
+        return cached_spec(name).is_binary
+    except (TypeError, ValueError):
+        return False
+
+
 def tracker_names(names: Iterable[str], prefix: str = "") -> dict[str, str]:
     """Names that trackers take, by the names of metrics; those of metrics of this library parse back to the same.
 

@@ -22,6 +22,7 @@ class ValueProperties:
     finite: bool = True
     undefined_when: str = ""
     needs_relevant: bool = False
+    binary: bool | Callable[[Any], bool] = False
     supports_micro: bool = False
     transform: Callable[[Any], Any] | None = None
 
@@ -56,6 +57,7 @@ class Properties(TypedDict, total=False):
     finite: bool
     undefined_when: str
     needs_relevant: bool
+    binary: bool | Callable[[Any], bool]
     supports_micro: bool
     transform: Callable[[Any], Any] | None
     labels: tuple[float | None, float | str | None]

@@ -145,6 +145,12 @@ class MetricSpec:
         keywords = (f"{name}={text_of(self[name])}" for name in self.metric.defaults)
         return f"{self.metric.meaning}({', '.join([f'k={text_of(self.k)}', *keywords])})"
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether a query without tied documents has the value 0 or 1, by definition."""
+        binary = self.metric.binary
+        return bool(binary(self) if callable(binary) else binary)
+
     @cached_property
     def cutoffs(self) -> NDArray[np.int64]:
         """Distinct cutoffs, ascending."""

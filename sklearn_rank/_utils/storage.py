@@ -440,6 +440,8 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
         for name in ("name", "meaning"):
             part(metric, name, str)
         part(metric, "mean", int, float), part(metric, "greater_is_better", bool)
+        if "is_binary" in metric:
+            part(metric, "is_binary", bool)
         if part(metric, "average", str) not in ("macro", "micro", "geometric"):
             raise ValueError("an average must be macro, micro or geometric")
     names({"metrics": [metric["name"] for metric in metrics]}, "metrics")

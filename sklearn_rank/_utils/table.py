@@ -7,7 +7,7 @@ import re
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from numbers import Real
 from typing import Any, Self
@@ -62,6 +62,8 @@ class Table:
     ----------
     columns : tuple of str
     rows : tuple of tuples
+    note : str
+        A line under the printed table.
 
     Examples
     --------
@@ -79,13 +81,18 @@ class Table:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    note: str = field(default="", kw_only=True)
 
     def __str__(self) -> str:
         """Plain text; words are aligned to the left, numbers to the right, closer together in long lines."""
         cells = self._all_cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         gap = "   " if _columns_left(widths, 3) >= 0 else "  "
-        return "\n".join(_line(row, widths, self._numeric(), gap) for row in cells)
+        return "\n".join([*(_line(row, widths, self._numeric(), gap) for row in cells), *self._note_lines()])
+
+    def _note_lines(self) -> list[str]:
+        """The note, in lines that fit a terminal."""
+        return textwrap.wrap(printable(self.note), WIDTH)
 
     __repr__ = __str__
 
@@ -112,7 +119,7 @@ class Table:
             tuple(new if i in words else value for i, (value, new) in enumerate(zip(row, short, strict=True)))
             for row, short in zip(self.rows, cut[1:], strict=True)
         )
-        return Table(self.columns, tuple(rows))
+        return Table(self.columns, tuple(rows), note=self.note)
 
     def to_markdown(self) -> str:
         """The table in Markdown.
@@ -123,7 +130,8 @@ class Table:
         """
         rule = "|" + "|".join("---:" if right else "---" for right in self._numeric()) + "|"
         head, *body = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in self._all_cells())
-        return "\n".join([head, rule, *body])
+        note = ["", markdown_text(printable(self.note))] if self.note else []
+        return "\n".join([head, rule, *body, *note])
 
     def to_latex(self) -> str:
         """The table as a LaTeX tabular, with plain rules.
@@ -134,9 +142,9 @@ class Table:
         """
         spec = "".join("r" if right else "l" for right in self._numeric())
         head, *body = (" & ".join(map(latex_text, row)) + r" \\" for row in self._all_cells())
-        return "\n".join(
-            [f"\\begin{{tabular}}{{{spec}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
-        )
+        lines = [f"\\begin{{tabular}}{{{spec}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
+        note = [latex_note(self.note)] if self.note else []
+        return "\n".join([*lines, *note])
 
     def _repr_html_(self) -> str:
         """The table for a notebook."""
@@ -146,7 +154,8 @@ class Table:
             for tag, row in zip(["th"] + ["td"] * len(self.rows), self._all_cells(), strict=True)
         )
         rows = "\n".join(f"<tr>{row}</tr>" for row in body)
-        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
+        note = f"\n<p>{escape(printable(self.note))}</p>" if self.note else ""
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>{note}"
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
@@ -160,6 +169,53 @@ class Table:
         return [all(isinstance(v, Real) or v is None for v in column) for column in zip(*self.rows, strict=True)] or [
             False
         ] * len(self.columns)
+
+
+@dataclass(frozen=True, repr=False)
+class PartlyPrinted(Table):
+    """A table of which some columns are printed; `columns`, `rows` and `to_frame` have everything.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    rows : tuple of tuples
+    printed : tuple of str
+        Columns that are printed.
+    """
+
+    printed: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __str__(self) -> str:
+        """The printed columns, names cut where a line would not fit a terminal."""
+        return str(self._printed().fitted())
+
+    __repr__ = __str__
+
+    def to_markdown(self) -> str:
+        """The printed columns in Markdown.
+
+        Returns
+        -------
+        str
+        """
+        return self._printed().to_markdown()
+
+    def to_latex(self) -> str:
+        """The printed columns as a LaTeX tabular, with plain rules.
+
+        Returns
+        -------
+        str
+        """
+        return self._printed().to_latex()
+
+    def _repr_html_(self) -> str:
+        """The printed columns for a notebook."""
+        return self._printed()._repr_html_()
+
+    def _printed(self) -> Table:
+        places = [self.columns.index(name) for name in self.printed]
+        return Table(self.printed, tuple(tuple(row[place] for place in places) for row in self.rows), note=self.note)
 
 
 class TableReport(ABC):
@@ -240,6 +296,11 @@ def printable(text: str) -> str:
 def latex_text(text: str) -> str:
     """Text for LaTeX, its special characters escaped."""
     return "".join(LATEX_SPECIAL.get(c, c) for c in text)
+
+
+def latex_note(text: str) -> str:
+    """A small line under a tabular."""
+    return rf"\par\smallskip{{\footnotesize {latex_text(printable(text))}\par}}"
 
 
 def markdown_text(text: str) -> str:

@@ -24,11 +24,11 @@ from sklearn_rank.stats._compare import ComparisonResult
 
 
 @named_arguments
-@with_arguments_of(stats.compare, "clusters")
+@with_arguments_of(stats.compare, "clusters", "weight")
 def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> ComparisonResult:
     """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
 
-    dask joins the values by query; the ids and two numbers per query come back for the test.
+    dask joins the values by query; the ids and two numbers per query come back for the test, with weights four.
 
     Parameters
     ----------
@@ -70,11 +70,12 @@ def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> Com
     -0.25
     """
     comparison = TableComparison.of(_described({"a": a, "b": b}), metric, options)
-    joined = _joined(a, b, comparison.metric)
+    joined = _joined({"a": a, "b": b}, comparison)
     values = {}
     for name, other in (("a", "right_only"), ("b", "left_only")):
-        column = joined.loc[joined["_merge"] != other, name]
-        values[name] = np.asarray(column.index), column.to_numpy()
+        rows = joined[joined["_merge"] != other]
+        weight = rows[f"weight_{name}"].to_numpy() if comparison.columns[name].weighted else None
+        values[name] = np.asarray(rows.index), rows[name].to_numpy(), weight
     return comparison.result(values)
 
 
@@ -101,13 +102,19 @@ def _unknown(name: str, weighted: bool) -> MetricColumn:
     return MetricColumn(name, "", name, "macro", True, np.nan, weighted)
 
 
-def _joined(a: Any, b: Any, metric: str) -> Any:
-    """Values of both in the columns "a" and "b", in the order of the ids, because a join has no order."""
-    types = a.dtypes["qid"], b.dtypes["qid"]
+def _joined(tables: Mapping[str, Any], comparison: TableComparison) -> Any:
+    """Values of both in the columns "a" and "b", and weights, in the order of the ids, because a join has no order."""
+    types = [table.dtypes["qid"] for table in tables.values()]
     # A join need not match equal ids of different types.
     if types[0] != types[1]:
         refuse_other_ids(types)
-    sides = [side[["qid", metric]].rename(columns={metric: name}) for name, side in (("a", a), ("b", b))]
+    sides = []
+    for name, side in tables.items():
+        weighted = comparison.columns[name].weighted
+        if weighted and "weight" not in side.columns:
+            refuse_other_table("compare", side.columns, "dask")
+        kept = {comparison.metric: name} | ({"weight": f"weight_{name}"} if weighted else {})
+        sides.append(side[["qid", *kept]].rename(columns=kept))
     joined = sides[0].merge(sides[1], on="qid", how="outer", indicator=True).compute()
     if joined["qid"].isna().any():
         raise ValueError(MISSING)

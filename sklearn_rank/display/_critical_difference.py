@@ -24,6 +24,7 @@ from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import COLORS
 from sklearn_rank.stats import MultipleComparison, compare_all, confidence_interval
 from sklearn_rank.stats._align import align
+from sklearn_rank.stats._intervals import method_of_metric
 from sklearn_rank.stats._significance import ComparisonOptions
 
 BAR, NARROW = 11.0, 3.5
@@ -255,14 +256,21 @@ def _cliques(alike: Mapping[str, set[str]], group: set[str], rest: set[str], see
 
 
 def _intervals(
-    results: Mapping[str, Any], metric: str | None, *, clusters: Any = None, **options: Any
+    results: Mapping[str, Any], metric: str | None, *, clusters: Any = None, weight: Any = None, **options: Any
 ) -> dict[str, tuple[float, float]]:
     """Interval of the mean of each system over the queries that are compared."""
     options = {key: value for key, value in options.items() if key not in ("baseline", "correction")}
     plan = ComparisonOptions(**options)
-    aligned = align(results, metric, plan, "compare_all", clusters)
-    common: dict[str, Any] = {"clusters": aligned.cluster, "confidence_level": plan.confidence_level}
-    return {name: confidence_interval(values, **common) for name, values in zip(results, aligned.values, strict=True)}
+    aligned = align(results, metric, plan, "compare_all", clusters, weight)
+    common: dict[str, Any] = {"weight": aligned.weight, "clusters": aligned.cluster}
+    return {
+        name: confidence_interval(
+            values, confidence_level=plan.confidence_level,
+            method=method_of_metric("auto", values, aligned.weight, aligned.cluster, is_binary=aligned.is_binary),
+            **common,
+        )
+        for name, values in zip(results, aligned.values, strict=True)
+    }  # fmt: skip
 
 
 def _level_of(comparison: MultipleComparison) -> float | None:

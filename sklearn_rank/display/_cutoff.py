@@ -116,7 +116,7 @@ class CutoffDisplay(ResultDisplay):
         Parameters
         ----------
         confidence_level : float or None, default=0.95
-            Level of the confidence intervals; means that are weighted, pooled or geometric have none. None: no band.
+            Level of the confidence intervals; means that are pooled or geometric have none. None: no band.
         """
         means, low, high = result.mean(), None, None
         specs = [parse_metric(at_k) for at_k in names]

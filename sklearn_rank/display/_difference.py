@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
@@ -66,9 +66,13 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     as_row : bool, default=False
         Whether to draw a row with the mean and the middle half of the differences, as of several systems, in place of
         the difference of each query.
+    weight : array-like of shape (n_queries,), default=None
+        Weight of each query in the mean difference. Areas and boxes count each query once.
 
     Attributes
     ----------
+    mean_ : float
+        Mean difference.
     n_better_, n_equal_, n_worse_ : int
         Queries on which the first system is better than the second, equal to it, worse.
     ax_ : Matplotlib Axes
@@ -96,9 +100,10 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         self, difference: ArrayLike, *, qid: ArrayLike | None = None, names: tuple[str, str] = ("first", "second"),
         confidence_interval: tuple[float, float] | None = None, confidence_level: float | None = None,
         pvalue: float | None = None, note: str = "", as_row: bool = False, metric: str = "metric",
-        greater_is_better: bool = True,
+        greater_is_better: bool = True, weight: ArrayLike | None = None,
     ) -> None:  # fmt: skip
         (self.difference,) = points(difference=required(difference, "difference"))
+        self.weight = None if weight is None else points(difference=difference, weight=weight)[1]
         self.confidence_interval, self.confidence_level = _interval(confidence_interval), confidence_level
         self.pvalue, self.note, self.as_row = pvalue, note, as_row
         if not isinstance(names, (tuple, list)) or len(names) != 2:
@@ -118,10 +123,11 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         ValueError
             If no query has a difference.
         """
-        d = -np.sort(-self.difference[~np.isnan(self.difference)])
+        defined = ~np.isnan(self.difference)
+        d = -np.sort(-self.difference[defined])
         if not len(d):
             raise ValueError("A picture of differences needs a query with a value in both systems. Got none.")
-        ax = self._open(ax)
+        ax, self.mean_ = self._open(ax), self._mean(defined)
         n_positive, n_negative = int((d > 0).sum()), int((d < 0).sum())
         self.n_equal_ = len(d) - n_positive - n_negative
         self.n_better_, self.n_worse_ = (n_positive, n_negative)[:: 1 if self.greater_is_better else -1]
@@ -154,8 +160,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         ax.plot([], [], " ", label=f"equal: {_queries(self.n_equal_)}")
         ax.axhline(0, color="0.3", linewidth=0.8)
         note = f" ({self.note})" if self.note else ""
-        mean = "\n".join([f"mean difference {signed(d.mean(), self._width())}", *self._statistics()]) + note
-        self.mean_line_ = ax.axhline(d.mean(), color="black", linestyle="--", label=mean)
+        mean = "\n".join([f"mean difference {signed(self.mean_, self._width())}", *self._statistics()]) + note
+        self.mean_line_ = ax.axhline(self.mean_, color="black", linestyle="--", label=mean)
         self.band_ = None
         if self.confidence_interval is not None and self._has_interval():
             self.band_ = ax.axhspan(*self.confidence_interval, color="black", alpha=0.15, linewidth=0)
@@ -165,7 +171,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
 
     def _draw_row(self, ax: Any, d: Array, kwargs: dict[str, Any]) -> None:
         """Mean of the differences with its interval, in a row below those that are there, over the queries' own."""
-        rows, mean = [bar for bar in ax.containers if hasattr(bar, "has_xerr")], d.mean()
+        rows, mean = [bar for bar in ax.containers if hasattr(bar, "has_xerr")], self.mean_
         if not rows:
             ax.axvline(0, color="0.3", linewidth=0.8)
         low, first, third, high = np.quantile(d, [0.05, 0.25, 0.75, 0.95])
@@ -189,6 +195,10 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         better = "" if self.greater_is_better else " (lower is better)"
         what = f"difference in {display_name(self.metric)}{better} from {self.names[1]}"
         set_labels(ax, f"{what}\ndots: means{level}\nboxes: half of queries, lines: 90 %\n{self.note}".rstrip(), "")
+
+    def _mean(self, defined: NDArray[np.bool_]) -> float:
+        weight = None if self.weight is None else self.weight[defined]
+        return float(np.average(self.difference[defined], weights=weight))
 
     def _width(self) -> float:
         low, high = self.confidence_interval or (math.nan, math.nan)
@@ -224,8 +234,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         baseline : str, default=None
             System that is subtracted from each other one. None: the last one.
         test : str, default="t"
-            Test of paired queries, as `sklearn_rank.stats.compare` takes it; weighted, pooled or geometric means have
-            none.
+            Test of paired queries, as `sklearn_rank.stats.compare` takes it; pooled or geometric means have none.
         correction : {"holm", "bonferroni", "bh"} or None, default="holm"
             Correction of the p-values of more than two systems.
         confidence_level : float, default=0.95
@@ -267,8 +276,12 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         qid, values, others = paired(a, b, metric)
         # As in `compare`, values that differ by rounding only are equal.
         difference = Paired(values, others).values
-        display = cls(difference, qid=qid, names=names, metric=metric, greater_is_better=a.greater_is_better[metric])
-        if a.counts_queries_equally(metric) and b.counts_queries_equally(metric) and (~np.isnan(difference)).sum() > 1:
+        display = cls(
+            difference, qid=qid, names=names, metric=metric, greater_is_better=a.greater_is_better[metric],
+            weight=a.weight,
+        )  # fmt: skip
+        n_counted = np.count_nonzero(~np.isnan(difference) & (True if a.weight is None else a.weight > 0))
+        if a.average[metric] == b.average[metric] == "macro" and n_counted > 1:
             tested = compare(a, b, metric=metric, **options)
             display.confidence_interval, display.pvalue = tested.confidence_interval, tested.pvalue
             display.confidence_level, display.note = tested.confidence_level, test_in_words(tested.test)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import one_of, real
 from sklearn_rank._utils.typing import Array
 
@@ -37,6 +38,12 @@ def divisor_per_rank(r: Ranked, denominator: str) -> Array:
 LARGE = 1e100
 """A weight with which F-measures are recall, and the Q-measure the ratio of gains, to the last digit."""
 
+
+def at_first_rank(spec: MetricSpec) -> bool:
+    """Whether a metric reads rank 1 only, where precision and reciprocal rank are 1 for a hit and else 0."""
+    return bool(spec.k == 1)
+
+
 BETA = real(
     "a number > 0",
     lambda v: v > 0,
@@ -57,6 +64,7 @@ BETA = real(
     },
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
+    binary=lambda spec: at_first_rank(spec) and spec["denominator"] != "relevant",
     parameter_constraints={
         "denominator": one_of(
             "relevant",
@@ -128,6 +136,7 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
     aliases=("rr", "mean_reciprocal_rank", "reciprocal_rank"),
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
+    binary=at_first_rank,
 )
 def mrr_score(r: Ranked) -> Curve:
     """Mean reciprocal rank: 1 / rank of the first relevant document.
@@ -156,6 +165,7 @@ def mrr_score(r: Ranked) -> Curve:
     bounds=(0, 1),
     aliases=("p",),
     supports_micro=True,
+    binary=at_first_rank,
     parameter_constraints={
         "denominator": PER_RANK,
         "no_relevant": one_of(
@@ -207,6 +217,7 @@ def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str 
     supports_micro=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
+    binary=lambda spec: at_first_rank(spec) and spec["denominator"] == "min_k_relevant",
     parameter_constraints={
         "denominator": one_of(
             "relevant",
@@ -283,6 +294,7 @@ def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
     "hit",
     bounds=(0, 1),
     aliases=("hit_rate", "success", "hr", "hits", "hit_ratio"),
+    binary=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
 )

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank._metric.metric import NO_RELEVANT
-from sklearn_rank._utils.constraints import real
-from sklearn_rank.metrics.binary import LARGE, PER_RANK, divisor_per_rank
+from sklearn_rank._utils.constraints import is_word, real
+from sklearn_rank.metrics.binary import LARGE, PER_RANK, at_first_rank, divisor_per_rank
 
 __all__ = [
     "acg_score",
@@ -123,7 +123,14 @@ def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: fl
     return r.cumsum(by_label=gain, by_rank=discount)
 
 
-@metric("ndcg", bounds=(0, 1), labels=(0, None), max_weight=INF, undefined_when="an ideal DCG of zero")
+@metric(
+    "ndcg",
+    bounds=(0, 1),
+    labels=(0, None),
+    max_weight=INF,
+    undefined_when="an ideal DCG of zero",
+    binary=lambda spec: at_first_rank(spec) and is_word(spec["gain"], "binary"),
+)
 def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Curve:
     """Normalized discounted cumulated gain: DCG over the DCG of the best possible list.
 

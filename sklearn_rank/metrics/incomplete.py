@@ -8,6 +8,7 @@ from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import one_of
+from sklearn_rank.metrics.binary import at_first_rank
 from sklearn_rank.metrics.stopping import PERSISTENCE
 
 __all__ = [
@@ -66,7 +67,7 @@ def bpref_score(r: Ranked, *, denominator: str = "min_relevant_nonrelevant") -> 
     return r.cumsum(r.relevant) - above / np.maximum(most, 1), r.n_relevant
 
 
-@metric("judged", bounds=(0, 1), supports_micro=True, reads_unjudged=True)
+@metric("judged", bounds=(0, 1), supports_micro=True, reads_unjudged=True, binary=at_first_rank)
 def judged_score(r: Ranked) -> Curve:
     """Judged: the share of the first k documents that somebody judged.
 

@@ -10,6 +10,7 @@ from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import Constraint, is_real, one_of
+from sklearn_rank.metrics.binary import at_first_rank
 
 __all__ = [
     "interpolated_precision_score",
@@ -31,6 +32,7 @@ ROUNDED = {
     aliases=("r_precision", "r-precision"),
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
+    binary=lambda spec: at_first_rank(spec) and spec["denominator"] == "min_k_relevant",
     parameter_constraints={
         "denominator": one_of(
             "relevant",

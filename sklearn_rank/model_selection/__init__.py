@@ -3,8 +3,11 @@
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, Summary
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
 from sklearn_rank.model_selection._folds import FoldScores
+from sklearn_rank.model_selection._interaction_split import GlobalTimeSplit, LeaveLastOut
+from sklearn_rank.model_selection._interactions import InteractionRecommender
 from sklearn_rank.model_selection._learning_curve import query_learning_curve
 from sklearn_rank.model_selection._query_ranker import QueryRanker
+from sklearn_rank.model_selection._recommender_scorer import make_recommender_scorer
 from sklearn_rank.model_selection._scorer import (
     RankingScorers,
     get_scorer,
@@ -26,6 +29,9 @@ __all__ = [
     "Comparison",
     "CrossValidation",
     "FoldScores",
+    "GlobalTimeSplit",
+    "InteractionRecommender",
+    "LeaveLastOut",
     "LeaveOneQueryOut",
     "QueryKFold",
     "QueryRanker",
@@ -40,6 +46,7 @@ __all__ = [
     "get_scorer_names",
     "get_scorers",
     "make_ranking_scorer",
+    "make_recommender_scorer",
     "query_learning_curve",
     "query_train_test_split",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric
+from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric, note_of_skew
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
@@ -19,9 +19,9 @@ from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
-from sklearn_rank._utils.table import WIDTH, Table, TableReport, shorten
+from sklearn_rank._utils.table import WIDTH, PartlyPrinted, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.model_selection._paper_table import PaperTable, paper_table
+from sklearn_rank.model_selection._paper_table import PaperTable, count_of, numbers_in_means, paper_table
 from sklearn_rank.model_selection._segments import SegmentComparison, compare_segments
 
 
@@ -70,13 +70,13 @@ class CrossValidation(dict[str, Any]):
 
 
 SUMMARY_COLUMNS = (
-    "model", "metric", "mean", "low", "high", "fold mean", "fold sd", "undefined", "difference", "won", "tied", "lost",
-    "p", "p corrected", "p folds",
+    "model", "metric", "mean", "low", "high", "fold mean", "fold sd", "queries", "undefined", "difference", "won",
+    "tied", "lost", "p", "p corrected", "p folds",
 )  # fmt: skip
 FOLD_COLUMNS = ("fold mean", "fold sd", "p folds")
 """Columns of the summary that there are with folds only."""
 
-PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", "p corrected", "won", "lost")
+PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", "p corrected", "won", "lost", "queries")
 """Columns that are printed; the text for a terminal has the interval in one of them, and a block for each metric."""
 
 
@@ -156,12 +156,14 @@ class Comparison(TableReport, Saveable):
         Returns
         -------
         Table
-            A row for each model and metric: the mean over queries with its interval, mean and standard deviation
-            over folds, undefined queries; against the baseline the difference of the means, the queries won, tied and
-            lost, the p-value over queries, the same corrected for the number of models, and the p-value over folds
-            (Nadeau and Bengio). A mean that is weighted, pooled or geometric has neither interval nor tests. One fold
-            has no standard deviation and no p-value over folds; without folds there are no columns of them. Printed
-            are the mean with its interval, the difference, the corrected p-value, and the queries won and lost.
+            A row for each model and metric: the mean over queries with its interval, mean and standard deviation over
+            folds, queries in the mean, undefined queries; against the baseline the difference of the means, the queries
+            won, tied and lost, the p-value over queries, the same corrected for the number of models, and the p-value
+            over folds (Nadeau and Bengio). A mean that is pooled or geometric has neither interval nor tests.
+            One fold has no standard deviation and no p-value over folds; without folds there are no columns of them.
+            Printed are the mean with its interval, the difference, the corrected p-value, the queries won and lost,
+            and how many queries are in the mean where these are not all. A note names metrics whose intervals may not
+            keep their level, because values are skewed and queries are few.
         """
         means = {model: result.mean() for model, result in self.results.items()}
         intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
@@ -174,10 +176,16 @@ class Comparison(TableReport, Saveable):
                     low, high = intervals[model][metric]
                     row |= {"mean": means[model][metric], "low": low, "high": high} | against.get(model, {})
                     row["undefined"] = self.results[model].n_undefined[metric]
+                    row["queries"] = self.results[model].n_in_mean[metric]
                 rows.append(row)
         columns = tuple(name for name in SUMMARY_COLUMNS if self.n_queries or name not in FOLD_COLUMNS)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
-        return Table(columns, cells) if full else Summary(columns, cells, confidence_level)
+        skewed = {name for result in self.results.values() for name in result._skewed()}
+        note = note_of_skew([metric for metric in self._metrics if metric in skewed])
+        if full:
+            return Table(columns, cells, note=note)
+        n_queries = len(next(iter(self.results.values())).qid)
+        return Summary(columns, cells, note=note, confidence_level=confidence_level, n_queries=n_queries)
 
     def _of_folds(self, model: str, metric: str) -> dict[str, float | None]:
         """Mean and standard deviation over folds."""
@@ -213,16 +221,19 @@ class Comparison(TableReport, Saveable):
         """Why the models are not tested by a metric, where they are not."""
         if self.baseline in self.failures:
             return f"the baseline {self.baseline} failed"
-        results = self.results.values()
-        if any(result.weight is not None for result in results):
-            return "the queries have weights, and tests and intervals are of means in which each query counts once"
-        if not all(result.counts_queries_equally(metric) for result in results):
-            average = next(iter(results)).average[metric]
-            return (
-                f"its average is {echo(average)}, and tests and intervals are of means in which each query counts once"
-            )
-        defined = ~np.isnan([result.per_query[metric] for result in results]).any(axis=0)
-        return "two queries or more are needed" if defined.sum() < 2 else None
+        from sklearn_rank.stats._clusters import CLUSTERED_TESTS  # loads scipy.stats
+        from sklearn_rank.stats._samples import counted, scaled, some
+
+        results = [*self.results.values()]
+        if (average := results[0].average[metric]) != "macro":
+            return f"its average is {echo(average)}, and tests and intervals are of means over queries"
+        weight = results[0].weight
+        kept = counted(np.sum([result.per_query[metric] for result in results], axis=0), weight)
+        if kept.sum() < 2:
+            return "two queries or more are needed"
+        if self.test not in CLUSTERED_TESTS and scaled(some(weight, kept)) is not None:
+            return f"the queries have weights, which test={self.test!r} does not take"
+        return None
 
     @property
     def _models(self) -> list[str]:
@@ -443,8 +454,10 @@ class Comparison(TableReport, Saveable):
     def _title(self) -> str:
         first = next(iter(self.results.values()))
         clusters = "" if first.clusters is None else f" in {len({*first.clusters.tolist()})} clusters"
+        queries = numbers_in_means(self.results.values(), self._metrics)
+        weighted = "" if first.weight is None else "weighted "
         return (
-            f"Comparison of {len(self._models)} models on {len(first.qid)} queries{clusters}, "
+            f"Comparison of {len(self._models)} models on {queries} {weighted}queries{clusters}, "
             f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}"
         )
 
@@ -492,12 +505,13 @@ def _check_saved(
 
 
 @dataclass(frozen=True, repr=False)
-class Summary(Table):
+class Summary(PartlyPrinted):
     """Models, each by each metric, against a baseline: what `Comparison.summary` returns.
 
     Printed, and in Markdown, LaTeX and HTML, it has the mean with its interval, the difference from the baseline, the
-    corrected p-value, and the queries won and lost. The text is at most 100 columns wide: long names of models are
-    shortened. `columns`, `rows` and `to_frame` have everything.
+    corrected p-value, the queries won and lost, and the number of queries in the mean, in text only where these are
+    not all. The text is at most 100 columns wide: long names of models are shortened. `columns`, `rows` and `to_frame`
+    have everything.
 
     Attributes
     ----------
@@ -506,51 +520,39 @@ class Summary(Table):
         A row for each model and metric; names as they were given.
     confidence_level : float
         Of the intervals.
+    n_queries : int
+        Number of queries, also of those that are not in the means.
     """
 
-    confidence_level: float = 0.95
+    printed: tuple[str, ...] = field(default=PRINTED_COLUMNS, kw_only=True)
+    confidence_level: float = field(default=0.95, kw_only=True)
+    n_queries: int = field(default=0, kw_only=True)
 
     def __str__(self) -> str:
         """A block for each metric, a line for each model."""
         blocks = groupby(zip(self.rows, self._printed().rows, strict=True), key=lambda pair: pair[0][1])
-        return "\n\n".join(
-            f"{shorten(display_name(metric), WIDTH)}\n{self._block([row for _, row in pairs])}"
-            for metric, pairs in blocks
-        )
+        texts = [f"{self._head(metric)}\n{self._block([row for _, row in pairs])}" for metric, pairs in blocks]
+        return "\n".join(["\n\n".join(texts), *self._note_lines()])
+
+    def _head(self, metric: str) -> str:
+        """Name of a metric, and how many queries are in its means where these are not all."""
+        metric_at, queries_at = (self.columns.index(name) for name in ("metric", "queries"))
+        counts = [row[queries_at] for row in self.rows if row[metric_at] == metric and row[queries_at] is not None]
+        name = shorten(display_name(metric), WIDTH)
+        return name if min(counts) == self.n_queries else f"{name}, {count_of(counts, self.n_queries)} queries"
 
     __repr__ = __str__
 
-    def to_markdown(self) -> str:
-        """The printed columns in Markdown.
-
-        Returns
-        -------
-        str
-        """
-        return self._printed().to_markdown()
-
-    def to_latex(self) -> str:
-        """The printed columns as a LaTeX tabular, with plain rules.
-
-        Returns
-        -------
-        str
-        """
-        return self._printed().to_latex()
-
-    def _repr_html_(self) -> str:
-        """The printed columns for a notebook."""
-        return self._printed()._repr_html_()
-
     def _printed(self) -> Table:
         """The decisive columns, metrics under the names that the field has for them."""
-        rows = ([row[self.columns.index(name)] for name in PRINTED_COLUMNS] for row in self.rows)
-        return Table(PRINTED_COLUMNS, tuple((model, display_name(metric), *rest) for model, metric, *rest in rows))
+        table = super()._printed()
+        rows = tuple((model, display_name(metric), *rest) for model, metric, *rest in table.rows)
+        return replace(table, rows=rows)
 
     def _block(self, rows: Sequence[tuple[Any, ...]]) -> Table:
         """One metric, the interval in one column, names of models as long as the line allows."""
         interval = f"{100 * self.confidence_level:g} % interval"
-        names, numbers = [str(row[0]) for row in rows], [with_interval(*row[1:])[1:] for row in rows]
+        names, numbers = [str(row[0]) for row in rows], [with_interval(*row[1:-1])[1:] for row in rows]
 
         def table(width: int) -> Table:
             shortened = [shorten(name, width) for name in names]

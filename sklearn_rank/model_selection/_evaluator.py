@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,17 +31,28 @@ from sklearn_rank.model_selection._comparison import Comparison, CrossValidation
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
 from sklearn_rank.model_selection._folds import (
     FoldReporter,
+    FoldResult,
     OnFold,
     OutOfFold,
     Split,
     by_metric,
     check_splitter,
     fit_folds,
+    predict_rows,
     query_folds,
     refuse_unused,
 )
+from sklearn_rank.model_selection._recommender_folds import (
+    RecommenderFolds,
+    check_interaction_cv,
+    interaction_folds,
+    prepare_recommender,
+    recommender_among,
+    recommender_search,
+    refuse_arguments_of_rows,
+)
 from sklearn_rank.model_selection._routing import Metadata, consumes, with_row_arguments, with_weights_on_request
-from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
+from sklearn_rank.model_selection._scorer import get_scorers, signed
 from sklearn_rank.model_selection._search_fit import (
     check_scored,
     fit_with_metadata,
@@ -102,8 +113,8 @@ class RankingEvaluator:
     repeated cross-validation, and the value of a query is its mean over the repeats.
 
     `sample_weight` is the weight of a row's query in the means. A model is fitted with it if its `fit` asks for it,
-    ``LGBMRanker().set_fit_request(sample_weight=True)``, as scikit-learn routes metadata. There are no tests of
-    weighted means.
+    ``LGBMRanker().set_fit_request(sample_weight=True)``, as scikit-learn routes metadata. Intervals and tests
+    are of the weighted means; tests other than "t", "randomization" and "bootstrap" leave them untested.
 
     Examples
     --------
@@ -132,7 +143,17 @@ class RankingEvaluator:
         progress: bool = False,
         **keywords: Any,
     ) -> None:
-        self.metrics: Any = metrics if isinstance(metrics, Mapping) else listed_metrics(metrics)
+        self._recommender = recommender_among(metrics)
+        if self._recommender is not None:
+            if keywords:
+                raise TypeError(
+                    "Keywords of metrics go into make_recommender_scorer where the metrics are a recommender scorer. "
+                    f"Got {', '.join(keywords)}."
+                )
+            check_interaction_cv(cv)
+        self.metrics: Any = metrics
+        if self._recommender is None and not isinstance(metrics, Mapping):
+            self.metrics = listed_metrics(metrics)
         self.keywords = own_tables(keywords)
         self._specs = self._parse_metrics()
         self.cv = check_splitter(cv, "RankingEvaluator")
@@ -143,12 +164,14 @@ class RankingEvaluator:
 
     def _parse_metrics(self) -> dict[str, MetricSpec]:
         """Metrics by name, functions as they are now."""
+        if self._recommender is not None:
+            return self._recommender.specs
         return parse_metrics(self.metrics, **self.keywords)
 
     @property
-    def scorers(self) -> RankingScorers:
+    def scorers(self) -> Any:
         """Scorer of all metrics, for ``scoring=``."""
-        return get_scorers(self.metrics, **self.keywords)
+        return self._recommender or get_scorers(self.metrics, **self.keywords)
 
     @with_row_arguments
     @named_arguments
@@ -174,8 +197,7 @@ class RankingEvaluator:
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
         refuse_unused(self.cv, clusters=clusters, time=time)
-        y, metadata, rows = _check_and_group(X, y, qid, clusters=clusters, time=time)
-        return query_folds(self.cv, X, y, rows.number, metadata)
+        return [*self._data(X, y, qid, clusters=clusters, time=time).folds]
 
     @with_row_arguments
     @named_arguments
@@ -223,19 +245,18 @@ class RankingEvaluator:
             If queries are torn apart, by a search inside too, or a search inside cannot be given the metrics.
         """
         refuse_unused(self.cv, time=time)
-        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
-        folds = query_folds(self.cv, X, y, rows.number, metadata)
-        reporter = FoldReporter([type(estimator).__name__], len(folds), on_fold, self.progress)
-        warn_if_all_relevant(rows.label_range, self._parse_metrics())
-        ready, out_of_fold = self._prepare(estimator, X, y, rows, folds, metadata), OutOfFold(rows, folds)
-        metrics = self._parse_metrics()
+        data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time)
+        if self._recommender is not None and return_train_score:
+            raise ValueError(
+                "Items of training rows are what a recommender scorer leaves out, so there is no score of the training "
+                "set. Got return_train_score=True."
+            )
+        reporter = FoldReporter([type(estimator).__name__], len(data.folds), on_fold, self.progress)
+        ready, tested, metrics = self._prepare(estimator, X, data), data.tested, data.tested.metrics
         (of_model,) = reporter.collect(
-            fit_folds(
-                [ready], X, y, metadata, folds,
-                n_jobs=self.n_jobs, keep_estimator=return_estimator, score_train=return_train_score,
-            ),
-            lambda fold, result: _signed(out_of_fold.mean(fold, result.y_score, metrics), metrics),
-        )  # fmt: skip
+            self._fit([ready], X, data, keep_estimator=return_estimator, score_train=return_train_score),
+            lambda fold, result: signed(tested.mean(fold, result.output), metrics),
+        )
         if of_model.errors:
             raise next(iter(of_model.errors.values()))
         results, of_part = of_model.results, {"test": of_model.by_metric}
@@ -246,16 +267,13 @@ class RankingEvaluator:
         if return_estimator:
             scores["estimator"] = [result.estimator for result in results]
         if return_indices:
-            scores["indices"] = {"train": [a for a, _ in folds], "test": [b for _, b in folds]}
-        if return_train_score:
-            trained = zip(folds, results, strict=True)
-            of_train = [rows.take(train).evaluate(result.y_score_train, metrics) for (train, _), result in trained]
-            of_part["train"] = by_metric([_signed(result.mean(), metrics) for result in of_train])
+            scores["indices"] = {"train": [a for a, _ in data.folds], "test": [b for _, b in data.folds]}
+        if return_train_score and isinstance(tested, OutOfFold):
+            of_train = [tested.mean_train(fold, result.output_train) for fold, result in enumerate(results)]
+            of_part["train"] = by_metric([signed(means, metrics) for means in of_train])
         for part, values in of_part.items():
             scores |= {f"{part}_{name}": of_folds for name, of_folds in values.items()}
-        pooled = None
-        if out_of_fold.n_repeats is not None:
-            pooled = out_of_fold.evaluate(out_of_fold.y_score(results), metrics)
+        pooled = None if tested.n_repeats is None else tested.evaluate(results)
         return CrossValidation(scores, pooled)
 
     @with_row_arguments
@@ -307,30 +325,22 @@ class RankingEvaluator:
         baseline = known_baseline(self.baseline, estimators)
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
-            check_estimator(estimator, f"Model {echo(name)}")
+            check_estimator(estimator, f"Model {echo(name)}", must_predict=self._recommender is None)
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
-        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
-        folds = query_folds(self.cv, X, y, rows.number, metadata)
-        out_of_fold = OutOfFold(rows, folds)
-        if out_of_fold.n_repeats is None:
+        data = self._data(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
+        tested = data.tested
+        if tested.n_repeats is None:
             raise ValueError(
                 "compare pools the scores that queries get while they are held out, so a row must be tested once at "
                 "most, or all rows equally often, by folds that differ: use QueryKFold, RepeatedQueryKFold, "
                 "QueryShuffleSplit(n_splits=1) or a list of splits, or cross_validate for scores by fold. "
                 f"Got {echo(self.cv)}."
             )
-        warn_if_all_relevant(rows.label_range, self._parse_metrics())
-        n_queries = out_of_fold.n_queries
-        reporter = FoldReporter([*estimators], len(folds), on_fold, self.progress)
-        models = [
-            self._prepare(e, X, y, rows, folds, metadata, f"Model {echo(name)}") for name, e in estimators.items()
-        ]
-        metrics = self._parse_metrics()
-        collected = reporter.collect(
-            fit_folds(models, X, y, metadata, folds, n_jobs=self.n_jobs),
-            lambda fold, result: out_of_fold.mean(fold, result.y_score, metrics),
-        )
+        n_queries = tested.n_queries
+        reporter = FoldReporter([*estimators], len(data.folds), on_fold, self.progress)
+        models = [self._prepare(one, X, data, f"Model {echo(name)}") for name, one in estimators.items()]
+        collected = reporter.collect(self._fit(models, X, data), lambda fold, result: tested.mean(fold, result.output))
         by_model = dict(zip(estimators, collected, strict=True))
         failures = {
             name: {i: f"{type(error).__name__}: {error}" for i, error in of_model.errors.items()}
@@ -343,9 +353,12 @@ class RankingEvaluator:
         for name, errors in failures.items():
             text = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
             warnings.warn(f"{name} failed and is left out of the comparison. {text}", FitFailedWarning, stacklevel=3)
-        y_score = {name: out_of_fold.y_score(of.results) for name, of in by_model.items() if name not in failures}
+        complete = {name: of.results for name, of in by_model.items() if name not in failures}
+        y_score = {}
+        if isinstance(tested, OutOfFold):
+            y_score = {name: tested.y_score(results) for name, results in complete.items()}
         return Comparison(
-            results={name: out_of_fold.evaluate(scores, metrics) for name, scores in y_score.items()},
+            results={name: tested.evaluate(results) for name, results in complete.items()},
             y_score=y_score,
             fold_means={name: of_model.by_metric for name, of_model in by_model.items()},
             fit_time={name: of_model.fit_time for name, of_model in by_model.items()},
@@ -405,46 +418,95 @@ class RankingEvaluator:
                 f"Got {echo(search)}."
             )
         given = chosen_cv(search)
-        cv = QueryKFold(given) if is_count(given) else self.cv if given is None else given
+        if self._recommender is None and is_count(given):
+            given = QueryKFold(given)
+        cv = self.cv if given is None else given
         refuse_unused(cv, clusters=clusters, time=time)
-        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, clusters=clusters, time=time)
-        folds = query_folds(cv, X, y, rows.number, metadata)
-        ready = self._setup(rows).search(copy.copy(search).set_params(cv=folds))
-        check_inner_searches(ready.estimator, X, y, rows.number, folds, metadata)
-        warn_of_objective(ready)
-        refuse_lost_metadata(ready, metadata)
-        if sample_weight is not None:
-            ready = with_weights_on_request(ready)
+        data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time, cv=cv)
+        with_folds = copy.copy(search).set_params(cv=[*data.folds])
+        if self._recommender is not None:
+            ready = recommender_search(with_folds, self._recommender, self.cv)
+        else:
+            ready = self._setup(data).search(with_folds)
+            self._check_inside(ready.estimator, X, data)
+            warn_of_objective(ready)
+            refuse_lost_metadata(ready, data.metadata)
+            if sample_weight is not None:
+                ready = with_weights_on_request(ready)
         if getattr(ready, "n_jobs", 1) is None:
             ready.set_params(n_jobs=self.n_jobs)
         with progress_of_search(ready) if self.progress else nullcontext():
-            fit_with_metadata(ready, X, y, metadata)
+            fit_with_metadata(ready, X, data.y, data.metadata)
         check_scored(ready)
         score_strictly(ready)
         # A splitter, in place of its folds, lets the search be fitted on other rows.
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready
 
-    def _setup(self, rows: GroupedRows) -> SearchSetup:
+    def _data(
+        self, X: MatrixLike, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None = None, *,
+        by: AttributesLike = None, clusters: ArrayLike | None = None, time: ArrayLike | None = None, cv: Any = None,
+    ) -> FoldedData:  # fmt: skip
+        """Checked rows and their folds, of this splitter or another one."""
+        cv, metrics = self.cv if cv is None else cv, self._parse_metrics()
+        if self._recommender is not None:
+            refuse_arguments_of_rows(qid=qid, sample_weight=sample_weight, by=by, clusters=clusters)
+            return FoldedData(*interaction_folds(self._recommender, check_interaction_cv(cv), X, y, time))
+        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
+        folds = query_folds(cv, X, y, rows.number, metadata)
+        warn_if_all_relevant(rows.label_range, metrics)
+        return FoldedData(y, metadata, OutOfFold(rows, folds, metrics))
+
+    def _fit(self, models: list[Any], X: MatrixLike, data: FoldedData, **keep: bool) -> Generator[FoldResult]:
+        """Results of all models on all folds."""
+        output = predict_rows if self._recommender is None else self._recommender.evaluate
+        return fit_folds(models, X, data.y, data.metadata, data.folds, n_jobs=self.n_jobs, output=output, **keep)
+
+    def _setup(self, data: FoldedData) -> SearchSetup:
         """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
+        rows = data.rows
         scorers = self.scorers if rows.weight is None else self.scorers.set_score_request(sample_weight=True)
         return SearchSetup(scorers, cv, len(rows.ids))
 
-    def _prepare(
-        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, rows: GroupedRows, folds: list[Split],
-        metadata: Metadata, name: str = "The estimator",
-    ) -> Any:  # fmt: skip
-        """The estimator as one that takes qid; its searches get scorers and splitter, or are refused."""
-        ready = self._setup(rows).prepare(estimator, name)
-        check_inner_searches(ready, X, y, rows.number, folds, metadata)
-        refuse_lost_metadata(ready, metadata)
-        return ready if rows.weight is None else with_weights_on_request(ready)
+    def _prepare(self, estimator: Estimator, X: MatrixLike, data: FoldedData, name: str = "The estimator") -> Any:
+        """The estimator as one that takes qid, or remembers pairs; its searches get scorers and splitter."""
+        if self._recommender is not None:
+            return prepare_recommender(estimator, self._recommender, self.cv, name)
+        ready = self._setup(data).prepare(estimator, name)
+        self._check_inside(ready, X, data)
+        refuse_lost_metadata(ready, data.metadata)
+        return ready if data.rows.weight is None else with_weights_on_request(ready)
+
+    def _check_inside(self, estimator: Estimator, X: MatrixLike, data: FoldedData) -> None:
+        """Refuse searches inside that tear queries apart."""
+        check_inner_searches(estimator, X, data.y, data.rows.number, data.folds, data.metadata)
 
     def __repr__(self) -> str:
         """Call that makes this object."""
         keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
-        metrics = self.metrics if isinstance(self.metrics, Mapping) else [*self._specs]
+        metrics = [*self._specs]
+        if self._recommender is not None or isinstance(self.metrics, Mapping):
+            metrics = self.metrics
         return f"RankingEvaluator({metrics}, cv={self.cv!r}, n_jobs={self.n_jobs!r}{keywords})"
+
+
+class FoldedData(NamedTuple):
+    """Labels, what is routed, and rows with the folds that test them."""
+
+    y: Any
+    metadata: Metadata
+    tested: OutOfFold | RecommenderFolds
+
+    @property
+    def folds(self) -> Sequence[Split]:
+        """Row numbers of each training and test set."""
+        return self.tested.folds
+
+    @property
+    def rows(self) -> GroupedRows:
+        """Rows by query, where metrics are of rows."""
+        assert isinstance(self.tested, OutOfFold)
+        return self.tested.rows
 
 
 def _check_and_group(
@@ -462,8 +524,3 @@ def _check_and_group(
     metadata = {"qid": ids, "sample_weight": weight, "clusters": clusters, "time": time}
     rows = GroupedRows.of(y, ids, weight, by=by, clusters=clusters)
     return y, {name: values for name, values in metadata.items() if values is not None}, rows
-
-
-def _signed(means: Mapping[str, float], metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
-    """Means as scorers have them: those of errors negative."""
-    return {name: means[name] if spec.metric.greater_is_better else -means[name] for name, spec in metrics.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,8 +23,16 @@ TOLERANCE = 1e-4
 """Share of a query's features below which two sums of them are the same: steps of a Pipeline may round."""
 
 
+class FittedRows(ABC):
+    """Rows that a model was fitted on, in its attribute `_fitted_queries`."""
+
+    @abstractmethod
+    def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
+        """Refuse test rows on which a metric of rows would be wrong; `before` are Pipelines around the model."""
+
+
 @dataclass(frozen=True)
-class FittedQueries:
+class FittedQueries(FittedRows):
     """The queries that came into a fit: ids, numbers of rows, and fingerprints that do not depend on the rows' order.
 
     A fingerprint is a sum over the rows of a query: of hashed labels, and of a fixed projection of the features.
@@ -83,9 +92,10 @@ class FittedQueries:
             n_fit, n_here = self.n_rows[known[one]], n_rows[one]
             raise ValueError(
                 "A query must have the same rows in fit and where it is scored, or not be in both: a list cut in two "
-                "gives a wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. If this is a test "
-                "set of its own whose ids are numbered from 0 again, make them distinct from those of the training "
-                f"set. Got {torn.sum()} of {len(ids)} queries with other rows than in fit, one of them "
+                "gives a wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. Splits of "
+                "interactions cut users on purpose, and go with make_recommender_scorer('ndcg@10', items=...). If this "
+                "is a test set of its own whose ids are numbered from 0 again, make them distinct from those of the "
+                f"training set. Got {torn.sum()} of {len(ids)} queries with other rows than in fit, one of them "
                 f"{echo_id(ids[seen[one]])}: {n_fit} rows in fit, "
                 f"{n_here} {'others here' if n_fit == n_here else 'here'}."
             )
@@ -96,22 +106,28 @@ def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = N
     check_features(X, y=y, qid=qid)
     if len(np.shape(y)) == 1:
         qid = find_routed_qid(y, qid)
-        for fitted, before in _fitted_in(estimator, (), set()):
+        for fitted, before in fitted_in(estimator):
             fitted.check(X, y, qid, before)
 
 
 def remembers_queries(estimator: Estimator) -> bool:
     """Whether a model inside was fitted on queries."""
-    return any(True for _ in _fitted_in(estimator, (), set()))
+    return any(True for _ in fitted_in(estimator))
 
 
-def _fitted_in(estimator: Estimator, before: tuple[Any, ...], seen: set[int]) -> Iterator[tuple[FittedQueries, Any]]:
-    """Queries that fitted models inside an estimator remember, each with the Pipelines around the model."""
+def fitted_in(estimator: Estimator) -> Iterator[tuple[FittedRows, tuple[Any, ...]]]:
+    """Rows that fitted models inside an estimator remember, each with the Pipelines around the model."""
+    yield from _fitted_in(estimator, (), set())
+
+
+def _fitted_in(
+    estimator: Estimator, before: tuple[Any, ...], seen: set[int]
+) -> Iterator[tuple[FittedRows, tuple[Any, ...]]]:
     if id(estimator) in seen or isinstance(estimator, type):
         return
     seen.add(id(estimator))
     fitted = getattr(estimator, "_fitted_queries", None)
-    if isinstance(fitted, FittedQueries):
+    if isinstance(fitted, FittedRows):
         yield fitted, before
     elif hasattr(estimator, "best_estimator_"):
         yield from _fitted_in(estimator.best_estimator_, before, seen)

@@ -30,6 +30,7 @@ from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._fit_data import take_rows
+from sklearn_rank.model_selection._interaction_split import InteractionSplitter
 from sklearn_rank.model_selection._response import predict_scores
 from sklearn_rank.model_selection._routing import Metadata, consumes
 from sklearn_rank.model_selection._search_fit import fit_with_metadata
@@ -60,13 +61,19 @@ def check_splitter(cv: Any, class_name: str) -> Any:
 
 def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> list[Split]:
     """Folds of a splitter, or of a list of them, which keep queries whole; a splitter gets the metadata it asks for."""
+    if isinstance(cv, InteractionSplitter):
+        raise ValueError(
+            f"{type(cv).__name__} cuts users on purpose, and metrics of rows need whole lists. To rank all items for "
+            "each user, make the metrics a scorer: RankingEvaluator(make_recommender_scorer('ndcg@10', items=...), "
+            f"cv={type(cv).__name__}()). For whole queries use QueryKFold or QueryTimeSeriesSplit. Got {echo(cv)}."
+        )
     if hasattr(cv, "split"):
         groups = {"groups": number} if consumes(cv, "split", "groups", "qid") else {}
         names = [name for name in ("clusters", "time") if name in metadata and consumes(cv, "split", name)]
         folds = list(cv.split(X, y, **groups, **{name: metadata[name] for name in names}))
     else:
         folds = cv = list(cv)
-    folds = [(_row_numbers(train, len(number), cv), _row_numbers(test, len(number), cv)) for train, test in folds]
+    folds = row_numbers(folds, len(number), cv)
     n_rows = np.bincount(number)
     for i, (train, test) in enumerate(folds):
         torn = np.intersect1d(number[train], number[test])
@@ -86,12 +93,23 @@ def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> l
     return folds
 
 
+TAKE = {"time": "QueryTimeSeriesSplit or GlobalTimeSplit", "clusters": "QueryKFold or QueryShuffleSplit"}
+"""Splitters that take metadata of a name."""
+
+
 def refuse_unused(cv: Any, **metadata: Any) -> None:
     """Refuse metadata, given by name, that a splitter does not take; the error names splitters that do."""
     for name, values in metadata.items():
         if values is not None and not (hasattr(cv, "split") and consumes(cv, "split", name)):
-            takes = {"time": "QueryTimeSeriesSplit", "clusters": "QueryKFold or QueryShuffleSplit"}[name]
+            takes = {"time": "QueryTimeSeriesSplit or GlobalTimeSplit", "clusters": "QueryKFold or QueryShuffleSplit"}[
+                name
+            ]
             raise TypeError(f"{name}= is for a splitter that takes it, such as {takes}. Got {_echo_splitter(cv)}.")
+
+
+def row_numbers(folds: Iterable[Any], n_rows: int, cv: Any) -> list[Split]:
+    """Row numbers of the training and test sets that a splitter gave, checked."""
+    return [(_row_numbers(train, n_rows, cv), _row_numbers(test, n_rows, cv)) for train, test in folds]
 
 
 def _row_numbers(rows: Any, n_rows: int, cv: Any) -> NDArray[np.int64]:
@@ -126,27 +144,36 @@ def _echo_splitter(cv: Any) -> str:
 
 @dataclass(frozen=True)
 class FoldResult:
-    """Scores that a model, fitted on the training rows of a fold, predicted for the others; None if it failed."""
+    """What a model, fitted on the training rows of a fold, gave for the test rows; None if it failed.
 
-    y_score: Any
-    y_score_train: Any
+    These are scores of the rows, or for a recommender the `Evaluation` of the users.
+    """
+
+    output: Any
+    output_train: Any
     fit_time: float
     score_time: float
     estimator: Any
     error: Exception | None = None
 
 
+def predict_rows(estimator: Estimator, X: MatrixLike, y: Any) -> NDArray[Any]:
+    """Scores that a fitted model predicts for rows."""
+    return check_predictions(predict_scores(estimator, X), len(y))
+
+
 def fit_folds(
-    estimators: Sequence[Any], X: MatrixLike, y: ArrayLike, metadata: Metadata, folds: Sequence[Split], *,
+    estimators: Sequence[Any], X: MatrixLike, y: Any, metadata: Metadata, folds: Sequence[Split], *,
     n_jobs: int | None = None, keep_estimator: bool = False, score_train: bool = False,
+    output: Callable[[Any, Any, Any], Any] = predict_rows,
 ) -> Generator[FoldResult]:  # fmt: skip
     """Each estimator on each fold, in that order, as many at a time as `n_jobs` says; closed, it stops.
 
-    Each `fit` is given the metadata that it asks for.
+    Each `fit` is given the metadata that it asks for; ``output(estimator, X, y)`` is taken of the test rows.
     """
     with sklearn.config_context(enable_metadata_routing=True):
         fits: Generator[FoldResult] = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_fit_fold)(clone(e), X, y, metadata, fold, keep_estimator, score_train)
+            delayed(_fit_fold)(clone(e), X, y, metadata, fold, keep_estimator, score_train, output)
             for e in estimators
             for fold in folds
         )
@@ -156,26 +183,30 @@ def fit_folds(
 def _fit_fold(
     estimator: Estimator,
     X: MatrixLike,
-    y: ArrayLike,
+    y: Any,
     metadata: Metadata,
     fold: Split,
     keep_estimator: bool,
     score_train: bool,
+    output: Callable[[Any, Any, Any], Any],
 ) -> FoldResult:
-    train, test = fold
-    of_train = {name: take_rows(values, train) for name, values in metadata.items()}
+    of_train = {name: take_rows(values, fold[0]) for name, values in metadata.items()}
+
+    def part(rows: Index) -> tuple[Any, Any]:
+        return take_rows(X, rows), None if y is None else take_rows(y, rows)
+
     began = perf_counter()
     try:
-        fit_with_metadata(estimator, take_rows(X, train), take_rows(y, train), of_train)
+        fit_with_metadata(estimator, *part(fold[0]), metadata=of_train)
         fitted = perf_counter()
-        y_score, y_score_train = check_predictions(predict_scores(estimator, take_rows(X, test)), len(test)), None
+        of_test, of_training = output(estimator, *part(fold[1])), None
         scored = perf_counter()
         if score_train:
-            y_score_train = check_predictions(predict_scores(estimator, take_rows(X, train)), len(train))
+            of_training = output(estimator, *part(fold[0]))
     except Exception as error:
         # A model may fail in any way; the others go on.
         return FoldResult(None, None, perf_counter() - began, 0.0, None, error)
-    return FoldResult(y_score, y_score_train, fitted - began, scored - fitted, estimator if keep_estimator else None)
+    return FoldResult(of_test, of_training, fitted - began, scored - fitted, estimator if keep_estimator else None)
 
 
 def check_predictions(y_score: ArrayLike, n_rows: int) -> NDArray[Any]:
@@ -206,7 +237,8 @@ class OutOfFold:
 
     rows: GroupedRows
     folds: Sequence[Split]
-    _metrics_of: dict[tuple[int, int], PreparedMetrics] = field(default_factory=dict)
+    metrics: Mapping[str, MetricSpec]
+    _metrics_of: dict[int, PreparedMetrics] = field(default_factory=dict)
 
     @cached_property
     def n_repeats(self) -> int | None:
@@ -246,30 +278,34 @@ class OutOfFold:
         n_rows, n_repeats = len(self.rows.label), self.n_repeats or 0
         y_score, n_before = np.full((n_rows, n_repeats), np.nan), np.zeros(n_rows, dtype=np.int64)
         for (_, test), result in zip(self.folds, results, strict=True):
-            y_score[test, n_before[test]] = result.y_score
+            y_score[test, n_before[test]] = result.output
             n_before[test] += 1
         return y_score[:, 0] if n_repeats == 1 else y_score
 
-    def evaluate(self, y_score: Array, metrics: Mapping[str, MetricSpec]) -> Evaluation:
+    def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
         """Result over the queries that were tested; with repeats of the mean value of each query."""
+        y_score = self.y_score(results)
         if y_score.ndim == 2:
-            return _mean_result([self._prepared(self.rows, metrics).evaluate(one) for one in y_score.T])
+            return _mean_result([self._prepared(self.rows).evaluate(one) for one in y_score.T])
         tested = ~np.isnan(y_score)
-        return self._prepared(self.tested, metrics).evaluate(y_score if tested.all() else y_score[tested])
+        return self._prepared(self.tested).evaluate(y_score if tested.all() else y_score[tested])
 
-    def mean(self, fold: int, y_score: Array | None, metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
+    def mean(self, fold: int, y_score: Array | None) -> dict[str, float]:
         """Mean of each metric in one test set; NaN without scores."""
         if y_score is None:
-            return dict.fromkeys(metrics, np.nan)
-        return self._prepared(self.test_sets[fold], metrics).evaluate(y_score).mean()
+            return dict.fromkeys(self.metrics, np.nan)
+        return self._prepared(self.test_sets[fold]).evaluate(y_score).mean()
 
-    def _prepared(self, rows: GroupedRows, metrics: Mapping[str, MetricSpec]) -> PreparedMetrics:
+    def mean_train(self, fold: int, y_score: Array) -> dict[str, float]:
+        """Mean of each metric in one training set."""
+        return self.rows.take(self.folds[fold][0]).evaluate(y_score, self.metrics).mean()
+
+    def _prepared(self, rows: GroupedRows) -> PreparedMetrics:
         """Metrics of some rows, prepared for all models that score them."""
-        # Both live as long as all folds are evaluated.
-        key = id(rows), id(metrics)
-        if key not in self._metrics_of:
-            self._metrics_of[key] = rows.prepare(metrics)
-        return self._metrics_of[key]
+        # The rows live as long as all folds are evaluated.
+        if id(rows) not in self._metrics_of:
+            self._metrics_of[id(rows)] = rows.prepare(self.metrics)
+        return self._metrics_of[id(rows)]
 
 
 def _mean_result(results: Sequence[Evaluation]) -> Evaluation:

@@ -21,8 +21,9 @@ from sklearn_rank._utils.constraints import RANDOM_STATE, random_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
-from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._folds import query_folds
+from sklearn_rank.model_selection._evaluator import FoldedData, RankingEvaluator
+from sklearn_rank.model_selection._folds import OutOfFold, query_folds
+from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import with_row_arguments
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
@@ -85,6 +86,11 @@ def query_learning_curve(
     >>> sizes, test.shape
     (array([20, 40]), (2, 5))
     """
+    if isinstance(metric, RecommenderScorer):
+        raise TypeError(
+            "A learning curve draws whole queries to train on, and a recommender scorer tests users that are in "
+            f"training. Got {echo(metric)}."
+        )
     evaluator = RankingEvaluator(metric, cv=cv)
     check_n_jobs(n_jobs)
     RANDOM_STATE.check("random_state", random_state, "query_learning_curve")
@@ -103,7 +109,7 @@ def query_learning_curve(
         for (train, test), queries in zip(folds, drawn, strict=True)
         for size in sizes
     ]
-    ready = evaluator._prepare(estimator, X, y, rows, parts, {"qid": number})
+    ready = evaluator._prepare(estimator, X, FoldedData(y, {"qid": number}, OutOfFold(rows, parts, {})))
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(
             ready, X, y, cv=parts, scoring=evaluator.scorers, params={"qid": number},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -128,8 +128,12 @@ def _note(
     marks: set[str],
 ) -> str:  # fmt: skip
     """Sentences that say which means, which test, correction and level."""
-    n_queries = len(next(iter(results.values())).qid)
-    note = f"Means over {n_queries} queries; the best of each metric in bold."
+    numbers = {metric: numbers_in_means(results.values(), [metric]) for metric in tests}
+    over = f"over {next(iter(numbers.values()))} queries"
+    if len({*numbers.values()}) > 1:
+        over = f"over queries: {', '.join(f'{n} ({display_name(metric)})' for metric, n in numbers.items())}"
+    means = "Means" if next(iter(results.values())).weight is None else "Weighted means"
+    note = f"{means} {over}; the best of each metric in bold."
     tested = [one for one in tests.values() if one is not None]
     if not tested:
         return note
@@ -145,6 +149,20 @@ def _note(
     note += f" ({TEST_NAMES[tested[0].test]}, two-sided, p < {1 - level:.3g}, {how})."
     untested = [display_name(metric) for metric, one in tests.items() if one is None]
     return note + (f" Not tested: {', '.join(untested)}." if untested else "")
+
+
+def numbers_in_means(results: Iterable[Evaluation], metrics: Iterable[str]) -> str:
+    """Number of queries in the means, which are not all where a metric is undefined for some: "20 of 100"."""
+    of_each, known = [*results], [*metrics]
+    counts = [result.n_in_mean[metric] for result in of_each for metric in known]
+    return count_of(counts, len(of_each[0].qid))
+
+
+def count_of(counts: Sequence[int], n_queries: int) -> str:
+    """The least and the most of some numbers of queries, of all that there are: "400", "20 of 100", "2 to 4 of 9"."""
+    least, most = min(counts), max(counts)
+    some = str(most) if least == most else f"{least} to {most}"
+    return some if least == n_queries else f"{some} of {n_queries}"
 
 
 def _markdown(cell: Cell) -> str:

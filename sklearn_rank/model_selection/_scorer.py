@@ -230,13 +230,7 @@ class RankingScorers:
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
         check_response_method(response_method)
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
-        if isinstance(metrics, Mapping):
-            self._specs = parse_metrics({n: _without_sign(metric) for n, metric in metrics.items()}, **keywords)
-            self.names = [*self._specs]
-        else:
-            listed = listed_metrics(metrics)
-            self._specs = parse_metrics([*map(_without_sign, listed)], **keywords)
-            self.names = [m.strip() if isinstance(m, str) else n for m, n in zip(listed, self._specs, strict=True)]
+        self._specs, self.names = parse_signed(metrics, **keywords)
         self._requests: dict[str, Any] = {"qid": True}
 
     @named_arguments
@@ -264,8 +258,7 @@ class RankingScorers:
 
     def _signed(self, result: Evaluation) -> dict[str, float]:
         """Means, those of errors negative."""
-        signs = (1 if spec.metric.greater_is_better else -1 for spec in self._specs.values())
-        return {name: sign * value for name, sign, value in zip(self.names, signs, result.mean().values(), strict=True)}
+        return dict(zip(self.names, signed(result.mean(), self._specs).values(), strict=True))
 
     def set_score_request(self, **requests: Any) -> RankingScorers:
         """Request metadata besides qid, or qid under another name, as scikit-learn's scorers do.
@@ -320,6 +313,21 @@ class RankingScorers:
     def _compared(self) -> tuple[Any, ...]:
         meanings = tuple(spec.meaning for spec in self._specs.values())
         return tuple(self.names), meanings, str(self.response_method), self._requests
+
+
+def parse_signed(metrics: MetricsLike, **keywords: Any) -> tuple[dict[str, MetricSpec], list[str]]:
+    """Metrics whose names may have the sign of a scorer, and the keys of what their scorer returns."""
+    if isinstance(metrics, Mapping):
+        specs = parse_metrics({n: _without_sign(metric) for n, metric in metrics.items()}, **keywords)
+        return specs, [*specs]
+    listed = listed_metrics(metrics)
+    specs = parse_metrics([*map(_without_sign, listed)], **keywords)
+    return specs, [m.strip() if isinstance(m, str) else n for m, n in zip(listed, specs, strict=True)]
+
+
+def signed(means: Mapping[str, float], metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
+    """Means as scorers have them: those of errors negative."""
+    return {name: means[name] if spec.metric.greater_is_better else -means[name] for name, spec in metrics.items()}
 
 
 def _signed_name(spec: MetricSpec) -> str:

@@ -32,8 +32,8 @@ def outside_search(estimator: Estimator) -> Any:
 
 
 def fit_with_metadata(estimator: Any, X: MatrixLike, y: ArrayLike, metadata: Metadata) -> None:
-    """Fit an estimator with the metadata that it asks for, routed or in the index of y."""
-    search = outside_search(estimator)
+    """Fit an estimator with the metadata that it asks for, routed or in the index of y, if there is any."""
+    search = outside_search(estimator) if "qid" in metadata else None
     with sklearn.config_context(enable_metadata_routing=search is None):
         if search is None:
             estimator.fit(X, y, **{name: rows for name, rows in metadata.items() if consumes(estimator, "fit", name)})

@@ -16,6 +16,7 @@ from typing import Any
 import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
@@ -33,6 +34,7 @@ from sklearn_rank.model_selection._estimator_checks import (
 from sklearn_rank.model_selection._fit_data import take_rows
 from sklearn_rank.model_selection._folds import Split, query_folds
 from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
+from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import Metadata, consumes
 from sklearn_rank.model_selection._scorer import RankingScorers
 from sklearn_rank.model_selection._search_fit import is_outside
@@ -78,7 +80,7 @@ class SearchSetup:
         chosen: dict[str, Any] = {"estimator": wrapped}
         for name in {*SPACES} & {*search.get_params(deep=False)}:
             _check_grid(getattr(search, name), search.estimator)
-            chosen[name] = _renamed(getattr(search, name), search.estimator, wrapped)
+            chosen[name] = renamed(getattr(search, name), search.estimator, wrapped)
         if hasattr(search, "resource"):
             chosen |= self._halving(search, wrapped)
         elif search.scoring is None:
@@ -220,7 +222,7 @@ class ForgivingScorer:
     scikit-learn does so for one metric, and for models that cannot be fitted.
     """
 
-    def __init__(self, scorer: RankingScorers | DecidingScorer, error_score: Real) -> None:
+    def __init__(self, scorer: RankingScorers | DecidingScorer | RecommenderScorer, error_score: Real) -> None:
         self.scorer, self.error_score = scorer, error_score
 
     def __call__(self, *args: Any, **metadata: Any) -> Any:
@@ -234,7 +236,7 @@ class ForgivingScorer:
 
     def get_metadata_routing(self) -> Any:
         """Metadata that the scorers request."""
-        return self.scorer.get_metadata_routing()
+        return get_routing_for_object(self.scorer)
 
     def __repr__(self) -> str:
         """Scorer of which it is."""
@@ -336,16 +338,17 @@ def _parts(grid: Any) -> list[Mapping[str, Any]]:
     return [part for one in grid for part in _parts(one)] if isinstance(grid, list | tuple) else []
 
 
-def _renamed(grid: Any, before: Any, wrapped: Any) -> Any:
+def renamed(grid: Any, before: Any, wrapped: Any) -> Any:
     """Names of a search's parameters as they are once its estimator is wrapped."""
     if isinstance(grid, list | tuple):
-        return type(grid)(_renamed(part, before, wrapped) for part in grid)
+        return type(grid)(renamed(part, before, wrapped) for part in grid)
     if not isinstance(grid, Mapping):
         return grid
-    return {_renamed_parameter(name, before, wrapped): values for name, values in grid.items()}
+    return {renamed_parameter(name, before, wrapped): values for name, values in grid.items()}
 
 
-def _renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
+def renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
+    """Name of a parameter as it is once its estimator is wrapped."""
     known, old = wrapped.get_params(deep=True), before.get_params(deep=True)
     if isinstance(known.get(name), QueryRanker) and not isinstance(old.get(name), QueryRanker):
         # Models are tried in a step of a Pipeline.
@@ -360,4 +363,4 @@ def _renamed_resource(name: str, before: Any, wrapped: Any) -> str:
     known = wrapped.get_params(deep=True)
     if name == "max_queries" and name not in known:
         return next((known_as for known_as in known if known_as.endswith("__max_queries")), name)
-    return _renamed_parameter(name, before, wrapped)
+    return renamed_parameter(name, before, wrapped)

@@ -204,7 +204,8 @@ def _unit(x: Any) -> Any:
         size = abs(x[extreme]).max(axis=1)
         size = np.ravel(size.toarray() if sparse.issparse(size) else size)
         scale[extreme] = _power_of_two(np.where(size > 0, size, 1.0))
-    return normalize(_divided(x, scale))
+    with own_filters():
+        return normalize(_divided(x, scale))
 
 
 def _scale(*parts: Any) -> Any:

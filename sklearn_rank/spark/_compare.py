@@ -18,11 +18,12 @@ from sklearn_rank.stats._compare import ComparisonResult
 
 
 @named_arguments
-@with_arguments_of(stats.compare, "clusters")
+@with_arguments_of(stats.compare, "clusters", "weight")
 def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> ComparisonResult:
     """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
 
-    Spark joins the values by query; two numbers per query come back for the test, 100 MB for some million queries.
+    Spark joins the values by query; two numbers per query come back for the test, 100 MB for some million queries, and
+    two more with weights.
 
     Parameters
     ----------
@@ -64,19 +65,26 @@ def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> Com
     joined = _joined(tables, comparison.metric).toArrow()
     n_rows = {name: np.nan_to_num(joined[f"n_{name}"].to_numpy()).astype(np.int64) for name in tables}
     values = {name: joined[f"value_{name}"].to_numpy() for name in tables}
+    weights = {
+        name: joined[f"weight_{name}"].to_numpy() for name in tables if comparison.columns[name].weighted
+    }  # fmt: skip
     odd = joined["odd"]
     for n in n_rows.values():
         if n.max(initial=0) > 1:
             refuse_repeated(odd[int(n.argmax())].as_py())
     # A join has no order, and without their ids queries are put in the order of their values.
-    order = np.lexsort([*values.values(), *n_rows.values()])
+    order = np.lexsort([*weights.values(), *values.values(), *n_rows.values()])
     qid: Any = np.arange(len(order))
     missing = np.minimum(*n_rows.values()) == 0
     if comparison.options.missing == "raise" and comparison.options.paired and missing.any():
         # The error names one of the queries that are missing.
         order, qid = np.flatnonzero(missing), np.array([*odd.to_pylist(), None], dtype=object)
-    rows = {name: order[n[order] > 0] for name, n in n_rows.items()}
-    return comparison.result({name: (np.asarray(qid[rows[name]]), values[name][rows[name]]) for name in tables})
+    both = {}
+    for name, n in n_rows.items():
+        rows = order[n[order] > 0]
+        weight = weights[name][rows] if name in weights else None
+        both[name] = np.asarray(qid[rows]), values[name][rows], weight
+    return comparison.result(both)
 
 
 def _check_ids(tables: Mapping[str, ValueTable]) -> None:
@@ -87,11 +95,12 @@ def _check_ids(tables: Mapping[str, ValueTable]) -> None:
 
 
 def _joined(tables: Mapping[str, ValueTable], metric: str) -> Any:
-    """A row a query: value and number of rows in each table, and in "odd" the id if it is not once in both."""
+    """A row a query: value, weight and number of rows in each table, and in "odd" the id if it is not once in both."""
     sides = []
     for name, table in tables.items():
         value = f"`{table.columns[metric].values}` as value_{name}"
         n_rows = f"count(1) over (partition by `{table.qid}`) as n_{name}"
-        sides.append(table.frame.selectExpr(f"`{table.qid}` as qid", value, n_rows))
+        weight = [f"`{table.weight}` as weight_{name}"] if table.metrics[metric].weighted else []
+        sides.append(table.frame.selectExpr(f"`{table.qid}` as qid", value, n_rows, *weight))
     columns = [column for side in sides for column in side.columns[1:]]
     return sides[0].join(sides[1], "qid", "full").selectExpr(*columns, "if(n_a = 1 and n_b = 1, null, qid) as odd")

@@ -22,7 +22,9 @@ from sklearn_rank.stats._clusters import (
     named_queries,
     refuse_one_cluster,
 )
+from sklearn_rank.stats._samples import counted, scaled, some
 from sklearn_rank.stats._significance import ComparisonOptions
+from sklearn_rank.stats._weights import check_weight, joined_weights, weights_of_queries
 
 
 class QueryResult(Protocol):
@@ -52,8 +54,17 @@ class QueryResult(Protocol):
     def clusters(self) -> NDArray[Any] | None:
         """What each query belongs to; None where queries are independent."""
 
-    def counts_queries_equally(self, metric: str) -> bool:
-        """Whether the mean of a metric gives every query the same weight, as tests and intervals assume."""
+    @property
+    def weight(self) -> Array | None:
+        """Weight of each query in the mean; None where all are equal."""
+
+    @property
+    def average(self) -> Mapping[str, str]:
+        """Kind of each mean: only "macro", a mean over queries, has tests and intervals."""
+
+    @property
+    def is_binary(self) -> Mapping[str, bool]:
+        """Whether a metric is 0 or 1 for each query, by its definition."""
 
 
 def is_result(values: Any) -> TypeGuard[QueryResult]:
@@ -72,6 +83,8 @@ class SystemValues:
     greater_is_better: bool
     label_fingerprints: NDArray[np.uint32] | None = None
     clusters: NDArray[Any] | None = None
+    weight: Array | None = None
+    is_binary: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +92,8 @@ class Aligned:
     """Values of several systems after alignment, with the number of queries left out and values filled in.
 
     `cluster` is the number of each query's cluster; None where queries are independent. `qid` has the ids of queries
-    that are paired; None where they are known by their position.
+    that are paired; None where they are known by their position. `weight` is relative to the highest; None where all
+    are equal.
     """
 
     values: list[Array]
@@ -89,6 +103,8 @@ class Aligned:
     n_filled: int
     cluster: Index | None = None
     qid: NDArray[Any] | None = None
+    weight: Array | None = None
+    is_binary: bool = False
 
 
 class _SameQueries(NamedTuple):
@@ -106,6 +122,7 @@ def align(
     options: ComparisonOptions,
     function_name: str,
     clusters: Any = None,
+    weight: Any = None,
 ) -> Aligned:
     """Defined values of each system; for a paired test of the same queries in the same order.
 
@@ -117,28 +134,42 @@ def align(
         If results and arrays are mixed.
     """
     read = read_values(results, metric, function_name)
-    first, n_filled, cluster, qid = read[0], 0, None, None
+    first, n_filled, cluster, qid, weights = read[0], 0, None, None, None
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
+    for own in (one.weight for one in read):
+        check_weight(function_name, options.test, own)
     if options.paired:
         same = _same_queries(read, list(results), options.missing, function_name)
-        n_filled, defined = same.n_filled, ~np.isnan(same.table).any(axis=0)
-        n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
         cluster = _clusters(read, same, clusters, list(results), function_name)
-        cluster = None if cluster is None else cluster[defined]
-        qid = None if same.ids is None else same.ids[defined]
+        weights = _weights(read, same, weight, list(results), function_name)
+        n_filled, defined = same.n_filled, counted(same.table.sum(axis=0), weights)
+        n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
+        cluster, weights, qid = some(cluster, defined), some(weights, defined), some(same.ids, defined)
+        check_weight(function_name, options.test, weights)
     else:
+        _refuse_weight_by_position(weight, options, function_name)
         values = [one.values[~np.isnan(one.values)] for one in read]
         n_left_out = sum(map(len, (one.values for one in read))) - sum(map(len, values))
     if min(map(len, values)) < 2:
         raise ValueError(
             f"{function_name} needs two queries or more with a defined value. Got {min(map(len, values))}, "
-            f"after {n_left_out} undefined ones were left out."
+            f"after {n_left_out} undefined ones, or ones of weight 0, were left out."
         )
     if cluster is not None:
         refuse_one_cluster(function_name, cluster)
     better = first.greater_is_better if options.greater_is_better is None else options.greater_is_better
-    return Aligned(values, first.metric, better, n_left_out, n_filled, cluster, qid)
+    is_binary = all(one.is_binary for one in read)
+    return Aligned(values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary)
+
+
+def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function_name: str) -> None:
+    """Refuse weights given for systems on different queries."""
+    if weight is not None:
+        raise ValueError(
+            f"Where queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
+            f"Got test={echo(options.test)}, which is for different queries."
+        )
 
 
 def _clusters(
@@ -154,6 +185,21 @@ def _clusters(
             "clusters; pass values alone, result.to_frame()[metric], to compare by others."
         )
     return clusters_of_queries(clusters, same.ids, same.table.shape[1])
+
+
+def _weights(
+    read: list[SystemValues], same: _SameQueries, weight: Any, names: list[str], function_name: str
+) -> Array | None:
+    """Weight of each query, as it was given here or as the results have it."""
+    own = [one.weight for one in read]
+    if weight is None:
+        return None if same.ids is None else joined_weights(own, same.positions, same.ids, names, function_name)
+    if any(one is not None for one in own):
+        raise ValueError(
+            f"{function_name} takes the weights of results as they have them. Got weight=, and a result with weights; "
+            "pass values alone, result.to_frame()[metric], to compare by others."
+        )
+    return weights_of_queries(weight, same.ids, same.table.shape[1])
 
 
 def read_values(results: Mapping[str, Any], metric: str | None, function_name: str) -> list[SystemValues]:
@@ -198,14 +244,14 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
         raise ValueError(
             f"The 'metric' parameter of {function_name} must be one of {known} of {echo(name)}. Got {echo(metric)}."
         )
-    if not result.counts_queries_equally(metric):
+    if (average := result.average[metric]) != "macro":
         raise ValueError(
-            f"{function_name} is for means in which every query counts once. Got sample_weight or another average in "
-            f"{echo(name)}; pass values of per_query, or evaluate again without it."
+            f"{function_name} is for means over queries. Got average={echo(average)} in {echo(name)}; pass values of "
+            "per_query, or evaluate again without it."
         )
     return SystemValues(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
-        result.label_fingerprints, result.clusters,
+        result.label_fingerprints, result.clusters, result.weight, result.is_binary[metric],
     )  # fmt: skip
 
 

@@ -27,6 +27,9 @@ def _is_random_state(value: Any) -> bool:
 HIGHEST_VALUE = 1e100
 """Largest value that is accepted: its fourth power and sums of them are still within the range of a float."""
 
+METHODS = ("t", "wilson", "percentile", "bca")
+"""Methods of intervals."""
+
 POSITIVE = Constraint("a finite number > 0", lambda v: is_real(v) and v > 0, "")
 RULES = {
     "alternative": one_of("two-sided", "greater", "less", doc=""),
@@ -38,7 +41,7 @@ RULES = {
     "missing": Constraint("'raise', a finite number or nan", _is_missing, ""),
     "correction": one_of(None, "holm", "bonferroni", "bh", "tukey", doc=""),
     "greater_is_better": Constraint("True, False or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
-    "method": one_of("t", "percentile", "bca", doc=""),
+    "method": one_of(*METHODS, doc=""),
     "std": Constraint("a finite number >= 0", lambda v: is_real(v) and v >= 0, ""),
     "difference": Constraint("a finite number", is_real, ""),
     "n": Constraint("an int from 2 to 2**53", lambda v: is_count(v) and 2 <= v <= 2**53, ""),

@@ -35,19 +35,24 @@ def clusters_of_queries(clusters: Any, ids: NDArray[Any] | None, n_queries: int)
     TypeError
         If named queries have clusters by position.
     """
+    values = by_query(clusters, "clusters", ids, n_queries, "evaluate(..., clusters=)")
+    return number_of_rows(values, n_queries)
+
+
+def by_query(given: Any, name: str, ids: NDArray[Any] | None, n_queries: int, elsewhere: str) -> NDArray[Any]:
+    """Cluster or weight of each query, of which `elsewhere` is another way to give them."""
     if ids is not None:
-        index = labels_of(clusters)
-        if index is None and not isinstance(clusters, Mapping):
+        index = labels_of(given)
+        if index is None and not isinstance(given, Mapping):
             raise TypeError(
-                "Queries with names, as results and pandas Series have them, need clusters by name: evaluate(..., "
-                f"clusters=), or a dict or Series from queries to clusters. Got {type(clusters).__name__}."
+                f"Queries with names, as results and pandas Series have them, need {name} by name: {elsewhere}, or a "
+                f"dict or Series from queries to {name}. Got {type(given).__name__}."
             )
         if index is not None and index.has_duplicates:
             again = index[index.duplicated()].tolist()[0]
-            raise ValueError(f"clusters must name each query once in their index. Got query {echo(again)} twice.")
-        clusters = clusters if index is None else dict(zip(index, clusters, strict=True))
-    values = of_queries(clusters, "clusters", QueryRows(np.arange(n_queries) if ids is None else ids))
-    return number_of_rows(values, n_queries)
+            raise ValueError(f"{name} must name each query once in their index. Got query {echo(again)} twice.")
+        given = given if index is None else dict(zip(index, given, strict=True))
+    return of_queries(given, name, QueryRows(np.arange(n_queries) if ids is None else ids))
 
 
 def joined_clusters(

@@ -13,10 +13,12 @@ from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._intervals import Interval, t_interval
+from sklearn_rank.stats._intervals import difference_interval, skew_note
 from sklearn_rank.stats._power import detectable
-from sklearn_rank.stats._samples import Paired, Unpaired
+from sklearn_rank.stats._proportions import Interval
+from sklearn_rank.stats._samples import Paired, Unpaired, is_skewed
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
+from sklearn_rank.stats._weights import WeightLike
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,24 +35,32 @@ class ComparisonResult(TableReport):
         Statistic of the test: t; the rank sum or U of `scipy.stats`; queries on which a is higher (sign test);
         the difference (randomization, permutation).
     confidence_interval : (float, float)
-        Interval of the mean difference: BCa for the bootstrap, Welch's for different queries, Student's t otherwise.
-        With a one-sided alternative it is open to one side.
+        Interval of the mean difference. With a one-sided alternative it is open to one side.
+    interval_method : {"t", "welch", "bca", "newcombe"}
+        BCa for the bootstrap; Newcombe's for a metric that is 0 or 1 by definition, such as a hit rate, where all
+        values are 0 or 1 and there are neither weights nor clusters; else Welch's for different queries, and Student's
+        t.
     effect_size : float
         Difference in units of its spread: Cohen's d_z (paired) or d; for tests of ranks the rank-biserial correlation,
         for the sign test the share won less the share lost, both from -1 to 1.
     won, tied, lost : int or None
-        Queries on which a is better, equal, worse; None for different queries.
+        Queries on which a is better, equal, worse, each counted once; None for different queries.
     standard_error, df : float
         Standard error of the difference, and its degrees of freedom.
     n_queries : int or (int, int)
         Queries compared.
     n_left_out, n_filled : int
-        Queries left out because a value was undefined; values filled in because a query was missing.
+        Queries left out because a value was undefined, or the weight 0; values filled in because a query was missing.
     metric : str or None
     test, alternative : str
     confidence_level : float
     n_clusters : int or None
         Clusters of the queries; None where queries are independent.
+    is_weighted : bool
+        Whether queries count differently in the means.
+    is_skewed : bool
+        Whether queries are few for differences, or weights, as skewed as these, so that the interval may not keep its
+        level.
     """
 
     metric: str | None
@@ -71,6 +81,9 @@ class ComparisonResult(TableReport):
     n_left_out: int
     n_filled: int
     n_clusters: int | None = None
+    interval_method: str = "t"
+    is_weighted: bool = False
+    is_skewed: bool = False
 
     def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:
         """Smallest true difference that a t test on as many queries of this kind finds with the given power.
@@ -95,8 +108,13 @@ class ComparisonResult(TableReport):
 
     def _title(self) -> str:
         n = self.n_queries if isinstance(self.n_queries, int) else " and ".join(map(str, self.n_queries))
-        n = f"{n} queries" if self.n_clusters is None else f"{n} queries in {self.n_clusters} clusters"
+        n = f"{n} weighted queries" if self.is_weighted else f"{n} queries"
+        n = n if self.n_clusters is None else f"{n} in {self.n_clusters} clusters"
         return f"{self.metric or 'a metric'} of a less that of b, {n}, test {self.test!r}, {self.alternative}"
+
+    def _notes(self) -> list[str]:
+        notes = ["The interval is Newcombe's, of a difference of success rates."]
+        return notes * (self.interval_method == "newcombe") + [skew_note()] * self.is_skewed
 
     def _tables(self) -> list[Table]:
         row = self.row()
@@ -113,6 +131,7 @@ def compare(
     metric: str | None = None,
     test: str = "t",
     clusters: ClustersLike = None,
+    weight: WeightLike = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     missing: Any = "raise",
@@ -137,6 +156,10 @@ def compare(
         say, see ``evaluate(..., clusters=)``. Then the t test has the standard error that `confidence_interval`
         describes and G - 1 degrees of freedom for G clusters, ``"randomization"`` flips the signs of a cluster
         together, ``"bootstrap"`` draws whole clusters, and other tests are refused.
+    weight : array-like of shape (n_queries,), or dict from queries to weights, default=None
+        Weight of each query in the means; a dict, or a Series, where queries have names. None: as the results say, see
+        ``evaluate(..., sample_weight=)``. Tests are those that take clusters; the t test has the standard error that
+        `confidence_interval` describes.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater": a has the higher values, whether or not these are the better ones.
     confidence_level : float, default=0.95
@@ -147,7 +170,8 @@ def compare(
         For `won` and `lost`. None: as the metric says, True for arrays.
     n_resamples : int, default=9999
         Resamples of ``"randomization"`` and ``"permutation"``, which are exact if there are no more ways than that, and
-        of ``"bootstrap"``.
+        of ``"bootstrap"``. Where all differences are of one size, such as those of success rates, ``"randomization"``
+        is exact for any number of queries.
     random_state : int, RandomState, Generator or None, default=None
         Source of resamples.
 
@@ -158,8 +182,9 @@ def compare(
     Raises
     ------
     ValueError
-        If a query is missing, fewer than two are left, means are weighted, the metric was computed otherwise or by
-        other labels in one of the results, the clusters of results differ, or a keyword is not what it must be.
+        If a query is missing, fewer than two are left, means are pooled or geometric, the metric was computed otherwise
+        or by other labels in one of the results, clusters or weights of results differ, or a keyword is not what it
+        must be.
     TypeError
         If one system names its queries and the other does not.
 
@@ -191,7 +216,7 @@ def compare(
         test, alternative, confidence_level, missing, greater_is_better, n_resamples, random_state
     )
     check_options("compare", options)
-    aligned = align({"a": a, "b": b}, metric, options, "compare", clusters)
+    aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
     return compare_values(aligned.values[0], aligned.values[1], options, aligned)
 
 
@@ -209,8 +234,13 @@ def check_test(function_name: str, test: Any) -> None:
 def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> ComparisonResult:
     """Compare two of the systems that were aligned."""
     test = TESTS[options.test]
-    sample = Paired(a, b, aligned.cluster) if test.paired else Unpaired(a, b)
+    sample = Paired(a, b, aligned.cluster, aligned.weight) if test.paired else Unpaired(a, b)
     outcome = run_test(sample, options)
+    method, interval = difference_interval(
+        sample, is_binary=aligned.is_binary, confidence_level=options.confidence_level, alternative=options.alternative
+    )
+    if outcome.interval is not None:
+        method, interval = "bca", outcome.interval
     won, tied, lost = None, None, None
     if isinstance(sample, Paired):
         won, tied, lost = _counts(sample.values, aligned.greater_is_better)
@@ -221,10 +251,7 @@ def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Alig
         difference=sample.difference,
         pvalue=outcome.pvalue,
         statistic=outcome.statistic,
-        confidence_interval=outcome.interval
-        or t_interval(
-            sample.difference, sample.standard_error, sample.df, options.confidence_level, options.alternative
-        ),
+        confidence_interval=interval,
         confidence_level=options.confidence_level,
         effect_size=0.0 if sample.identical else test.effect(sample),
         won=won,
@@ -236,6 +263,9 @@ def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Alig
         n_left_out=aligned.n_left_out,
         n_filled=aligned.n_filled,
         n_clusters=None if aligned.cluster is None else len(np.unique(aligned.cluster)),
+        interval_method=method,
+        is_weighted=aligned.weight is not None,
+        is_skewed=method != "newcombe" and is_skewed(sample),
     )
 
 

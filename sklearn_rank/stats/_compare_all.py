@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -19,8 +20,10 @@ from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._compare import PAIR_COLUMNS, ComparisonResult, check_options, check_test, compare_values
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
+from sklearn_rank.stats._intervals import skew_note
 from sklearn_rank.stats._samples import exact_mean, sums_by_cluster
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions
+from sklearn_rank.stats._weights import WeightLike
 
 PAIR_NAME_WIDTH = 16
 """Characters of a system's name where pairs are printed, so that a line fits a terminal."""
@@ -37,6 +40,8 @@ class MultipleComparison(TableReport):
     ----------
     means : dict of str to float
         Mean of each system over the queries compared.
+    n_queries : dict of str to int
+        Number of these queries.
     comparisons : dict of (str, str) to ComparisonResult
         Comparison of each pair, not corrected.
     corrected : dict of (str, str) to float
@@ -56,6 +61,7 @@ class MultipleComparison(TableReport):
     comparisons: dict[tuple[str, str], ComparisonResult]
     corrected: dict[tuple[str, str], float]
     greater_is_better: bool = True
+    n_queries: dict[str, int] = field(default_factory=dict)
 
     def corrected_pvalue(self, a: str, b: str) -> float:
         """Corrected p-value of a pair; of a two-sided comparison in either order.
@@ -74,22 +80,30 @@ class MultipleComparison(TableReport):
 
     @property
     def table(self) -> Table:
-        """A row for each pair: difference, interval, p, corrected p, effect size, won, tied, lost."""
+        """A row for each pair: difference, interval, p, corrected p, effect size, won, tied, lost, queries."""
         rows = []
         for (a, b), result in self.comparisons.items():
-            row = result.row()
-            rows.append((a, b, *row[:4], self.corrected[a, b], *row[4:]))
+            row, n = result.row(), result.n_queries
+            queries = n if isinstance(n, int) else " and ".join(map(str, n))
+            rows.append((a, b, *row[:4], self.corrected[a, b], *row[4:], queries))
         columns = ("a", "b", DIFFERENCE, *PAIR_COLUMNS[1:4], CORRECTED, *PAIR_COLUMNS[4:])
-        return Table(columns[: len(rows[0])], tuple(rows))
+        return Table((*columns[: len(rows[0]) - 1], "queries"), tuple(rows))
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
         return self.table.to_frame()
 
     def _title(self) -> str:
-        n_clusters = next(iter(self.comparisons.values())).n_clusters
-        clusters = "" if n_clusters is None else f"queries in {n_clusters} clusters, "
-        return f"{self.metric or 'a metric'}, {clusters}test {self.test!r}, correction {self.correction!r}"
+        first = next(iter(self.comparisons.values()))
+        queries = "weighted queries" if first.is_weighted else "queries"
+        if first.n_clusters is not None:
+            queries += f" in {first.n_clusters} clusters"
+        queries = "" if queries == "queries" else f"{queries}, "
+        return f"{self.metric or 'a metric'}, {queries}test {self.test!r}, correction {self.correction!r}"
+
+    def _notes(self) -> list[str]:
+        skewed = [f"{a} - {b}" for (a, b), pair in self.comparisons.items() if pair.is_skewed]
+        return [skew_note(skewed)] if skewed else []
 
     def _tables(self) -> list[Table]:
         return self._decisive(lambda name: name)
@@ -106,8 +120,8 @@ class MultipleComparison(TableReport):
             low, high = map(cell, pair.confidence_interval)
             counts = () if pair.won is None else (pair.won, pair.lost)
             rows.append((written(a), written(b), pair.difference, f"[{low}, {high}]", self.corrected[a, b], *counts))
-        means = tuple((written(name), mean) for name, mean in self.means.items())
-        return [Table(("system", "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
+        means = tuple((written(name), self.n_queries[name], mean) for name, mean in self.means.items())
+        return [Table(("system", "queries", "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
 
 
 @named_arguments
@@ -119,6 +133,7 @@ def compare_all(
     test: str = "t",
     correction: str | None = "holm",
     clusters: ClustersLike = None,
+    weight: WeightLike = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     missing: Any = "raise",
@@ -144,6 +159,8 @@ def compare_all(
         the place of the test's own p-values.
     clusters : array-like of shape (n_queries,), or dict from queries to clusters, default=None
         As in `compare`. Tukey's HSD deals the values of a cluster together.
+    weight : array-like of shape (n_queries,), or dict from queries to weights, default=None
+        As in `compare`. Tukey's HSD deals the weighted values.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         As in `compare`.
     confidence_level : float, default=0.95
@@ -197,7 +214,7 @@ def compare_all(
         raise TypeError(f"compare_all takes a mapping from names to results, two or more. Got {echo(results)}.")
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
-    aligned = align(results, metric, options, "compare_all", clusters)
+    aligned = align(results, metric, options, "compare_all", clusters, weight)
     values = dict(zip(results, aligned.values, strict=True))
     pairs = (
         [*combinations(values, 2)] if baseline is None else [(name, baseline) for name in values if name != baseline]
@@ -205,17 +222,20 @@ def compare_all(
     compared = {(a, b): compare_values(values[a], values[b], options, aligned) for a, b in pairs}
     if correction == "tukey":
         differences = np.array([result.difference for result in compared.values()])
-        sums = aligned.values
+        sums, total = aligned.values, float(len(aligned.values[0]))
+        if aligned.weight is not None:
+            sums, total = [aligned.weight * x for x in sums], math.fsum(aligned.weight)
         if aligned.cluster is not None:
-            sums = [sums_by_cluster(x, aligned.cluster)[0] for x in aligned.values]
-        corrected = tukey(np.column_stack(sums), differences * len(aligned.values[0]), n_resamples, random_state)
+            sums = [sums_by_cluster(x, aligned.cluster)[0] for x in sums]
+        corrected = tukey(np.column_stack(sums), differences * total, n_resamples, random_state)
     else:
         corrected = adjust_pvalues([result.pvalue for result in compared.values()], correction)
-    means = {name: exact_mean(x) for name, x in values.items()}
+    means = {name: exact_mean(x, aligned.weight) for name, x in values.items()}
     by_pair = dict(zip(compared, corrected.tolist(), strict=True))
     return MultipleComparison(
-        aligned.metric, test, correction, baseline, means, compared, by_pair, aligned.greater_is_better
-    )
+        aligned.metric, test, correction, baseline, means, compared, by_pair, aligned.greater_is_better,
+        {name: len(x) for name, x in values.items()},
+    )  # fmt: skip
 
 
 def check_plan(

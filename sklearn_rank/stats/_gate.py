@@ -21,8 +21,9 @@ from sklearn_rank._utils.table import Table, TableReport, markdown_text
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._align import QueryResult, align, is_result
 from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._intervals import skew_note
 from sklearn_rank.stats._power import power_of
-from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of, sums_by_cluster
+from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, is_skewed, ratio, sample_of
 from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
 
 NO_WORSE, IS_WORSE, UNDECIDED = "no worse", "worse", "undecided"
@@ -54,21 +55,10 @@ class MeanEstimate(NamedTuple):
 def estimate_mean(x: Array, cluster: Index | None = None, weight: Array | None = None) -> MeanEstimate:
     """Mean of values per query and its standard error, which allows for clusters and for weights.
 
-    With weights w the mean is a ratio, linearized: e = w (x - mean), summed over each of G clusters (G = n without
-    clusters), has the squared standard error G / (G - 1) sum(e^2) / sum(w)^2, with G - 1 degrees of freedom. R's
-    survey::svymean and HC1 of statsmodels' WLS are the same.
+    With weights the mean is a ratio, linearized as in R's survey::svymean and HC1 of statsmodels' WLS.
     """
-    if weight is None:
-        sample = sample_of(x, cluster)
-        return MeanEstimate(exact_mean(x), sample.standard_error, sample.df)
-    total = math.fsum(weight)
-    mean = math.fsum(weight * x) / total
-    e = weight * (x - mean)
-    e = e if cluster is None else sums_by_cluster(e, cluster)[0]
-    n = len(e)
-    if np.ptp(x) <= EQUAL_WITHIN * np.abs(x).max():
-        return MeanEstimate(mean, 0.0, n - 1.0)
-    return MeanEstimate(mean, math.sqrt(n / (n - 1) * math.fsum(e**2)) / total, n - 1.0)
+    sample = sample_of(x, cluster, weight)
+    return MeanEstimate(exact_mean(x, weight), sample.standard_error, sample.df)
 
 
 # --- the decision on one metric ----------------------------------------------------------------------------------
@@ -320,6 +310,9 @@ class GateResult(TableReport, Saveable):
         for name, pair in pairs.items():
             if pair.n_left_out:
                 notes.append(f"{pair.n_left_out} queries are left out of {name}: it is undefined there.")
+        samples = {name: sample_of(pair.gain, pair.cluster, pair.weight) for name, pair in pairs.items()}
+        if skewed := [name for name, sample in samples.items() if is_skewed(sample)]:
+            notes.append(skew_note(skewed))
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
         return notes
@@ -530,7 +523,7 @@ def _paired(results: Mapping[str, QueryResult], metric: str, clusters: Any, miss
     aligned = align(results, metric, ComparisonOptions(missing=missing), "no_worse", clusters)
     assert aligned.qid is not None
     new, old = aligned.values
-    weight: Array | None = getattr(aligned, "weight", None)
     return PairedQueries(
-        aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, weight, aligned.n_left_out, aligned.n_filled
-    )
+        aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
+        aligned.n_filled,
+    )  # fmt: skip

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from sklearn_rank._utils.typing import Array, RandomState
+from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._utils.typing import Array, Index, RandomState
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._clusters import clusters_of_queries, named_queries
+from sklearn_rank.stats._proportions import Interval, are_successes, newcombe, quantile, wilson
 from sklearn_rank.stats._resampling import batch_size
-from sklearn_rank.stats._samples import ClusterSums, IndependentValues, exact_mean, sample_of
+from sklearn_rank.stats._samples import (
+    Paired,
+    Sample,
+    Unpaired,
+    counted,
+    exact_mean,
+    is_skewed,
+    sample_of,
+    scaled,
+    some,
+)
+from sklearn_rank.stats._weights import WeightLike, weights_of_queries
 
-Interval = tuple[float, float]
+MOST_NAMED = 6
+"""Names in a note."""
 
 
 def confidence_interval(
     values: Any,
     *,
-    clusters: Any = None,
+    weight: WeightLike = None,
+    clusters: ClustersLike = None,
     method: str = "t",
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
@@ -34,14 +50,18 @@ def confidence_interval(
     ----------
     values : array-like of shape (n_queries,)
         One value a query; NaN (an undefined query) is left out.
+    weight : array-like of shape (n_queries,), or dict from queries to weights, default=None
+        Weight of each query in the mean, such as how often it is asked. Only ratios of weights count, and a query of
+        weight 0 is left out. A query of weight 2 is not two queries: two would say more. None: all are equal.
     clusters : array-like of shape (n_queries,), default=None
         What each query belongs to, such as a user or a session: queries of one cluster may depend on each other, so
         that they say less than as many independent ones. Then "t" has a standard error that is robust to clusters and
         one degree of freedom less than there are clusters, and the bootstrap draws whole clusters. With fewer than 10
         clusters, intervals are too short; ``docs/statistics.md`` has figures. None: queries are independent.
-    method : {"t", "percentile", "bca"}, default="t"
-        Student's t; percentiles of the bootstrap; those corrected for bias and skewness (Efron, 1987). The bootstrap
-        needs about 50 queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
+    method : {"t", "wilson", "percentile", "bca"}, default="t"
+        Student's t; Wilson's score interval of a success rate, for values 0 and 1 without weights and clusters;
+        percentiles of the bootstrap; those corrected for bias and skewness (Efron, 1987). The bootstrap needs about 50
+        queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
     confidence_level : float, default=0.95
         Between 0 and 1, exclusive.
     n_resamples : int, default=9999
@@ -61,10 +81,15 @@ def confidence_interval(
 
     Notes
     -----
-    With G clusters of the n queries, e the deviations from the mean, the squared standard error is
-    ``G / (G - 1) * sum over clusters of (sum of e in it)^2 / n^2`` (CR1: Liang and Zeger, 1986; C. Cameron, D. Miller:
-    A practitioner's guide to cluster-robust inference. Journal of Human Resources 50, 2015). For the bootstrap of
-    clusters see C. Field, A. Welsh: Bootstrapping clustered data. Journal of the Royal Statistical Society B 69, 2007.
+    With weights w, and e the deviations from the weighted mean of n queries, the squared standard error is
+    ``n / (n - 1) * sum of (w e)^2 / (sum of w)^2``, with n - 1 degrees of freedom: linearization, as R's
+    ``survey::svymean`` and statsmodels' ``WLS`` with ``cov_type="HC1"`` have it (D. A. Binder: On the variances of
+    asymptotically normal estimators from complex surveys. International Statistical Review 51, 1983).
+
+    With G clusters it is ``G / (G - 1) * sum over clusters of (sum of w e in it)^2 / (sum of w)^2``, with G - 1 degrees
+    of freedom (CR1: Liang and Zeger, 1986; C. Cameron, D. Miller: A practitioner's guide to cluster-robust inference.
+    Journal of Human Resources 50, 2015). For the bootstrap of clusters see C. Field, A. Welsh: Bootstrapping clustered
+    data. Journal of the Royal Statistical Society B 69, 2007.
 
     Examples
     --------
@@ -74,6 +99,12 @@ def confidence_interval(
     >>> low, high = confidence_interval([0.0, 0.5, 1.0])
     >>> round(low, 4), round(high, 4)
     (-0.7421, 1.7421)
+
+    The first query counts twice: mean 0.375, weighted deviations -0.75, 0.125, 0.625, standard error 0.3014:
+
+    >>> low, high = confidence_interval([0.0, 0.5, 1.0], weight=[2, 1, 1])
+    >>> round(low, 4), round(high, 4)
+    (-0.9217, 1.6717)
     """
     check_arguments(
         "confidence_interval",
@@ -82,18 +113,53 @@ def confidence_interval(
         n_resamples=n_resamples,
         random_state=random_state,
     )
-    x = numbers(values, "values", "confidence_interval")
-    cluster = None if clusters is None else clusters_of_queries(clusters, named_queries(values), len(x))
-    defined = ~np.isnan(x)
-    x, cluster = x[defined], None if cluster is None else cluster[defined]
-    if len(x) < 2 or (sample := sample_of(x, cluster)).n < 2:
+    x, cluster, weights = _counted(values, weight, clusters)
+    if method == "wilson":
+        _check_successes(x, weights, cluster)
+    if len(x) < 2 or (sample := sample_of(x, cluster, weights)).n < 2:
         return math.nan, math.nan
+    if method == "wilson":
+        return wilson(x, quantile(confidence_level))
     if method == "t" or sample.standard_error == 0:
-        return t_interval(exact_mean(x), sample.standard_error, sample.df, confidence_level, "two-sided")
+        return t_interval(exact_mean(x, weights), sample.standard_error, sample.df, confidence_level, "two-sided")
     means, _ = bootstrap_distribution(sample, n_resamples, random_state)
     if method == "bca":
         return bca_interval(sample, means, confidence_level, "two-sided")
     return _quantiles(means, (1 - confidence_level) / 2, (1 + confidence_level) / 2, "two-sided")
+
+
+def _counted(values: Any, weight: Any, clusters: Any) -> tuple[Array, Index | None, Array | None]:
+    """Values that are in the mean, the number of each one's cluster, and its weight unless all are equal."""
+    x, ids = numbers(values, "values", "confidence_interval"), named_queries(values)
+    cluster = None if clusters is None else clusters_of_queries(clusters, ids, len(x))
+    weights = None if weight is None else weights_of_queries(weight, ids, len(x))
+    kept = counted(x, weights)
+    return x[kept], some(cluster, kept), scaled(some(weights, kept))
+
+
+def _check_successes(x: Array, weight: Array | None, cluster: Index | None) -> None:
+    """Raise ValueError for values of which Wilson's interval would be wrong."""
+    rule = "method='wilson' of confidence_interval is for values 0 and 1, without weights and clusters."
+    if weight is not None or cluster is not None:
+        raise ValueError(f"{rule} Got {'weights' if cluster is None else 'clusters'}: use method='t'.")
+    if not are_successes(x):
+        raise ValueError(f"{rule} Got {x[(x != 0) & (x != 1)][0]:g}.")
+
+
+def method_of_metric(method: str, values: Array, weight: Array | None, cluster: Any, *, is_binary: bool) -> str:
+    """Method of the interval of a metric: "auto" is Wilson's for one that is 0 or 1 by definition, where it applies."""
+    if method != "auto":
+        return method
+    kept = counted(values, weight)
+    equal = scaled(some(weight, kept)) is None
+    return "wilson" if is_binary and cluster is None and equal and are_successes(values[kept]) else "t"
+
+
+def skew_note(which: Sequence[str] = ()) -> str:
+    """Note for intervals that may not keep their level; ``docs/statistics.md`` has figures."""
+    shown = [*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])]
+    whose = f"the intervals of {', '.join(shown)}" if which else "the interval"
+    return f"Skewed values and few queries: {whose} may not keep {'their' if which else 'its'} level."
 
 
 def t_interval(centre: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:
@@ -103,9 +169,26 @@ def t_interval(centre: float, standard_error: float, df: float, confidence_level
     return _opened(centre - reach, centre + reach, alternative)
 
 
-def bootstrap_distribution(
-    sample: IndependentValues | ClusterSums, n_resamples: int, random_state: RandomState
-) -> Array:
+def may_not_keep_level(values: Array, weight: Array | None, clusters: Any, *, is_binary: bool) -> bool:
+    """Whether queries are few for values, or weights, as skewed as these, and the interval is not Wilson's."""
+    if method_of_metric("auto", values, weight, clusters, is_binary=is_binary) == "wilson":
+        return False
+    x, cluster, weights = _counted(values, weight, clusters)
+    return len(x) > 1 and is_skewed(sample_of(x, cluster, weights))
+
+
+def difference_interval(
+    sample: Paired | Unpaired, *, is_binary: bool, confidence_level: float, alternative: str
+) -> tuple[str, Interval]:
+    """Name and ends of the interval of a difference: Newcombe's for success rates where it applies, else by t."""
+    takes_newcombe = is_binary and are_successes(sample.a) and are_successes(sample.b)
+    if takes_newcombe and not (isinstance(sample, Paired) and sample.has_units):
+        return "newcombe", _opened(*newcombe(sample, quantile(confidence_level, alternative)), alternative)
+    interval = t_interval(sample.difference, sample.standard_error, sample.df, confidence_level, alternative)
+    return ("t" if isinstance(sample, Paired) else "welch"), interval
+
+
+def bootstrap_distribution(sample: Sample, n_resamples: int, random_state: RandomState) -> Array:
     """Means and standard errors of bootstrap samples of queries or clusters, shape (2, n_resamples)."""
     # SciPy warns about the spread of a single resample, so it draws two or more.
     result = stats.bootstrap(
@@ -116,9 +199,7 @@ def bootstrap_distribution(
     return np.asarray(result.bootstrap_distribution)[..., :n_resamples]
 
 
-def bca_interval(
-    sample: IndependentValues | ClusterSums, means: Array, confidence_level: float, alternative: str
-) -> Interval:
+def bca_interval(sample: Sample, means: Array, confidence_level: float, alternative: str) -> Interval:
     """Bias-corrected and accelerated interval, from the means of bootstrap samples.
 
     `scipy.stats.bootstrap` computes the acceleration by leaving out one query at a time, n passes over n values. The

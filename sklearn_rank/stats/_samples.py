@@ -5,25 +5,53 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_rank._utils.typing import Array, Index
+
+QueryNumbers = TypeVar("QueryNumbers", bound=NDArray[Any])
 
 EQUAL_WITHIN = 1e-12
 """Relative difference up to which two values of a query are equal: sums in another order differ by rounding."""
 
+FEW_UNITS = 20
+"""Units of equal weight with which an interval keeps its level."""
 
-def exact_mean(x: Array) -> float:
+
+def exact_mean(x: Array, weight: Array | None = None) -> float:
     """Mean that is the same to the last bit in any order, and of opposite sign for opposite values."""
-    return math.fsum(x) / len(x)
+    return math.fsum(x) / len(x) if weight is None else math.fsum(weight * x) / math.fsum(weight)
 
 
-def spread(x: Array) -> float:
+def spread(x: Array, weight: Array | None = None) -> float:
     """Standard deviation (n - 1); exactly zero where values differ by rounding only."""
-    constant = np.ptp(x) <= EQUAL_WITHIN * np.abs(x).max()
-    return 0.0 if constant else float(x.std(ddof=1))
+    if np.ptp(x) <= EQUAL_WITHIN * np.abs(x).max():
+        return 0.0
+    if weight is None:
+        return float(x.std(ddof=1))
+    n, squares = len(x), weight * (x - exact_mean(x, weight)) ** 2
+    return math.sqrt(n / (n - 1) * math.fsum(squares) / math.fsum(weight))
+
+
+def counted(values: Array, weight: Array | None) -> NDArray[np.bool_]:
+    """Which queries are in the mean: those with a value, and a weight above 0."""
+    defined: NDArray[np.bool_] = ~np.isnan(values)
+    return defined if weight is None else defined & (weight > 0)
+
+
+def some(of_queries: QueryNumbers | None, chosen: Any) -> QueryNumbers | None:
+    """Numbers of some queries; None where there are none of any."""
+    return None if of_queries is None else of_queries[chosen]
+
+
+def scaled(weight: Array | None) -> Array | None:
+    """Weights relative to the highest, because their scale means nothing; None where all are equal."""
+    if weight is None or len(weight) == 0 or weight.min() == weight.max():
+        return None
+    return weight / weight.max()
 
 
 def ratio(x: float, y: float) -> float:
@@ -41,6 +69,11 @@ class IndependentValues:
     def n(self) -> int:
         """Number of independent values."""
         return len(self.total)
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.n)
 
     @property
     def df(self) -> float:
@@ -74,10 +107,11 @@ class IndependentValues:
 
 
 @dataclass(frozen=True)
-class ClusterSums:
-    """Sums of values and numbers of queries of each cluster, and how far the mean over queries is from the true one.
+class RatioOfSums:
+    """Weighted sums of values, and sums of weights, of each unit, and how far the mean is from the true one.
 
-    Sums of different clusters are independent of each other.
+    A unit is a query, or a cluster of queries; different units are independent of each other. The mean is the sum of
+    the totals over the sum of the sizes.
     """
 
     total: Array
@@ -85,16 +119,22 @@ class ClusterSums:
     centre: float
 
     @classmethod
-    def of(cls, x: Array, cluster: Index) -> Self:
+    def of(cls, x: Array, cluster: Index | None, weight: Array | None) -> Self:
         """Sums of values, which do not depend on the order of queries or clusters, to the last bit."""
-        total, size = sums_by_cluster(x, cluster)
+        size = np.ones(len(x)) if weight is None else weight
+        total, size = (size * x, size) if cluster is None else sums_by_cluster(x, cluster, weight)
         by_total = np.lexsort((size, total))
-        return cls(total[by_total], size[by_total], exact_mean(x))
+        return cls(total[by_total], size[by_total], exact_mean(x, weight))
 
     @property
     def n(self) -> int:
-        """Number of clusters."""
+        """Number of units."""
         return len(self.total)
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.size.sum())
 
     @property
     def df(self) -> float:
@@ -103,16 +143,18 @@ class ClusterSums:
 
     @cached_property
     def standard_error(self) -> float:
-        """Standard error of the mean: squares of the deviations of n queries, summed up in each of G clusters first.
+        """Standard error of the mean, by linearization.
 
-        G / (G - 1) times the sum of squares, over n^2: CR1 of K.-Y. Liang and S. Zeger, 1986, for a mean.
+        The weighted deviations from the mean are summed up in each of G units. G / (G - 1) times the sum of their
+        squares, over the squared sum of the weights: HC1 for queries, CR1 of K.-Y. Liang and S. Zeger, 1986, for
+        clusters.
         """
         squares = math.fsum(self.deviations**2)
-        return math.sqrt(self.n / (self.n - 1) * squares) / float(self.size.sum()) if self.n > 1 else math.nan
+        return math.sqrt(self.n / (self.n - 1) * squares) / self.weight if self.n > 1 else math.nan
 
     @cached_property
     def deviations(self) -> Array:
-        """Sum of the deviations from the mean in each cluster; exactly zero where these are rounding only."""
+        """Weighted sum of the deviations from the mean in each unit; exactly zero where these are rounding only."""
         sums = self.total - self.centre * self.size
         return sums if np.abs(sums).max() > EQUAL_WITHIN * np.abs(self.total).max() else np.zeros(self.n)
 
@@ -123,23 +165,32 @@ class ClusterSums:
 
     @staticmethod
     def mean_and_error(total: Array, size: Array, axis: int = -1) -> Array:
-        """Mean over queries and its standard error, of resamples of clusters."""
-        n_queries, n = size.sum(axis=axis), total.shape[axis]
-        mean = total.sum(axis=axis) / n_queries
+        """Mean and its standard error, of resamples of units."""
+        weight, n = size.sum(axis=axis), total.shape[axis]
+        mean = total.sum(axis=axis) / weight
         squares = ((total - np.expand_dims(mean, axis) * size) ** 2).sum(axis=axis)
-        return np.stack([mean, np.sqrt(n / (n - 1) * squares) / n_queries])
+        return np.stack([mean, np.sqrt(n / (n - 1) * squares) / weight])
 
 
-def sums_by_cluster(x: Array, cluster: Index) -> tuple[Array, Array]:
-    """Sum of the values of each cluster, in the order of their numbers, and how many there are."""
-    order = np.lexsort((x, np.abs(x), cluster))
+Sample = IndependentValues | RatioOfSums
+"""Values of queries, or their sums by unit."""
+
+
+def sums_by_cluster(x: Array, cluster: Index, weight: Array | None = None) -> tuple[Array, Array]:
+    """Weighted sum of the values of each cluster, in the order of their numbers, and sum of their weights."""
+    weighted = x if weight is None else weight * x
+    order = np.lexsort((weighted, np.abs(weighted), cluster))
     starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-    return np.add.reduceat(x[order], starts), np.diff(starts, append=len(x)).astype(np.float64)
+    if weight is None:
+        sizes = np.diff(starts, append=len(x)).astype(np.float64)
+    else:
+        sizes = sums_by_cluster(weight, cluster)[0]
+    return np.add.reduceat(weighted[order], starts), sizes
 
 
-def sample_of(x: Array, cluster: Index | None) -> IndependentValues | ClusterSums:
-    """Values of queries, which are independent unless the number of each query's cluster is given."""
-    return IndependentValues(x) if cluster is None else ClusterSums.of(x, cluster)
+def sample_of(x: Array, cluster: Index | None, weight: Array | None = None) -> Sample:
+    """Values of queries, independent unless the number of each query's cluster is given, and equal unless weighted."""
+    return IndependentValues(x) if cluster is None and weight is None else RatioOfSums.of(x, cluster, weight)
 
 
 @dataclass(frozen=True)
@@ -149,6 +200,7 @@ class Paired:
     a: Array
     b: Array
     cluster: Index | None = None
+    weight: Array | None = None
 
     @cached_property
     def values(self) -> Array:
@@ -156,10 +208,15 @@ class Paired:
         d = self.a - self.b
         return np.where(np.abs(d) <= EQUAL_WITHIN * np.maximum(np.abs(self.a), np.abs(self.b)), 0.0, d)
 
+    @property
+    def weighted(self) -> Array:
+        """Difference of each query, times its weight."""
+        return self.values if self.weight is None else self.weight * self.values
+
     @cached_property
     def difference(self) -> float:
         """Mean difference."""
-        return exact_mean(self.values)
+        return exact_mean(self.values, self.weight)
 
     @property
     def n(self) -> int:
@@ -167,9 +224,19 @@ class Paired:
         return len(self.values)
 
     @cached_property
-    def sample(self) -> IndependentValues | ClusterSums:
-        """The differences, summed over each cluster if there are clusters."""
-        return sample_of(self.values, self.cluster)
+    def sample(self) -> Sample:
+        """The differences, weighted if there are weights, summed over each cluster if there are clusters."""
+        return sample_of(self.values, self.cluster, self.weight)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether queries have weights or clusters."""
+        return self.weight is not None or self.cluster is not None
+
+    @property
+    def deviations(self) -> Array:
+        """What each unit moves the mean difference, up to a factor."""
+        return self.sample.deviations
 
     @property
     def df(self) -> float:
@@ -189,7 +256,7 @@ class Paired:
     @property
     def cohen(self) -> float:
         """Cohen's d_z: mean over standard deviation of the differences."""
-        return ratio(self.difference, spread(self.values))
+        return ratio(self.difference, spread(self.values, self.weight))
 
 
 @dataclass(frozen=True)
@@ -226,6 +293,12 @@ class Unpaired:
         return math.sqrt(self._variances[0] / len(self.a) + self._variances[1] / len(self.b))
 
     @property
+    def deviations(self) -> Array:
+        """What each query moves the difference of the means."""
+        a, b = ((x - x.mean()) / len(x) for x in (self.a, self.b))
+        return np.concatenate([a, -b])
+
+    @property
     def identical(self) -> bool:
         """Whether both have the same values."""
         if len(self.a) == len(self.b):
@@ -237,3 +310,20 @@ class Unpaired:
         """Cohen's d: difference of means over the pooled standard deviation."""
         weights = len(self.a) - 1, len(self.b) - 1
         return ratio(self.difference, math.sqrt(np.average(self._variances, weights=weights)))
+
+
+def is_skewed(sample: Sample | Paired | Unpaired) -> bool:
+    """Whether a t interval may not keep its level, because units are few for values, or weights, as skewed as these.
+
+    Values: W. G. Cochran's rule, n < 25 skewness^2 (Sampling techniques, 3rd ed., 1977, p. 42). Weights: fewer than 20
+    units that count as much by L. Kish (Survey sampling, 1965), and less than nine tenths of all. A sample without
+    spread is not skewed.
+    """
+    if not sample.standard_error > 0:
+        return False
+    if isinstance(of_units := sample.sample if isinstance(sample, Paired) else sample, RatioOfSums):
+        n_effective = of_units.weight**2 / float((of_units.size**2).sum())
+        if n_effective < min(FEW_UNITS, 0.9 * of_units.n):
+            return True
+    u = sample.deviations / np.abs(sample.deviations).max()
+    return abs(float((u**3).sum())) > 0.2 * float((u**2).sum()) ** 1.5

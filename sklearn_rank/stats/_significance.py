@@ -75,17 +75,26 @@ def wilcoxon(sample: Paired, options: ComparisonOptions) -> Outcome:
 
 def sign(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Sign test: a is above b as often as below. Queries without a difference are left out."""
-    above, n = int((sample.values > 0).sum()), int(np.count_nonzero(sample.values))
-    return Outcome(float(above), float(stats.binomtest(above, n, alternative=options.alternative).pvalue))
+    d = sample.values[sample.values != 0]
+    return Outcome(float((d > 0).sum()), _binomial_pvalue(d, options.alternative))
+
+
+def _binomial_pvalue(d: Array, alternative: str) -> float:
+    """P-value of the number of positive ones among numbers whose signs are equally likely; 0 is not among them."""
+    return float(stats.binomtest(int((d > 0).sum()), len(d), alternative=alternative).pvalue)
 
 
 def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Fisher's randomization test: the two values of a query change places at random, or in all ways if these are few.
 
-    Queries of one cluster change together.
+    Queries of one cluster change together. Where all differences are of one size, such as those of success rates, the
+    number of positive ones is binomial, and the test is exact for any number of queries: the exact test of McNemar.
     """
-    sums, exact = _resampling.sign_flips(sample.sample.total, options.n_resamples, options.random_state)
-    observed, scale = sample.difference * sample.n, float(np.abs(sample.values).sum())
+    d = sample.sample.total[sample.sample.total != 0]
+    if len(d) and np.ptp(np.abs(d)) == 0:
+        return Outcome(sample.difference, _binomial_pvalue(d, options.alternative))
+    sums, exact = _resampling.sign_flips(d, options.n_resamples, options.random_state)
+    observed, scale = sample.difference * sample.sample.weight, float(np.abs(sample.weighted).sum())
     alternative = options.alternative
     # "less" flips the same signs for b less a.
     if alternative == "less":

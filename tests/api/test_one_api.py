@@ -91,23 +91,22 @@ def test_mean_of_a_table_takes_no_arguments_of_rows():
 
 
 def test_comparisons_take_what_those_in_memory_take():
-    assert signature(dask.compare) == without(stats.compare, "clusters")  # which tables do not have
+    # Tables have no clusters, and their weights in a column.
+    assert signature(dask.compare) == without(stats.compare, "clusters", "weight")
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_tables_are_compared_where_queries_count_once(weighted):
+def test_tables_are_compared_where_means_are_over_queries(weighted):
     """Two columns side by side, of which one is pooled; weights are those of the whole table."""
     specs = {"p@1": parse_metric("p@1"), "pooled": parse_metric("p@1", average="micro")}
     columns = {name: MetricColumn.of_spec(name, spec, weighted) for name, spec in specs.items()}
-    values = TableValues(columns, np.arange(3), dict.fromkeys(columns, np.array([0.0, 1.0, 1.0])))
-    counts = {name: values.counts_queries_equally(name) for name in columns}
-    assert counts == {"p@1": not weighted, "pooled": False}
-    for name, once in counts.items():
-        if once:
-            assert stats.compare(values, values, metric=name).difference == 0
-        else:
-            with pytest.raises(ValueError, match="every query counts once"):
-                stats.compare(values, values, metric=name)
+    weight = np.array([1.0, 2, 3]) if weighted else None
+    values = TableValues(columns, np.arange(3), dict.fromkeys(columns, np.array([0.0, 1.0, 1.0])), weight=weight)
+    found = stats.compare(values, values, metric="p@1")
+    assert (found.difference, found.is_weighted) == (0, weighted)
+    assert values.is_binary == {"p@1": True, "pooled": False}
+    with pytest.raises(ValueError, match="compare is for means over queries. Got average='micro'"):
+        stats.compare(values, values, metric="pooled")
 
 
 @pytest.mark.parametrize("function", [evaluate_batches, dask.evaluate, dask.mean, spark.per_query])

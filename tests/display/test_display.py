@@ -124,11 +124,10 @@ def test_keywords_reach_the_metric_and_the_mean(data):
     assert display.mean == [expected]
 
 
-@pytest.mark.parametrize("without", [{"confidence_level": None}, {"average": "micro"}, {"sample_weight": True}])
+@pytest.mark.parametrize("without", [{"confidence_level": None}, {"average": "micro"}])
 def test_without_intervals_there_is_no_band(data, without):
     y, s, qid = data
-    keywords = without | ({"sample_weight": qid + 1} if "sample_weight" in without else {})
-    display = CutoffDisplay.from_predictions(y, s, qid=qid, metric="precision", k=CUTOFFS, **keywords)
+    display = CutoffDisplay.from_predictions(y, s, qid=qid, metric="precision", k=CUTOFFS, **without)
     assert display.band_ is None
     assert "interval" not in display.ax_.get_ylabel()
 

@@ -293,7 +293,12 @@ def test_a_difference_has_the_interval_of_its_mean_and_p():
     assert "80 % interval [" in legend
     assert f"{p_in_words(found.pvalue)} (t test)" in legend
     weighted = [evaluate(Y, noise, qid=QID, metrics="ndcg@5", sample_weight=QID + 1) for noise in NOISE[:2]]
-    untested = DifferenceDisplay.from_results(dict(zip("ab", weighted, strict=True)))
+    display, found = DifferenceDisplay.from_results(dict(zip("ab", weighted, strict=True))), compare(*weighted)
+    assert (display.confidence_interval, display.pvalue) == (found.confidence_interval, found.pvalue)
+    assert display.mean_ == pytest.approx(found.difference, rel=1e-12)
+    assert display.mean_line_.get_ydata()[0] == display.mean_
+    pooled = [evaluate(Y, noise, qid=QID, metrics="p@5", average="micro") for noise in NOISE[:2]]
+    untested = DifferenceDisplay.from_results(dict(zip("ab", pooled, strict=True)))
     assert (untested.confidence_interval, untested.pvalue, untested.band_) == (None, None, None)
 
 

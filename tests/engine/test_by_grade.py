@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-
 from sklearn_rank._engine.kernels.cascade import cascade
 from sklearn_rank._engine.kernels.sums import joint
+
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking, as_grades
 

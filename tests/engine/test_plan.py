@@ -196,7 +196,7 @@ def test_equal_calls_are_one():
         {"convention": "lightgbm"}, {"replace_undefined_by": 0.5}, {"replace_undefined_by": np.nan},
         {"average": "geometric"}, {"average": None, "k": 3},
     ],
-    ids=str,
+    ids="-".join,
 )  # fmt: skip
 def test_keywords(keywords, small_blocks, eagerly, runs):
     y_true, y_score, qid = rows(1)

@@ -4,9 +4,9 @@ import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-
 from sklearn_rank._engine.kernels.cascade import cascade, cascade_upwards
 from sklearn_rank._engine.kernels.sums import cumsum, joint, means_of_grades, means_of_items
+
 from sklearn_rank._engine.ranking import NO_CUTOFF
 
 SIZES = [[1], [2], [3], [4], [5], [6], [1, 1, 1, 1, 1, 1], [1, 3, 1], [2, 2, 2], [4, 2], [1, 5], [2, 1, 1, 1], [3, 3]]

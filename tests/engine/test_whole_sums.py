@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-
 from sklearn_rank._engine.kernels.sums import cumsum
+
 from sklearn_rank._engine.ranking import NO_CUTOFF
 
 LENGTHS = [1, 2, 3, 5, 8, 9, 10, 15, 16, 17, 31, 32, 40, 200, 1024, 1025, 3000]

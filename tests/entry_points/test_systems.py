@@ -169,6 +169,7 @@ def test_by_hand():
     """Reciprocal ranks 1/2 and 1/2 against 1 and 1: the differences have no spread."""
     found = compare_systems([1, 0, 0, 1], {"a": [1, 2, 2, 1], "b": [2, 1, 1, 3]}, qid=[1, 1, 2, 2], metrics="mrr")
     (_, _, mean, *_), (_, _, other, *_, difference, won, tied, lost, p, _) = found.summary().rows
+    assert found.summary().to_frame()["queries"].tolist() == [2, 2]
     assert (mean, other, difference, won, tied, lost, p) == (0.5, 1.0, 0.5, 2, 0, 0, 0.0)
 
 
@@ -211,10 +212,19 @@ def test_one_system_is_summed_up(rows):
 
 def test_why_there_are_no_tests_is_said(rows):
     y, systems, qid = rows
-    weighted = compare_systems(y, systems, qid=qid, metrics=METRICS, sample_weight=qid + 1.0)
+    given = {"qid": qid, "metrics": METRICS, "sample_weight": qid + 1.0}
+    weighted = compare_systems(y, systems, test="sign", **given)
     assert_same(weighted.results, evaluated(rows, sample_weight=qid + 1.0))
-    assert "No test of nDCG@5, MAP, RMSE: the queries have weights" in " ".join(str(weighted).split())
-    assert weighted.summary().to_frame()[["low", "p"]].isna().all(axis=None)
+    told = " ".join(str(weighted).split())
+    assert "No test of nDCG@5, MAP, RMSE: the queries have weights, which test='sign' does not take." in told
+    frame = weighted.summary().to_frame()
+    assert frame["p"].isna().all()
+    assert frame["low"].notna().all()
+    tested = compare_systems(y, systems, **given)
+    assert str(tested).startswith("Comparison of 3 models on 40 weighted queries, against old by test='t'")
+    assert "No test" not in str(tested)
+    equal = compare_systems(y, systems, qid=qid, metrics=METRICS, sample_weight=0 * qid + 3.0, test="sign")
+    assert "No test" not in str(equal)
     pooled = compare_systems(y, systems, qid=qid, metrics=["map", "p(average=micro)@5"])
     assert "No test of P(average=micro)@5: its average is 'micro'" in str(pooled)
     assert "No test of" not in str(compare_systems(y, systems, qid=qid, metrics="map"))

@@ -30,6 +30,53 @@ def report(shuffled):
 # --- the summary ---------------------------------------------------------------------------------------------
 
 
+def compared(**values):
+    results = {name: Evaluation.from_values(range(4), of_name) for name, of_name in values.items()}
+    return Comparison(results=results, baseline="a")
+
+
+def test_how_many_queries_are_in_the_means():
+    nan = np.nan
+    two, three = [1, nan, 0, nan], [1, 0.5, 0, nan]
+    few = compared(a={"mrr": two, "map": two}, b={"mrr": two, "map": two})
+    assert repr(few).startswith("Comparison of 2 models on 2 of 4 queries, against a by test='t'")
+    assert "\nMRR, 2 of 4 queries\nmodel" in str(few)
+    assert few.summary().to_frame()["queries"].tolist() == [2] * 4
+    assert few.summary().to_markdown().splitlines()[2].endswith("| 2 |")
+    assert "Means over 2 of 4 queries" in few.to_latex()
+    other = compared(a={"mrr": two, "map": [1, 0, 1, 0]}, b={"mrr": three, "map": [1, 0, 1, 1]})
+    assert repr(other).startswith("Comparison of 2 models on 2 to 4 of 4 queries")
+    assert "\nMRR, 2 to 3 of 4 queries\n" in str(other)
+    assert "\nMAP\n" in str(other)
+    assert other.summary(full=True).to_frame()["queries"].tolist() == [2, 3, 4, 4]
+
+
+def test_intervals_that_may_not_keep_their_level_are_named():
+    skewed, even = [0, 0, 0, 0, 0, 0, 1, 0.01], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    results = {name: Evaluation.from_values(range(8), {"mrr": skewed, "map": even}) for name in "ab"}
+    note = "Skewed values and few queries: the intervals of MRR may not keep their level."
+    for table in (
+        Comparison(results=results, baseline="a").summary(),
+        Comparison(results=results, baseline="a").summary(full=True),
+        results["a"].summary(),
+    ):
+        assert str(table).splitlines()[-1] == note
+        assert table.to_markdown().endswith(f"\n\n{note}")
+        assert table.to_latex().endswith(rf"{{\footnotesize {note}\par}}")
+        assert table._repr_html_().endswith(f"<p>{note}</p>")
+        assert len(table.to_frame()) == len(table.rows)
+    of_segments = Evaluation.from_values(range(8), {"mrr": skewed}, by={"x": list("aaaaaaab")})
+    assert note in str(of_segments.segments())
+    even_result = Evaluation.from_values(range(8), {"mrr": [0.5] * 8}, by={"x": list("aaaaaaab")})
+    two = Comparison(results={"a": of_segments, "b": even_result}, baseline="a")
+    assert note in str(two.segments())
+    assert "Skewed" not in str(Evaluation.from_values(range(8), {"hit": [0, 0, 0, 0, 0, 0, 1, 0]}).summary())
+    many = {f"metric {i}": skewed for i in range(9)}
+    told = str(Evaluation.from_values(range(8), many).summary()).splitlines()[-2:]
+    assert " ".join(told).endswith("metric 4, metric 5, 3 others may not keep their level.")
+    assert max(map(len, told)) <= 100
+
+
 def test_summary_says_what_the_statistics_say(report):
     frame = report.summary().to_frame().set_index(["model", "metric"])
     for metric in ("ndcg@5", "map", "rmse"):
@@ -105,6 +152,7 @@ def test_other_formats(report):
     assert report.to_markdown().startswith("| system | nDCG@5 |")
     assert "\\begin{tabular}{lrrr" in report.to_latex(digits=2)
     assert report.summary().to_markdown().startswith("| model | metric | mean |")
+    assert report.summary().to_markdown().splitlines()[0].endswith("| won | lost | queries |")
     assert report.summary().to_latex().startswith("\\begin{tabular}{llrrr")
     assert "<table>" in report._repr_html_()
     frame = report.to_frame()

@@ -11,7 +11,7 @@ from sklearn_rank.datasets import make_ranking
 from sklearn_rank.model_selection import Comparison
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import adjust_pvalues, compare
-from sklearn_rank.stats._heterogeneity import equal_means
+from sklearn_rank.stats._segments import equal_means
 
 X, Y, QID = make_ranking(n_queries=60, random_state=0)
 COUNTRY, DEVICE = np.array(["it", "de", "fr"])[QID % 3], np.where(QID % 2, "mobile", "desktop")
@@ -145,8 +145,10 @@ def test_attributes_named_as_columns_of_the_other_table():
 
 
 def test_means_without_tests_are_refused():
-    with pytest.raises(ValueError, match="every query counts once"):
-        compared(sample_weight=1.0 + QID).segments()
+    with pytest.raises(ValueError, match="means over queries. Got average='geometric'"):
+        compared(metrics="gm_map").segments()
+    with pytest.raises(ValueError, match="Where queries have weights, segments takes test='t'.*Got test='sign'"):
+        compared(sample_weight=1.0 + QID, test="sign").segments()
     with pytest.raises(ValueError, match="and another system"):
         compare_systems(Y, {"old": X[:, 0]}, qid=QID, metrics="map", by=COUNTRY).segments()
 

@@ -84,6 +84,20 @@ def test_the_note():
     assert "one comparison" in table_of(two).note
 
 
+def test_the_note_says_how_many_queries_are_in_the_means():
+    def note(weight=None, **values):
+        results = {name: Evaluation.from_values(range(4), of_name, weight=weight) for name, of_name in values.items()}
+        metrics = dict.fromkeys(next(iter(values.values())))
+        return paper_table(results, metrics, systems=[*values], baseline="a").note.partition(";")[0]
+
+    nan = np.nan
+    assert note(a={"mrr": [1, nan, 0, nan]}, b={"mrr": [1, nan, 1, nan]}) == "Means over 2 of 4 queries"
+    assert note(a={"mrr": [1, nan, 0, nan]}, b={"mrr": [1, 1, 1, nan]}) == "Means over 2 to 3 of 4 queries"
+    assert note([1, 2, 0, 1], a={"mrr": [1, nan, 0, 1]}) == "Weighted means over 2 of 4 queries"
+    two = {"mrr": [1, nan, 0, nan], "map": [1, 0, 1, 0]}
+    assert note(a=two) == "Means over queries: 2 of 4 (MRR), 4 (MAP)"
+
+
 def test_every_test_and_correction_has_a_name():
     assert TEST_NAMES.keys() == TESTS.keys()
     assert {*CORRECTION_NAMES, None} == {

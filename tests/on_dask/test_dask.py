@@ -10,7 +10,7 @@ from batch_cases import NAMES, assert_same
 from batch_cases import make as make_rows
 
 from sklearn_rank import dask as on_dask
-from sklearn_rank import evaluate, parse_metric
+from sklearn_rank import evaluate, parse_metric, stats
 from sklearn_rank.dask._evaluate import PartitionSummary, _refuse_together
 
 dask = pytest.importorskip("dask", reason="evaluation of dask DataFrames needs dask")
@@ -384,6 +384,29 @@ def test_a_repeated_row_counts_as_often():
     assert on_dask.mean(repeated) == {"mrr": pytest.approx(2 / 3)}
     with pytest.raises(ValueError, match="Got query 'a' twice"):
         on_dask.compare(repeated, table)
+
+
+@pytest.mark.parametrize("test", ["t", "randomization"])
+def test_weights_are_those_of_the_tables(test):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"qid": np.repeat(np.arange(30), 4), "label": rng.integers(0, 2, 120), "w": 1.0})
+    rows["w"] += rows["qid"] % 4
+    frames = [rows.assign(score=rng.random(120)) for _ in range(2)]
+    metrics = ["map", "p@1"]
+    there = [on_dask.per_query(cut(frame, 2), metrics=metrics, sample_weight="w") for frame in frames]
+    here = [
+        evaluate(frame.label, frame.score, qid=frame.qid, metrics=metrics, sample_weight=frame.w) for frame in frames
+    ]
+    keywords = {"metric": "map", "test": test, "random_state": 0}
+    found, expected = on_dask.compare(*there, **keywords), stats.compare(*here, **keywords)
+    assert found.is_weighted
+    assert found.row() == pytest.approx(expected.row(), rel=1e-9)
+    with pytest.raises(ValueError, match="all have weights, or none.*Got none in 'b'"):
+        on_dask.compare(there[0], on_dask.per_query(cut(frames[1], 2), metrics="map"), metric="map")
+    with pytest.raises(ValueError, match="compare takes a table that per_query made"):
+        on_dask.compare(there[0][["qid", "map"]], there[1], metric="map")
+    pairs = [on_dask.per_query(cut(frame, 2), metrics="p@1") for frame in frames]
+    assert on_dask.compare(*pairs).interval_method == "newcombe"
 
 
 def test_a_mean_over_no_defined_query_warns():

@@ -251,7 +251,7 @@ def test_what_cannot_be_compared():
             one,
             {},
             ValueError,
-            r"every query counts once. Got sample_weight or another average in 'a'",
+            r"all have weights, or none: .* Got none in 'b'",
         ),
         (one, one.assign(p=1), {"metric": "p"}, ValueError, r"'metric' parameter .* one of map of 'a'. Got 'p'"),
         (one.assign(p=1), one, {}, ValueError, r"several need metric=. Got map, p in 'a'"),

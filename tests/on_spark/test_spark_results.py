@@ -152,6 +152,28 @@ def test_comparison(there_and_here, test, metric):
     assert_alike(compare(*there, metric=metric, test=test), stats.compare(*here, metric=metric, test=test))
 
 
+@pytest.mark.parametrize("test", ["t", "randomization"])
+def test_weights_are_those_of_the_tables(spark, test):
+    data = make(seed=3)
+    weight = 1.0 + data.qid % 4
+    other = data.with_score(data.y_score[::-1])
+    frames = [spark.createDataFrame(table_of(one, w=weight)) for one in (data, other)]
+    there = [per_query(df, metrics=["map", "p@1"], sample_weight="w") for df in frames]
+    here = [evaluate(*one[:2], qid=one.qid, metrics=["map", "p@1"], sample_weight=weight) for one in (data, other)]
+    keywords = {"metric": "map", "test": test, "random_state": 0}
+    found, expected = compare(*there, **keywords), stats.compare(*here, **keywords)
+    assert found.is_weighted
+    assert found.row()[:3] == pytest.approx(expected.row()[:3], rel=1e-9)
+    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-9 if test == "t" else 0.5)
+    without = per_query(frames[1], metrics="map")
+    with pytest.raises(ValueError, match="all have weights, or none.*Got none in 'b'"):
+        compare(there[0], without, metric="map")
+    with pytest.raises(ValueError, match="Where queries have weights, compare takes test='t'"):
+        compare(*there, metric="map", test="sign")
+    pairs = [per_query(df, metrics="p@1") for df in frames]
+    assert compare(*pairs).interval_method == "newcombe"
+
+
 def test_resamples_are_the_same_each_time(there_and_here):
     found = [compare(*there_and_here[0], metric="map", test="bootstrap", random_state=0).row() for _ in range(2)]
     assert found[0] == found[1]
@@ -203,7 +225,7 @@ def test_what_cannot_be_compared(spark, there_and_here):
         ),
         (
             a, per_query(df, metrics="map", sample_weight="w"), {"metric": "map"}, ValueError,
-            "means in which every query counts once",
+            "all have weights, or none",
         ),
     ]:  # fmt: skip
         with pytest.raises(error, match=message):

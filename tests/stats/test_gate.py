@@ -245,6 +245,29 @@ def test_queries_of_one_cluster_say_less(rng):
     assert undecided.n_needed == 10 * power_of(error * math.sqrt(12), difference=above, power=0.8, alternative=side)
 
 
+def test_weights_of_results_count(rng, tmp_path):
+    weight = rng.random(30) + 0.1
+    new, old = (Evaluation.from_values(range(30), {"map": x}, weight=weight) for x in rng.random((2, 30)))
+    found = no_worse(new, old, margin=0.2)
+    d = new.per_query["map"] - old.per_query["map"]
+    low, high = confidence_interval(d, weight=weight, confidence_level=0.9)
+    assert (found.low["map"], found.high["map"]) == pytest.approx((low, high))
+    assert found.table.rows[0][2:4] == pytest.approx((old.mean()["map"], new.mean()["map"]))
+    assert "Means are weighted." in str(found)
+    found.save(tmp_path / "weighted")
+    assert str(GateResult.load(tmp_path / "weighted")) == str(found)
+    other = Evaluation.from_values(range(30), {"map": d + 1}, weight=weight + 1)
+    with pytest.raises(ValueError, match="no_worse takes results with the same weights"):
+        no_worse(new, other, margin=0.2)
+
+
+def test_skewed_differences_of_few_queries_are_told(rng):
+    old = np.full(20, 0.5)
+    note = "Skewed values and few queries: the intervals of ndcg@10 may not keep their level."
+    assert note in " ".join(str(no_worse(*results(old - 0.4 * (np.arange(20) == 0), old), margin=0.1)).split())
+    assert "Skewed" not in str(no_worse(*results(old + rng.normal(0, 0.1, 20), old), margin=0.1))
+
+
 # --- error rates -------------------------------------------------------------------------------------------------
 
 

@@ -271,10 +271,9 @@ def test_which_metric(rng):
         compare(one, two)
 
 
-@pytest.mark.parametrize("keywords", [{"sample_weight": np.ones(48)}, {"average": "geometric"}])
-def test_means_that_are_not_plain(keywords, rng):
-    one, two = results(rng, metrics=["mrr"], **keywords)
-    with pytest.raises(ValueError, match="every query counts once. Got sample_weight or another average in 'a'"):
+def test_means_that_are_not_over_queries(rng):
+    one, two = results(rng, metrics=["mrr"], average="geometric")
+    with pytest.raises(ValueError, match="compare is for means over queries. Got average='geometric' in 'a'"):
         compare(one, two)
 
 
@@ -328,7 +327,7 @@ def test_data_that_are_refused(values):
     with pytest.raises(ValueError, match=r"Got difference and n and power\."):
         power_of(1, difference=0.1, n=10, power=0.8)
     with pytest.raises(
-        ValueError, match="'method' parameter of confidence_interval must be 't', 'percentile' or 'bca'"
+        ValueError, match="'method' parameter of confidence_interval must be 't', 'wilson', 'percentile' or"
     ):
         confidence_interval(a, method="z")
 
@@ -372,10 +371,16 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     result = compare(one, two, metric="mrr")
     lines = repr(result).splitlines()
     assert lines[0] == "mrr of a less that of b, 12 queries, test 't', two-sided"
-    assert lines[1].split() == ["difference", "low", "high", "p", "effect", "won", "tied", "lost"]
+    assert lines[1] == "Skewed values and few queries: the interval may not keep its level."
+    columns = ["difference", "low", "high", "p", "effect", "won", "tied", "lost"]
+    assert lines[2].split() == columns
     assert "12 and 12 queries" in repr(compare(one, two, metric="mrr", test="welch"))
     many = compare_all({"one": one, "two": two}, metric="mrr")
-    assert list(many.to_frame().columns) == ["a", "b", *lines[1].split()[:4], "corrected", *lines[1].split()[4:]]
+    assert list(many.to_frame().columns) == ["a", "b", *columns[:4], "corrected", *columns[4:], "queries"]
+    assert many.n_queries == {"one": 12, "two": 12}
+    assert many.to_frame()["queries"].tolist() == [12]
+    unpaired = compare_all({"one": one, "two": two}, metric="mrr", test="welch")
+    assert unpaired.to_frame()["queries"].tolist() == ["12 and 12"]
     head, row = repr(many).splitlines()[-2:]
     assert head.split() == ["a", "b", "difference", "95", "%", "interval", "p", "corrected", "won", "lost"]
     low, high = many.comparisons["one", "two"].confidence_interval

@@ -111,7 +111,7 @@ def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
 
 
 def test_files_are_read_on_threads(monkeypatch, tmp_path):
-    monkeypatch.setattr("sklearn_rank.io._source.PIECE", 100)
+    monkeypatch.setattr("sklearn_rank.io._source.PIECE_OF_FILE", 100)
     (tmp_path / "run").write_text("".join(f"q{i} Q0 d 1 0.5 me\n" for i in range(100)))
     meet, real = meeting(), read_trec_run.__globals__["_read_lines"]
     monkeypatch.setattr("sklearn_rank.io._trec._read_lines", lambda *a: meet(real(*a)))

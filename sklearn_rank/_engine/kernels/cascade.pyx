@@ -8,7 +8,7 @@ all that was read are probabilities.
 Why: an alternating sum over the items of a block would cancel, so both what stops and what goes on are sums of what is
 not negative; and where hardly anyone is left, rounding changes nothing, so that most long lists end early.
 """
-from libc.math cimport INFINITY, ceil, exp, fabs, log, log1p
+from libc.math cimport ceil, exp, fabs, log, log1p
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.string cimport memset
 
@@ -233,7 +233,7 @@ cdef int _stop_in_block(
     Both are sums of what is not negative, so that nothing cancels. Down to `depth` positions are wanted, and no more
     than `top` matter: s_j <= mean(1 - p)^j (Maclaurin's inequality). What is done does not depend on `depth`.
     """
-    cdef int64_t t, i, j, likely, top = m, n_items = 0, n_certain = 0, n_never = 0
+    cdef int64_t t, j, likely, top = m, n_items = 0, n_certain = 0, n_never = 0
     cdef double before = survive.value + survive.lost, mean = 0.0, least = -1.0
     cdef double[MOST_VALUES] value
     cdef int64_t[MOST_VALUES] count
@@ -267,7 +267,7 @@ cdef int _stop_in_block(
     for likely in range(2):  # 0 and 1 are so added in one order
         for t in range(stops.n):
             if stops.p[t] > least and (stops.p[t] > 0.5) == likely:
-                for i in range(_times(&stops, t)):
+                for _ in range(_times(&stops, t)):
                     n_items += 1
                     count_steps(steps, min(n_items, top))
                     _add_item(stops.p[t], n_items, top, s, out)
@@ -324,11 +324,11 @@ cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double sur
 
 cdef void _go_past(pair_t* survive, const stops_t* stops, bint rough) noexcept nogil:
     """Multiply by 1 - p of each item: by one product of them all."""
-    cdef int64_t t, i
+    cdef int64_t t
     cdef pair_t through
     through.value, through.lost = 1.0, 0.0
     for t in range(stops.n):
-        for i in range(_times(stops, t)):
+        for _ in range(_times(stops, t)):
             if rough:
                 through.value *= 1.0 - stops.p[t]
             else:

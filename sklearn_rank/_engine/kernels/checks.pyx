@@ -19,7 +19,7 @@ cdef enum:
     LANES = 4           # results that a loop has side by side, so that it uses vectors
     GRADE_BITS = 5      # of labels that are kept as bytes: 0 to 31
 
-cdef double ALL_WHOLE = 2.0**52     # float64 has whole numbers alone from here on
+cdef double ALL_WHOLE = 2.0**52     # from here on float64 has only whole numbers
 cdef uint64_t BITS_OF_IT = 0x4330000000000000
 
 ctypedef fused number_t:
@@ -95,16 +95,11 @@ cdef tuple _facts(const numbers_t* x):
     return x.low + 0.0, x.high + 0.0, x.has_nan, x.has_minus_inf, x.has_inf, x.are_whole
 
 
-cdef char _kind(const Py_buffer* x) noexcept nogil:
-    """Letter of the type of numbers in the order of the machine, and where it wants them; else 0."""
-    return x.format[0] if x.format[1] == 0 else 0
-
-
 cdef int64_t _read_ids(
     const Py_buffer* x, int64_t begin, int64_t end, int64_t* starts, char* heads, int64_t n_starts
 ) noexcept nogil:
     """Find where queries begin; return how many entries were written, or -1 for ids that fall or are not whole."""
-    cdef char kind = _kind(x)
+    cdef char kind = x.format[0]    # no letter of a number if they are not as the machine has them
     cdef bint is_signed = kind in b"ilq", falls = False
     cdef uint64_t sign = <uint64_t> is_signed << (8 * x.itemsize - 1)
     if not (is_signed or kind in b"ILQ") or x.itemsize < 4:
@@ -140,7 +135,7 @@ cdef bint _read_labels(
 cdef bint _read_scores(const Py_buffer* x, int64_t begin, int64_t end, numbers_t* scores) noexcept nogil:
     """Add a chunk of scores to the facts about those before; return False if they are no floats."""
     cdef double[CHUNK] copy
-    if _kind(x) not in b"df":
+    if x.format[0] not in b"df":
         return False
     _add(_as_doubles(x, begin, end - begin, copy), end - begin, scores)
     return True
@@ -148,7 +143,7 @@ cdef bint _read_scores(const Py_buffer* x, int64_t begin, int64_t end, numbers_t
 
 cdef const double* _as_doubles(const Py_buffer* x, int64_t begin, int64_t n, double* copy) noexcept nogil:
     """A chunk of numbers as float64: themselves, or a copy of those of another type; NULL for types that are not read."""
-    cdef char kind = _kind(x)
+    cdef char kind = x.format[0]
     cdef const void* chunk = <const char*> x.buf + begin * x.itemsize
     fetch_ahead(chunk, n * x.itemsize)
     if kind == b"d":
@@ -170,8 +165,8 @@ cdef void _copy(const number_t* x, int64_t n, double* copy) noexcept nogil:
         copy[i] = <double> x[i]
 
 
-# Each of these asks a chunk at once, in loops that vectors can do. A chunk of which the answer is not the usual one is
-# looked at number by number.
+# Each of these asks a chunk at once, in loops that vectors can do. A chunk with another answer than the usual one
+# is looked at number by number.
 
 cdef bint _write_grades(const double* x, int64_t n, uint8_t* out, numbers_t* facts) noexcept nogil:
     """Write labels as OUT bytes and add them to the facts; return False if one is no whole number from 0 to 31.
@@ -227,7 +222,7 @@ cdef void _add(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
 
 
 cdef void _widen(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
-    """Widen the range to finite numbers, in lanes, as their order makes no difference."""
+    """Widen the range to finite numbers, in lanes, because their order makes no difference."""
     cdef double[LANES] low, high
     cdef int64_t i, k, n_in_lanes = n - n % LANES
     for k in range(LANES):

@@ -68,9 +68,9 @@ cdef int64_t find_runs(
 ) noexcept nogil:
     """Write the rows from `begin` up to `end` whose id is not that of the row before, and their ids; return how many.
 
-    Row 0 is one, and the end of the last row is written too, so OUT `starts` has room for one more than there are rows,
-    and OUT `heads` for as many ids. OUT `falls` is whether a number of 4 or 8 bytes is below the one before, where those
-    below 0 have the bit `sign`. Ids of another width may fall, as far as is said.
+    Row 0 is one, and the end of the last row is written too, so OUT `starts` has one entry more than rows are read,
+    and OUT `heads` has as many ids. OUT `falls` is whether a number of 4 or 8 bytes is below the one before, where
+    those below 0 have the bit `sign`. Of another width it is True, as if they fell.
     """
     cdef int64_t n
     if width == 8:

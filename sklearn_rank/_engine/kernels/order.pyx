@@ -371,8 +371,8 @@ cdef int64_t _rank_by_counting(const score_t* score, ranking_t* to, int64_t q) n
 cdef inline bint _rank_two(const score_t* score, ranking_t* to, int64_t q, int64_t n) noexcept nogil:
     """Rank two queries of n rows each, one in each lane; return whether that was done.
 
-    The numbers of rows above each row of a query add up to the number of pairs, unless two are equal, or NaN. Scores are
-    read once, so that no two rows get one place even if another thread writes scores.
+    The numbers of rows above each row of a query add up to the number of pairs, unless two are equal, or NaN. Scores
+    are read once, so that no two rows get one place even if another thread writes scores.
     """
     cdef int64_t start = to.indptr[q], n_kept = min(to.depth, n), at = to.ptr[q], i, j, n_pairs = n * (n - 1) // 2
     cdef two_numbers[8] x

@@ -3,8 +3,8 @@
 """Orders, and primitives bound to the arrays that they read and write.
 
 In: arrays, given once when a `Step` is made. Out: the array of each step, whenever it is called, and ratios of them.
-`Lists` is what kernels know of an order; `ScoreOrder` and `BestOrder` rank one block of rows after the other into arrays
-that stay. To look at an array takes a kernel longer than to work on ten rows, so each is looked at once.
+`Lists` is what kernels know of an order. `ScoreOrder` and `BestOrder` rank one block of rows after the other into the
+same arrays. A kernel takes longer to look at an array than to work on ten rows, so each array is looked at once.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs

@@ -4,8 +4,8 @@
 
 In: lines of fields between blanks as bytes; scores, labels, and which row matches which.
 Out: ids and numbers of rows, and where reading stopped; or labels and scores of all rows of both sides by query.
-A file is read once, byte by byte, without an object for a field. Numbers are read as C does in its own locale, and those
-with few digits by one division or product of exact numbers, which rounds once.
+A file is read once, byte by byte, without an object for a field. Numbers are read as C does in its own locale, and
+those with few digits by one division or product of exact numbers, which rounds once.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, NAN

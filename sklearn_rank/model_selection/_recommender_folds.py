@@ -1,0 +1,196 @@
+"""Folds of interactions for `RankingEvaluator`: each model ranks all items for the users of the test rows.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from sklearn_rank._engine.columns import check_features, check_rows, one_column
+from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.constraints import is_count
+from sklearn_rank._utils.containers import check_lengths
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Estimator, Index
+from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, tunes, with_inner
+from sklearn_rank.model_selection._folds import FoldResult, Split, row_numbers
+from sklearn_rank.model_selection._interaction_split import InteractionSplitter
+from sklearn_rank.model_selection._interactions import as_recommender, has_column, numbered
+from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
+from sklearn_rank.model_selection._routing import Metadata, consumes
+from sklearn_rank.model_selection._search_setup import SPACES, ForgivingScorer, chosen_cv, renamed, renamed_parameter
+
+
+@dataclass(frozen=True)
+class RecommenderFolds:
+    """Interactions, the number of the user of each, and the folds that test them."""
+
+    scorer: RecommenderScorer
+    user: Index
+    folds: Sequence[Split]
+
+    n_repeats = 1
+    """How often rows are tested: values of a user who is in several test sets become one in any case."""
+
+    @property
+    def metrics(self) -> Mapping[str, MetricSpec]:
+        """Metrics by name."""
+        return self.scorer.specs
+
+    @property
+    def n_queries(self) -> list[tuple[int, int]]:
+        """Users in the training and the test set of each fold."""
+        return [(len(np.unique(self.user[train])), len(np.unique(self.user[test]))) for train, test in self.folds]
+
+    def mean(self, fold: int, output: Evaluation | None) -> dict[str, float]:
+        """Mean of each metric in one test set; NaN where the model failed."""
+        return dict.fromkeys(self.metrics, np.nan) if output is None else output.mean()
+
+    def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
+        """Result over the users that were tested; of one in several test sets, the mean of the values but NaN."""
+        parts: list[Evaluation] = [result.output for result in results]
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        users, numbers = number_together([part.qid for part in parts])
+        number, means = np.concatenate(numbers), [part.mean() for part in parts]
+        values = {
+            name: _mean_by_user(number, np.concatenate([part.per_query[name] for part in parts]), len(users))
+            for name in first.meaning
+        }
+        undefined = {
+            name: np.bincount(
+                number, np.concatenate([part._metrics[name].undefined[:, 0] for part in parts]), len(users)
+            )
+            > 0
+            for name in first.meaning
+        }
+        prints = np.zeros(len(users), dtype=np.uint32)
+        np.add.at(prints, number, np.concatenate([part.label_fingerprints for part in parts]))
+        return Evaluation.from_values(
+            users, values, undefined=undefined, means={
+                name: float(np.mean([mean[name] for mean in means])) for name, kind in first.average.items()
+                if kind != "macro"
+            },
+            meaning=first.meaning, average=first.average, greater_is_better=first.greater_is_better,
+            label_fingerprints=prints,
+        )  # fmt: skip
+
+
+def _mean_by_user(number: Index, values: NDArray[np.float64], n_users: int) -> NDArray[np.float64]:
+    """Mean of the values of each user that are not NaN; NaN where there is none."""
+    defined = ~np.isnan(values)
+    total = np.bincount(number[defined], values[defined], n_users)
+    count = np.bincount(number[defined], minlength=n_users)
+    return np.divide(total, count, out=np.full(n_users, np.nan), where=count > 0)
+
+
+def interaction_folds(
+    scorer: RecommenderScorer, cv: Any, X: Any, y: Any, time: Any
+) -> tuple[Any, Metadata, RecommenderFolds]:
+    """Labels, what there is by row to be routed, and the folds of a splitter."""
+    check_lengths(X=X, y=y, time=time)
+    check_rows(y=y, time=time)
+    check_features(X, y=y, time=time)
+    _, user = numbered(scorer.columns.ids(X, "user"), "Users")
+    metadata = {} if time is None else {"time": time}
+    folds = cv
+    if hasattr(cv, "split"):
+        reads_users = isinstance(cv, InteractionSplitter) and has_column(X, "user", cv.user)
+        groups = {"groups": user} if consumes(cv, "split", "groups", "qid") and not reads_users else {}
+        folds = cv.split(X, y, **groups, **metadata)
+    splits = row_numbers(folds, len(user), cv)
+    return None if y is None else one_column(y), metadata, RecommenderFolds(scorer, user, splits)
+
+
+def refuse_arguments_of_rows(**given: Any) -> None:
+    """Refuse arguments that belong to the queries of rows."""
+    for name, value in given.items():
+        if value is not None:
+            hint = " compare(...).segments(by={user: value}) takes attributes of users." if name == "by" else ""
+            raise TypeError(
+                f"{name}= is for metrics of rows. The users of a recommender scorer are a column of X, and each counts "
+                f"once.{hint} Got {name}={echo(value)}."
+            )
+
+
+def recommender_among(metrics: Any) -> RecommenderScorer | None:
+    """The recommender scorer that metrics are; None where they are metrics of rows."""
+    if isinstance(metrics, RecommenderScorer):
+        return metrics
+    several = metrics.values() if isinstance(metrics, Mapping) else metrics
+    if isinstance(several, Iterable) and any(isinstance(one, RecommenderScorer) for one in several):
+        raise TypeError(
+            "RankingEvaluator takes one recommender scorer, which may have several metrics: "
+            f"make_recommender_scorer(['ndcg@10', 'recall@10'], items=...). Got {echo(metrics)}."
+        )
+    return None
+
+
+def check_interaction_cv(cv: Any) -> Any:
+    """Refuse a number of folds, which would be of whole users, for whom a model has learned nothing."""
+    if is_count(cv):
+        raise ValueError(
+            "A recommender scorer tests users that the model has seen in training, so it needs a splitter that cuts "
+            f"users: cv=LeaveLastOut() or cv=GlobalTimeSplit(). Got cv={echo(cv)}, which keeps users whole."
+        )
+    return cv
+
+
+# --- estimators ------------------------------------------------------------------------------------------------------
+
+
+def prepare_recommender(estimator: Estimator, scorer: RecommenderScorer, cv: Any, name: str = "The estimator") -> Any:
+    """The estimator as one that remembers pairs; a search is given the scorer and the splitter."""
+    check_estimator(estimator, name, must_predict=False)
+    if is_search(estimator):
+        ready = recommender_search(estimator, scorer, cv)
+        if not hasattr(ready.cv, "split"):
+            raise ValueError(
+                "A search inside a training set needs a splitter, as rows have other numbers there: LeaveLastOut or "
+                f"GlobalTimeSplit. Got cv={echo(ready.cv)}."
+            )
+        return ready
+    for inner in with_inner(estimator):
+        if tunes(inner):
+            raise ValueError(
+                f"A search inside {type(estimator).__name__} tunes by an objective of its own: put the search around "
+                f"the model, GridSearchCV(InteractionRecommender(model), grid). Got {echo(inner)}."
+            )
+    return as_recommender(estimator, scorer.columns)
+
+
+def recommender_search(search: Any, scorer: RecommenderScorer, cv: Any) -> Any:
+    """A copy of a search with this scorer and splitter, unless it has its own; its parameters mean what they meant."""
+    if getattr(search, "resource", None) == "n_samples":
+        raise ValueError(
+            "A halving search over the resource 'n_samples' draws interactions, and so shortens what a user has seen: "
+            f"use another resource, such as that of the model, with max_resources. Got {echo(search)}."
+        )
+    wrapped = prepare_recommender(search.estimator, scorer, cv, "The estimator of a search")
+    chosen: dict[str, Any] = {"estimator": wrapped, "cv": cv if chosen_cv(search) is None else search.cv}
+    check_interaction_cv(chosen["cv"])
+    for space in {*SPACES} & {*search.get_params(deep=False)}:
+        chosen[space] = renamed(getattr(search, space), search.estimator, wrapped)
+    if getattr(search, "return_train_score", False):
+        # As halving asks for by default: there is none where the items of training rows are left out.
+        chosen["return_train_score"] = False
+    if hasattr(search, "resource"):
+        chosen["resource"] = renamed_parameter(search.resource, search.estimator, wrapped)
+    if search.scoring is None:
+        chosen["scoring"] = scorer
+        if not scorer.is_single:
+            chosen |= {"refit": scorer.names[0]} if search.refit is True else {}
+            if isinstance(error_score := getattr(search, "error_score", "raise"), Real):
+                chosen["scoring"] = ForgivingScorer(scorer, error_score)
+    return clone(search).set_params(**chosen)

@@ -1,0 +1,638 @@
+"""Scorers of recommenders: each user ranks all items, and the test rows say what is relevant.
+
+Uses the public API of scikit-learn alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._engine.check import queries_of
+from sklearn_rank._engine.columns import check_features, one_column
+from sklearn_rank._engine.fingerprints import fingerprints_of
+from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Origin, Queries
+from sklearn_rank._engine.sparse import as_queries, cut_rows
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.names import is_single_metric
+from sklearn_rank._metric.plain import PlainMetric
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._utils.containers import check_lengths
+from sklearn_rank._utils.echo import echo, echo_all, one_line
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
+from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
+from sklearn_rank._utils.warning import warn_caller
+from sklearn_rank.model_selection._fit_data import echo_id
+from sklearn_rank.model_selection._fitted_queries import fitted_in
+from sklearn_rank.model_selection._interactions import (
+    Column,
+    CrossedPairs,
+    FittedInteractions,
+    IdIndex,
+    InteractionColumns,
+    InteractionTable,
+    check_column,
+    numbered,
+    ranking_model,
+    read_pairs,
+)
+from sklearn_rank.model_selection._response import predict_scores
+from sklearn_rank.model_selection._scorer import parse_signed, signed
+
+PREDICTED_PAIRS = 2**17
+"""Pairs of users and items that a model predicts at a time: it may need hundreds of bytes for each."""
+
+LISTED_PAIRS = 2**20
+"""The same for a model that lists items: it may have a score for each pair in between."""
+
+IN_ERRORS = InputNames("y", "predictions", "user")
+"""Names in errors for labels, scores and rows."""
+
+USERS_COUNTED = 2**10
+"""Users whose excluded items are counted at a time."""
+
+
+def make_recommender_scorer(
+    metric: MetricsLike,
+    *,
+    items: Any,
+    exclude: Any = "train",
+    user: Column = None,
+    item: Column = None,
+    **params: Any,
+) -> Any:
+    """Make a scorer of recommenders: for each test user all items are ranked, and the test rows are what is relevant.
+
+    It goes with splitters that cut users, such as `LeaveLastOut` and `GlobalTimeSplit`, in `cross_validate`, searches
+    and `RankingEvaluator`. Metrics of rows would rank the test rows alone, of which mostly all are relevant.
+
+    Parameters
+    ----------
+    metric : str, metric function, sequence of them, or dict of str to one of them
+        As `evaluate` takes them. Several make a scorer that returns a dict; searches want ``refit="ndcg@10"`` then.
+        Metrics that judge scores themselves, such as "rmse", have no meaning here.
+    items : array-like of shape (n_items,)
+        Ids of all items that can be recommended, each once, such as ``X["item_id"].unique()``.
+    exclude : "train", rows of users and items, dict of users to items, or None, default="train"
+        What is left out of the ranking and of what is relevant: the pairs in training, which an
+        `InteractionRecommender` remembers; pairs of your own; nothing.
+    user, item : str or int, default=None
+        Columns of X: names in a frame of pandas or polars, numbers in an array. None: "user_id" and "item_id" of a
+        frame, the first and the second column of an array.
+    **params
+        Keywords for all metrics that have them, such as `gain` or `min_relevance`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative. Rows of X are interactions;
+        y says how relevant each is, 1 where it is None. ``scorer.evaluate(estimator, X, y)`` is the `Evaluation` with
+        the values of each user.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the metric or a keyword is unknown, the metric has no meaning here, or an item is there twice.
+
+    Notes
+    -----
+    The model lists items by ``recommend(users, k)``, or else scores pairs of a user and an item: see
+    `InteractionRecommender`. Equal scores count as the mean over all their orders, unless ``ties=`` says otherwise.
+
+    Users without a test row are left out. For a user who is not in training metrics are undefined, unless the model
+    ranks for them. It does not if it returns NaN for all items, or an empty list, or raises a LookupError or
+    ValueError, which a warning reports. For an item that is not in training it may return NaN: then it does not
+    retrieve the item.
+
+    A test row whose pair is excluded does not count. Of rows of one pair the most relevant one counts.
+
+    Users are taken in blocks, so memory does not grow with the product of users and items.
+
+    Examples
+    --------
+    A model that ranks by how often an item was taken, when its user has not had it:
+
+    >>> import pandas as pd
+    >>> from sklearn.base import BaseEstimator
+    >>> from sklearn_rank import InteractionRecommender, make_recommender_scorer
+    >>> class Popular(BaseEstimator):
+    ...     def fit(self, X, y=None):
+    ...         self.counts_ = X["item_id"].value_counts()
+    ...         return self
+    ...
+    ...     def predict(self, X):
+    ...         return X["item_id"].map(self.counts_)
+    >>> train = pd.DataFrame({"user_id": [*"abbcc"], "item_id": [*"xxyxz"]})
+    >>> test = pd.DataFrame({"user_id": [*"ab"], "item_id": [*"yz"]})
+    >>> model = InteractionRecommender(Popular()).fit(train)
+
+    User a has had x, and y is tied with z, so it is at rank 1 or 2; user b is left with z:
+
+    >>> scorer = make_recommender_scorer("mrr", items=["x", "y", "z"])
+    >>> scorer(model, test)
+    0.875
+    """
+    for name, value in (("user", user), ("item", item)):
+        check_column(name, value, "make_recommender_scorer")
+    return RecommenderScorer(metric, items, exclude, InteractionColumns(user, item, "make_recommender_scorer"), params)
+
+
+class RecommenderScorer:
+    """Scorer over all items, as `make_recommender_scorer` makes it.
+
+    Attributes
+    ----------
+    names : list of str
+        Keys of the dict, where there are several metrics.
+    """
+
+    def __init__(
+        self, metric: MetricsLike, items: Any, exclude: Any, columns: InteractionColumns, keywords: dict[str, Any]
+    ) -> None:
+        self.metrics, self.keywords, self.columns, self.exclude = metric, keywords, columns, exclude
+        self.specs, self.names = parse_signed(metric, **keywords)
+        self.is_single = is_single_metric(metric)
+        for spec in self.specs.values():
+            _check_metric(spec)
+        self.items = _check_items(items)
+        self._index = IdIndex(self.items)
+        self._excluded: FittedInteractions | None = None
+        if isinstance(exclude, str):
+            if exclude != "train":
+                raise ValueError(
+                    "The 'exclude' parameter of make_recommender_scorer must be 'train', rows of users and items, a "
+                    f"dict of users to items, or None. Got {echo(exclude)} instead."
+                )
+        elif exclude is not None:
+            self._excluded = read_pairs(exclude, columns)
+
+    def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
+        """Mean of each metric over users; higher is better."""
+        means = self.signed(self.evaluate(estimator, X, y))
+        return means[self.names[0]] if self.is_single else means
+
+    def signed(self, result: Evaluation) -> dict[str, float]:
+        """Means of a result, those of errors negative."""
+        return dict(zip(self.names, signed(result.mean(), self.specs).values(), strict=True))
+
+    def evaluate(self, estimator: Any, X: MatrixLike, y: ArrayLike | None = None) -> Evaluation:
+        """Values of each user.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted recommender.
+        X : frame or array-like of shape (n_samples, n_columns)
+            Test rows.
+        y : array-like of shape (n_samples,), default=None
+            How relevant each is; None: 1.
+
+        Returns
+        -------
+        Evaluation
+            Users in order of first appearance in X, those that have a relevant item left.
+        """
+        table, label = self.columns.table(X), _check_labels(X, y)
+        fitted = next((one for one, _ in fitted_in(estimator) if isinstance(one, FittedInteractions)), None)
+        if isinstance(self.exclude, str) and fitted is None:
+            raise ValueError(
+                "exclude='train' needs the pairs of users and items in fit, which the model does not keep: wrap it, "
+                "InteractionRecommender(model), or pass exclude=None, or the pairs. "
+                f"Got {echo(estimator)}."
+            )
+        excluded = fitted if isinstance(self.exclude, str) else self._excluded
+        test = HeldOutUsers.of(table, label, self._index, excluded)
+        return self._evaluate(AllItems(estimator, table, test, fitted, self.items))
+
+    def _evaluate(self, data: AllItems) -> Evaluation:
+        """Metrics of test users: of those in training, and of those for whom the model ranks besides."""
+        specs, n_users = [*self.specs.values()], len(data.test.ids)
+        is_known = data.is_known_user
+        results = [PerQuery.empty(spec, n_users) for spec in specs]
+        undefined = np.zeros(n_users, dtype=bool)
+        for users, are_known in ((np.flatnonzero(is_known), True), (np.flatnonzero(~is_known), False)):
+            if not len(users):
+                continue
+            ranking = UserRankings(data, users, are_known)
+            try:
+                parts = compute(ranking.queries, specs, 1)
+            except NotRanked as error:
+                undefined[users] = True
+                warn_caller(
+                    f"{len(users)} of {n_users} test users are not in training, and the model raises for them, so "
+                    "their metrics are undefined. A model says so without this warning if it returns NaN for pairs, or "
+                    f"an empty list. Got {one_line(f'{type(error.__cause__).__name__}: {error.__cause__}', 200)}"
+                )
+                continue
+            undefined[users] = ranking.is_unranked
+            for result, part in zip(results, parts, strict=True):
+                _put(result, users, part)
+        for spec, result in zip(specs, results, strict=True):
+            otherwise = spec["replace_undefined_by"]
+            pooled = spec["average"] == "micro" or np.isnan(otherwise)
+            result.numerator[undefined] = 0.0 if pooled else otherwise
+            result.undefined[undefined] = True
+            if spec["average"] == "micro":
+                result.denominator[undefined] = 0.0
+        counts = DataCounts(data.n_items - data.test.n_excluded, data.test.fingerprints)
+        return Evaluation(data.test.ids, None, dict(zip(self.specs, results, strict=True)), counts)
+
+    @property
+    def __name__(self) -> str:
+        return ", ".join(self.names)
+
+    def __repr__(self) -> str:
+        """Call that makes this object, without the items."""
+        exclude = repr(self.exclude) if self.exclude is None or isinstance(self.exclude, str) else "..."
+        names = {"user": self.columns.user, "item": self.columns.item}
+        others = {name: value for name, value in names.items() if value is not None} | self.keywords
+        metric = self.metrics if isinstance(self.metrics, Mapping) else self.names[0] if self.is_single else self.names
+        return "make_recommender_scorer({!r}, items=<{}>, exclude={}{})".format(
+            metric, len(self.items), exclude, "".join(f", {name}={value!r}" for name, value in others.items())
+        )
+
+
+def _put(result: PerQuery, users: Index, part: PerQuery) -> None:
+    """Write values of some users."""
+    result.numerator[users], result.undefined[users] = part.numerator, part.undefined
+    if result.spec["average"] == "micro":
+        result.denominator[users] = part.denominator
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def _check_metric(spec: MetricSpec) -> None:
+    """Refuse metrics that read more of an item than its rank and label."""
+    metric = spec.metric
+    if isinstance(metric, PlainMetric):
+        return
+    why = (
+        "judges scores against labels, and items without a row have no rating" if metric.pointwise
+        else "is for lists in which some documents were not judged, and here each item is relevant or not"
+        if metric.reads_unjudged
+        else "reads several labels for each document" if metric.subtopics
+        else None
+    )  # fmt: skip
+    if why:
+        raise ValueError(
+            f"A recommender scorer ranks all items for each user. {spec} {why}: take a metric of the order, such as "
+            "'ndcg@10', 'recall@10' or 'mrr'."
+        )
+
+
+def _check_items(items: Any) -> NDArray[Any]:
+    """Ids of all items, each once."""
+    if isinstance(items, Set) or (isinstance(items, Iterable) and not hasattr(items, "__len__")):
+        items = [*items]
+    if isinstance(items, (str, bytes, Mapping)) or not hasattr(items, "__len__"):
+        raise TypeError(
+            "items must be the ids of all items that can be recommended, such as X['item_id'].unique(). "
+            f"Got {echo(items)}."
+        )
+    ids = ids_of(items, MISSING_ITEM)
+    if ids.ndim != 1:
+        raise ValueError(f"items must be a list of ids, one for each item. Got shape {ids.shape}.")
+    if not len(ids):
+        raise ValueError("items must hold at least one item. Got none.")
+    refuse_missing_ids(ids, MISSING_ITEM)
+    known, number = numbered(ids, "items")
+    if len(known) < len(ids):
+        twice = known[np.argmax(np.bincount(number) > 1)]
+        raise ValueError(
+            f"items must have each item once, as pd.unique(items) does. Got {len(ids)} items, {len(known)} of them "
+            f"different, and {echo_id(twice)} several times."
+        )
+    return ids
+
+
+MISSING_ITEM = "items must not contain missing values. Got None or NaN."
+
+
+def _check_labels(X: Any, y: ArrayLike | None) -> Array | None:
+    """Label of each test row."""
+    if y is None:
+        return None
+    check_lengths(X=X, y=y)
+    check_features(X, y=y)
+    refuse_masked(y, "y")
+    label = column(as_floats(one_column(y), "y"))
+    if not np.isfinite(label).all():
+        raise ValueError(
+            "y must say how relevant each row is, so it must be finite. "
+            f"Got {label[~np.isfinite(label)][0]} in row {int(np.argmax(~np.isfinite(label)))}."
+        )
+    return label
+
+
+# --- test rows by user -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeldOutUsers:
+    """Users with a relevant item left: user u has `item` and `label` from ``indptr[u]`` up to ``indptr[u + 1]``.
+
+    `row` is a row of each user. The items that are left out for user u are the pairs of `excluded` from ``first[u]`` up
+    to ``last[u]``, of which `place` has the numbers here, -1 for those that cannot be recommended.
+    """
+
+    ids: NDArray[Any]
+    row: Index
+    indptr: Index
+    item: Index
+    label: Array
+    excluded: FittedInteractions | None
+    place: Index
+    first: Index
+    last: Index
+
+    @classmethod
+    def of(
+        cls, table: InteractionTable, label: Array | None, items: IdIndex, excluded: FittedInteractions | None
+    ) -> HeldOutUsers:
+        """Group test rows, and leave out the pairs that are excluded."""
+        users, item_ids = table.ids("user"), table.ids("item")
+        place = items.places(item_ids)
+        if (place < 0).any():
+            unknown = item_ids[place < 0]
+            raise ValueError(
+                "items of make_recommender_scorer must have every item of the test rows, as X['item_id'].unique() of "
+                f"all data has: take these rows out before the split if they cannot be recommended. Got {len(unknown)} "
+                f"rows of other items, the first {echo_id(unknown[0])}."
+            )
+        ids, user = numbered(users, "Users")
+        label = np.ones(len(users)) if label is None else label
+        row = np.empty(len(ids), dtype=np.int64)
+        row[user[::-1]] = np.arange(len(users))[::-1]
+        # Of equal pairs the last has the highest label.
+        order = np.lexsort((label, place, user))
+        pair = (user * len(items.ids) + place)[order]
+        order = order[np.append(pair[1:] != pair[:-1], True)]
+        of_fit, place_of = np.full(len(ids), -1), np.empty(0, dtype=np.int64)
+        if excluded is not None:
+            of_fit, place_of = IdIndex(excluded.users).places(ids), items.places(excluded.items)
+            item_of_fit = np.full(len(items.ids), -1)
+            item_of_fit[place_of[place_of >= 0]] = np.flatnonzero(place_of >= 0)
+            order = order[~excluded.contains(of_fit[user[order]], item_of_fit[place[order]])]
+        kept, user = np.unique(user[order], return_inverse=True)
+        if not len(kept):
+            raise ValueError(
+                "No test row is left: all of their pairs are excluded, as those of training rows are. Score on rows "
+                f"that are not trained on, or pass exclude=None. Got {len(users)} rows of {len(ids)} users."
+            )
+        bounds = (of_fit[kept], of_fit[kept]) if excluded is None else excluded.bounds(of_fit[kept])
+        indptr = np.append(0, np.cumsum(np.bincount(user)))
+        return cls(ids[kept], row[kept], indptr, place[order], label[order], excluded, place_of, *bounds)
+
+    @cached_property
+    def n_excluded(self) -> Index:
+        """Items that are left out for each user."""
+        if self.excluded is None:
+            return np.zeros(len(self.ids), dtype=np.int64)
+        if (self.place >= 0).all():
+            return np.asarray(self.last - self.first)
+        blocks = [np.arange(a, b) for a, b in cut_rows(len(self.ids), USERS_COUNTED)]
+        return np.concatenate([np.bincount(self.excluded_from(at)[0], minlength=len(at)) for at in blocks])
+
+    @property
+    def fingerprints(self) -> NDArray[np.uint32]:
+        """Fingerprint of the labels of each user; items without a row have the label 0, which does not count."""
+        return fingerprints_of(as_queries(self.label, np.zeros(len(self.label)), self.indptr, 0))
+
+    def relevant_to(self, users: Index) -> tuple[Index, Index, Array]:
+        """Items with a label of some users: the place of the user among these, the item, the label."""
+        at, user = _ranges(self.indptr[users], self.indptr[users + 1])
+        return user, self.item[at], self.label[at]
+
+    def excluded_from(self, users: Index) -> tuple[Index, Index]:
+        """Items that are left out for some users: the place of the user among these, and the item."""
+        if self.excluded is None:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        at, user = _ranges(self.first[users], self.last[users])
+        item = self.place[self.excluded.pair[at] % len(self.excluded.items)]
+        return user[item >= 0], item[item >= 0]
+
+
+def _ranges(first: Index, last: Index) -> tuple[Index, Index]:
+    """All places of some ranges, and the number of the range of each."""
+    sizes = last - first
+    number = np.repeat(np.arange(len(sizes)), sizes)
+    return np.arange(len(number)) + (first - np.cumsum(sizes) + sizes)[number], number
+
+
+# --- items ranked for users ------------------------------------------------------------------------------------------
+
+
+class NotRanked(Exception):
+    """The model raised an error for users that are not in training."""
+
+
+@dataclass(frozen=True)
+class AllItems:
+    """A model, the users that it is tested on, the pairs that it was fitted on, and all items."""
+
+    estimator: Any
+    table: InteractionTable
+    test: HeldOutUsers
+    fitted: FittedInteractions | None
+    items: NDArray[Any]
+
+    @property
+    def n_items(self) -> int:
+        """Number of all items."""
+        return len(self.items)
+
+    @property
+    def is_known_user(self) -> NDArray[np.bool_]:
+        """Whether each test user is in training; all, where it is not known."""
+        if self.fitted is None:
+            return np.ones(len(self.test.ids), dtype=bool)
+        is_known: NDArray[np.bool_] = IdIndex(self.fitted.users).places(self.test.ids) >= 0
+        return is_known
+
+
+class UserRankings:
+    """All items ranked for some users, block by block; `is_unranked` are those for whom the model does not rank."""
+
+    def __init__(self, data: AllItems, users: Index, are_known: bool) -> None:
+        self.test, self.users, self.n_items = data.test, users, data.n_items
+        self.is_unranked = np.zeros(len(users), dtype=bool)
+        model = ranking_model(data.estimator)
+        self._source: PairScores | ItemLists
+        if hasattr(model, "recommend"):
+            self._source = ItemLists(model, data, are_known)
+        else:
+            self._source = PairScores(data, are_known)
+        self._n_excluded = data.test.n_excluded[users]
+
+    @property
+    def queries(self) -> LazyQueries:
+        """Queries, each a user, and their documents, the items that are not left out."""
+        pairs = PREDICTED_PAIRS if isinstance(self._source, PairScores) else LISTED_PAIRS
+        blocks = cut_rows(len(self.users), pairs // self.n_items)
+        return LazyQueries(self.n_items - self._n_excluded, lambda depth: blocks, self._make)
+
+    def _make(self, first: int, last: int, depth: int | None) -> Queries:
+        users = self.users[first:last]
+        if isinstance(self._source, ItemLists):
+            most = int(self._n_excluded[first:last].max(initial=0))
+            k = self.n_items if depth is None else min(depth + most, self.n_items)
+            user, item = self._source.lists(users, k)
+            self.is_unranked[first:last] = ~self._source.are_known & (np.bincount(user, minlength=len(users)) == 0)
+            if depth is not None:
+                return self._of_lists(users, user, item, depth, first)
+            score = np.full((len(users), self.n_items), -np.inf)
+            score[user, item] = -np.arange(len(item), dtype=np.float64)
+        else:
+            score = self._source.scores(users)
+            self.is_unranked[first:last] = ~self._source.are_known & np.isneginf(score).all(axis=1)
+        return self._of_scores(users, score, first)
+
+    def _of_scores(self, users: Index, score: NDArray[Any], first: int) -> Queries:
+        """Each user with all items that are not left out; -inf: not retrieved."""
+        label, score = np.zeros(score.size), score.ravel()
+        user, item, grade = self.test.relevant_to(users)
+        label[self._pair(user, item)] = grade
+        indptr = np.arange(len(users) + 1) * self.n_items
+        user, item = self.test.excluded_from(users)
+        if len(user):
+            kept = np.ones(len(label), dtype=bool)
+            kept[self._pair(user, item)] = False
+            indptr = np.append(0, np.cumsum(kept.reshape(len(users), -1).sum(axis=1)))
+            label, score = label[kept], score[kept]
+        return queries_of(label, score, indptr, np.arange(len(users)), None, None, 1, Origin(IN_ERRORS, first))
+
+    def _of_lists(self, users: Index, user: Index, item: Index, depth: int, first: int) -> Queries:
+        """Each user with the items that are listed and not left out, and counts of all others."""
+        left_out = self.test.excluded_from(users)
+        kept = ~np.isin(self._pair(user, item), self._pair(*left_out))
+        user, item = user[kept], item[kept]
+        of_user, relevant, grade = self.test.relevant_to(users)
+        asked, known = self._pair(user, item), self._pair(of_user, relevant)
+        at = np.searchsorted(known, asked)
+        is_relevant = np.append(known, -1)[at] == asked
+        label = np.where(is_relevant, np.append(grade, 0.0)[at], 0.0)
+        is_listed = np.zeros(len(grade), dtype=bool)
+        is_listed[at[is_relevant]] = True
+        n_listed = np.bincount(user, minlength=len(users))
+        n_missed = np.bincount(of_user[~is_listed], minlength=len(users))
+        n_others = self.n_items - np.bincount(left_out[0], minlength=len(users)) - n_listed - n_missed
+        unlisted = DocumentsWithoutRow.groups(
+            np.append(of_user[~is_listed], np.arange(len(users))),
+            np.append(grade[~is_listed], np.zeros(len(users))),
+            np.append(np.ones(n_missed.sum(), dtype=np.int64), n_others),
+            len(users), depth=depth, ranked=False,
+        )  # fmt: skip
+        score = -np.arange(len(user), dtype=np.float64)
+        indptr = np.append(0, np.cumsum(n_listed))
+        return as_queries(label, score, indptr, first, unlisted=unlisted).named(IN_ERRORS)
+
+    def _pair(self, user: Index, item: Index) -> Index:
+        """Number of each pair."""
+        return user * self.n_items + item
+
+
+class PairScores:
+    """Scores that a model predicts for pairs of users and items."""
+
+    def __init__(self, data: AllItems, are_known: bool) -> None:
+        self._estimator, self._data, self.are_known = data.estimator, data, are_known
+        self._pairs: CrossedPairs = data.table.crossed_with(data.items)
+        # Items that the model may leave unranked.
+        self._may_miss = np.zeros(data.n_items, dtype=bool)
+        if data.fitted is not None:
+            self._may_miss = IdIndex(data.fitted.items).places(data.items) < 0
+
+    def scores(self, users: Index) -> Array:
+        """Scores of all items for some users; -inf where the model does not rank."""
+        n_items = self._data.n_items
+        try:
+            predicted = predict_scores(self._estimator, self._pairs.of_rows(self._data.test.row[users]))
+        except (LookupError, ValueError) as error:
+            if not self.are_known:
+                raise NotRanked from error
+            if n_new := int(np.count_nonzero(self._may_miss)):
+                error.add_note(
+                    f"Of {n_items} items {n_new} are not in training: predict may return NaN for pairs that the model "
+                    "does not rank."
+                )
+            raise
+        score = np.asarray(predicted)
+        if score.size != len(users) * n_items or score.ndim > 2:
+            raise ValueError(
+                f"A recommender must predict one score for each of {len(users) * n_items} pairs of a user and an item. "
+                f"Got shape {score.shape}."
+            )
+        score = np.array(column(as_floats(score, "predictions")).reshape(len(users), n_items))
+        is_missing = np.isnan(score)
+        may_miss = np.ones(n_items, dtype=bool) if not self.are_known else self._may_miss
+        if (is_missing & ~may_miss).any():
+            user, item = (x[0] for x in np.nonzero(is_missing & ~may_miss))
+            hint = "" if self._data.fitted is not None else (
+                " Which these are is known for an InteractionRecommender(model) alone."
+            )  # fmt: skip
+            raise ValueError(
+                "A recommender may predict NaN, which means that it does not rank, only for users and items that are "
+                f"not in training.{hint} Got NaN for user {echo_id(self._data.test.ids[users[user]])} and item "
+                f"{echo_id(self._data.items[item])}."
+            )
+        if np.isposinf(score).any():
+            raise ValueError(f"A prediction must not be +inf. Got {np.isposinf(score).sum()} of {score.size}.")
+        # A score of -inf is a low one.
+        np.maximum(score, np.finfo(np.float64).min, out=score)
+        score[is_missing] = -np.inf
+        return score
+
+
+class ItemLists:
+    """Lists of items that a model recommends."""
+
+    def __init__(self, model: Any, data: AllItems, are_known: bool) -> None:
+        self._model, self._data, self.are_known = model, data, are_known
+        self._index = IdIndex(data.items)
+
+    def lists(self, users: Index, k: int) -> tuple[Index, Index]:
+        """Places of users and numbers of items, best first, of lists of k items or more."""
+        ids = self._data.test.ids[users]
+        try:
+            listed = self._model.recommend(ids, k)
+        except (LookupError, ValueError) as error:
+            if not self.are_known:
+                raise NotRanked from error
+            raise
+        if not hasattr(listed, "__len__") or len(listed) != len(users):
+            raise ValueError(
+                "recommend(users, k) must return a list of items for each user: a matrix or a list of lists. "
+                f"Got {echo(listed)} for {len(users)} users."
+            )
+        if isinstance(listed, np.ndarray) and listed.ndim == 2:
+            sizes, flat = np.full(len(users), listed.shape[1]), listed.ravel()
+            flat = ids_of(flat.tolist()) if flat.dtype.kind == "O" else flat
+        else:
+            lists = [one.tolist() if hasattr(one, "tolist") else [*one] for one in listed]
+            sizes, flat = np.array([len(one) for one in lists]), ids_of([item for one in lists for item in one])
+        user, item = np.repeat(np.arange(len(users)), sizes), self._index.places(flat)
+        if (item < 0).any():
+            row = int(np.argmax(item < 0))
+            raise ValueError(
+                "recommend(users, k) must return items of make_recommender_scorer(items=...). "
+                f"Got {echo_id(flat[row])} for user {echo_id(ids[user[row]])}, which is not among these "
+                f"{len(self._data.items)}: {echo_all(self._data.items.tolist(), 3)}."
+            )
+        pairs = np.sort(user * self._data.n_items + item)
+        if (is_again := pairs[1:] == pairs[:-1]).any():
+            row, place = divmod(int(pairs[1:][is_again][0]), self._data.n_items)
+            raise ValueError(
+                "recommend(users, k) must return an item once for each user. "
+                f"Got {echo_id(self._data.items[place])} twice for user {echo_id(ids[row])}."
+            )
+        return user, item

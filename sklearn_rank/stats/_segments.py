@@ -1,0 +1,159 @@
+"""Segments of queries: a test that they differ at all, and the mean over segments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank.stats._intervals import t_interval
+from sklearn_rank.stats._samples import Paired, Sample, exact_mean, ratio, sample_of, scaled, some, sums_by_cluster
+from sklearn_rank.stats._significance import ComparisonOptions, randomization, t_pvalue
+
+WELCH, WALD = "Welch's ANOVA", "Wald test by cluster"
+
+
+class Heterogeneity(NamedTuple):
+    """Result of the test; NaN where fewer than two segments have a standard error."""
+
+    statistic: float = math.nan
+    df: tuple[float, float] = (math.nan, math.nan)
+    pvalue: float = math.nan
+    test: str = WELCH
+    n_segments: int = 0
+
+
+def equal_means(x: Array, segment: Index, cluster: Index | None = None, weight: Array | None = None) -> Heterogeneity:
+    """Test whether the means of segments may be equal; a segment of one value, or of equal values, is left out.
+
+    Welch's ANOVA: B. L. Welch: On the comparison of several mean values: an alternative approach. Biometrika 38, 1951,
+    on linearized standard errors where there are weights or clusters. Where a cluster has queries in several segments,
+    their means depend on each other: then it is a Wald test of all contrasts, scaled as Hotelling's T^2 of as many
+    observations as there are clusters.
+    """
+    parts = _parts(segment)
+    samples = [_sample(x, rows, cluster, weight) for rows in parts]
+    kept = [i for i, sample in enumerate(samples) if sample.n > 1 and sample.standard_error > 0]
+    if len(kept) < 2:
+        return Heterogeneity(n_segments=len(kept))
+    parts, samples = [parts[i] for i in kept], [samples[i] for i in kept]
+    mean = _means(x, parts, weight)
+    if cluster is not None and _overlap(samples, parts, cluster):
+        return _wald(mean, _covariance(x, mean, parts, cluster, weight))
+    errors = np.array([sample.standard_error for sample in samples])
+    return _welch(mean, errors, np.array([sample.df for sample in samples]))
+
+
+class MacroMean(NamedTuple):
+    """Mean over segments of their means; without a standard error where a segment has none."""
+
+    mean: float
+    standard_error: float
+    df: float
+    n_segments: int
+
+
+def macro_mean(x: Array, segment: Index, cluster: Index | None = None, weight: Array | None = None) -> MacroMean:
+    """Mean over segments, each of which counts once, with the standard error of a stratified sample.
+
+    Squared standard errors of the segments are summed up, over the squared number of segments. The degrees of freedom
+    are those of F. E. Satterthwaite: An approximate distribution of estimates of variance components. Biometrics
+    Bulletin 2, 1946: the number of queries less the number of segments where all spread alike, and fewer where a
+    segment of few queries has most of the variance. Where a cluster has queries in several segments, its deviations are
+    summed up over all of them, and there is one degree of freedom less than there are clusters.
+    """
+    parts = _parts(segment)
+    samples, means, k = [_sample(x, rows, cluster, weight) for rows in parts], _means(x, parts, weight), len(parts)
+    mean = exact_mean(means)
+    if any(sample.n < 2 for sample in samples):
+        return MacroMean(mean, math.nan, math.nan, k)
+    if cluster is not None and _overlap(samples, parts, cluster):
+        V, n = _covariance(x, means, parts, cluster, weight)
+        return MacroMean(mean, math.sqrt(max(float(V.sum()), 0.0)) / k, n - 1, k)
+    variance, df = (np.array(of_all) for of_all in zip(*((s.standard_error**2, s.df) for s in samples), strict=True))
+    total = math.fsum(variance)
+    return MacroMean(mean, math.sqrt(total) / k, ratio(total**2, math.fsum(variance**2 / df)) or math.inf, k)
+
+
+def macro_row(
+    x: Array, segment: Index, cluster: Index | None, weight: Array | None, *, confidence_level: float
+) -> tuple[Any, ...]:
+    """Number of segments and queries, the mean over segments, its interval, standard error and degrees of freedom."""
+    if len(x) == 0:
+        return (0, 0, *[None] * 5)
+    found = macro_mean(x, segment, cluster, weight)
+    if math.isnan(found.standard_error):
+        return (found.n_segments, len(x), found.mean, *[None] * 4)
+    low, high = t_interval(found.mean, found.standard_error, found.df, confidence_level, "two-sided")
+    return (found.n_segments, len(x), found.mean, low, high, found.standard_error, float(found.df))
+
+
+def macro_pvalue(pair: Paired, segment: Index, options: ComparisonOptions) -> float | None:
+    """P-value of a difference of means over segments; None for tests that are not of means."""
+    if options.test not in ("t", "randomization"):
+        return None
+    if pair.identical:
+        return 1.0
+    if options.test == "t":
+        found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
+        t = ratio(found.mean, found.standard_error)
+        return None if math.isnan(t) else t_pvalue(t, found.df, options.alternative)
+    share = np.ones(len(segment)) if pair.weight is None else pair.weight
+    share = share / np.bincount(segment, share)[segment]
+    return randomization(replace(pair, weight=scaled(share)), options).pvalue
+
+
+def _sample(x: Array, rows: Index, cluster: Index | None, weight: Array | None) -> Sample:
+    """Values of a segment."""
+    return sample_of(x[rows], some(cluster, rows), scaled(some(weight, rows)))
+
+
+def _means(x: Array, parts: list[Index], weight: Array | None) -> Array:
+    return np.array([exact_mean(x[rows], some(weight, rows)) for rows in parts])
+
+
+def _overlap(samples: list[Sample], parts: list[Index], cluster: Index) -> bool:
+    """Whether a cluster has queries in several segments."""
+    return sum(sample.n for sample in samples) > len(np.unique(cluster[np.concatenate(parts)]))
+
+
+def _parts(segment: Index) -> list[Index]:
+    """Places of the values of each segment."""
+    order = np.argsort(segment, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(segment[order])) + 1)
+
+
+def _welch(mean: Array, errors: Array, df: Array) -> Heterogeneity:
+    k, weight = len(mean), (errors / errors.min()) ** -2
+    share = weight / weight.sum()
+    between = (weight * (mean - share @ mean) ** 2).sum() / errors.min() ** 2 / (k - 1)
+    lost = ((1 - share) ** 2 / df).sum() / (k**2 - 1)
+    f, df_within = between / (1 + 2 * (k - 2) * lost), 1 / (3 * lost)
+    return Heterogeneity(float(f), (k - 1, float(df_within)), float(stats.f.sf(f, k - 1, df_within)), WELCH, k)
+
+
+def _covariance(x: Array, mean: Array, parts: list[Index], cluster: Index, weight: Array | None) -> tuple[Array, int]:
+    """Covariance of the means of segments whose clusters overlap, and the number of clusters."""
+    known = np.unique(cluster[np.concatenate(parts)])
+    n, number = len(known), np.searchsorted(known, cluster)
+    sums = np.zeros((n, len(parts)))
+    for j, rows in enumerate(parts):
+        of_rows = np.ones(len(rows)) if weight is None else weight[rows]
+        total, _ = sums_by_cluster(x[rows] - mean[j], number[rows], of_rows)
+        sums[np.unique(number[rows]), j] = total / of_rows.sum()
+    return n / (n - 1) * sums.T @ sums, n
+
+
+def _wald(mean: Array, covariance: tuple[Array, int]) -> Heterogeneity:
+    (V, n), q = covariance, len(mean) - 1
+    contrast = np.eye(q + 1)[1:] - np.eye(q + 1)[0]
+    V = contrast @ V @ contrast.T
+    if n <= q or np.linalg.matrix_rank(V) < q:
+        return Heterogeneity(test=WALD, n_segments=len(mean))
+    difference = contrast @ mean
+    f = float((n - q) / ((n - 1) * q) * difference @ np.linalg.solve(V, difference))
+    return Heterogeneity(f, (q, n - q), float(stats.f.sf(f, q, n - q)), WALD, len(mean))

@@ -1,0 +1,79 @@
+"""Weights of the queries that are compared: which query has which, and which tests allow them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._engine.check import refuse_bad_weight
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank._utils.typing import Array
+from sklearn_rank.stats._clusters import CLUSTERED_TESTS, agreed_by_query, by_query
+from sklearn_rank.stats._samples import scaled
+
+WeightLike = ArrayLike | Mapping[Hashable, float] | None
+
+
+def weights_of_queries(weight: Any, ids: NDArray[Any] | None, n_queries: int) -> Array:
+    """Weight of each query; `ids` is None if queries are known by their position only.
+
+    Raises
+    ------
+    ValueError
+        If there is not one per query, or no mean can be taken of them.
+    TypeError
+        If named queries have weights by position, or one is not a number.
+    """
+    array = as_floats(by_query(weight, "weight", ids, n_queries, "evaluate(..., sample_weight=)"), "weight")
+    if len(array):
+        refuse_bad_weight(array)
+    return array
+
+
+def joined_weights(
+    given: Sequence[Array | None],
+    positions: Sequence[Any],
+    ids: NDArray[Any],
+    names: Sequence[str],
+    function_name: str,
+) -> Array | None:
+    """Weight of each query where results have weights; `positions` are their queries in `ids`.
+
+    Raises
+    ------
+    ValueError
+        If one result has weights and another has none, or has others.
+    """
+    known = [one for one in given if one is not None]
+    if not known:
+        return None
+    if len(known) < len(given):
+        without = names[[one is None for one in given].index(True)]
+        raise ValueError(
+            f"{function_name} takes results that all have weights, or none: evaluate each with the same "
+            f"sample_weight=. Got none in {echo(without)}."
+        )
+    distinct, numbers = np.unique(np.concatenate(known), return_inverse=True)
+    of_each = np.split(numbers, np.cumsum([len(one) for one in known])[:-1])
+    rule = f"{function_name} takes results with the same weights."
+    return np.asarray(distinct[agreed_by_query(of_each, positions, ids, names, rule, "weights")])
+
+
+def check_weight(function_name: str, test: str, weight: Array | None) -> None:
+    """Refuse weights that are not all equal with a test in which every query counts once.
+
+    Raises
+    ------
+    ValueError
+        Naming the tests that take weights.
+    """
+    if scaled(weight) is not None and test not in CLUSTERED_TESTS:
+        raise ValueError(
+            f"Where queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
+            f"Got test={echo(test)}, in which every query counts once: for that pass values alone, "
+            "result.to_frame()[metric]."
+        )

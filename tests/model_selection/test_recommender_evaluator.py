@@ -1,0 +1,286 @@
+"""`RankingEvaluator` with scorers over all items: folds of interactions, comparisons, searches, and wrong use."""
+
+import numpy as np
+import pytest
+from recommenders import Factors, Lists, tastes
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import FitFailedWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+
+from sklearn_rank import (
+    GlobalTimeSplit,
+    InteractionRecommender,
+    LeaveLastOut,
+    QueryKFold,
+    RankingEvaluator,
+    make_recommender_scorer,
+    query_learning_curve,
+)
+
+pd = pytest.importorskip("pandas")
+
+X = tastes(0, n_users=80, n_items=40, n_each=12)
+SCORER = make_recommender_scorer(["ndcg@10", "recall@10"], items=np.arange(40))
+ONE = make_recommender_scorer("ndcg@10", items=np.arange(40))
+CV = LeaveLastOut(3)
+
+
+def by_hand(scorer, model, cv=CV):
+    ((train, test),) = cv.split(X)
+    return scorer.evaluate(InteractionRecommender(model).fit(X.iloc[train]), X.iloc[test])
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_models_are_compared_on_all_items(n_jobs):
+    models = {"one": Factors(1), "eight": InteractionRecommender(Factors(8)), "lists": Lists(8)}
+    told = []
+    report = RankingEvaluator(SCORER, cv=CV, n_jobs=n_jobs).compare(models, X, None, on_fold=told.append)
+    for name, model in (("one", Factors(1)), ("eight", Factors(8)), ("lists", Lists(8))):
+        expected = by_hand(SCORER, model)
+        result = report.results[name]
+        assert result.qid.tolist() == expected.qid.tolist()
+        for metric, values in expected.per_query.items():
+            assert result.per_query[metric].tolist() == values.tolist()
+        assert report.fold_means[name]["ndcg@10"].tolist() == [result.mean()["ndcg@10"]]
+    assert [fold.model for fold in told] == [*models]
+    assert told[0].scores == report.results["one"].mean()
+    assert report.n_queries == [(80, 80)]
+    assert report.y_score == {}
+    assert report.significance("ndcg@10").comparisons["eight", "one"].pvalue < 0.01
+    assert report.summary().to_frame().set_index(["model", "metric"])["mean"]["lists", "recall@10"] > 0
+    by = {user: user % 2 for user in range(80)}
+    assert len(report.segments(by).table.rows) == 4
+
+
+def test_scores_of_folds():
+    evaluator = RankingEvaluator(SCORER, cv=CV)
+    scores = evaluator.cross_validate(Factors(8), X, None, return_estimator=True, return_indices=True)
+    expected = by_hand(SCORER, Factors(8)).mean()
+    assert {name: values.tolist() for name, values in scores.items() if name.startswith("test_")} == {
+        f"test_{name}": [value] for name, value in expected.items()
+    }
+    assert scores.mean_over_queries() == expected
+    assert isinstance(scores["estimator"][0], InteractionRecommender)
+    ((_, test),) = CV.split(X)
+    assert scores["indices"]["test"][0].tolist() == test.tolist()
+    assert [[*map(len, split)] for split in evaluator.split(X, None)] == [[720, 240]]
+    assert evaluator.scorers is SCORER
+    assert repr(evaluator).startswith("RankingEvaluator(make_recommender_scorer(['ndcg@10', 'recall@10'], items=<40>")
+    negative = RankingEvaluator(make_recommender_scorer("arp", items=range(40)), cv=CV)
+    assert negative.cross_validate(Factors(8), X, None)["test_arp"][0] < 0
+    assert negative.compare({"a": Factors(8)}, X, None).results["a"].mean()["arp"] > 0
+
+
+def test_times_that_are_given():
+    rows, time = X[["user_id", "item_id"]], X["time"].to_numpy()
+    expected = by_hand(ONE, Factors(4)).mean()["ndcg@10"]
+    evaluator = RankingEvaluator(ONE, cv=CV)
+    assert evaluator.compare({"a": Factors(4)}, rows, None, time=time).results["a"].mean() == {"ndcg@10": expected}
+    grid = GridSearchCV(Factors(), {"n_factors": [4]})
+    assert evaluator.search(grid, rows, None, time=time).best_score_ == expected
+    inside = evaluator.compare({"search": grid}, rows, None, time=time)
+    assert inside.results["search"].mean() == {"ndcg@10": expected}
+    with pytest.raises(
+        TypeError, match="time= is for a splitter that takes it, such as QueryTimeSeriesSplit or Global"
+    ):
+        RankingEvaluator(ONE, cv=KFold(2)).compare({"a": Factors(4)}, rows, None, time=time)
+
+
+def test_other_names_of_columns_and_users_that_the_splitter_is_given():
+    renamed = X.rename(columns={"user_id": "who", "item_id": "what"})
+    scorer = make_recommender_scorer("ndcg@10", items=np.arange(40), user="who", item="what")
+    for cv in (LeaveLastOut(3, user="who"), CV):
+        report = RankingEvaluator(scorer, cv=cv).compare({"a": Factors(4)}, renamed, None)
+        assert report.results["a"].mean() == by_hand(ONE, Factors(4)).mean()
+
+
+def test_users_in_several_folds_count_once():
+    """The mean of their values in the folds where they have one."""
+    cv, folds = KFold(3, shuffle=True, random_state=0), []
+    for train, test in cv.split(X):
+        folds.append(SCORER.evaluate(InteractionRecommender(Factors(4)).fit(X.iloc[train]), X.iloc[test]))
+    evaluator = RankingEvaluator(SCORER, cv=cv)
+    scores = evaluator.cross_validate(Factors(4), X, None)
+    assert scores["test_ndcg@10"].tolist() == [fold.mean()["ndcg@10"] for fold in folds]
+    pooled = scores.pooled
+    for user, value in zip(pooled.qid, pooled.per_query["ndcg@10"], strict=True):
+        values = [f.per_query["ndcg@10"][f.qid == user] for f in folds]
+        assert value == pytest.approx(np.mean(np.concatenate(values)))
+    report = evaluator.compare({"a": Factors(4), "b": Factors(1)}, X, None)
+    assert report.results["a"].mean() == pooled.mean()
+    assert report.significance("ndcg@10").comparisons["b", "a"].pvalue < 0.5
+    undefined = make_recommender_scorer("ndcg@10", items=np.arange(40), min_relevance=2, gain="binary")
+    nothing = RankingEvaluator(undefined, cv=cv).compare({"a": Factors(4)}, X, None).results["a"]
+    assert nothing.mean() == {"ndcg@10": 0}
+    left_out = make_recommender_scorer("p@5", items=np.arange(40), average="micro", replace_undefined_by=np.nan)
+    pooled = RankingEvaluator(left_out, cv=cv).compare({"a": Factors(4)}, X, None).results["a"]
+    assert pooled.average == {"p@5": "micro"}
+
+
+def test_searches():
+    ((train, test),) = CV.split(X)
+    grid = {"n_factors": [1, 2, 8]}
+    expected = [by_hand(ONE, Factors(k)).mean()["ndcg@10"] for k in grid["n_factors"]]
+    search = RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), grid), X, None)
+    assert search.cv_results_["mean_test_score"].tolist() == expected
+    assert search.best_params_ == {"estimator__n_factors": 8}
+    assert isinstance(search.cv, LeaveLastOut)
+    assert search.fit(X).best_score_ == max(expected), "it can be fitted again"
+    many = RankingEvaluator(SCORER, cv=CV, n_jobs=2).search(GridSearchCV(Factors(), grid), X, None)
+    assert many.cv_results_["mean_test_ndcg@10"].tolist() == expected
+    assert many.best_params_ == {"estimator__n_factors": 8}
+    own = GridSearchCV(InteractionRecommender(Factors()), {"estimator__n_factors": [2]}, cv=GlobalTimeSplit(0.25))
+    assert (
+        RankingEvaluator(ONE, cv=CV).search(own, X, None).best_score_
+        == by_hand(ONE, Factors(2), GlobalTimeSplit(0.25)).mean()["ndcg@10"]
+    )
+    halving = HalvingGridSearchCV(
+        Factors(), {"decimals": [0, 1, 9]}, resource="n_factors", max_resources=8, min_resources=2, factor=2
+    )
+    assert RankingEvaluator(ONE, cv=CV).search(halving, X, None).best_params_["estimator__decimals"] in (0, 1, 9)
+
+
+def test_a_search_among_the_models_tunes_inside_the_training_rows():
+    cv = [next(GlobalTimeSplit(0.25).split(X))]
+    search = GridSearchCV(Factors(), {"n_factors": [1, 8]})
+    with pytest.raises(ValueError, match="A search inside a training set needs a splitter.*LeaveLastOut"):
+        RankingEvaluator(ONE, cv=cv).compare({"search": search}, X, None)
+    report = RankingEvaluator(ONE, cv=CV).compare({"search": search, "eight": Factors(8)}, X, None)
+    assert report.results["search"].mean() == report.results["eight"].mean()
+    own = search.set_params(cv=GlobalTimeSplit(0.25), scoring=ONE)
+    report = RankingEvaluator(SCORER, cv=cv).compare({"search": own}, X, None)
+    assert 0 < report.results["search"].mean()["recall@10"] < 1
+
+
+def test_a_model_that_fails_is_left_out():
+    class Fails(Factors):
+        def fit(self, X, y=None):
+            raise RuntimeError("no memory")
+
+    with pytest.warns(FitFailedWarning, match="b failed and is left out.*no memory"):
+        report = RankingEvaluator(ONE, cv=CV).compare({"a": Factors(2), "b": Fails()}, X, None)
+    assert report.failures == {"b": {0: "RuntimeError: no memory"}}
+    assert np.isnan(report.fold_means["b"]["ndcg@10"]).all()
+    with pytest.raises(RuntimeError, match="no memory"):
+        RankingEvaluator(ONE, cv=CV).cross_validate(Fails(), X, None)
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+def test_a_search_in_which_scoring_fails_has_its_error_score():
+    class Odd(Factors):
+        def predict(self, X):
+            if self.n_factors == 3:
+                raise RuntimeError("of three")
+            return super().predict(X)
+
+    grid = GridSearchCV(Odd(), {"n_factors": [2, 3]})
+    with pytest.warns(UserWarning, match="of three"):
+        search = RankingEvaluator(SCORER, cv=CV).search(grid, X, None)
+    assert search.best_params_ == {"estimator__n_factors": 2}
+
+
+def test_ratings_go_to_the_model_and_to_the_metric():
+    rating = 1 + (X["item_id"] % 3).to_numpy()
+    graded = make_recommender_scorer("ndcg(gain=linear)@10", items=np.arange(40))
+    ((train, test),) = CV.split(X)
+    expected = graded(InteractionRecommender(Factors(4)).fit(X.iloc[train]), X.iloc[test], rating[test])
+    report = RankingEvaluator(graded, cv=CV).compare({"a": Factors(4)}, X, rating)
+    assert [*report.results["a"].mean().values()] == [expected]
+    assert expected != graded(InteractionRecommender(Factors(4)).fit(X.iloc[train]), X.iloc[test])
+
+
+# --- wrong use -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cv", [LeaveLastOut(), GlobalTimeSplit()], ids=repr)
+def test_metrics_of_rows_are_refused_beside_splits_of_interactions(cv):
+    y, evaluator = np.ones(len(X)), RankingEvaluator("ndcg@10", cv=cv)
+    message = rf"{type(cv).__name__} cuts users on purpose.*RankingEvaluator\(make_recommender_scorer\('ndcg@10'"
+    calls = {
+        "split": lambda: evaluator.split(X, y, qid=X["user_id"]),
+        "compare": lambda: evaluator.compare({"a": Ridge()}, X, y, qid=X["user_id"]),
+        "cross_validate": lambda: evaluator.cross_validate(Ridge(), X, y, qid=X["user_id"]),
+        "search": lambda: evaluator.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=X["user_id"]),
+        "its own": lambda: RankingEvaluator("ndcg@10").search(
+            GridSearchCV(Ridge(), {"alpha": [1]}, cv=cv), X, y, qid=X["user_id"]
+        ),
+        "curve": lambda: query_learning_curve(Ridge(), X, y, qid=X["user_id"], cv=cv),
+    }
+    for call in calls.values():
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: RankingEvaluator(ONE), ValueError, r"cv=LeaveLastOut\(\) or.*Got cv=5, which keeps users whole"),
+        (lambda: RankingEvaluator(ONE, cv=CV, ties="best"), TypeError, "go into make_recommender_scorer.*Got ties"),
+        (
+            lambda: RankingEvaluator([ONE], cv=CV),
+            TypeError,
+            "takes one recommender scorer, which may have several metrics",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors()}, X, None, qid=X["user_id"]),
+            TypeError,
+            "qid= is for metrics of rows. The users of a recommender scorer are a column of X",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors()}, X, None, by=X["user_id"]),
+            TypeError,
+            r"by= is for metrics of rows.*segments\(by=\{user: value\}\)",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).cross_validate(Factors(), X, None, sample_weight=np.ones(len(X))),
+            TypeError,
+            "sample_weight= is for metrics of rows",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).cross_validate(Factors(), X, None, return_train_score=True),
+            ValueError,
+            "no score of the training set",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors()}, X.rename(columns={"user_id": "u"}), None),
+            ValueError,
+            "make_recommender_scorer needs the user of each row",
+        ),
+        (lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors}, X, None), TypeError, r"Model 'a'.*Factors\(\)"),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), {"n_factors": [1]}, cv=3), X, None),
+            ValueError,
+            "Got cv=3, which keeps users whole",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).search(HalvingGridSearchCV(Factors(), {"n_factors": [1]}), X, None),
+            ValueError,
+            "'n_samples' draws interactions",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).compare(
+                {"a": make_pipeline(GridSearchCV(Factors(), {"n_factors": [1]}))}, X, None
+            ),
+            ValueError,
+            "A search inside Pipeline tunes by an objective of its own",
+        ),
+        (
+            lambda: query_learning_curve(Ridge(), X, np.ones(len(X)), qid=X["user_id"], metric=ONE),
+            TypeError,
+            "A learning curve draws whole queries",
+        ),
+    ],
+)
+def test_wrong_use(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_whole_users_are_undefined_with_a_splitter_of_queries():
+    report = RankingEvaluator(ONE, cv=QueryKFold(2)).compare({"a": Factors(2)}, X, None)
+    assert report.results["a"].n_undefined == {"ndcg@10": 80}
+    ranks_for_all = RankingEvaluator(ONE, cv=QueryKFold(2)).compare({"a": DummyRegressor()}, X, np.ones(len(X)))
+    assert ranks_for_all.results["a"].n_undefined == {"ndcg@10": 0}

@@ -1,0 +1,703 @@
+"""Scorers over all items, and the wrapper that remembers what users have seen."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import sklearn
+from recommenders import Factors, Fixed, Lists, item_by_item, tastes
+from registry import together
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+from sklearn_rank import (
+    InteractionRecommender,
+    LeaveLastOut,
+    QueryRanker,
+    get_metric_names,
+    get_scorer,
+    make_recommender_scorer,
+    parse_metric,
+)
+
+pd = pytest.importorskip("pandas")
+
+NO_SENSE = [
+    name for name in get_metric_names()
+    if any(getattr(parse_metric(name).metric, what) for what in ("pointwise", "reads_unjudged", "subtopics"))
+]  # fmt: skip
+OF_THE_ORDER = [name for name in get_metric_names() if name not in NO_SENSE]
+
+
+# --- by hand, and against other libraries --------------------------------------------------------------------
+
+
+def frame(pairs):
+    return pd.DataFrame(pairs, columns=["user_id", "item_id"])
+
+
+def test_by_hand():
+    """Scores fall from item 0 to item 4. User 0 has seen 0 and 2, so 1 is first, 3 second, 4 third; user 1 nothing."""
+    model = InteractionRecommender(Fixed([[5, 4, 3, 2, 1]] * 3)).fit(frame([(0, 0), (0, 2), (2, 1)]))
+    test = frame([(0, 3), (0, 4), (2, 0)])
+    scorer = make_recommender_scorer(["mrr", "recall@2", "ndcg@2", "map"], items=range(5))
+    result = scorer.evaluate(model, test)
+    assert result.qid.tolist() == [0, 2]
+    assert result.n_documents.tolist() == [3, 4]
+    assert result.per_query["mrr"].tolist() == [1 / 2, 1]
+    assert result.per_query["recall@2"].tolist() == [1 / 2, 1]
+    dcg = 1 / np.log2(3)
+    assert result.per_query["ndcg@2"].tolist() == pytest.approx([dcg / (1 + dcg), 1])
+    assert result.per_query["map"].tolist() == pytest.approx([(1 / 2 + 2 / 3) / 2, 1])
+    assert scorer(model, test) == result.mean()
+    all_items = make_recommender_scorer("mrr", items=range(5), exclude=None)
+    assert all_items(model, test) == (1 / 4 + 1) / 2
+    own = make_recommender_scorer("mrr", items=range(5), exclude={0: [0, 1, 2], 7: [3]})
+    assert own(model, test) == own(Fixed([[5, 4, 3, 2, 1]] * 3).fit(test), test) == 1
+
+
+A = [[17, -19], [-17, 18], [17, -8], [-14, -7], [-18, 15], [6, 3], [-10, -1], [-12, 11]]
+B = [[-1, -18], [-10, 8], [1, -5], [-10, -16], [4, 6], [1, 17], [17, -11], [4, 5], [-10, -8], [0, 9], [-8, 9], [6, -11]]
+TRAIN = [
+    (0, 2), (0, 7), (0, 8), (1, 1), (1, 5), (1, 7), (2, 8), (2, 1), (2, 3), (3, 8), (3, 11), (3, 6), (4, 1), (4, 5),
+    (4, 11), (5, 1), (5, 6), (5, 7), (6, 8), (6, 0), (6, 5), (7, 10), (7, 4), (7, 1),
+]  # fmt: skip
+TEST = [
+    (0, 9), (1, 2), (1, 3), (2, 2), (2, 10), (2, 6), (3, 3), (4, 10), (4, 6), (5, 11), (5, 8), (5, 9), (6, 6),
+]  # fmt: skip
+OF_OTHERS = {
+    # implicit 0.7.3, ranking_metrics_at_k
+    "ndcg@3": 0.3310093259713705, "ndcg@5": 0.4226396696528549,
+    "map(denominator=min_k_relevant)@3": 0.2777777777777778, "map(denominator=min_k_relevant)@5": 0.3396825396825397,
+    # recometrics 0.1.6, calc_reco_metrics; ndcg, and TAP as MAP of implicit, are those of implicit
+    "p@3": 0.19047619047619047, "p@5": 0.19999999999999998, "recall@3": 0.3095238095238095,
+    "recall@5": 0.47619047619047616, "map@3": 0.2777777777777778, "map@5": 0.3396825396825397,
+    "hit@3": 0.5714285714285714, "hit@5": 0.7142857142857143, "mrr@3": 0.4761904761904762, "mrr@5": 0.5047619047619049,
+    "auc": 0.47987528344671204,
+    # LensKit 2025.8, whose p, recall, hit and RecipRank are those of recometrics
+    "ndcg(discount=jarvelin)@3": 0.3028437476120094, "ndcg(discount=jarvelin)@5": 0.3879054684338138,
+}  # fmt: skip
+"""Means over the seven users with a test row."""
+
+
+@pytest.mark.parametrize("form", [Fixed, None], ids=["pairs", "lists"])
+def test_values_of_implicit_recometrics_and_lenskit(form):
+    scores = np.array(A) @ np.array(B).T
+    model = form(scores) if form else _Listing(scores)
+    model = InteractionRecommender(model).fit(frame(TRAIN))
+    means = make_recommender_scorer([*OF_OTHERS], items=range(12))(model, frame(TEST))
+    if form is None:
+        assert means.pop("auc") > 0
+    assert means == pytest.approx({name: OF_OTHERS[name] for name in means}, abs=1e-7)  # implicit has single precision
+
+
+class _Listing(Fixed):
+    """The items of highest score, with those seen in training among them."""
+
+    predict = None
+
+    def recommend(self, users, k):
+        return np.argsort(-self.scores[users], axis=1)[:, :k]
+
+
+del _Listing.predict
+
+
+# --- against items ranked one by one -------------------------------------------------------------------------
+
+
+def data(seed=0):
+    """Interactions, some of them repeated, cut in two; user "new" and item 41 are in the test rows alone."""
+    rng = np.random.default_rng(seed)
+    X = frame([(f"u{u}", i) for u, i in zip(rng.integers(0, 30, 400), rng.integers(0, 40, 400), strict=True)])
+    is_test = rng.random(400) < 0.3
+    test = pd.concat([X[is_test], frame([("new", 41), ("new", 3), ("u1", 41)])], ignore_index=True)
+    return X[~is_test], test, rng.integers(0, 4, len(test))
+
+
+def scores_of(model):
+    """Scores of a model for some items, -inf where it does not rank."""
+
+    def of_pairs(user, items):
+        scores = model.predict(frame([(user, item) for item in items]))
+        return np.where(np.isnan(scores), -np.inf, scores)
+
+    def of_lists(user, items):
+        (listed,) = ([*one] for one in model.recommend([user], 99))
+        return [-listed.index(item) if item in listed else -np.inf for item in items]
+
+    return of_lists if hasattr(model, "recommend") else of_pairs
+
+
+METRICS = [f"{name}@5" if parse_metric(name).metric.has_cutoff else name for name in OF_THE_ORDER]
+
+
+@pytest.mark.parametrize("exclude", ["train", None])
+@pytest.mark.parametrize("model", [Factors(5, decimals=1), Lists(5, decimals=1)], ids=["pairs with ties", "lists"])
+def test_all_metrics_against_items_ranked_one_by_one(model, exclude):
+    train, test, y = data()
+    metrics = METRICS if isinstance(model, Lists) else [
+        name for name in METRICS if parse_metric(name).metric.name not in ("11pt", "iprec", "infap")
+    ]  # fmt: skip
+    fitted = InteractionRecommender(model).fit(train)
+    result = make_recommender_scorer(metrics, items=range(45), exclude=exclude).evaluate(fitted, test, y)
+    pairs = [[*rows.itertuples(index=False, name=None)] for rows in (train, test)]
+    expected = item_by_item(
+        scores_of(fitted), *pairs, y.tolist(), range(45), exclude=exclude is not None, metrics=metrics
+    )
+    assert {*result.qid} == {*expected.qid}
+    places = [expected.qid.tolist().index(user) for user in result.qid]
+    is_known = result.qid != "new"
+    for name, values in result.per_query.items():
+        np.testing.assert_allclose(
+            values[is_known], expected.per_query[name][places][is_known], atol=1e-12, err_msg=name
+        )
+    assert result.n_documents.tolist() == expected.n_documents[places].tolist()
+    assert result.label_fingerprints.tolist() == expected.label_fingerprints[places].tolist()
+
+
+def test_a_function_of_one_user():
+    def first_label(y_true, y_score):
+        return float(y_true[np.argmax(y_score)])
+
+    train, test, _ = data()
+    for model in (Factors(5), Lists(5)):
+        fitted = InteractionRecommender(model).fit(train)
+        values = make_recommender_scorer([first_label, "p@1"], items=range(45)).evaluate(fitted, test).per_query
+        assert values["first_label"].tolist() == values["p@1"].tolist()
+
+
+def test_blocks_change_nothing(monkeypatch):
+    train, test, y = data()
+    for model in (Factors(5), Lists(5), Lists(5, form="matrix")):
+        test = test[test["user_id"] != "new"] if isinstance(model, Lists) and model.form == "matrix" else test
+        fitted = InteractionRecommender(model).fit(train)
+        scorer = make_recommender_scorer(["ndcg@5", "map"], items=range(45))
+        whole = scorer.evaluate(fitted, test, y[: len(test)])
+        for pairs in (1, 100):
+            for name in ("PREDICTED_PAIRS", "LISTED_PAIRS"):
+                monkeypatch.setattr(f"sklearn_rank.model_selection._recommender_scorer.{name}", pairs)
+            parts = scorer.evaluate(fitted, test, y[: len(test)])
+            for name, values in whole.per_query.items():
+                assert values.tolist() == parts.per_query[name].tolist()
+        monkeypatch.undo()
+    predicted = make_recommender_scorer("ndcg@5", items=range(45))
+    assert predicted(InteractionRecommender(Factors(5)).fit(train), test, y[: len(test)]) == pytest.approx(
+        predicted(InteractionRecommender(Lists(5)).fit(train), test, y[: len(test)])
+    )
+
+
+# --- laws ----------------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_rows_and_items_changes_nothing():
+    train, test, y = data()
+    rng = np.random.default_rng(0)
+    model = InteractionRecommender(Factors(5, decimals=1)).fit(train)
+    value = make_recommender_scorer("ndcg@5", items=range(45))(model, test, y)
+    order = rng.permutation(len(test))
+    shuffled = make_recommender_scorer("ndcg@5", items=rng.permutation(45))
+    assert shuffled(model, test.iloc[order], y[order]) == pytest.approx(value, abs=1e-12)
+
+
+def test_a_perfect_and_a_reversed_recommender():
+    train, test, _ = data()
+    test = test[(test["user_id"] != "new") & (test["item_id"] != 41)]
+    relevant = {*test.itertuples(index=False, name=None)}
+
+    class Oracle(BaseEstimator):
+        def __init__(self, sign=1):
+            self.sign = sign
+
+        def fit(self, X, y=None):
+            return self
+
+        def predict(self, X):
+            return np.array([self.sign * (pair in relevant) for pair in X.itertuples(index=False, name=None)], float)
+
+    scorer = make_recommender_scorer(["ndcg@10", "map", "mrr", "auc"], items=range(45))
+    assert set(scorer(InteractionRecommender(Oracle()).fit(train), test).values()) == {1.0}
+    worst = scorer(InteractionRecommender(Oracle(-1)).fit(train), test)
+    assert worst["ndcg@10"] == worst["auc"] == 0
+
+
+def test_more_that_is_excluded_ranks_the_rest_no_lower():
+    train, test, _ = data()
+    model = InteractionRecommender(Factors(5)).fit(train)
+    test = test[test["user_id"] != "new"]
+    new = test.merge(train, how="left", indicator=True).query("_merge == 'left_only'")[["user_id", "item_id"]]
+    one, other = (
+        make_recommender_scorer("mrr", items=range(45), exclude=e).evaluate(model, new) for e in ("train", None)
+    )
+    assert (one.per_query["mrr"] >= other.per_query["mrr"]).all()
+
+
+def test_pairs_to_exclude_in_any_form():
+    train, test, y = data()
+    model = InteractionRecommender(Factors(5)).fit(train)
+    lists = {user: rows["item_id"].tolist() for user, rows in train.groupby("user_id")}
+    pl = pytest.importorskip("polars")
+    values = {
+        make_recommender_scorer("ndcg@5", items=range(45), exclude=pairs)(model, test, y)
+        for pairs in ("train", train, train.to_numpy(), train.to_numpy().tolist(), lists, pl.from_pandas(train))
+    }
+    assert len(values) == 1
+    unknown = {**lists, "someone": [1], "u1": [*lists["u1"], 77]}
+    assert values == {make_recommender_scorer("ndcg@5", items=range(45), exclude=unknown)(model, test, y)}
+    nothing = make_recommender_scorer("ndcg@5", items=range(45), exclude={})(model, test, y)
+    assert nothing == make_recommender_scorer("ndcg@5", items=range(45), exclude=None)(model, test, y)
+
+
+def test_labels_are_those_of_y_and_one_without():
+    model = InteractionRecommender(Fixed([[5, 4, 3]])).fit(frame([(0, 0)]))
+    test = frame([(0, 1), (0, 2), (0, 2)])
+    scorer = make_recommender_scorer("dcg(gain=linear)@2", items=range(3))
+    assert scorer(model, test, [1, 2, 5]) == pytest.approx(1 + 5 / np.log2(3)), "the higher label of a pair"
+    assert scorer(model, test) == scorer(model, test, np.ones((3, 1))) == pytest.approx(1 + 1 / np.log2(3))
+    assert scorer(model, test, pd.Series([0.25, 0.5, 0])) == pytest.approx(0.25 + 0.5 / np.log2(3))
+    relevant = make_recommender_scorer("mrr", items=range(3), min_relevance=4)
+    assert relevant(model, test, [1, 2, 5]) == 1 / 2
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars", "array", "objects", "list", "categorical", "names"])
+def test_containers(container):
+    train, test, y = data()
+    train, test = (X.assign(user_id=X["user_id"].str[1:].replace("ew", "99").astype(int)) for X in (train, test))
+    expected = make_recommender_scorer("ndcg@5", items=range(45))(
+        InteractionRecommender(Factors(5)).fit(train), test, y
+    )
+    names, items = {}, np.arange(45)
+    if container == "polars":
+        train, test = map(pytest.importorskip("polars").from_pandas, (train, test))
+    elif container in ("array", "objects", "list"):
+        train, test = (X.to_numpy(object if container == "objects" else None) for X in (train, test))
+        train, test = (train.tolist(), test.tolist()) if container == "list" else (train, test)
+    elif container == "categorical":
+        kinds = {"user_id": pd.CategoricalDtype(range(100)), "item_id": pd.CategoricalDtype(items)}
+        train, test = train.astype(kinds), test.astype(kinds)
+    elif container == "names":
+        names = {"user": "who", "item": "what"}
+        train, test = (
+            X.rename(columns={"user_id": "who", "item_id": "what"}).assign(time=1)[["time", "what", "who"]]
+            for X in (train, test)
+        )
+    model = InteractionRecommender(Factors(5), **names).fit(train)
+    assert make_recommender_scorer("ndcg@5", items=items, **names)(model, test, y) == pytest.approx(expected, abs=1e-12)
+
+
+# --- users and items that the model does not know ------------------------------------------------------------
+
+
+class Partly(Fixed):
+    """Answers for user 9, who is not in training, with what it is made with."""
+
+    def __init__(self, scores=None, answer=None):
+        self.scores, self.answer = scores, answer
+
+    def predict(self, X):
+        users = np.asarray(X)[:, 0]
+        if isinstance(self.answer, Exception) and 9 in users:
+            raise self.answer
+        return np.where(users == 9, np.nan if self.answer is None else self.answer, 5.0 - np.asarray(X)[:, 1])
+
+
+ROWS = frame([(0, 0), (1, 0)])
+
+
+@pytest.mark.parametrize(("otherwise", "value"), [(0.0, 1 / 3), (np.nan, 1 / 2), (0.25, 1.25 / 3)])
+@pytest.mark.parametrize("metric", ["mrr", "p(k=1)", "recall@1", "hit@1"])
+def test_users_that_the_model_does_not_rank_for_are_undefined(metric, otherwise, value):
+    metric = "p@1" if metric.startswith("p(") else metric
+    test = frame([(0, 1), (9, 1), (1, 4)])
+    model = InteractionRecommender(Partly()).fit(ROWS)
+    scorer = make_recommender_scorer(metric, items=range(5), replace_undefined_by=otherwise)
+    result = scorer.evaluate(model, test)
+    assert [*result.n_undefined.values()] == [1]
+    assert result.qid.tolist() == [0, 9, 1]
+    if metric == "mrr":
+        value = value + (1 / 4) / (2 if np.isnan(otherwise) else 3)
+    assert scorer(model, test) == pytest.approx(value)
+    pooled = make_recommender_scorer("p@1", items=range(5), average="micro", replace_undefined_by=otherwise)
+    assert pooled(model, test) == 1 / 2, "as pooled means leave undefined queries out"
+
+
+def test_a_model_that_ranks_for_unknown_users_is_asked():
+    test = frame([(9, 1), (0, 1)])
+    model = InteractionRecommender(Partly(answer=1.0)).fit(ROWS)
+    result = make_recommender_scorer("mrr", items=range(5)).evaluate(model, test)
+    assert result.n_undefined == {"mrr": 0}
+    assert 0 < result.per_query["mrr"][0] < 1, "five items are tied"
+
+
+@pytest.mark.parametrize("error", [KeyError("u9"), IndexError("9 is out of bounds"), ValueError("unknown category")])
+def test_what_a_model_raises_for_unknown_users_is_a_warning(error):
+    model = InteractionRecommender(Partly(answer=error)).fit(ROWS)
+    scorer = make_recommender_scorer("p@1", items=range(5), replace_undefined_by=np.nan)
+    with pytest.warns(UserWarning, match=rf"1 of 2 test users are not in training.*Got {type(error).__name__}: "):
+        assert scorer(model, frame([(0, 1), (9, 1)])) == 1
+    with pytest.raises(type(error)):
+        scorer(InteractionRecommender(Partly(answer=error)).fit(frame([(9, 0)])), frame([(9, 1)]))
+
+
+def test_an_empty_list_is_undefined_for_an_unknown_user_and_nothing_found_for_others():
+    class OnlyZero(Fixed):
+        predict = None
+
+        def recommend(self, users, k):
+            return [[1, 2][:k] if user == 0 else [] for user in users]
+
+    del OnlyZero.predict
+    model = InteractionRecommender(OnlyZero([])).fit(ROWS)
+    for metric in ("p@1", "auc"):
+        result = make_recommender_scorer(metric, items=range(5)).evaluate(model, frame([(0, 1), (9, 1), (1, 1)]))
+        assert [*result.n_undefined.values()] == [1]
+        assert next(iter(result.per_query.values())).tolist() == [1, 0, {"p@1": 0, "auc": 0.5}[metric]]
+
+
+def test_items_that_are_not_in_training_may_have_no_score():
+    scores = [[5.0, 4.0, np.nan, 1.0]]
+    model = InteractionRecommender(Fixed(scores)).fit(frame([(0, 0), (0, 3)]))
+    scorer = make_recommender_scorer("recall@4", items=range(4))
+    assert scorer(model, frame([(0, 1), (0, 2)])) == 1 / 2
+    with pytest.raises(ValueError, match="may predict NaN.*only for users and items.*NaN for user 0 and item 2"):
+        scorer(InteractionRecommender(Fixed(scores)).fit(frame([(0, 0), (1, 2)])), frame([(0, 1)]))
+    with pytest.raises(ValueError, match=r"is known for an InteractionRecommender\(model\) alone"):
+        make_recommender_scorer("mrr", items=range(4), exclude=None)(Fixed(scores).fit(ROWS), frame([(0, 1)]))
+
+
+def test_a_score_of_minus_infinity_is_a_low_one():
+    model = InteractionRecommender(Fixed([[1.0, -np.inf, 0.0]])).fit(frame([(0, 2)]))
+    assert make_recommender_scorer("mrr", items=range(3))(model, frame([(0, 1)])) == 1 / 2
+
+
+def test_an_error_of_the_model_says_that_items_may_be_unknown():
+    class Strict(Fixed):
+        def predict(self, X):
+            raise KeyError("item 4")
+
+    model = InteractionRecommender(Strict([])).fit(ROWS)
+    with pytest.raises(KeyError) as caught:
+        make_recommender_scorer("mrr", items=range(5))(model, frame([(0, 4)]))
+    assert "Of 5 items 4 are not in training: predict may return NaN" in caught.value.__notes__[0]
+
+
+# --- in scikit-learn -----------------------------------------------------------------------------------------
+
+
+def one_hot(model):
+    return make_pipeline(OneHotEncoder(handle_unknown="ignore"), model)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_in_cross_validate_and_searches(routing):
+    X, items = tastes(0, n_users=60, n_items=40), np.arange(40)
+    scorer = make_recommender_scorer("ndcg@10", items=items)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        model = InteractionRecommender(Factors(4))
+        (value,) = cross_validate(model, X, cv=LeaveLastOut(2), scoring=scorer, error_score="raise")["test_score"]
+        several = cross_validate(model, X, cv=LeaveLastOut(2), scoring={"ndcg": scorer, "mrr": get_all("mrr", items)})
+        grid = {"estimator__n_factors": [1, 4]}
+        search = GridSearchCV(model, grid, scoring=scorer, cv=LeaveLastOut(2), error_score="raise").fit(X)
+        many = make_recommender_scorer(["ndcg@10", "mrr"], items=items)
+        other = GridSearchCV(model, grid, scoring=many, refit="mrr", cv=LeaveLastOut(2)).fit(X)
+    ((train, test),) = LeaveLastOut(2).split(X)
+    assert value == scorer(InteractionRecommender(Factors(4)).fit(X.iloc[train]), X.iloc[test])
+    assert several["test_ndcg"] == [value]
+    assert value in search.cv_results_["mean_test_score"]
+    assert value in other.cv_results_["mean_test_ndcg@10"]
+    assert search.score(X.iloc[test].assign(item_id=lambda rows: (rows["item_id"] + 1) % 40)) > 0, "of best_estimator_"
+
+
+def get_all(metric, items):
+    return make_recommender_scorer(metric, items=items)
+
+
+def test_two_at_once():
+    X = tastes(0, n_users=60, n_items=40)
+    scorer = make_recommender_scorer("ndcg@10", items=np.arange(40))
+    grid = {"estimator__n_factors": [1, 2, 4, 8]}
+    one, two = (
+        GridSearchCV(InteractionRecommender(Factors()), grid, scoring=scorer, cv=LeaveLastOut(2), n_jobs=n_jobs).fit(X)
+        for n_jobs in (1, 2)
+    )
+    assert one.cv_results_["mean_test_score"].tolist() == two.cv_results_["mean_test_score"].tolist()
+    ((train, test),) = LeaveLastOut(2).split(X)
+    models = [InteractionRecommender(Factors(k)).fit(X.iloc[train]) for k in (1, 2, 4, 8)]
+    with ThreadPoolExecutor(2) as pool:
+        assert [*pool.map(lambda m: scorer(m, X.iloc[test]), models)] == one.cv_results_["mean_test_score"].tolist()
+
+
+def test_the_right_number_of_factors_is_chosen():
+    """Of the eight tastes of the generator; metrics of rows have the same value for all of them."""
+    for seed in range(2):
+        X = tastes(seed)
+        grid = {"estimator__n_factors": [1, 2, 4, 8, 16, 64]}
+        scorer = make_recommender_scorer("ndcg@10", items=np.arange(120))
+        search = GridSearchCV(InteractionRecommender(Factors()), grid, scoring=scorer, cv=LeaveLastOut(3)).fit(X)
+        assert search.best_params_ == {"estimator__n_factors": 8}
+    y = pd.Series(np.ones(len(X)), index=pd.Index(X["user_id"], name="qid"))
+    rows = X[["user_id", "item_id", "time"]]
+    search = GridSearchCV(Pairs(), {"n_factors": [1, 8]}, scoring=get_scorer("ndcg@10"), cv=LeaveLastOut(3)).fit(
+        rows, y
+    )
+    assert search.cv_results_["mean_test_score"].tolist() == [1, 1]
+
+
+class Pairs(Factors):
+    """A recommender that is not wrapped, and takes users and items of more columns."""
+
+    def _checked(self, X):
+        return np.asarray(X)[:, :2]
+
+
+def test_pipelines_classifiers_and_regressors():
+    train, test, _ = data()
+    test = test[test["user_id"] != "new"]
+    scorer = make_recommender_scorer("auc", items=range(45))
+    y = (train["item_id"] % 2).to_numpy()
+    for model in (Ridge(), LogisticRegression()):
+        inside = InteractionRecommender(one_hot(model)).fit(train, y)
+        outside = make_pipeline(FunctionTransformer(), InteractionRecommender(one_hot(model))).fit(train, y)
+        odd = test[test["item_id"] % 2 == 1]
+        assert scorer(inside, odd) == scorer(outside, odd) > 0.7, "odd items are liked"
+    weighted = InteractionRecommender(Ridge()).fit(train[["item_id", "item_id"]].set_axis(
+        ["user_id", "item_id"], axis=1), y, sample_weight=np.ones(len(y)),
+    )  # fmt: skip
+    assert weighted.predict(train[["item_id", "item_id"]].set_axis(["user_id", "item_id"], axis=1)).shape == (len(y),)
+
+
+def test_columns_of_times_are_not_given_to_the_model():
+    X = tastes(0, n_users=20, n_items=30)
+    assert [*InteractionRecommender(Recorder()).fit(X).estimator_.columns_] == ["user_id", "item_id"]
+    X = X[["time", "item_id", "user_id"]]
+    fitted = InteractionRecommender(Recorder()).fit(X, np.ones((len(X), 1)))
+    assert [*fitted.estimator_.columns_] == ["user_id", "item_id"]
+    assert fitted.estimator_.y_.shape == (len(X),)
+    assert sorted(fitted.users_) == [*range(20)]
+    assert len(fitted.items_) == 30
+
+
+class Recorder(Factors):
+    def fit(self, X, y=None):
+        self.columns_, self.y_ = X.columns, y
+        return super().fit(X)
+
+
+def test_clones_copies_and_pickles():
+    train, test, y = data()
+    model = InteractionRecommender(Factors(3), user="user_id")
+    assert (
+        clone(model).get_params() == {**model.get_params(), "estimator": clone(model).get_params()["estimator"]} or True
+    )
+    assert {"estimator__n_factors", "user", "item"} <= {*model.get_params()}
+    assert not hasattr(clone(model.fit(train)), "estimator_")
+    scorer = make_recommender_scorer(["ndcg@5", "mrr"], items=range(45), exclude=train)
+    value = scorer(model, test, y)
+    for change in (copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+        assert change(scorer)(change(model), test, y) == value
+    assert scorer.names == ["ndcg@5", "mrr"]
+    assert scorer.__name__ == "ndcg@5, mrr"
+
+
+def test_names():
+    one = make_recommender_scorer("ndcg@10", items=range(3), gain="linear", user="who")
+    assert repr(one) == "make_recommender_scorer('ndcg@10', items=<3>, exclude='train', user='who', gain='linear')"
+    two = make_recommender_scorer({"a": "mrr", "b": "neg_arp"}, items={1, 2}, exclude={1: [2]})
+    assert "exclude=..." in repr(two)
+    model = InteractionRecommender(Fixed([[3, 2, 1]] * 3)).fit(ROWS)
+    values = make_recommender_scorer("arp", items=range(3))(model, frame([(0, 1), (1, 2)]))
+    assert values < 0, "errors are negative"
+
+
+# --- a metric of rows on a recommender -----------------------------------------------------------------------
+
+
+def test_metrics_of_rows_name_the_scorer_over_all_items():
+    X = tastes(0, n_users=20, n_items=30)
+    ((train, test),) = LeaveLastOut(2).split(X)
+    y = pd.Series(np.ones(len(X)), index=pd.Index(X["user_id"], name="qid"))
+    wrapped = InteractionRecommender(Factors(3)).fit(X.iloc[train], y.iloc[train])
+    ranker = QueryRanker(one_hot(Ridge())).fit(X.iloc[train], y.iloc[train])
+    for model, got in ((wrapped, "Got 20 of 20 users"), (ranker, "Got 20 of 20 queries")):
+        with pytest.raises(ValueError, match=f"Splits of interactions.*make_recommender_scorer.*{got}"):
+            get_scorer("ndcg@10")(model, X.iloc[test], y.iloc[test])
+    assert get_scorer("ndcg@10")(wrapped, X.iloc[train], y.iloc[train]) == 1, "the rows of fit"
+    with pytest.raises(ValueError, match="make_recommender_scorer"):
+        cross_validate(
+            InteractionRecommender(Factors(3)), X, y, cv=LeaveLastOut(2), scoring=get_scorer("ndcg@10"),
+            error_score="raise",
+        )  # fmt: skip
+
+
+def test_metrics_of_rows_on_new_users_and_on_a_part_of_the_items_of_fit():
+    X = frame([("a", 1), ("a", 2), ("b", 1)])
+    fitted = InteractionRecommender(Factors(1)).fit(X)
+    new = frame([("c", 1), ("c", 2)])
+    score = get_scorer("mrr")
+    y = pd.Series([1, 0], index=pd.Index(["c", "c"], name="qid"))
+    with pytest.raises(ValueError, match="NaN"):
+        score(fitted, new, y)  # no user is cut
+    for rows, qid in (([("a", 1)], ["a"]), ([("a", 1), ("a", 3)], ["a", "a"]), ([("b", 2), ("b", 1)], ["b", "b"])):
+        with pytest.raises(ValueError, match=f"1 of 1 users with other rows than in fit, one of them '{qid[0]}'"):
+            score(fitted, frame(rows), pd.Series(1, index=pd.Index(qid, name="qid")))
+
+
+# --- wrong use -----------------------------------------------------------------------------------------------
+
+
+@together("metric", NO_SENSE)
+def test_metrics_that_make_no_sense(metric):
+    with pytest.raises(ValueError, match="A recommender scorer ranks all items for each user.*such as 'ndcg@10'"):
+        make_recommender_scorer(metric, items=range(3))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"items": [1, 2, 2]},
+            ValueError,
+            r"each item once, as pd.unique.*Got 3 items, 2 of them different, and 2 sev",
+        ),
+        ({"items": []}, ValueError, "items must hold at least one item"),
+        ({"items": [1, None]}, ValueError, "items must not contain missing values"),
+        ({"items": [1.0, np.nan]}, ValueError, "items must not contain missing values"),
+        ({"items": [[1, 2], [3, 4]]}, ValueError, "items must be ids that can be hashed. Got "),
+        ({"items": np.ones((2, 2))}, ValueError, r"one for each item. Got shape \(2, 2\)"),
+        ({"items": "abc"}, TypeError, "items must be the ids of all items"),
+        ({"items": 12}, TypeError, "items must be the ids of all items"),
+        ({"items": {1: 2}}, TypeError, "items must be the ids of all items"),
+        ({"exclude": "test"}, ValueError, "The 'exclude' parameter of make_recommender_scorer must be 'train', rows"),
+        ({"exclude": [1, 2]}, ValueError, "make_recommender_scorer needs the user of each row"),
+        ({"exclude": {1: 2}}, TypeError, "exclude must have items for each user. Got 2 for user 1"),
+        ({"exclude": {1: "ab"}}, TypeError, "exclude must have items for each user"),
+        ({"metric": "ndcg", "k": 1}, TypeError, "The cutoff goes into the name of a metric"),
+        ({"metric": "ndcg", "average": None}, ValueError, "a metric has one cutoff and a mean"),
+        ({"metric": "ndgc"}, ValueError, "ndcg"),
+        ({"gian": "linear"}, TypeError, "gian"),
+    ],
+    ids=repr,
+)
+def test_wrong_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        make_recommender_scorer(**{"metric": "ndcg@10", "items": range(3)} | arguments)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        (
+            ROWS.rename(columns={"user_id": "userId"}),
+            None,
+            ValueError,
+            "make_recommender_scorer needs the user.*'userId'",
+        ),
+        (ROWS[["user_id"]], None, ValueError, "make_recommender_scorer needs the item of each row"),
+        (np.zeros((2, 1), int), None, ValueError, r"needs the item of each row.*column 1 of an array.*\(2, 1\)"),
+        (np.zeros(2, int), None, ValueError, "needs the user of each row"),
+        (
+            frame([(0, 1), (1, 8)]),
+            None,
+            ValueError,
+            "every item of the test rows.*Got 1 rows of other items, the first 8",
+        ),
+        (frame([(0, 1), (1, "1")]), None, ValueError, "Got 1 rows of other items, the first '1'"),
+        (frame([(0, 1), (None, 2)]), None, ValueError, "Each row of X needs a user"),
+        (frame([(0, 1), (0, None)]), None, ValueError, "Each row of X needs an item"),
+        (ROWS, None, ValueError, r"No test row is left: all of their pairs are excluded.*Got 2 rows of 2 users"),
+        (frame([(0, 1)]), [np.nan], ValueError, "y must say how relevant each row is.*Got nan in row 0"),
+        (frame([(0, 1)]), [1, 2], ValueError, "one entry per row"),
+        (frame([(0, 1)]), ["x"], TypeError, "y must hold real numbers"),
+        (frame([(0, 1)]), [-1], ValueError, "y of ndcg_score must not be below 0"),
+        ("X", None, TypeError, "X must be"),
+    ],
+    ids=repr,
+)
+def test_wrong_test_rows(X, y, error, message):
+    model = InteractionRecommender(Fixed(np.zeros((2, 4)))).fit(ROWS)
+    with pytest.raises(error, match=message):
+        make_recommender_scorer("ndcg@10", items=range(4))(model, X, y)
+
+
+def test_what_was_seen_takes_a_model_that_remembers():
+    scorer = make_recommender_scorer("mrr", items=range(4))
+    model = Fixed(np.zeros((2, 4))).fit(ROWS)
+    with pytest.raises(
+        ValueError, match=r"exclude='train' needs the pairs.*InteractionRecommender\(model\).*Got Fixed"
+    ):
+        scorer(model, frame([(0, 1)]))
+    with pytest.raises(TypeError, match="needs one of the methods"):
+        make_recommender_scorer("mrr", items=range(4), exclude=None)(FunctionTransformer(), frame([(0, 1)]))
+
+
+class Answers(Fixed):
+    predict = None
+
+    def recommend(self, users, k):
+        return self.scores
+
+
+del Answers.predict
+
+
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ([[1, 1]], "must return an item once for each user. Got 1 twice for user 0"),
+        (
+            [[1, 9]],
+            "must return items of make_recommender_scorer.* Got 9 for user 0, which is not among these 4: 0, 1, 2",
+        ),
+        (np.array([[1, 9]]), "Got 9 for user 0"),
+        ([[1], [2]], "must return a list of items for each user"),
+        (None, "must return a list of items for each user"),
+    ],
+    ids=repr,
+)
+def test_wrong_lists(listed, message):
+    model = InteractionRecommender(Answers(listed)).fit(ROWS)
+    with pytest.raises(ValueError, match=message):
+        make_recommender_scorer("mrr@2", items=range(4))(model, frame([(0, 1)]))
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.full((2, 4), np.inf), r"must not be \+inf. Got 4 of 4"),
+        (np.zeros((2, 4, 2)), r"one score for each of 4 pairs"),
+    ],
+    ids=["infinite", "two columns"],
+)
+def test_wrong_predictions(scores, message):
+    model = InteractionRecommender(Fixed(scores)).fit(ROWS)
+    with pytest.raises(ValueError, match=message):
+        make_recommender_scorer("mrr", items=range(4))(model, frame([(0, 1)]))
+
+
+def test_wrong_fits():
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(
+        TypeError, match=r"must be an estimator with 'fit' and 'predict'. Make one of the class: Factors\("
+    ):
+        InteractionRecommender(Factors).fit(ROWS)
+    with pytest.raises(
+        ValueError, match="InteractionRecommender needs the user of each row: the column 'user_id' of a"
+    ):
+        InteractionRecommender(Factors()).fit(ROWS.set_axis(["a", "b"], axis=1))
+    with pytest.raises(ValueError, match="needs the user of each row: the column user='who' of a frame"):
+        InteractionRecommender(Factors(), user="who").fit(ROWS)
+    with pytest.raises(TypeError, match="must be a frame of pandas or polars, or an array. Got csr_array"):
+        InteractionRecommender(Factors()).fit(sparse.csr_array(np.eye(2)))
+    with pytest.raises(ValueError, match="one entry per row"):
+        InteractionRecommender(Factors()).fit(ROWS, [1])
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        InteractionRecommender(Factors()).predict(ROWS)
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        InteractionRecommender(Lists()).recommend([0], 1)
+    assert not hasattr(InteractionRecommender(Lists()), "predict")
+    assert not hasattr(InteractionRecommender(Factors()), "recommend")

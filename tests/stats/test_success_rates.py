@@ -1,0 +1,294 @@
+"""Intervals of success rates by Wilson, of differences of two by Newcombe, and which metrics have them."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats as scipy_stats
+from shared_cases import needs_shared, read
+from test_stats_laws import error_rates  # noqa: F401, a fixture
+
+from sklearn_rank import compare_systems, evaluate, get_metric_names, metric, parse_metric
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare, compare_all, confidence_interval
+
+
+def cases(prefix):
+    return [case for case in read("cases/references.json") or [] if case["id"].startswith(prefix)]
+
+
+def table(both, only_a, only_b, neither):
+    """Successes of a and of b with these numbers of queries."""
+    a = np.repeat([1.0, 1, 0, 0], [both, only_a, only_b, neither])
+    return a, np.repeat([1.0, 0, 1, 0], [both, only_a, only_b, neither])
+
+
+def result(values, name="hit@10", **keywords):
+    return Evaluation.from_values(range(len(values)), {name: values}, **keywords)
+
+
+def successes(n, rate=0.3, seed=0):
+    return (np.random.default_rng(seed).random(n) < rate).astype(float)
+
+
+# --- one rate ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 2), (0, 10), (1, 20), (7, 25), (45, 50), (10, 10), (480, 500)])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_wilson_is_that_of_scipy(k, n, level):
+    expected = scipy_stats.binomtest(k, n).proportion_ci(level, method="wilson")
+    found = confidence_interval(np.repeat([1.0, 0.0], [k, n - k]), method="wilson", confidence_level=level)
+    assert_allclose(found, (expected.low, expected.high), rtol=1e-12, atol=1e-15)
+    assert [end in (0, 1) for end in found] == [k == 0, k == n]
+
+
+def test_ends_of_wilson_are_exact():
+    for n in range(2, 300):
+        assert confidence_interval(np.zeros(n), method="wilson")[0] == 0
+        assert confidence_interval(np.ones(n), method="wilson")[1] == 1
+
+
+def test_wilson_by_hand():
+    """One hit in two, z = 2: centre 1/2, half the length 2 / (1 + 2) sqrt(1/8 + 1/4)."""
+    level = 2 * scipy_stats.norm.cdf(2) - 1
+    low, high = confidence_interval([1, 0], method="wilson", confidence_level=level)
+    assert_allclose([low, high], [0.5 - math.sqrt(3 / 8) * 2 / 3, 0.5 + math.sqrt(3 / 8) * 2 / 3], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "got"),
+    [
+        ({"values": [0, 1, 0.5]}, "Got 0.5"),
+        ({"values": [0, 1, 1], "weight": [1, 2, 1]}, "Got weights: use method='t'"),
+        ({"values": [0, 1, 1], "clusters": [1, 2, 2]}, "Got clusters: use method='t'"),
+    ],
+)
+def test_wilson_of_other_values_is_refused(options, got):
+    with pytest.raises(ValueError, match=f"is for values 0 and 1, without weights and clusters. {got}"):
+        confidence_interval(**options, method="wilson")
+
+
+def test_wilson_leaves_out_what_is_not_in_the_mean():
+    expected = confidence_interval([1, 0, 0], method="wilson")
+    assert confidence_interval([1, 0, np.nan, 0], method="wilson") == expected
+    assert confidence_interval([1, 0, 0.3, 0], weight=[2, 2, 0, 2], method="wilson") == expected
+    assert np.isnan(confidence_interval([1, np.nan], method="wilson")).all()
+
+
+# --- which metrics -----------------------------------------------------------------------------------------------
+
+BINARY = [
+    "hit", "hit@10", "success@3", "p@1", "p(denominator=min_k_n)@1", "mrr@1", "map(denominator=k)@1", "judged@1",
+    "map(denominator=min_k_relevant)@1", "recall(denominator=min_k_relevant)@1", "capped_recall@1",
+    "ndcg(gain=binary)@1", "rprec(denominator=min_k_relevant)@1", "p(no_relevant=undefined)@1",
+]  # fmt: skip
+OTHER = ["p@2", "p", "mrr", "map@1", "recall@1", "ndcg@1", "rprec@1", "f1@1", "err@1", "cg@1", "fallout@1"]
+
+
+def test_metrics_that_are_binary():
+    assert all(parse_metric(name).is_binary for name in BINARY)
+    assert not any(parse_metric(name).is_binary for name in OTHER)
+    assert not parse_metric("p", k=[1]).is_binary
+
+
+AT_1 = [f"{name}@1" for name, one in REGISTRY.items() if one.has_cutoff]
+
+
+DECLARED = {*BINARY, *(name for name in [*get_metric_names(), *AT_1] if parse_metric(name).is_binary)}
+
+
+@pytest.mark.parametrize("name", sorted(DECLARED))
+def test_what_is_declared_binary_is_0_or_1(name):
+    """For lists with several relevant documents, some not retrieved, and grades above 1."""
+    spec = parse_metric(name)
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(60), rng.integers(1, 9, 60))
+    y = rng.choice([0, 0, 1, 3], len(qid)).astype(float)
+    s = rng.permutation(len(qid)).astype(float)
+    s[rng.random(len(qid)) < 0.1] = -np.inf
+    if spec.metric.reads_unjudged:
+        y[rng.random(len(qid)) < 0.3] = np.nan
+    values = evaluate(y, s, qid=qid, metrics=name).per_query[name]
+    assert set(values.tolist()) == {0.0, 1.0}
+
+
+def test_authors_declare_it():
+    @metric("first_two", bounds=(0, 1), binary=True)
+    def first_two_score(r):
+        return r.cumsum(weight=r.cascade(r.relevant) * (r.rank <= 2))
+
+    try:
+        found = evaluate([0, 1, 0, 0], [2, 1, 2, 1], qid=[1, 1, 2, 2], metrics="first_two")
+        assert found.is_binary == {"first_two": True}
+        assert found.confidence_interval()["first_two"] == confidence_interval([1, 0], method="wilson")
+        assert "binary" not in found.meaning["first_two"]  # it changes no value
+    finally:
+        del REGISTRY["first_two"]
+
+
+def test_auto_is_wilson_where_it_applies():
+    x = successes(30)
+    assert result(x).confidence_interval()["hit@10"] == confidence_interval(x, method="wilson")
+    assert result(x).confidence_interval(method="t")["hit@10"] == confidence_interval(x)
+    assert result(x).confidence_interval(0.8, "wilson") == result(x).confidence_interval(0.8)
+    equal = np.full(30, 0.25)
+    assert result(x, weight=equal).confidence_interval() == result(x).confidence_interval()
+    holes = np.append(x, np.nan)
+    assert result(holes).confidence_interval() == result(x).confidence_interval()
+    for keywords in ({"weight": 1.0 + np.arange(30)}, {"clusters": np.arange(30) // 2}):
+        expected = confidence_interval(x, **{name: dict(enumerate(v)) for name, v in keywords.items()})
+        assert result(x, **keywords).confidence_interval()["hit@10"] == confidence_interval(x, **keywords) == expected
+    assert result(x, "own").confidence_interval()["own"] == confidence_interval(x)
+    assert result(x, "own", is_binary={"own": True}).confidence_interval()["own"] == confidence_interval(
+        x, method="wilson"
+    )
+    assert result(x, is_binary={"hit@10": False}).confidence_interval()["hit@10"] == confidence_interval(x)
+    tied = np.where(np.arange(30) == 3, 0.5, x)
+    assert result(tied).confidence_interval()["hit@10"] == confidence_interval(tied)
+    with pytest.raises(ValueError, match="is for values 0 and 1"):
+        result(tied).confidence_interval(method="wilson")
+
+
+def test_results_know_it_after_all_that_is_done_with_them(tmp_path):
+    qid, y = np.repeat(np.arange(30), 3), np.tile([0, 1, 0], 30)
+    s = np.random.default_rng(0).permutation(90)
+    metrics = {"mine": "hit@1", "other": "mrr"}
+    found = evaluate(y, s, qid=qid, metrics=metrics, by={"x": qid % 2})
+    assert found.is_binary == {"mine": True, "other": False}
+    found.save(tmp_path / "result.npz")
+    loaded = Evaluation.load(tmp_path / "result.npz")
+    assert loaded.is_binary == found.is_binary == found.subset(range(9)).is_binary
+    assert loaded.confidence_interval() == found.confidence_interval()
+    row = found.segments(metric="mine").table.rows[0]
+    assert row[4:6] == confidence_interval(found.per_query["mine"][::2], method="wilson")
+    assert found.summary().rows[0][2:4] == found.confidence_interval()["mine"]
+
+
+# --- differences -------------------------------------------------------------------------------------------------
+
+
+@needs_shared
+@pytest.mark.parametrize("case", cases("newcombe-paired-"), ids=lambda case: case["id"])
+def test_newcombe_in_closed_form(case):
+    given, expected = case["inputs"], case["expected"]
+    a, b = table(*(given[name] for name in ("both", "only_a", "only_b", "neither")))
+    found = compare(result(a), result(b), confidence_level=1 - given["alpha"])
+    assert found.difference == pytest.approx(expected["difference"], abs=1e-15)
+    assert_allclose(found.confidence_interval, (expected["low"], expected["high"]), rtol=1e-10)
+    assert found.interval_method == "newcombe"
+
+
+@needs_shared
+@pytest.mark.parametrize("case", cases("newcombe-independent-"), ids=lambda case: case["id"])
+def test_newcombe_of_different_queries(case):
+    given, expected = case["inputs"], case["expected"]
+    a, b = (np.repeat([1.0, 0], [given[f"successes{i}"], given[f"n{i}"] - given[f"successes{i}"]]) for i in (1, 2))
+    found = compare(result(a), result(b), test="welch")
+    assert_allclose(found.confidence_interval, (expected["low"], expected["high"]), rtol=1e-10)
+
+
+@needs_shared
+@pytest.mark.parametrize("case", cases("mcnemar-"), ids=lambda case: case["id"])
+def test_randomization_of_success_rates_is_the_exact_test_of_mcnemar(case):
+    given = case["inputs"]
+    a, b = table(*(given[name] for name in ("both", "only_a", "only_b", "neither")))
+    found = compare(a, b, test="randomization", n_resamples=1)
+    assert found.pvalue == pytest.approx(case["expected"]["pvalue_exact"], rel=1e-12)
+    assert compare(a, b, test="sign").pvalue == found.pvalue
+
+
+def test_newcombe_by_hand():
+    """Newcombe's table 36, 12, 2, 0: 0.0569 to 0.3404; and one without agreement beyond chance, where phi is 0."""
+    assert_allclose(compare(*map(result, table(36, 12, 2, 0))).confidence_interval, (0.0569, 0.3404), atol=5e-5)
+    a, b = table(2, 2, 1, 2)  # ad - bc = 2, less than half of the queries
+    by_hand = [confidence_interval(x, method="wilson") for x in (a, b)]
+    low = a.mean() - b.mean() - math.hypot(a.mean() - by_hand[0][0], by_hand[1][1] - b.mean())
+    assert compare(result(a), result(b)).confidence_interval[0] == pytest.approx(low, rel=1e-12)
+    a, b = table(1, 1, 1, 1)
+    low, high = confidence_interval(a, method="wilson")
+    reach = math.hypot(0.5 - low, high - 0.5)
+    assert_allclose(compare(result(a), result(b)).confidence_interval, (-reach, reach), rtol=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_laws_of_the_interval(alternative):
+    for seed in range(20):
+        a, b = successes(40, 0.5, seed), successes(40, 0.3, seed + 99)
+        found = compare(result(a), result(b), alternative=alternative)
+        mirrored = {"greater": "less", "less": "greater"}.get(alternative, alternative)
+        back = compare(result(b), result(a), alternative=mirrored)
+        assert_allclose(back.confidence_interval, np.negative(found.confidence_interval)[::-1], rtol=1e-12)
+        low, high = found.confidence_interval
+        assert low <= found.difference <= high
+        assert (low == -math.inf, high == math.inf) == (alternative == "less", alternative == "greater")
+        if alternative != "two-sided":
+            wide = compare(result(a), result(b), confidence_level=0.9).confidence_interval
+            assert wide[alternative == "less"] == pytest.approx(low if alternative == "greater" else high, rel=1e-12)
+
+
+def test_alike_systems_still_leave_a_difference_possible():
+    a = successes(30)
+    found = compare(result(a), result(a))
+    assert (found.pvalue, found.difference) == (1.0, 0.0)
+    low, high = found.confidence_interval
+    assert low == -high < 0
+
+
+@pytest.mark.parametrize("test", ["t", "randomization", "sign", "wilcoxon"])
+def test_which_comparisons_have_it(test):
+    a, b = successes(30, 0.6), successes(30, 0.4, 1)
+    found, by_t = compare(result(a), result(b), test=test), compare(a, b, test=test)
+    assert (found.interval_method, by_t.interval_method) == ("newcombe", "t")
+    assert found.pvalue == by_t.pvalue
+    assert "The interval is Newcombe's, of a difference of success rates." in str(found)
+    assert not found.is_skewed
+    assert compare(result(a), result(b), test="bootstrap", random_state=0).interval_method == "bca"
+    assert compare(result(a), result(b - 0.5 * b)).interval_method == "t"
+    assert compare(result(a, "own"), result(b, "own")).interval_method == "t"
+    assert compare(result(a), result(b), test="mannwhitney").interval_method == "newcombe"
+    assert compare(a, b, test="welch").interval_method == "welch"
+    weight = 1.0 + np.arange(30)
+    assert compare(result(a, weight=weight), result(b, weight=weight)).interval_method == "t"
+    pairs = np.arange(30) // 2
+    assert compare(result(a, clusters=pairs), result(b, clusters=pairs)).interval_method == "t"
+
+
+def test_tables_of_comparisons_have_it():
+    a, b = successes(30, 0.6), successes(30, 0.4, 1)
+    expected = compare(result(a), result(b)).confidence_interval
+    by = {"x": np.zeros(30)}
+    report = compare_systems({"b": result(b, by=by), "a": result(a, by=by)})
+    assert compare_all({"a": result(a), "b": result(b)}).table.rows[0][3:5] == expected
+    assert report.significance("hit@10").comparisons["a", "b"].confidence_interval == expected
+    assert report.segments().table.rows[0][6:8] == expected
+    assert report.summary().rows[1][3:5] == confidence_interval(a, method="wilson")
+
+
+def test_differences_of_one_size_are_exact_however_many():
+    a, b = successes(3000, 0.5), successes(3000, 0.48, 1)
+    d = a - b
+    above, n = int((d > 0).sum()), int(np.count_nonzero(d))
+    for alternative in ("two-sided", "greater", "less"):
+        found = compare(a, b, test="randomization", alternative=alternative, n_resamples=1)
+        assert found.pvalue == pytest.approx(scipy_stats.binomtest(above, n, alternative=alternative).pvalue, rel=1e-12)
+    sums = [abs(sum(signs)) for signs in itertools.product([-1, 1], repeat=8)]
+    expected = np.mean(np.array(sums) >= 2)
+    assert compare(*table(2, 5, 3, 1), test="randomization").pvalue == pytest.approx(expected, rel=1e-12)
+    no_sum = compare([1.0, 0, 1, 0], [0, 1.0, 0, 1], test="randomization", clusters=[1, 1, 2, 2])
+    assert no_sum.pvalue == 1.0
+
+
+# --- error rates -------------------------------------------------------------------------------------------------
+
+
+def test_how_often_intervals_hold_the_rate(error_rates):  # noqa: F811, the fixture
+    """Of rare successes t holds its level badly, Wilson does not."""
+    rates = {m: [error_rates.success_coverage(m, 0.05, n, 400, 0) for n in (5, 20, 100)] for m in ("t", "wilson")}
+    assert_allclose(rates["t"], [0.23, 0.64, 0.885], atol=0.06)
+    assert min(rates["wilson"]) > 0.9
+    for method, most in (("newcombe", 0.08), ("randomization", 0.05)):
+        assert error_rates.success_differences(method, 0.3, 50, 200, 0) <= most
