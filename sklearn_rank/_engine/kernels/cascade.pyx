@@ -154,7 +154,8 @@ cdef int64_t _cascade_of_list(
     if not of.valid:  # which is said in the end
         return 0
     while i < n and left != 0.0:
-        if i % TURN == 0:   # so that only each fourth product waits for those before
+        # Only each fourth product waits for those before.
+        if i % TURN == 0:
             left *= within
             within = 1.0
         if tie_end == NULL and i + TURN <= rough:

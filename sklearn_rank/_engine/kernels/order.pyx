@@ -108,7 +108,8 @@ cdef int _rank_all(const score_t* score, ranking_t* to, work_t* work) except -1 
         start, at = to.indptr[q], to.ptr[q]
         n = to.indptr[q + 1] - start
         fetch_ahead(score + start, n * sizeof(score_t))
-        if not by_label and _is_one_block(score + start, n, to.bar):  # and so in order as it stands
+        # Equal scores are in order as they stand.
+        if not by_label and _is_one_block(score + start, n, to.bar):
             if to.ties == AVERAGE:
                 _begin_ties(to, q)
                 to.tie_end[at] = at + n

@@ -277,38 +277,30 @@ cdef void _write_terms(
 ) noexcept nogil:
     """Write value * weight of each position of a piece.
 
-    Loops are plain, one for each operand, so that compilers make vectors of them.
+    What the loop asks does not change in it, so compilers make a loop of each case.
     """
     cdef int64_t i, start = piece.first + piece.done, n = min(piece.last - piece.done, <int64_t> PIECE)
-    cdef double[PIECE] factor
-    cdef const double* x = term
-    cdef const double* factors = factor
     cdef const double* weight = weights.of_item + weights.step * start
-    if piece.ends != NULL:
+    cdef const double* by_rank = weights.by_rank + piece.done if weights.by_rank != NULL else NULL
+    cdef const uint8_t* grade = items.grade + start if items.grade != NULL else NULL
+    cdef const double* value = items.value if grade != NULL else items.value + items.step * start
+    cdef int64_t v = items.step, w = weights.step
+    cdef bint tied = piece.ends != NULL, per_rank = weights.per_rank
+    cdef double above = piece.done, factor
+    if tied:
         _write_means(items, piece, n, term)
-    elif items.grade != NULL:
-        for i in range(n):
-            term[i] = items.value[items.grade[start + i]]
-    elif items.step == 1:
-        x = items.value + start
-    else:
-        for i in range(n):
-            term[i] = items.value[0]
-    if not weights.per_rank and weights.alike:
-        factors = weights.by_rank + piece.done if weights.by_rank != NULL else NULL
-    elif not weights.per_rank and weights.by_rank == NULL and weights.step == 1:
-        factors = weight
-    else:
-        for i in range(n):
-            factor[i] = weight[weights.step * i]
-        if weights.by_rank != NULL:
-            for i in range(n):
-                factor[i] *= weights.by_rank[piece.done + i]
-        if weights.per_rank:
-            for i in range(n):
-                factor[i] /= piece.done + RANK[i]
     for i in range(n):
-        term[i] = x[i] * factors[i] if factors != NULL else x[i]
+        factor = weight[w * i]
+        if by_rank != NULL:
+            factor *= by_rank[i]
+        if per_rank:
+            factor /= above + RANK[i]
+        if tied:
+            term[i] *= factor
+        elif grade != NULL:
+            term[i] = value[grade[i]] * factor
+        else:
+            term[i] = value[v * i] * factor
 
 
 cdef void _write_means(
@@ -323,7 +315,9 @@ cdef void _write_means(
     cdef int64_t i = piece.done, j, stop, end = piece.done + n
     cdef const int64_t* ends = piece.ends + piece.first
     cdef int64_t[PIECE + 1] above
-    cdef bint summed = items.whole and piece.length <= PIECE and ends[0] - piece.first < n  # else one block is all
+    cdef bint summed
+    # Where one block is all that counts, its sum alone is needed.
+    summed = items.whole and piece.length <= PIECE and ends[0] - piece.first < n
     if summed:
         above[0] = 0
         for j in range(piece.length):
