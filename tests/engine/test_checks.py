@@ -172,6 +172,10 @@ def test_facts_of_what_there_is():
     assert not facts.scores_are_whole
     assert facts_of(None, np.rint(score))[0].scores_are_whole
     assert facts_of(np.empty(0), np.empty(0))[2]
+    for odd in (np.nan, np.inf, -np.inf):
+        one = np.array([odd])
+        assert facts_of(None, one)[2] == (odd == -np.inf)
+        assert facts_of(one, None)[2] == np.isnan(odd)
 
 
 def test_facts_of_blocks_are_those_of_all_rows(monkeypatch):
