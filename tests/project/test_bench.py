@@ -183,6 +183,14 @@ def test_targets_are_those_of_the_fastest_peer(bench):
     assert {shape for shape, _ in bench("targets").RATIOS} <= set(SHAPES)
 
 
+def test_floors_of_the_page_are_those_of_the_targets(bench):
+    figures = (BENCH / "README.md").read_text().split("<!-- figures -->")[1].split("<!-- end of figures -->")[0]
+    lines = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in figures.splitlines() if "|" in line]
+    floors = {line[0]: (float(line[-2]), float(line[-1])) for line in lines[2:]}
+    least = bench("targets").LEAST
+    assert floors == bench("targets").OF_SHAPES | {"all others": (least, least)}
+
+
 def test_memory_is_judged_on_all_rows(bench, capsys, monkeypatch):
     targets, compare_peers = bench("targets"), bench("compare_peers")
     monkeypatch.setitem(targets.MEMORY, ("tiny", "map"), 0.5)
