@@ -265,7 +265,8 @@ KIND_AT = {
     "display.SegmentsDisplay(n_queries)": "nothing", "display.ListLengthDisplay(confidence_level)":
     "level or nothing", "*Evaluation.from_values(values)": "mapping", "*Evaluation.from_values(means)":
     "mapping or None", "*Evaluation.from_values(average)": "mapping or None", "*Evaluation.from_values(qid)": "ids",
-    "*Evaluation.from_values(greater_is_better)": "yes or no per metric", "*Evaluation.from_values(n_documents)":
+    "*Evaluation.from_values(greater_is_better)": "yes or no per metric", "*Evaluation.from_values(is_binary)":
+    "yes or no per metric", "*Evaluation.from_values(n_documents)":
     "numbers or None", "io.write_trec_run(doc_id)": "documents", "stats.confidence_interval(values)":
     "numbers of queries", "stats.*pvalues(pvalues)": "pvalues", "*.get_n_splits(*)": "unused",
     "stats.power_of(power)": "level or nothing",

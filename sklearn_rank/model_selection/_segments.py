@@ -27,7 +27,7 @@ DIFFERENCE_COLUMNS = (
 )  # fmt: skip
 """Columns of the table behind the attributes."""
 
-MACRO_COLUMNS = (
+MACRO_DIFFERENCE_COLUMNS = (
     "segments", "queries", "mean", "baseline", "difference", "low", "high", "standard error", "df", "p", "p corrected",
 )  # fmt: skip
 """Columns of the means over segments."""
@@ -185,7 +185,7 @@ def compare_segments(
         metric, baseline, test, correction, confidence_level,
         None if aligned.cluster is None else len(np.unique(aligned.cluster)),
         PartlyPrinted(
-            ("system", *MACRO_COLUMNS), _corrected(macro, correction), printed=MACRO_PRINTED,
+            ("system", *MACRO_DIFFERENCE_COLUMNS), _corrected(macro, correction), printed=MACRO_PRINTED,
             note=f"Means over {macro[0][1]} segments, {macro[0][2]} queries; differences from {baseline}.",
         ),
         note_of_skew([metric]) if any(is_skewed) else "",

@@ -113,7 +113,7 @@ def test_text_files_and_unicode():
 )
 @pytest.mark.parametrize("block", [2**20, 8])
 def test_lines_that_are_wrong_are_named(line, message, block, monkeypatch, tmp_path):
-    monkeypatch.setattr(_source, "PIECE", block)
+    monkeypatch.setattr(_source, "PIECE_OF_FILE", block)
     (tmp_path / "run").write_bytes(b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\n" + line + b"\nq2 Q0 a 1 1 me\n")
     with pytest.raises(ValueError, match=message):
         read_trec_run(tmp_path / "run", n_jobs=2)
@@ -141,7 +141,7 @@ def test_long_lines_are_shown_in_part():
 
 @pytest.mark.parametrize("block", [2**20, 64])
 def test_numbers_are_read_as_python_reads_them(block, monkeypatch, rng):
-    monkeypatch.setattr(_source, "PIECE", block)
+    monkeypatch.setattr(_source, "PIECE_OF_FILE", block)
     values = np.ldexp(rng.normal(size=2000), rng.integers(-1074, 1020, size=2000))
     short = np.round(rng.normal(size=2000) * 100, 4)
     odd = (
@@ -155,7 +155,7 @@ def test_numbers_are_read_as_python_reads_them(block, monkeypatch, rng):
 
 
 def test_queries_in_any_order_of_lines(monkeypatch, rng):
-    monkeypatch.setattr(_source, "PIECE", 100)
+    monkeypatch.setattr(_source, "PIECE_OF_FILE", 100)
     query, document = rng.integers(0, 9, size=500), np.arange(500)
     text = "".join(f"{q} 0 d{d} 1\n" for q, d in zip(query, document, strict=True)).encode()
     entries = qrels_of(text)

@@ -90,7 +90,7 @@ def test_evaluate_uses_threads(small_blocks):
 def test_sparse_lists_use_threads(monkeypatch):
     from scipy import sparse
 
-    monkeypatch.setattr("sklearn_rank._engine.sparse.PAIRS", 4)
+    monkeypatch.setattr("sklearn_rank._engine.sparse.PAIRS_PER_BLOCK", 4)
     meet, ones = meeting(), np.ones((20, 2))
     result = evaluate(sparse.csr_array(ones), ones, metrics=lambda y, s: meet(0.5), n_jobs=2)
     assert [*result.mean().values()] == [0.5]
