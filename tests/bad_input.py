@@ -184,7 +184,6 @@ TOGETHER = {
     "two metrics": lambda at, rows, of: at.compare(of(**BOTH), of(**BOTH)),
     "a metric of one": lambda at, rows, of: at.compare(of(**BOTH), of(), metric="map"),
     "other keywords": lambda at, rows, of: at.compare(of(), of(gain="linear")),
-    "weighted means": lambda at, rows, of: at.compare(of(sample_weight="label"), of()),
     "geometric means": lambda at, rows, of: at.compare(of(average="geometric"), of()),
     "rows and values": lambda at, rows, of: at.compare(rows, of(), metric="map"),
     "places": lambda at, rows, of: at.compare(of(), FRAME),
