@@ -19,7 +19,7 @@ CHOSEN = f'''cdef extern from *:
     """
     #ifndef CHOSEN_FAULT
     #include <stdlib.h>
-    static int chosen_fault(void) {{
+    static inline int chosen_fault(void) {{
         static int number = -1;
         if (number < 0) number = getenv("{CHOICE}") ? atoi(getenv("{CHOICE}")) : 0;
         return number;

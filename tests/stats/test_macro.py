@@ -165,7 +165,7 @@ def test_differences_are_paired(keywords):
 
 
 def test_signs_flip_in_the_mean_over_segments():
-    x, segment = np.array([0.3, -0.1, 0.4, 0.2, 0.5, -0.3]), np.array([0, 0, 1, 1, 1, 1])
+    x, segment = np.array([0.9, 0.1, 0.2, -0.4, 0.3, -0.2]), np.array([0, 0, 1, 1, 1, 1])
     share = 1 / np.array([2, 4])[segment]
     flipped = [abs(np.dot(signs, share * x)) for signs in itertools.product([-1, 1], repeat=6)]
     systems = {"old": result(0 * x, segment), "new": result(x, segment)}
