@@ -141,7 +141,7 @@ class PerQuery:
             yield slice(i, i + 1), Ranked(ranking.cut(cutoff), self.cutoffs[i : i + 1], least)
 
     def at(self, spec: MetricRequest) -> PerQuery:
-        """Values of one of the metrics on this curve, which beyond its last cutoff stays as it is."""
+        """Values of one of the metrics on this curve."""
         if self.cutoffs is spec.cutoffs:
             return self
         at: Any = places_of(spec.cutoffs, self.cutoffs)
@@ -292,8 +292,8 @@ def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
 
 
 def places_of(cutoffs: Index, computed: Index) -> Index:
-    """Places of cutoffs among those that were computed, beyond the last of which a curve stays as it is."""
-    return np.minimum(np.searchsorted(computed, cutoffs), len(computed) - 1)
+    """Places of cutoffs among those that were computed, which are all of these and others."""
+    return np.searchsorted(computed, cutoffs)
 
 
 @functools.lru_cache(maxsize=128)
