@@ -6,7 +6,7 @@ Uses the public API of scikit-learn alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ from sklearn_rank.model_selection._interactions import (
     FittedInteractions,
     IdIndex,
     InteractionColumns,
+    InteractionRecommender,
     InteractionTable,
     check_column,
     numbered,
@@ -210,6 +211,7 @@ class RecommenderScorer:
                 f"Got {echo(estimator)}."
             )
         excluded = fitted if isinstance(self.exclude, str) else self._excluded
+        _check_columns(estimator, table)
         test = HeldOutUsers.of(table, label, self._index, excluded)
         return self._evaluate(AllItems(estimator, table, test, fitted, self.items))
 
@@ -288,6 +290,18 @@ def _check_metric(spec: MetricSpec) -> None:
             f"A recommender scorer ranks all items for each user. {spec} {why}: take a metric of the order, such as "
             "'ndcg@10', 'recall@10' or 'mrr'."
         )
+
+
+def _check_columns(estimator: Any, table: InteractionTable) -> None:
+    """Refuse a recommender that was told other columns, and would rank other ids than those that are tested."""
+    model = ranking_model(estimator)
+    if isinstance(model, InteractionRecommender):
+        theirs = replace(table, columns=InteractionColumns(model.user, model.item, "")).names
+        if theirs != table.names:
+            raise ValueError(
+                "make_recommender_scorer and InteractionRecommender must name the same columns, by user= and item=. "
+                f"Got {echo(table.names)} and {echo(theirs)} of X."
+            )
 
 
 def _check_items(items: Any) -> NDArray[Any]:
@@ -545,7 +559,10 @@ class PairScores:
     """Scores that a model predicts for pairs of users and items."""
 
     def __init__(self, data: AllItems, are_known: bool) -> None:
-        self._estimator, self._data, self.are_known = data.estimator, data, are_known
+        self._data, self.are_known = data, are_known
+        # The model inside takes the two columns as they are, wherever they stand in X.
+        model = ranking_model(data.estimator)
+        self._estimator = model.estimator_ if isinstance(model, InteractionRecommender) else data.estimator
         self._pairs: CrossedPairs = data.table.crossed_with(data.items)
         # Items that the model may leave unranked.
         self._may_miss = np.zeros(data.n_items, dtype=bool)

@@ -290,6 +290,23 @@ def test_containers(container):
     assert make_recommender_scorer("ndcg@5", items=items, **names)(model, test, y) == pytest.approx(expected, abs=1e-12)
 
 
+def test_columns_of_an_array_stand_anywhere():
+    train, test, y = data()
+    train, test = (X.assign(user_id=X["user_id"].str[1:].replace("ew", "99").astype(int)) for X in (train, test))
+    expected = make_recommender_scorer("ndcg@5", items=range(45))(
+        InteractionRecommender(Factors(5)).fit(train), test, y
+    )
+    wide = [np.column_stack([X["item_id"], np.zeros(len(X), int), X["user_id"]]) for X in (train, test)]
+    places = {"user": 2, "item": 0}
+    model = InteractionRecommender(Factors(5), **places).fit(wide[0])
+    assert make_recommender_scorer("ndcg@5", items=range(45), **places)(model, wide[1], y) == expected
+    inside = make_pipeline(FunctionTransformer(), InteractionRecommender(Factors(5))).fit(wide[0][:, [2, 0]])
+    assert make_recommender_scorer("ndcg@5", items=range(45))(inside, wide[1][:, [2, 0]], y) == expected
+    for other in ({}, {"user": 2}, {"user": 0, "item": 2}):
+        with pytest.raises(ValueError, match=r"must name the same columns.* of X\."):
+            make_recommender_scorer("ndcg@5", items=range(100), **other)(model, wide[1], y)
+
+
 # --- users and items that the model does not know ------------------------------------------------------------
 
 
