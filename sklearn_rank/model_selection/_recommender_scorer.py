@@ -526,7 +526,7 @@ class UserRankings:
         return queries_of(label, score, indptr, np.arange(len(users)), None, None, 1, Origin(IN_ERRORS, first))
 
     def _of_lists(self, users: Index, user: Index, item: Index, depth: int, first: int) -> Queries:
-        """Each user with the items that are listed and not left out, and counts of all others."""
+        """Each user with the items that are listed and not left out, and the relevant ones that are not listed."""
         left_out = self.test.excluded_from(users)
         kept = ~np.isin(self._pair(user, item), self._pair(*left_out))
         user, item = user[kept], item[kept]
@@ -537,17 +537,13 @@ class UserRankings:
         label = np.where(is_relevant, np.append(grade, 0.0)[at], 0.0)
         is_listed = np.zeros(len(grade), dtype=bool)
         is_listed[at[is_relevant]] = True
-        n_listed = np.bincount(user, minlength=len(users))
-        n_missed = np.bincount(of_user[~is_listed], minlength=len(users))
-        n_others = self.n_items - np.bincount(left_out[0], minlength=len(users)) - n_listed - n_missed
+        # Of items that are neither listed nor relevant nothing is read to this depth.
+        missed, one_each = ~is_listed, np.ones(np.count_nonzero(~is_listed), dtype=np.int64)
         unlisted = DocumentsWithoutRow.groups(
-            np.append(of_user[~is_listed], np.arange(len(users))),
-            np.append(grade[~is_listed], np.zeros(len(users))),
-            np.append(np.ones(n_missed.sum(), dtype=np.int64), n_others),
-            len(users), depth=depth, ranked=False,
-        )  # fmt: skip
+            of_user[missed], grade[missed], one_each, len(users), depth=depth, ranked=False
+        )
         score = -np.arange(len(user), dtype=np.float64)
-        indptr = np.append(0, np.cumsum(n_listed))
+        indptr = np.append(0, np.cumsum(np.bincount(user, minlength=len(users))))
         return as_queries(label, score, indptr, first, unlisted=unlisted).named(IN_ERRORS)
 
     def _pair(self, user: Index, item: Index) -> Index:

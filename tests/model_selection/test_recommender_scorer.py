@@ -290,6 +290,38 @@ def test_containers(container):
     assert make_recommender_scorer("ndcg@5", items=items, **names)(model, test, y) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["Int32", "category", "string", "float32", "object"])
+def test_columns_keep_their_types(dtype):
+    """Also where items= has another one, as models look up or encode what they were fitted on."""
+    train, test, _ = data()
+    train, test = (X.assign(item_id=X["item_id"].astype(str if dtype == "string" else int)) for X in (train, test))
+    kind = pd.CategoricalDtype(range(45)) if dtype == "category" else dtype
+    train, test = train.astype({"item_id": kind}), test.astype({"item_id": kind})
+    asked = []
+
+    class Typed(Factors):
+        def predict(self, X):
+            asked.append(X.dtypes.to_dict())
+            return super().predict(X)
+
+    items = [str(i) for i in range(45)] if dtype == "string" else range(45)
+    make_recommender_scorer("mrr", items=items)(InteractionRecommender(Typed()).fit(train), test)
+    assert asked[0] == train.dtypes.to_dict()
+    pl = pytest.importorskip("polars")
+    fitted = InteractionRecommender(Factors()).fit(pl.from_pandas(train))
+    assert make_recommender_scorer("mrr", items=items)(fitted, pl.from_pandas(test)) > 0
+
+
+def test_items_that_the_type_of_the_column_cannot_hold():
+    X = frame([(0, 1), (0, 2)])
+    for rows in (X.astype({"item_id": pd.CategoricalDtype([1, 2])}), X):
+        model = InteractionRecommender(Fixed([[0, 3, 2, 1]])).fit(rows.iloc[:1])
+        assert make_recommender_scorer("mrr", items=[1, 2, 3])(model, rows.iloc[1:]) == 1
+        known = InteractionRecommender(Partly(answer=1.0)).fit(rows.iloc[:1])
+        with pytest.raises(TypeError):
+            make_recommender_scorer("mrr", items=[1, 2, "3"])(known, rows.iloc[1:])  # the model reads numbers
+
+
 def test_columns_of_an_array_stand_anywhere():
     train, test, y = data()
     train, test = (X.assign(user_id=X["user_id"].str[1:].replace("ew", "99").astype(int)) for X in (train, test))
