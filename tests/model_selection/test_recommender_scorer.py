@@ -318,8 +318,9 @@ def test_items_that_the_type_of_the_column_cannot_hold():
         model = InteractionRecommender(Fixed([[0, 3, 2, 1]])).fit(rows.iloc[:1])
         assert make_recommender_scorer("mrr", items=[1, 2, 3])(model, rows.iloc[1:]) == 1
         known = InteractionRecommender(Partly(answer=1.0)).fit(rows.iloc[:1])
-        with pytest.raises(TypeError):
-            make_recommender_scorer("mrr", items=[1, 2, "3"])(known, rows.iloc[1:])  # the model reads numbers
+        for other in ("3", "x"):
+            with pytest.raises(TypeError):
+                make_recommender_scorer("mrr", items=[1, 2, other])(known, rows.iloc[1:])  # the model reads numbers
 
 
 def test_columns_of_an_array_stand_anywhere():
@@ -391,6 +392,19 @@ def test_what_a_model_raises_for_unknown_users_is_a_warning(error):
         assert scorer(model, frame([(0, 1), (9, 1)])) == 1
     with pytest.raises(type(error)):
         scorer(InteractionRecommender(Partly(answer=error)).fit(frame([(9, 0)])), frame([(9, 1)]))
+
+
+def test_what_a_model_that_lists_raises():
+    class Strict(Answers):
+        def recommend(self, users, k):
+            return [{0: [1, 2]}[user] for user in users]
+
+    model = InteractionRecommender(Strict([])).fit(ROWS)
+    scorer = make_recommender_scorer("p@1", items=range(5))
+    with pytest.warns(UserWarning, match="Got KeyError: "):
+        assert scorer(model, frame([(0, 1), (9, 1)])) == 1 / 2
+    with pytest.raises(KeyError):
+        scorer(model, frame([(1, 1)]))
 
 
 def test_an_empty_list_is_undefined_for_an_unknown_user_and_nothing_found_for_others():
@@ -575,7 +589,11 @@ def test_metrics_of_rows_name_the_scorer_over_all_items():
     for model, got in ((wrapped, "Got 20 of 20 users"), (ranker, "Got 20 of 20 queries")):
         with pytest.raises(ValueError, match=f"Splits of interactions.*make_recommender_scorer.*{got}"):
             get_scorer("ndcg@10")(model, X.iloc[test], y.iloc[test])
-    assert get_scorer("ndcg@10")(wrapped, X.iloc[train], y.iloc[train]) == 1, "the rows of fit"
+    shuffled = np.random.default_rng(0).permutation(train)
+    for rows in (train, shuffled):
+        assert get_scorer("ndcg@10")(wrapped, X.iloc[rows], y.iloc[rows]) == 1, "the rows of fit"
+    with pytest.raises(ValueError, match="Got 1 of 20 users"):
+        get_scorer("ndcg@10")(wrapped, X.iloc[shuffled[1:]], y.iloc[shuffled[1:]])
     with pytest.raises(ValueError, match="make_recommender_scorer"):
         cross_validate(
             InteractionRecommender(Factors(3)), X, y, cv=LeaveLastOut(2), scoring=get_scorer("ndcg@10"),
