@@ -81,7 +81,9 @@ class RankingEvaluator:
     Parameters
     ----------
     metrics : str, metric function, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As `evaluate` takes them. The first decides in searches.
+        As `evaluate` takes them. The first decides in searches. Or a scorer of `make_recommender_scorer`: then X are
+        interactions, `cv` must cut users, as `LeaveLastOut` does, models are wrapped in `InteractionRecommender`, and y
+        may be None.
     cv : int, splitter or list of splits, default=5
         Number of folds of `QueryKFold`; a splitter that keeps queries whole, as `QueryShuffleSplit` and
         scikit-learn's `PredefinedSplit`; or splits by hand, such as one into a training and a test set:

@@ -185,9 +185,15 @@ def _like(column: Any, ids: NDArray[Any]) -> Any:
     if hasattr(column, "gather"):  # polars
         return type(column)("", ids.tolist()).cast(column.dtype)
     values = type(column)(ids)
-    cast = values.astype(column.dtype)
     # A categorical type has no other ids than its own.
-    return values if cast.isna().any() else cast
+    if hasattr(column, "cat") and not values.isin(column.cat.categories).all():
+        return values
+    try:
+        cast = values.astype(column.dtype)
+    except (TypeError, ValueError):
+        return values
+    # Text may have become numbers.
+    return cast if cast.tolist() == ids.tolist() else values
 
 
 def _taken(column: Any, rows: Index) -> Any:

@@ -6,7 +6,7 @@ Uses the public API of scikit-learn alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ from sklearn_rank.model_selection._interactions import (
     FittedInteractions,
     IdIndex,
     InteractionColumns,
+    InteractionRecommender,
     InteractionTable,
     check_column,
     numbered,
@@ -210,6 +211,7 @@ class RecommenderScorer:
                 f"Got {echo(estimator)}."
             )
         excluded = fitted if isinstance(self.exclude, str) else self._excluded
+        _check_columns(estimator, table)
         test = HeldOutUsers.of(table, label, self._index, excluded)
         return self._evaluate(AllItems(estimator, table, test, fitted, self.items))
 
@@ -288,6 +290,18 @@ def _check_metric(spec: MetricSpec) -> None:
             f"A recommender scorer ranks all items for each user. {spec} {why}: take a metric of the order, such as "
             "'ndcg@10', 'recall@10' or 'mrr'."
         )
+
+
+def _check_columns(estimator: Any, table: InteractionTable) -> None:
+    """Refuse a recommender that was told other columns, and would rank other ids than those that are tested."""
+    model = ranking_model(estimator)
+    if isinstance(model, InteractionRecommender):
+        theirs = replace(table, columns=InteractionColumns(model.user, model.item, "")).names
+        if theirs != table.names:
+            raise ValueError(
+                "make_recommender_scorer and InteractionRecommender must name the same columns, by user= and item=. "
+                f"Got {echo(table.names)} and {echo(theirs)} of X."
+            )
 
 
 def _check_items(items: Any) -> NDArray[Any]:
@@ -512,7 +526,7 @@ class UserRankings:
         return queries_of(label, score, indptr, np.arange(len(users)), None, None, 1, Origin(IN_ERRORS, first))
 
     def _of_lists(self, users: Index, user: Index, item: Index, depth: int, first: int) -> Queries:
-        """Each user with the items that are listed and not left out, and counts of all others."""
+        """Each user with the items that are listed and not left out, and the relevant ones that are not listed."""
         left_out = self.test.excluded_from(users)
         kept = ~np.isin(self._pair(user, item), self._pair(*left_out))
         user, item = user[kept], item[kept]
@@ -523,17 +537,13 @@ class UserRankings:
         label = np.where(is_relevant, np.append(grade, 0.0)[at], 0.0)
         is_listed = np.zeros(len(grade), dtype=bool)
         is_listed[at[is_relevant]] = True
-        n_listed = np.bincount(user, minlength=len(users))
-        n_missed = np.bincount(of_user[~is_listed], minlength=len(users))
-        n_others = self.n_items - np.bincount(left_out[0], minlength=len(users)) - n_listed - n_missed
+        # Of items that are neither listed nor relevant nothing is read to this depth.
+        missed, one_each = ~is_listed, np.ones(np.count_nonzero(~is_listed), dtype=np.int64)
         unlisted = DocumentsWithoutRow.groups(
-            np.append(of_user[~is_listed], np.arange(len(users))),
-            np.append(grade[~is_listed], np.zeros(len(users))),
-            np.append(np.ones(n_missed.sum(), dtype=np.int64), n_others),
-            len(users), depth=depth, ranked=False,
-        )  # fmt: skip
+            of_user[missed], grade[missed], one_each, len(users), depth=depth, ranked=False
+        )
         score = -np.arange(len(user), dtype=np.float64)
-        indptr = np.append(0, np.cumsum(n_listed))
+        indptr = np.append(0, np.cumsum(np.bincount(user, minlength=len(users))))
         return as_queries(label, score, indptr, first, unlisted=unlisted).named(IN_ERRORS)
 
     def _pair(self, user: Index, item: Index) -> Index:
@@ -545,7 +555,10 @@ class PairScores:
     """Scores that a model predicts for pairs of users and items."""
 
     def __init__(self, data: AllItems, are_known: bool) -> None:
-        self._estimator, self._data, self.are_known = data.estimator, data, are_known
+        self._data, self.are_known = data, are_known
+        # The model inside takes the two columns as they are, wherever they stand in X.
+        model = ranking_model(data.estimator)
+        self._estimator = model.estimator_ if isinstance(model, InteractionRecommender) else data.estimator
         self._pairs: CrossedPairs = data.table.crossed_with(data.items)
         # Items that the model may leave unranked.
         self._may_miss = np.zeros(data.n_items, dtype=bool)

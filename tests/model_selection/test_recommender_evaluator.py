@@ -129,6 +129,9 @@ def test_searches():
     assert search.best_params_ == {"estimator__n_factors": 8}
     assert isinstance(search.cv, LeaveLastOut)
     assert search.fit(X).best_score_ == max(expected), "it can be fitted again"
+    arp = make_recommender_scorer("arp", items=range(40))
+    other = RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), grid, scoring=arp), X, None)
+    assert (other.cv_results_["mean_test_score"] < 0).all()
     many = RankingEvaluator(SCORER, cv=CV, n_jobs=2).search(GridSearchCV(Factors(), grid), X, None)
     assert many.cv_results_["mean_test_ndcg@10"].tolist() == expected
     assert many.best_params_ == {"estimator__n_factors": 8}

@@ -290,6 +290,56 @@ def test_containers(container):
     assert make_recommender_scorer("ndcg@5", items=items, **names)(model, test, y) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["Int32", "category", "string", "float32", "object"])
+def test_columns_keep_their_types(dtype):
+    """Also where items= has another one, as models look up or encode what they were fitted on."""
+    train, test, _ = data()
+    train, test = (X.assign(item_id=X["item_id"].astype(str if dtype == "string" else int)) for X in (train, test))
+    kind = pd.CategoricalDtype(range(45)) if dtype == "category" else dtype
+    train, test = train.astype({"item_id": kind}), test.astype({"item_id": kind})
+    asked = []
+
+    class Typed(Factors):
+        def predict(self, X):
+            asked.append(X.dtypes.to_dict())
+            return super().predict(X)
+
+    items = [str(i) for i in range(45)] if dtype == "string" else range(45)
+    make_recommender_scorer("mrr", items=items)(InteractionRecommender(Typed()).fit(train), test)
+    assert asked[0] == train.dtypes.to_dict()
+    pl = pytest.importorskip("polars")
+    fitted = InteractionRecommender(Factors()).fit(pl.from_pandas(train))
+    assert make_recommender_scorer("mrr", items=items)(fitted, pl.from_pandas(test)) > 0
+
+
+def test_items_that_the_type_of_the_column_cannot_hold():
+    X = frame([(0, 1), (0, 2)])
+    for rows in (X.astype({"item_id": pd.CategoricalDtype([1, 2])}), X):
+        model = InteractionRecommender(Fixed([[0, 3, 2, 1]])).fit(rows.iloc[:1])
+        assert make_recommender_scorer("mrr", items=[1, 2, 3])(model, rows.iloc[1:]) == 1
+        known = InteractionRecommender(Partly(answer=1.0)).fit(rows.iloc[:1])
+        for other in ("3", "x"):
+            with pytest.raises(TypeError):
+                make_recommender_scorer("mrr", items=[1, 2, other])(known, rows.iloc[1:])  # the model reads numbers
+
+
+def test_columns_of_an_array_stand_anywhere():
+    train, test, y = data()
+    train, test = (X.assign(user_id=X["user_id"].str[1:].replace("ew", "99").astype(int)) for X in (train, test))
+    expected = make_recommender_scorer("ndcg@5", items=range(45))(
+        InteractionRecommender(Factors(5)).fit(train), test, y
+    )
+    wide = [np.column_stack([X["item_id"], np.zeros(len(X), int), X["user_id"]]) for X in (train, test)]
+    places = {"user": 2, "item": 0}
+    model = InteractionRecommender(Factors(5), **places).fit(wide[0])
+    assert make_recommender_scorer("ndcg@5", items=range(45), **places)(model, wide[1], y) == expected
+    inside = make_pipeline(FunctionTransformer(), InteractionRecommender(Factors(5))).fit(wide[0][:, [2, 0]])
+    assert make_recommender_scorer("ndcg@5", items=range(45))(inside, wide[1][:, [2, 0]], y) == expected
+    for other in ({}, {"user": 2}, {"user": 0, "item": 2}):
+        with pytest.raises(ValueError, match=r"must name the same columns.* of X\."):
+            make_recommender_scorer("ndcg@5", items=range(100), **other)(model, wide[1], y)
+
+
 # --- users and items that the model does not know ------------------------------------------------------------
 
 
@@ -342,6 +392,19 @@ def test_what_a_model_raises_for_unknown_users_is_a_warning(error):
         assert scorer(model, frame([(0, 1), (9, 1)])) == 1
     with pytest.raises(type(error)):
         scorer(InteractionRecommender(Partly(answer=error)).fit(frame([(9, 0)])), frame([(9, 1)]))
+
+
+def test_what_a_model_that_lists_raises():
+    class Strict(Answers):
+        def recommend(self, users, k):
+            return [{0: [1, 2]}[user] for user in users]
+
+    model = InteractionRecommender(Strict([])).fit(ROWS)
+    scorer = make_recommender_scorer("p@1", items=range(5))
+    with pytest.warns(UserWarning, match="Got KeyError: "):
+        assert scorer(model, frame([(0, 1), (9, 1)])) == 1 / 2
+    with pytest.raises(KeyError):
+        scorer(model, frame([(1, 1)]))
 
 
 def test_an_empty_list_is_undefined_for_an_unknown_user_and_nothing_found_for_others():
@@ -526,7 +589,11 @@ def test_metrics_of_rows_name_the_scorer_over_all_items():
     for model, got in ((wrapped, "Got 20 of 20 users"), (ranker, "Got 20 of 20 queries")):
         with pytest.raises(ValueError, match=f"Splits of interactions.*make_recommender_scorer.*{got}"):
             get_scorer("ndcg@10")(model, X.iloc[test], y.iloc[test])
-    assert get_scorer("ndcg@10")(wrapped, X.iloc[train], y.iloc[train]) == 1, "the rows of fit"
+    shuffled = np.random.default_rng(0).permutation(train)
+    for rows in (train, shuffled):
+        assert get_scorer("ndcg@10")(wrapped, X.iloc[rows], y.iloc[rows]) == 1, "the rows of fit"
+    with pytest.raises(ValueError, match="Got 1 of 20 users"):
+        get_scorer("ndcg@10")(wrapped, X.iloc[shuffled[1:]], y.iloc[shuffled[1:]])
     with pytest.raises(ValueError, match="make_recommender_scorer"):
         cross_validate(
             InteractionRecommender(Factors(3)), X, y, cv=LeaveLastOut(2), scoring=get_scorer("ndcg@10"),
