@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.column_arguments import column_arguments
-from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._signs.doors import RUN
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
@@ -123,8 +124,8 @@ def evaluate_run(
     )  # fmt: skip
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     _warn_of_strangers(data)
-    return evaluate(
-        data.y_true, data.y_score, metrics=specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
+    return evaluate_rows(
+        RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
     )  # fmt: skip
 
