@@ -20,11 +20,11 @@ FALLING = Sign(
     "similarities as distances", "neighbors", "Distances of neighbours fall in every row.",
     "rows that chance puts in this order once in a million", "nearest first", "error", can_be_meant=False,
 )  # fmt: skip
-SIMILARITY = Sign(
+SIMILARITY_AS_DISTANCE = Sign(
     "a similarity as distance", "distances", "A function `distance` is largest between equal vectors.",
     "three different vectors", "is largest between equal vectors", "error", can_be_meant=False,
 )  # fmt: skip
-SIGNS_OF_DISTANCES = (FALLING, SIMILARITY)
+SIGNS_OF_DISTANCES = (FALLING, SIMILARITY_AS_DISTANCE)
 
 
 def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> Iterator[Seen]:
@@ -52,7 +52,7 @@ def largest_for_equal(between: Array, distance: Any) -> Iterator[Seen]:
     equal = np.diag(between)
     if (between <= equal[:, None]).all() and (between.min(axis=1) < equal).all():
         yield Seen(
-            SIMILARITY,
+            SIMILARITY_AS_DISTANCE,
             f"distance= takes a function that is lower for nearer vectors, and this one is largest between equal "
             f"vectors: negate a similarity. Got {echo(distance)}.",
         )

@@ -36,7 +36,7 @@ SAMPLE = 64
 SAMPLED_ROWS = 2**12
 """Rows in which different values are counted."""
 
-MOST_VALUES = 64
+MOST_FRACTIONS = 64
 """Different values that are kept."""
 
 MOST_GRADES = 10
@@ -116,13 +116,18 @@ class Evidence(NamedTuple):
 
     @classmethod
     def of(
-        cls, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = ALL_KINDS, agrees: bool = False
+        cls, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = ALL_KINDS, agrees: bool = False,
+        least_lists: int = 0,
     ) -> Evidence:  # fmt: skip
-        """Look at some queries for some kinds of signs; `agrees` asks for the agreement of labels and scores."""
+        """Look at some queries for some kinds of signs; `agrees` asks for the agreement of labels and scores.
+
+        With fewer than `least_lists` lists it is not asked which metrics no order changes.
+        """
         facts, size = queries.facts, _sizes(queries)
+        n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
         unmoved, n_high, fractions, is_tied, has_ranks = frozenset[str](), 0, frozenset[float](), False, False
         moments, n_lowest, (low, high) = Moments(), 0, label_range(queries)
-        if "labels" in kinds:
+        if "labels" in kinds and n_lists >= least_lists:
             unmoved, n_high = unmoved_metrics(queries, metrics, compute)
         if unmoved:
             n_lowest = int(np.count_nonzero(queries.row_label == low))
@@ -133,7 +138,7 @@ class Evidence(NamedTuple):
         if (agrees or has_ranks) and not queries.has_subtopics:
             moments = Moments.of(_agreements(queries))
         return cls(
-            len(size), int(np.count_nonzero(size >= LEAST_DOCUMENTS)), int(size.sum()), low, high,
+            len(size), n_lists, int(size.sum()), low, high,
             *facts.score_range, facts.labels_are_whole, facts.scores_are_whole, unmoved, n_lowest, n_high, fractions,
             is_tied, has_ranks, moments,
         )  # fmt: skip
@@ -162,7 +167,7 @@ class Evidence(NamedTuple):
             min(self.lowest_score, other.lowest_score), max(self.highest_score, other.highest_score),
             self.labels_are_whole and other.labels_are_whole, self.scores_are_whole and other.scores_are_whole,
             unmoved, n_lowest, self.n_high + other.n_high,
-            frozenset(sorted(self.fractions | other.fractions)[:MOST_VALUES]), self.is_tied or other.is_tied,
+            frozenset(sorted(self.fractions | other.fractions)[:MOST_FRACTIONS]), self.is_tied or other.is_tied,
             self.has_ranks and other.has_ranks, self.agreement.joined(other.agreement),
         )  # fmt: skip
 
@@ -199,6 +204,9 @@ def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tup
     }  # fmt: skip
     if not candidates:
         return frozenset(), n_high
+    # Queries of one document have no order.
+    if len(queries.indptr) > len(queries.row_label) and queries.unlisted is None:
+        return frozenset() if queries.facts.has_unretrieved else frozenset(candidates), n_high
     for part in [first_queries(queries, SAMPLE), queries] if len(queries.indptr) > SAMPLE + 1 else [queries]:
         candidates = {name: candidates[name] for name in _unmoved(part, candidates, compute)}
         if not candidates:
@@ -325,7 +333,7 @@ def have_few_values(queries: Queries) -> bool:
 def _fractions(queries: Queries) -> tuple[frozenset[float], bool]:
     """Different labels that are not whole, and whether a query has equal scores, in the first rows."""
     label, score, query = _head(queries)
-    different = np.unique(label[label % 1 > 0])[:MOST_VALUES]
+    different = np.unique(label[label % 1 > 0])[:MOST_FRACTIONS]
     order = np.lexsort((score, query))
     same = (np.diff(query[order]) == 0) & (score[order][1:] == score[order][:-1])
     return frozenset(different.tolist()), bool(same.any())

@@ -49,6 +49,9 @@ SAMPLED_LABELS = 1024
 LEAST_OTHER_LABELS = 20
 """Rows whose label is not that of the others, so that other documents have other labels."""
 
+CLEAR = 3.0
+"""Standard errors from which on labels and scores agree, where there is other evidence besides."""
+
 LEAST_SOFT_ROWS = 6
 """Rows of labels between 0 and 1 none of which is relevant."""
 
@@ -70,7 +73,7 @@ SOFT = Sign(
     "6 rows of 2 queries if no label reaches it, else 20 queries of three or more documents",
     "labels lie between 0 and 1", "decision",
 )  # fmt: skip
-LARGE = Sign(
+LARGE_GRADES = Sign(
     "large grades", "labels", "A label is above 31, and its gain is `2**label - 1`.", "one label",
     "so that one label decides", "decision",
 )  # fmt: skip
@@ -78,7 +81,7 @@ ONE_ROW = Sign(
     "queries of one row", "ids", "`qid` names rows, or documents, and no queries.", "20 queries, each of one row",
     "Every query has one row", "decision",
 )  # fmt: skip
-RANKS = Sign(
+RANKS_AS_SCORES = Sign(
     "ranks as scores", "scores", "Scores are 1 to n in every query, and `-y_score` agrees with the labels.",
     "20 queries of three or more documents, and an agreement that chance has once in a million", "seems to hold ranks",
 )  # fmt: skip
@@ -104,7 +107,18 @@ BATCH_AGAIN = Sign(
     "Batches or files number their queries from 0 each, and have the same labels for the same queries.",
     "a batch of 20 queries whose labels differ in 20 rows", "so documents count twice",
 )  # fmt: skip
-SIGNS_OF_ROWS = (CONSTANT, SOFT, LARGE, ONE_ROW, RANKS, SWAPPED, NAMED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN)
+SIGNS_OF_ROWS = (
+    CONSTANT,
+    SOFT,
+    LARGE_GRADES,
+    ONE_ROW,
+    RANKS_AS_SCORES,
+    SWAPPED,
+    NAMED,
+    TRANSPOSED,
+    MATRIX_AGAIN,
+    BATCH_AGAIN,
+)
 
 
 # --- tests of the evidence -------------------------------------------------------------------------------------
@@ -112,14 +126,21 @@ SIGNS_OF_ROWS = (CONSTANT, SOFT, LARGE, ONE_ROW, RANKS, SWAPPED, NAMED, TRANSPOS
 
 def signs_of(
     e: Evidence, metrics: Metrics, compute: Compute, door: Door, kinds: str = "", *, label: str = "y_true",
-    score: str = "y_score", name: Any = None,
+    score: str = "y_score", name: Any = None, is_series: bool = False,
 ) -> Iterator[Seen]:  # fmt: skip
     """Signs that the evidence shows, of some kinds or of all that the door hands over.
 
-    `label` and `score` are what messages call the arguments, and `name` is that of the column of scores.
+    `label` and `score` are what messages call the arguments. `name` is that of the column of scores, or of a Series.
     """
     looked_at = [kind for kind in door.hands.split() if kind in (kinds or door.hands).split()]
-    if "labels" in looked_at:
+    if "arguments" in looked_at and are_swapped(e):
+        # Scores in the place of labels may have signs of labels besides.
+        yield Seen(
+            SWAPPED,
+            f"{label} has many different fractions and {score} a few whole numbers, so they look swapped: labels come "
+            "first. Soft labels beside predicted classes look the same.",
+        )
+    elif "labels" in looked_at:
         yield from _of_labels(e, metrics, compute, door, label)
     if "ids" in looked_at and e.n_queries == e.n_rows >= LEAST_QUERIES and any(map(reads_order, metrics.values())):
         yield Seen(
@@ -127,19 +148,13 @@ def signs_of(
             "Every query has one row, so that there is nothing to rank: qid= must name what the documents of one list "
             "have in common.",
         )
-    if "arguments" in looked_at and are_swapped(e):
-        yield Seen(
-            SWAPPED,
-            f"{label} has many different fractions and {score} a few whole numbers, so they look swapped: labels come "
-            "first. Soft labels beside predicted classes look the same.",
-        )
     if "scores" in looked_at and e.has_ranks and disagrees(e):
         yield Seen(
-            RANKS,
-            f"{score} seems to hold ranks, 1 to n in every query, and -{score} agrees better with {label}: the highest "
-            "score ranks first, so negate ranks.",
+            RANKS_AS_SCORES,
+            f"{score} seems to hold ranks, 1 to n in every query, which agree better with {label} if they are negated: "
+            "the highest score ranks first, so negate ranks.",
         )
-    elif "names" in looked_at and is_named_lower(name, e):
+    elif "names" in looked_at and is_named_lower(name, e, is_series):
         yield Seen(
             NAMED,
             f"Scores are called {echo(name)}, so lower seems to be better: the highest ranks first, so negate them.",
@@ -164,7 +179,7 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
             f"A label has the gain 2**label - 1 in {', '.join(large)}, and labels go up to {e.highest_label:g}, so "
             f"that one label decides: pass grades from 0 to {HIGHEST_GRADE}, or gain='linear'."
         )
-        yield Seen(LARGE, message, first in large)
+        yield Seen(LARGE_GRADES, message, first in large)
     unmoved = [name for name in metrics if name in (e.unmoved or ()) and name not in soft]
     reasons = {name: _reason(e, metrics[name]["min_relevance"], door.decides, label) for name in unmoved}
     told = [name for name, reason in reasons.items() if reason]
@@ -183,7 +198,9 @@ def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
     if e.n_lists < LEAST_QUERIES:
         return ""
     if low == high:
-        way_out = "Add rows of other documents." if high > 0 else "No document is relevant."
+        way_out = "No document is relevant."
+        if high > 0:
+            way_out = "Add rows of other documents, or rank all items of a recommender: make_recommender_scorer."
         return f"every label is {low:g}. {way_out}" if is_sure or high > 0 else ""
     if low >= least:
         # A lower label that is as frequent as the lowest would be among these rows.
@@ -235,13 +252,18 @@ def is_lower(name: Any) -> bool:
     return isinstance(name, str) and LOWER_IS_BETTER.search(name) is not None
 
 
-def is_named_lower(name: Any, e: Evidence) -> bool:
-    """Whether the name of scores says that lower is better, and they are not negated nor agree with the labels."""
+def is_named_lower(name: Any, e: Evidence, is_series: bool) -> bool:
+    """Whether the name of scores says that lower is better, and they are not negated nor agree with the labels.
+
+    A Series keeps its name if it is computed with, as in 1 - distance, so its scores must run against the labels.
+    """
     if not is_lower(name) or e.lowest_score < 0:
         return False
     if COUNTED.search(name) and not e.scores_are_whole:
         return False
-    return e.n_lists < LEAST_QUERIES or e.agreement.z < 3
+    if is_series:
+        return e.n_lists >= LEAST_QUERIES and e.agreement.z < -CLEAR
+    return e.n_lists < LEAST_QUERIES or e.agreement.z < CLEAR
 
 
 def reads_one(metric: MetricRequest, compute: Compute) -> bool:
@@ -285,14 +307,19 @@ def look(
     """
     if queries.origin.first_query is not None:
         report(door, transposed(y_true, y_score))
-    if type(y_score) is not np.ndarray and name is None:
+    is_series = name is None
+    if is_series:
         name = getattr(y_score, "name", None)
     is_named, kinds = is_lower(name), kinds or door.hands
     if not (is_named or may_have_signs(queries, metrics, compute, kinds)):
         return
-    words = queries.origin.names
-    e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=is_named)
-    report(door, signs_of(e, metrics, compute, door, kinds, label=words.label, score=words.score, name=name), signs)
+    label, score = door.words or queries.origin.names[:2]
+    e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=is_named, least_lists=LEAST_QUERIES)
+    report(
+        door,
+        signs_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series),
+        signs,
+    )
 
 
 def look_at_evidence(
@@ -304,7 +331,8 @@ def look_at_evidence(
     for part in parts:
         evidence = evidence.joined(part)
     if evidence.n_queries:
-        report(door, signs_of(evidence, metrics, compute, door, kinds, name=name), signs)
+        label, score = door.words or ("y_true", "y_score")
+        report(door, signs_of(evidence, metrics, compute, door, kinds, label=label, score=score, name=name), signs)
 
 
 def may_have_signs(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:

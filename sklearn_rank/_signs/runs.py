@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements
-from sklearn_rank._signs.rows import LEAST_FRACTIONS, LEAST_QUERIES, ONE_IN_A_MILLION
+from sklearn_rank._signs.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
 from sklearn_rank._signs.sign import Seen, Sign
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_DISTINCT = 6
 """Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
-
-CLEAR = 3.0
-"""Standard errors by which the agreement of labels and scores is below 0."""
 
 TURNED = Sign(
     "run and judgements swapped", "runs", "A run has grades, and what it is judged by has scores or an order.",
@@ -35,7 +31,7 @@ FRACTION = Sign(
 )  # fmt: skip
 CONTRADICTED = Sign(
     "ranks that contradict scores", "lines", "The ranks of a TREC run rise with its scores in all queries.",
-    "queries that chance puts in this order once in a million", "contradict its scores",
+    "20 queries of three or more different scores", "contradict its scores",
 )  # fmt: skip
 SIGNS_OF_RUNS = (TURNED, RISING, FRACTION, CONTRADICTED)
 
@@ -115,9 +111,8 @@ def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterato
         up, down = (np.diff(score[:n][order]) > 0) & same, (np.diff(score[:n][order]) < 0) & same
         if down.any() or not up.any() or not np.isfinite(rank[:n]).all():
             return
-    # So many different scores of a query stand in one order of the factorial of their number.
     n_steps = np.bincount(code[order][1:][up])
-    if sum(math.lgamma(n + 2) for n in n_steps.tolist()) >= ONE_IN_A_MILLION:
+    if np.count_nonzero(n_steps >= LEAST_DOCUMENTS - 1) >= LEAST_QUERIES:
         yield Seen(
             CONTRADICTED,
             "The ranks of the run contradict its scores: in every query the higher score has the lower rank. Scores "

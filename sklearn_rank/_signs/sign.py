@@ -63,12 +63,15 @@ class Door:
         Whether a decision is made here with all data at hand.
     may_raise : bool
         False for scorers, because scikit-learn turns their errors into nan.
+    words : (str, str) or None
+        What its messages call labels and scores; None: as the arguments are called.
     """
 
     name: str
     hands: str
     decides: bool = False
     may_raise: bool = True
+    words: tuple[str, str] | None = None
 
     def outcome(self, sign: Sign) -> Outcome:
         """What happens where a sign is seen here; "" if it is not looked for."""

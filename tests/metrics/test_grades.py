@@ -153,7 +153,7 @@ def test_a_function_of_the_name_of_a_metric_is_another():
 @pytest.mark.parametrize(
     ("y_true", "arguments", "message"),
     [
-        (np.ones(100), {}, "map, ndcg, p@2 cannot .*: every label is 1. Add rows of other documents"),
+        (np.ones(100), {}, "map, ndcg, p@2 cannot .*: every label is 1. Add rows of other documents, or rank all items"),
         (np.repeat(np.arange(20) % 3, 5), {}, "ndcg, p@2 .*: the documents of each query have one label"),
         (FIVE["y_true"] - 1, {"min_relevance": 0}, r"every document is relevant \(labels from 0 to 4, min_relevance=0"),
     ],
@@ -179,7 +179,9 @@ def test_metrics_that_say_nothing_there(rng):
     for name, metric in REGISTRY.items():
         if metric.subtopics or metric.pointwise or metric.reads_scores:
             continue
-        asked = {name: parse_metric(name, **({"max_grade": 5} if "max_grade" in metric.defaults and name != "rbp" else {}))}
+        asked = {
+            name: parse_metric(name, **({"max_grade": 5} if "max_grade" in metric.defaults and name != "rbp" else {}))
+        }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = [evaluate(**FIVE | {"y_score": rng.permutation(100)}, metrics=asked).mean()[name] for _ in range(4)]
