@@ -83,8 +83,8 @@ class Evidence(NamedTuple):
     labels_are_whole, scores_are_whole : bool
     unmoved : frozenset of str or None
         Metrics whose value is the same for the best and the worst order of every query; None of no query.
-    n_lowest : int
-        Rows with the lowest label, counted where some metric is unmoved.
+    n_lowest, n_highest : int
+        Rows with the lowest label, and with the highest, counted where some metric is unmoved.
     n_high : int
         Lists whose labels are one value above 0, counted where each query has one value.
     fractions : frozenset of float
@@ -108,6 +108,7 @@ class Evidence(NamedTuple):
     scores_are_whole: bool = True
     unmoved: frozenset[str] | None = None
     n_lowest: int = 0
+    n_highest: int = 0
     n_high: int = 0
     fractions: frozenset[float] = frozenset()
     is_tied: bool = False
@@ -126,11 +127,11 @@ class Evidence(NamedTuple):
         facts, size = queries.facts, _sizes(queries)
         n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
         unmoved, n_high, fractions, is_tied, has_ranks = frozenset[str](), 0, frozenset[float](), False, False
-        moments, n_lowest, (low, high) = Moments(), 0, label_range(queries)
+        moments, n_lowest, n_highest, (low, high) = Moments(), 0, 0, label_range(queries)
         if "labels" in kinds and n_lists >= least_lists:
             unmoved, n_high = unmoved_metrics(queries, metrics, compute)
         if unmoved:
-            n_lowest = int(np.count_nonzero(queries.row_label == low))
+            n_lowest, n_highest = (int(np.count_nonzero(queries.row_label == end)) for end in (low, high))
         if "scores" in kinds:
             has_ranks = are_ranks(queries)
         if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):
@@ -139,7 +140,7 @@ class Evidence(NamedTuple):
             moments = Moments.of(_agreements(queries))
         return cls(
             len(size), n_lists, int(size.sum()), low, high,
-            *facts.score_range, facts.labels_are_whole, facts.scores_are_whole, unmoved, n_lowest, n_high, fractions,
+            *facts.score_range, facts.labels_are_whole, facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions,
             is_tied, has_ranks, moments,
         )  # fmt: skip
 
@@ -160,13 +161,15 @@ class Evidence(NamedTuple):
         if self.unmoved is None or other.unmoved is None:
             return self if other.unmoved is None else other
         unmoved, lowest = self.unmoved & other.unmoved, min(self.lowest_label, other.lowest_label)
+        highest = max(self.highest_label, other.highest_label)
         n_lowest = sum(one.n_lowest for one in (self, other) if one.lowest_label == lowest)
+        n_highest = sum(one.n_highest for one in (self, other) if one.highest_label == highest)
         return Evidence(
             self.n_queries + other.n_queries, self.n_lists + other.n_lists, self.n_rows + other.n_rows,
-            lowest, max(self.highest_label, other.highest_label),
+            lowest, highest,
             min(self.lowest_score, other.lowest_score), max(self.highest_score, other.highest_score),
             self.labels_are_whole and other.labels_are_whole, self.scores_are_whole and other.scores_are_whole,
-            unmoved, n_lowest, self.n_high + other.n_high,
+            unmoved, n_lowest, n_highest, self.n_high + other.n_high,
             frozenset(sorted(self.fractions | other.fractions)[:MOST_FRACTIONS]), self.is_tied or other.is_tied,
             self.has_ranks and other.has_ranks, self.agreement.joined(other.agreement),
         )  # fmt: skip

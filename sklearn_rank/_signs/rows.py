@@ -34,6 +34,9 @@ LEAST_QUERIES = 20
 ONE_IN_A_MILLION = 14
 """Least exponent of e for a chance below that."""
 
+RARER = 5
+"""Times by which a grade, and all above, may be rarer than the grade below."""
+
 LEAST_ROWS_WITHOUT = 1400
 """Rows none of which is relevant by chance less than once in a million, if one in a hundred is relevant."""
 
@@ -63,8 +66,8 @@ COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
 
 CONSTANT = Sign(
     "no order matters", "labels", "Every query has documents of one label, or every document is relevant, or none is.",
-    "20 queries of three or more documents; 14 rows of the lowest label if all documents are relevant, and 1,400 rows "
-    "if none is, unless it decides",
+    "20 queries of three or more documents; 14 rows of the lowest label if all documents are relevant; if none is, 70 "
+    "rows of the highest label above 0, or 1,400 rows, or a decision",
     "cannot tell good rankings from bad ones here", "decision",
 )  # fmt: skip
 SOFT = Sign(
@@ -210,6 +213,8 @@ def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
         found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
         return f"every document is relevant ({found}). {way_out} higher min_relevance."
     if high < least:
+        # Higher labels are rarer, but not much rarer than the highest of so many rows.
+        is_sure = is_sure or (high > 0 and e.n_highest >= RARER * ONE_IN_A_MILLION)
         found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
         return f"no document is relevant ({found}). Pass a lower min_relevance." if is_sure else ""
     way_out = "Add documents of other labels, or check qid=."

@@ -153,7 +153,11 @@ def test_a_function_of_the_name_of_a_metric_is_another():
 @pytest.mark.parametrize(
     ("y_true", "arguments", "message"),
     [
-        (np.ones(100), {}, "map, ndcg, p@2 cannot .*: every label is 1. Add rows of other documents, or rank all items"),
+        (
+            np.ones(100),
+            {},
+            "map, ndcg, p@2 cannot .*: every label is 1. Add rows of other documents, or rank all items",
+        ),
         (np.repeat(np.arange(20) % 3, 5), {}, "ndcg, p@2 .*: the documents of each query have one label"),
         (FIVE["y_true"] - 1, {"min_relevance": 0}, r"every document is relevant \(labels from 0 to 4, min_relevance=0"),
     ],
@@ -168,8 +172,12 @@ def test_no_relevant_document_is_chance_unless_there_are_many():
     rows = {name: np.tile(values, 15) for name, values in FIVE.items()}
     rows["qid"] = np.repeat(np.arange(300), 5)
     assert told(min_relevance=6) == []
-    (message,) = told(**rows, min_relevance=6)
-    assert "no document is relevant (labels from 1 to 5, min_relevance=6). Pass a lower min_relevance." in message
+    for given in (rows, rows | {"y_true": rows["y_true"] * 0}):
+        (message,) = told(**given, min_relevance=6, metrics="map")
+        assert "no document is relevant" in message.lower()
+    assert told(y_true=np.zeros(100)) == []
+    assert told(y_true=np.arange(100) // 31, min_relevance=4) == [], "7 rows of label 3"
+    assert "Pass a lower min_relevance" in told(y_true=np.minimum(np.arange(100) // 15, 2), min_relevance=3)[0]
 
 
 def test_metrics_that_say_nothing_there(rng):
