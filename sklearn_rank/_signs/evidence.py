@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.protocols import MetricRequest
-from sklearn_rank._engine.queries import Queries, rows_of
+from sklearn_rank._engine.queries import BYTE, Queries, rows_of
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.typing import Array, Index
 
@@ -60,6 +60,8 @@ class Moments(NamedTuple):
 
     def joined(self, other: Moments) -> Moments:
         """Moments of both."""
+        if not other.n:
+            return self
         return Moments(self.n + other.n, self.total + other.total, self.squares + other.squares)
 
     @property
@@ -70,6 +72,11 @@ class Moments(NamedTuple):
         mean = self.total / self.n
         variance = max(self.squares / self.n - mean**2, 0.0) * self.n / (self.n - 1)
         return math.copysign(math.inf, mean) if variance == 0 else mean / math.sqrt(variance / self.n)
+
+
+NO_MOMENTS = Moments()
+NO_METRICS: frozenset[str] = frozenset()
+NO_FRACTIONS: frozenset[float] = frozenset()
 
 
 class Evidence(NamedTuple):
@@ -110,10 +117,10 @@ class Evidence(NamedTuple):
     n_lowest: int = 0
     n_highest: int = 0
     n_high: int = 0
-    fractions: frozenset[float] = frozenset()
+    fractions: frozenset[float] = NO_FRACTIONS
     is_tied: bool = False
     has_ranks: bool = True
-    agreement: Moments = Moments()
+    agreement: Moments = NO_MOMENTS
 
     @classmethod
     def of(
@@ -126,8 +133,8 @@ class Evidence(NamedTuple):
         """
         facts, size = queries.facts, _sizes(queries)
         n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
-        unmoved, n_high, fractions, is_tied, has_ranks = frozenset[str](), 0, frozenset[float](), False, False
-        moments, n_lowest, n_highest, (low, high) = Moments(), 0, 0, label_range(queries)
+        unmoved, n_high, fractions, is_tied, has_ranks = NO_METRICS, 0, NO_FRACTIONS, False, False
+        moments, n_lowest, n_highest, (low, high) = NO_MOMENTS, 0, 0, label_range(queries)
         if "labels" in kinds and n_lists >= least_lists:
             unmoved, n_high = unmoved_metrics(queries, metrics, compute)
         if unmoved:
@@ -139,9 +146,8 @@ class Evidence(NamedTuple):
         if (agrees or has_ranks) and not queries.has_subtopics:
             moments = Moments.of(_agreements(queries))
         return cls(
-            len(size), n_lists, int(size.sum()), low, high,
-            *facts.score_range, facts.labels_are_whole, facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions,
-            is_tied, has_ranks, moments,
+            len(size), n_lists, int(size.sum()), low, high, *facts.score_range, facts.labels_are_whole,
+            facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, has_ranks, moments,
         )  # fmt: skip
 
     def to_json(self) -> str:
@@ -162,16 +168,20 @@ class Evidence(NamedTuple):
             return self if other.unmoved is None else other
         unmoved, lowest = self.unmoved & other.unmoved, min(self.lowest_label, other.lowest_label)
         highest = max(self.highest_label, other.highest_label)
-        n_lowest = sum(one.n_lowest for one in (self, other) if one.lowest_label == lowest)
-        n_highest = sum(one.n_highest for one in (self, other) if one.highest_label == highest)
+        n_lowest = n_highest = 0
+        if unmoved:
+            n_lowest = sum(one.n_lowest for one in (self, other) if one.lowest_label == lowest)
+            n_highest = sum(one.n_highest for one in (self, other) if one.highest_label == highest)
+        fractions = self.fractions or other.fractions
+        if self.fractions and other.fractions:
+            fractions = frozenset(sorted(self.fractions | other.fractions)[:MOST_FRACTIONS])
         return Evidence(
-            self.n_queries + other.n_queries, self.n_lists + other.n_lists, self.n_rows + other.n_rows,
-            lowest, highest,
+            self.n_queries + other.n_queries, self.n_lists + other.n_lists, self.n_rows + other.n_rows, lowest, highest,
             min(self.lowest_score, other.lowest_score), max(self.highest_score, other.highest_score),
             self.labels_are_whole and other.labels_are_whole, self.scores_are_whole and other.scores_are_whole,
             unmoved, n_lowest, n_highest, self.n_high + other.n_high,
-            frozenset(sorted(self.fractions | other.fractions)[:MOST_FRACTIONS]), self.is_tied or other.is_tied,
-            self.has_ranks and other.has_ranks, self.agreement.joined(other.agreement),
+            fractions, self.is_tied or other.is_tied, self.has_ranks and other.has_ranks,
+            self.agreement.joined(other.agreement),
         )  # fmt: skip
 
 
@@ -254,14 +264,20 @@ def _changes_with_relevance(metric: Any, compute: Compute) -> bool:
     return not np.array_equal(low, high, equal_nan=True)
 
 
+def first_labels_differ(queries: Queries) -> bool:
+    """Whether the first documents of the first query have different grades: that takes least time to tell."""
+    if queries.order is not None or queries.row_label.dtype is not BYTE or queries.row_label.ndim == 2:
+        return False
+    first = queries.row_label[: min(queries.indptr[1], SAMPLE)].tobytes()
+    return first.count(first[0]) < len(first)
+
+
 def one_label_each(queries: Queries) -> tuple[bool, int]:
     """Whether the documents of each query have one label, and how many lists have one above 0."""
     if queries.has_subtopics or queries.unlisted is not None or queries.facts.has_unjudged:
         low, high = label_range(queries)
         return low == high, 0
-    begin, end = int(queries.indptr[0]), int(queries.indptr[1])
-    first = queries.row_label[begin : min(end, begin + SAMPLE)]
-    if queries.order is None and (first != first[0]).any():
+    if first_labels_differ(queries):
         return False, 0
     n_queries = len(queries.indptr) - 1
     for n in sorted({min(SAMPLE, n_queries), n_queries}):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.protocols import MetricRequest
-from sklearn_rank._engine.queries import BYTE, Queries
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._signs.evidence import (
     HIGHEST_GRADE,
     MOST_GRADES,
@@ -19,6 +19,7 @@ from sklearn_rank._signs.evidence import (
     Metrics,
     all_on_one_side,
     are_ranks,
+    first_labels_differ,
     have_few_values,
     one_label_each,
     reads_order,
@@ -42,9 +43,6 @@ LEAST_ROWS_WITHOUT = 1400
 
 LEAST_FRACTIONS = 20
 """Different labels that are not whole numbers, so that they are no scale of grades."""
-
-SAMPLED_BYTES = 32
-"""Labels of the first query that a glance reads."""
 
 SAMPLED_LABELS = 1024
 """Rows of a batch by which it is known again."""
@@ -281,20 +279,15 @@ def reads_one(metric: MetricRequest, compute: Compute) -> bool:
 
 def is_plain(queries: Queries, metrics: Iterable[MetricRequest], y_true: Any, y_score: Any) -> bool:
     """Whether arrays surely have no sign: a glance that takes no time, for most rows, before `look`."""
-    facts, indptr, label = queries.facts, queries.indptr, queries.row_label
-    low, high = facts.label_range
+    facts, (low, high) = queries.facts, queries.facts.label_range
     if not (facts.labels_are_whole and high <= HIGHEST_GRADE and type(y_true) is type(y_score) is np.ndarray):
         return False
-    if len(indptr) <= LEAST_QUERIES:
+    if len(queries.indptr) <= LEAST_QUERIES:
         return True
-    if facts.scores_are_whole or queries.order is not None or label.dtype is not BYTE or label.ndim == 2:
-        return False
     for metric in metrics:
         if not low < metric["min_relevance"] <= high:
             return False
-    # Different labels in the first query.
-    head = label[: min(indptr[1], SAMPLED_BYTES)].tobytes()
-    return head.count(head[0]) < len(head)
+    return not facts.scores_are_whole and first_labels_differ(queries)
 
 
 def look(
