@@ -32,10 +32,11 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
     if near.ndim != 2 or near.shape[1] < 2:
         return
     for n in (1, len(near)):
-        steps = np.where((items[:n, 1:] >= 0) & (items[:n, :-1] >= 0), np.diff(near[:n], axis=1), 0.0)
-        if (steps < 0).any() or not (steps > 0).any():
+        both, before, after = (items[:n, 1:] >= 0) & (items[:n, :-1] >= 0), near[:n, :-1], near[:n, 1:]
+        rises = both & (after > before)
+        if (both & (after < before)).any() or not rises.any():
             return
-    n_steps = np.count_nonzero(steps > 0, axis=1)
+    n_steps = np.count_nonzero(rises, axis=1)
     if sum(math.lgamma(n + 2) for n in n_steps.tolist()) >= ONE_IN_A_MILLION:
         given, other = ("rise", "False") if higher_is_nearer else ("fall", "True")
         yield Seen(

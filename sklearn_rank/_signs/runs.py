@@ -70,11 +70,11 @@ def _are_grades(values: Array) -> bool:
 def rises(score: Array, code: NDArray[np.integer]) -> bool:
     """Whether scores rise in the order given, in all of many queries, whose rows are adjacent."""
     for n in sorted({min(SAMPLED_ROWS, len(score)), len(score)}):
-        same, steps = code[1:n] == code[: n - 1], np.diff(score[:n])
-        if (steps[same] < 0).any():
+        same = code[1:n] == code[: n - 1]
+        if (same & (score[1:n] < score[: n - 1])).any():
             return False
     size = np.bincount(code)
-    risen = np.bincount(code[1:][same & (steps > 0)], minlength=len(size)) > 0
+    risen = np.bincount(code[1:][same & (score[1:] > score[:-1])], minlength=len(size)) > 0
     return int(np.count_nonzero(risen & (size >= LEAST_DOCUMENTS))) >= LEAST_QUERIES
 
 
@@ -107,8 +107,8 @@ def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterato
     """A run whose ranks rise with the scores in all queries."""
     for n in sorted({min(SAMPLED_ROWS, len(score)), len(score)}):
         order = np.lexsort((rank[:n], code[:n]))
-        same = np.diff(code[:n][order]) == 0
-        up, down = (np.diff(score[:n][order]) > 0) & same, (np.diff(score[:n][order]) < 0) & same
+        same, ranked = np.diff(code[:n][order]) == 0, score[:n][order]
+        up, down = same & (ranked[1:] > ranked[:-1]), same & (ranked[1:] < ranked[:-1])
         if down.any() or not up.any() or not np.isfinite(rank[:n]).all():
             return
     n_steps = np.bincount(code[order][1:][up])
