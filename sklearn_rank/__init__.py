@@ -85,8 +85,9 @@ __all__ = [
     "rank_within",
 ]
 
-_PACKAGES = tuple(
-    "batches boosting compat dask datasets display inspection io model_selection results retrieval spark stats".split()
+_PACKAGES = (
+    *"batches boosting compat dask datasets display exceptions inspection".split(),
+    *"io model_selection results retrieval spark stats".split(),
 )
 _PACKAGE_OF = {
     "RankingAccumulator": "batches",

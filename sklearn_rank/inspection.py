@@ -19,16 +19,19 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._signs.doors import IMPORTANCE
+from sklearn_rank._signs.sign import ON_SIGNS
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, RANDOM_STATE, one_of, random_of
 from sklearn_rank._utils.containers import check_lengths
-from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._estimator_checks import check_estimator
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
+from sklearn_rank.model_selection._response import low_scores, predict_scores
 from sklearn_rank.model_selection._routing import with_row_arguments
-from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers
+from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers, metrics_of
 
 
 @with_row_arguments
@@ -45,6 +48,7 @@ def query_permutation_importance(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
+    signs: str = "raise",
 ) -> Any:
     """Loss of a ranking metric when the values of one feature are shuffled.
 
@@ -68,6 +72,9 @@ def query_permutation_importance(
         Features to shuffle at a time, as joblib counts them. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         All features are shuffled in the same ways.
+    signs : {"raise", "warn", "ignore"}, default="raise"
+        What to do where labels or ids do not mean what they seem to mean (``docs/signs.md``): raise, warn, or say
+        nothing.
 
     Returns
     -------
@@ -79,7 +86,8 @@ def query_permutation_importance(
     Raises
     ------
     ValueError
-        If qid is missing, a parameter is out of range, or X is not two-dimensional.
+        If qid is missing, a parameter is out of range, X is not two-dimensional, or no order of the documents changes
+        the metric.
 
     Examples
     --------
@@ -98,6 +106,7 @@ def query_permutation_importance(
     check_estimator(estimator, "estimator of query_permutation_importance")
     RANDOM_STATE.check("random_state", random_state, "query_permutation_importance")
     COUNT.check("n_repeats", n_repeats, "query_permutation_importance")
+    ON_SIGNS.check("signs", signs, "query_permutation_importance")
     check_n_jobs(n_jobs)
     check_rows(y=y, qid=qid, sample_weight=sample_weight)
     check_features(X, y=y, qid=qid, sample_weight=sample_weight)
@@ -112,8 +121,12 @@ def query_permutation_importance(
     scorers, random = get_scorers(metric), random_of(random_state, "query_permutation_importance")
     group = rows.number if scope == "within" else np.zeros_like(rows.number)
     orders = [_shuffle(group, random) for _ in range(n_repeats)]
-    prepared = scorers.prepare(rows)
-    baseline = scorers.score_rows(estimator, X, prepared)
+    prepared, specs = scorers.prepare(rows), metrics_of(scorers)
+    rows.look(IMPORTANCE, specs, signs=signs)
+    y_score = predict_scores(estimator, X)
+    baseline = scorers.score_predictions(y_score, prepared)
+    y_score = column(as_floats(low_scores(y_score, specs.values()), "predictions"))
+    rows.look_at_scores(IMPORTANCE, y_score, specs, signs=signs)
     columns = X.tocsc() if sparse.issparse(X) else X
     shuffled = Parallel(n_jobs=n_jobs)(
         delayed(_scores_without)(scorers, estimator, columns, feature, orders, prepared)

@@ -21,6 +21,9 @@ from sklearn_rank._engine.columns import check_rows, queries_in
 from sklearn_rank._engine.grouping import Number, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._signs.doors import BATCHES
+from sklearn_rank._signs.rows import BatchesSeen, matrix_again
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.echo import extended
 from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 from sklearn_rank._utils.typing import Array, Index
@@ -88,6 +91,7 @@ class BatchValidator:
     ) -> None:
         self._names, self._specs, self._grouped, self._n_jobs = names, list(specs), assume_grouped, n_jobs
         self.seen, self._weight = QueryIdIndex(), np.empty(256)
+        self.batches = BatchesSeen()
         self._kind: BatchKind | None = None
         # Number of the query that the last batch ended with.
         self._last = -1
@@ -98,7 +102,11 @@ class BatchValidator:
 
     def validate_scattered(self, batches: Iterable[Any]) -> Iterator[ScatteredRows]:
         """Yield the rows of each batch as they come; errors are those of `validate`."""
-        return _each(batches, lambda batch: self._check_scattered(read_columns(batch, self._names)))
+        return map(self._noted, _each(batches, lambda batch: self._check_scattered(read_columns(batch, self._names))))
+
+    def _noted(self, rows: ScatteredRows) -> ScatteredRows:
+        self.batches.add(rows.number, rows.label)
+        return rows
 
     @property
     def weight(self) -> Array | None:
@@ -138,6 +146,8 @@ class BatchValidator:
             return None
         self._accept(queries)
         n_before, number = self.seen.n, self.seen.number(queries.qid)
+        if queries.origin.first_query is not None and (number < n_before).any():
+            report(BATCHES, matrix_again(queries.qid[number < n_before][:1].tolist()[0]))
         if self._grouped:
             self._check_adjacent(queries, number, n_before)
         if queries.weight is not None:

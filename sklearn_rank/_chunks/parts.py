@@ -19,11 +19,12 @@ from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery
-from sklearn_rank._evaluation.all_relevant import LabelRange
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.rows import is_lower
 from sklearn_rank._utils.numbers import refuse_inexact
 from sklearn_rank._utils.threads import with_helpers
 from sklearn_rank._utils.typing import Array, Index
@@ -52,11 +53,16 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     return Evaluation(queries.qid, queries.weight, named, DataCounts(queries.n_documents, sums))
 
 
+def evidence_of(queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None) -> Evidence:
+    """What queries of a part show of signs; `name` is that of the column of scores."""
+    return Evidence.of(queries, specs, compute, agrees=is_lower(name))
+
+
 class PartResult(NamedTuple):
     """Values of the queries of a part, and what must be known of all parts together."""
 
     evaluation: Evaluation
-    labels: LabelRange
+    evidence: Evidence
     longest: int
 
 
@@ -65,8 +71,11 @@ def evaluate_parts(
     queries_of_part: Callable[[P, int | None], Queries],
     specs: Mapping[str, MetricSpec],
     n_jobs: int | None = None,
+    name: Any = None,
 ) -> Iterator[PartResult]:
     """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts.
+
+    `name` is that of the column of scores.
 
     Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.
     """
@@ -80,7 +89,8 @@ def evaluate_parts(
 
     def evaluate(part: P) -> PartResult:
         queries = queries_of_part(part, inside)
-        return PartResult(evaluate_part(queries, specs, inside), LabelRange.of(queries), queries.longest)
+        result = evaluate_part(queries, specs, inside)
+        return PartResult(result, evidence_of(queries, specs, name), queries.longest)
 
     for result in with_helpers(evaluate, parts, n_threads):
         for discount in discounts:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._cli.output import tell
-from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
+from sklearn_rank._signs.doors import COMMAND, RUN
+from sklearn_rank._signs.sign import collected_signs, signs_of_systems
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
@@ -43,13 +45,16 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     metrics = _metrics(options, names)
     stable = any(spec["ties"] == "stable" for spec in metrics.values())
     of_runs: dict[str, Evaluation] = {}
-    for name, data in _systems(options, missing_from_run):
-        in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
-        of_runs[name] = evaluate(
-            data.y_true, data.y_score, metrics=metrics, qid=data.qid, n_jobs=options.n_jobs,
-            tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
-        )  # fmt: skip
-        tell(f"{name}: {data.counts()}")
+    with signs_of_systems(COMMAND) as seen:
+        for name, data in _systems(options, missing_from_run):
+            in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
+            with collected_signs() as seen[name]:
+                of_runs[name] = evaluate_rows(
+                    COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
+                    tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
+                    name=name if options.table else None, kinds="" if options.table else RUN.hands,
+                )  # fmt: skip
+            tell(f"{name}: {data.counts()}")
     return of_runs
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from sklearn_rank._chunks.column_arguments import checked_names, column_arguments
 from sklearn_rank._chunks.columns import columns_of, table_with
-from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._signs.doors import FRAME
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import extended
@@ -86,6 +87,7 @@ def evaluate_frame(
     check_n_jobs(n_jobs)
     arrays = columns_of(table_with(data, names), names)._asdict()
     try:
-        return evaluate(arrays.pop("y_true"), arrays.pop("y_score"), metrics=specs, n_jobs=n_jobs, **arrays)
+        y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
+        return evaluate_rows(FRAME, y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score, **arrays)
     except (TypeError, ValueError) as error:
         raise extended(error, f"The columns are {names}.") from error

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.column_arguments import column_arguments
-from sklearn_rank._evaluation.evaluate import evaluate
+from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._signs.doors import RUN
+from sklearn_rank._signs.runs import TURNED
+from sklearn_rank._signs.sign import collected_signs, report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
@@ -116,16 +119,23 @@ def evaluate_run(
     specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
     weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)
     clusters = _mapping_by_query("clusters", clusters)
-    data = joined(
-        "evaluate_run", run, judgements, missing_from_run="zero" if missing_from_run is None else missing_from_run,
-        missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, tie_order=tie_order,
-        float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
-    )  # fmt: skip
+    with collected_signs() as seen:
+        data = joined(
+            "evaluate_run", run, judgements,
+            missing_from_run="zero" if missing_from_run is None else missing_from_run,
+            missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, tie_order=tie_order,
+            float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
+        )  # fmt: skip
+    report(RUN, seen)
+    # What is wrong with the run as a whole shows in its rows as well.
+    is_turned = any(one.sign is TURNED for one in seen)
+    kinds = "none" if is_turned else "labels ids" if seen else ""
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     _warn_of_strangers(data)
-    return evaluate(
-        data.y_true, data.y_score, metrics=specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
+    return evaluate_rows(
+        RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
+        kinds=kinds,
     )  # fmt: skip
 
 

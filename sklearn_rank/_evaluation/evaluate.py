@@ -17,17 +17,23 @@ from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.sparse import check_sparse
-from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._signs.doors import EVALUATE, SYSTEMS
+from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.rows import is_plain, look, look_at_evidence
+from sklearn_rank._signs.sign import Door, collected_signs, signs_of_systems
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import MatrixLike
+
+NO_NAMES: dict[str, str] = {}
+"""Names of columns where there are none."""
 
 
 @named_arguments
@@ -114,6 +120,22 @@ def evaluate(
     P@1      0.5000           0
     """
     specs = parse_metrics(metrics, **keywords)
+    return evaluate_rows(
+        EVALUATE, y_true, y_score, specs, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters,
+        tie_break=tie_break, mask=mask, n_jobs=n_jobs,
+    )  # fmt: skip
+
+
+def evaluate_rows(
+    door: Door, y_true: MatrixLike, y_score: MatrixLike, specs: Mapping[str, MetricSpec], *,
+    qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None, by: AttributesLike = None,
+    clusters: ClustersLike = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
+    n_jobs: int | None = None, name: Any = None, kinds: str = "",
+) -> Evaluation:  # fmt: skip
+    """Metrics of rows that come in by a door, as `evaluate` has them.
+
+    `name` is the name of the column of scores, and `kinds` are those of signs to look for, if not all of the door.
+    """
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
     if issparse(y_true) or issparse(y_score):
@@ -126,11 +148,13 @@ def evaluate(
         batches, weight = check_sparse(y_true, y_score, **data)
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
-        return evaluate_queries(batches, specs, ids, weight, n_jobs, properties)
+        return evaluate_queries(batches, specs, ids, weight, n_jobs, properties, door=door)
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
-    warn_if_all_relevant(LabelRange.of(queries), specs)
-    return evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
+    result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
+    if name is not None or not is_plain(queries, specs.values(), y_true, y_score):
+        look(door, queries, specs, compute, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
+    return result
 
 
 def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, MetricSpec]) -> None:
@@ -146,46 +170,58 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
 def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
     weight: NDArray[np.float64] | None, n_jobs: int | None, properties: QueryAttributes | None = None, *,
-    kept: LazyQueries | None = None,
+    kept: LazyQueries | None = None, door: Door = EVALUATE,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are built a block at a time.
 
-    The result keeps the queries, or those in `kept` if they report their progress.
+    The result keeps the queries, or those in `kept` if they report their progress. Blocks are looked at for signs of
+    their labels, which `door` reports.
     """
-    fingerprints, built = None, queries
+    fingerprints, built, evidence = None, queries, list[Evidence]()
     # To build them is expensive, so their labels are read on the way.
     if isinstance(queries, LazyQueries):
         fingerprints = np.zeros(len(queries.n_documents), dtype=np.uint32)
-        built = replace(queries, make=_with_fingerprints(queries.make, fingerprints))
+        built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
     metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
+    look_at_evidence(door, evidence, specs, compute, kinds="labels")
     return Evaluation(ids, weight, metrics, RankedData(kept or queries, n_jobs, fingerprints), *(properties or ()))
 
 
-def _with_fingerprints(make: Callable[..., Queries], fingerprints: NDArray[np.uint32]) -> Callable[..., Queries]:
-    """Build queries, and write the fingerprints of their labels to `fingerprints`."""
+def _read_on_the_way(
+    make: Callable[..., Queries], fingerprints: NDArray[np.uint32], evidence: list[Evidence],
+    specs: Mapping[str, MetricSpec],
+) -> Callable[..., Queries]:  # fmt: skip
+    """Build queries, and write down the fingerprints of their labels, and what these show."""
 
-    def make_and_write(first: int, last: int, depth: int | None) -> Queries:
+    def make_and_read(first: int, last: int, depth: int | None) -> Queries:
         queries = make(first, last, depth)
         fingerprints[first:last] = fingerprints_of(queries)
+        evidence.append(Evidence.of(queries, specs, compute, kinds="labels"))
         return queries
 
-    return make_and_write
+    return make_and_read
 
 
 def evaluate_systems(
     y_true: MatrixLike, y_score: Mapping[str, Any], *, specs: Mapping[str, MetricSpec], qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
+    names: Mapping[str, str] = NO_NAMES,
 ) -> dict[str, Evaluation]:  # fmt: skip
     """Result of each of several systems on the same rows, as `evaluate` has it; rows are checked and grouped once.
 
-    All scores are checked before a metric is computed.
+    All scores are checked before a metric is computed. `names` are those of columns of scores.
     """
     refuse_unread_tie_break(tie_break, specs)
+    results = dict[str, Evaluation]()
     data: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
     if any(map(issparse, (y_true, *y_score.values()))):
-        data |= {"qid": qid, "metrics": specs, "by": by, "clusters": clusters}
-        return {name: evaluate(y_true, scores, **data) for name, scores in y_score.items()}
+        data |= {"qid": qid, "by": by, "clusters": clusters}
+        with signs_of_systems(SYSTEMS) as seen:
+            for name, scores in y_score.items():
+                with collected_signs() as seen[name]:
+                    results[name] = evaluate_rows(SYSTEMS, y_true, scores, specs, **data)
+        return results
     named = {name: f"y_score[{echo(name)}]" for name in y_score}
     check_rows(y_true=y_true, **{named[name]: scores for name, scores in y_score.items()}, qid=qid)
     (first, scores), *others = y_score.items()
@@ -198,8 +234,9 @@ def evaluate_systems(
         checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
     rows = QueryRows.of(checked[first])
     properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)
-    warn_if_all_relevant(LabelRange.of(checked[first]), specs)
-    return {
-        name: evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
-        for name, queries in checked.items()
-    }
+    with signs_of_systems(SYSTEMS) as seen:
+        for name, queries in checked.items():
+            results[name] = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
+            with collected_signs() as seen[name]:
+                look(SYSTEMS, queries, specs, compute, y_true=y_true, y_score=y_score[name], name=names.get(name))
+    return results

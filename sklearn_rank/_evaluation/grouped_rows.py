@@ -13,11 +13,15 @@ from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryA
 from sklearn_rank._engine.check import queries_of, query_weight, refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.ids import id_order
-from sklearn_rank._evaluation.all_relevant import LabelRange
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.rows import look
+from sklearn_rank._signs.sign import Door
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.typing import Array, Index
@@ -77,10 +81,21 @@ class GroupedRows:
         )
         return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight, properties)
 
-    @property
-    def label_range(self) -> LabelRange:
-        """Lowest and highest label; NaN if there is any."""
-        return LabelRange(len(self.ids), float(self.label.min()), float(self.label.max()))
+    def look(self, door: Door, metrics: Mapping[str, MetricSpec], *, signs: str = "raise") -> None:
+        """Look for signs of labels and ids, and report them; raise ValueError where they are an error."""
+        look(door, self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids", signs=signs)
+
+    def evidence(self, metrics: Mapping[str, MetricSpec]) -> Evidence:
+        """What labels and ids show."""
+        return Evidence.of(self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids")
+
+    def look_at_scores(self, door: Door, y_score: Array, metrics: Mapping[str, MetricSpec], *, signs: str) -> None:
+        """The same for signs of scores."""
+        look(door, self._with_scores(np.ascontiguousarray(y_score)), metrics, compute, kinds="scores", signs=signs)
+
+    def _with_scores(self, y_score: Array, n_jobs: int | None = None) -> Queries:
+        """Queries with these scores."""
+        return queries_of(self.label, y_score, self.indptr, self.ids, self.order, self.weight, n_jobs)
 
     def n_queries_in(self, rows: Index) -> int:
         """Number of queries of which some rows are."""
@@ -88,8 +103,7 @@ class GroupedRows:
 
     def prepare(self, metrics: Mapping[str, MetricSpec], n_jobs: int | None = None) -> PreparedMetrics:
         """Metrics of these rows, to be given scores again and again."""
-        none = np.zeros(len(self.label))
-        queries = queries_of(self.label, none, self.indptr, self.ids, self.order, self.weight, n_jobs)
+        queries = self._with_scores(np.zeros(len(self.label)), n_jobs)
         rows = ScoreRows((len(self.label),), self.indptr, self.ids, self.order)
         return PreparedMetrics(queries, rows, metrics, n_jobs, properties=self.properties)
 

@@ -12,11 +12,13 @@ from scipy.sparse import issparse
 from sklearn_rank._engine.check import as_mask, read
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._evaluation.all_relevant import LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, is_single_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._signs.doors import PREPARE
+from sklearn_rank._signs.rows import look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import MatrixLike
@@ -91,7 +93,7 @@ def prepare(
         shape = shape[:1]  # a column is a subtopic, no document
     none = np.zeros(shape)
     queries = read(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
-    warn_if_all_relevant(LabelRange.of(queries), specs)
+    look(PREPARE, queries, specs, compute, kinds="labels ids", y_true=y_true)
     queries = _copied(queries).by_query()
     rows = queries.origin.rows
     if queries.origin.first_query is None:
@@ -100,7 +102,7 @@ def prepare(
         rows = np.flatnonzero(as_mask(mask, shape))
     labelled = labels_of_rows(y_true=y_true, qid=qid, sample_weight=sample_weight, mask=mask)
     score_rows = ScoreRows(shape, queries.indptr, queries.qid, rows, labelled)
-    return PreparedMetrics(queries, score_rows, specs, n_jobs, is_single=is_single_metric(metrics))
+    return PreparedMetrics(queries, score_rows, specs, n_jobs, is_single=is_single_metric(metrics), door=PREPARE)
 
 
 def _copied(queries: Queries) -> Queries:

@@ -13,8 +13,10 @@ from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._evaluation.source import RankedData
-from sklearn_rank._metric.compute import BoundMetrics
+from sklearn_rank._metric.compute import BoundMetrics, compute
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._signs.rows import look
+from sklearn_rank._signs.sign import Door
 from sklearn_rank._utils.typing import MatrixLike
 
 NO_PROPERTIES = QueryAttributes({}, None)
@@ -41,10 +43,11 @@ class PreparedMetrics:
         *,
         is_single: bool = False,
         properties: QueryAttributes = NO_PROPERTIES,
+        door: Door | None = None,
     ) -> None:
         self._queries = queries.by_query().with_scores(np.empty(0), Facts())
         self._rows, self._specs, self._n_jobs = rows, dict(specs), n_jobs
-        self._is_single, self._properties = is_single, properties
+        self._is_single, self._properties, self._door = is_single, properties, door
         self._bind()
 
     def _bind(self) -> None:
@@ -78,6 +81,7 @@ class PreparedMetrics:
         """
         queries = self._with_scores(y_score)
         means = [float(mean[0]) for mean in self._bound.means(queries, self._n_jobs)]
+        self._look(queries, y_score)
         return means[0] if self._is_single else dict(zip(self._specs, means, strict=True))
 
     def evaluate(self, y_score: MatrixLike) -> Evaluation:
@@ -100,6 +104,7 @@ class PreparedMetrics:
         """
         queries = self._with_scores(y_score)
         metrics = dict(zip(self._specs, self._bound.compute(queries, self._n_jobs), strict=True))
+        self._look(queries, y_score)
         weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
         return Evaluation(queries.qid.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
 
@@ -110,6 +115,11 @@ class PreparedMetrics:
         if seen.has_unretrieved:
             self._bound.check_scores(queries)
         return queries
+
+    def _look(self, queries: Queries, y_score: MatrixLike) -> None:
+        """Look for signs of scores; those of labels were looked for before."""
+        if self._door is not None and (queries.facts.scores_are_whole or type(y_score) is not np.ndarray):
+            look(self._door, queries, self._specs, compute, kinds="scores arguments names", y_score=y_score)
 
     def __repr__(self) -> str:
         """Metrics and the number of queries."""

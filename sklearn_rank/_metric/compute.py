@@ -20,6 +20,8 @@ from sklearn_rank._engine.ranking import depth_of
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricSpec, spec_of
+from sklearn_rank._signs.doors import METRIC
+from sklearn_rank._signs.rows import is_plain, look
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array
@@ -57,6 +59,8 @@ def value_of(
         value = compute(queries, [spec], n_jobs)[0].values()
     else:
         (value,) = compute_means(queries, [spec], n_jobs)
+    if not is_plain(queries, (spec,), y_true, y_score):
+        look(METRIC, queries, {metric.function_name: spec}, compute, y_true=y_true, y_score=y_score)
     return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)
 
 

@@ -368,7 +368,7 @@ def direction_of(name: str, *, argument: str) -> bool:
     """
     try:
         return cached_spec(name).metric.greater_is_better
-    except ValueError:
+    except (TypeError, ValueError):
         if must_say(name):
             raise ValueError(
                 "Of values whose name ends as that of an error it must be said which way is better: pass "

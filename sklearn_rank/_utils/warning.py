@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import RLock
 
+from sklearn_rank.exceptions import RankingWarning
+
 _collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
 _lock = RLock()
 # A child whose parent forks while a thread holds the lock could never take it.
@@ -27,7 +29,7 @@ def warn_caller(message: str) -> None:
     if collected is not None:
         collected.append(message)
     else:
-        warnings.warn(message, UserWarning, stacklevel=levels_to_caller())
+        warnings.warn(message, RankingWarning, stacklevel=levels_to_caller())
 
 
 @contextmanager

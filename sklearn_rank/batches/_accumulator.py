@@ -16,6 +16,7 @@ from sklearn_rank._chunks.parts import (
     columns_in_order,
     discounts_of,
     evaluate_part,
+    evidence_of,
     result_from_columns,
     result_to_columns,
 )
@@ -24,11 +25,14 @@ from sklearn_rank._engine.attributes import QueryRows, check_attributes
 from sklearn_rank._engine.check import read
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
-from sklearn_rank._engine.queries import Queries
-from sklearn_rank._evaluation.all_relevant import NO_LABELS, LabelRange, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._signs.doors import ACCUMULATOR
+from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.rows import look_at_evidence, transposed
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import DUPLICATES
 from sklearn_rank._utils.docstring import described_as
@@ -46,7 +50,7 @@ class _Batch(NamedTuple):
     ids: NDArray[Any] | None
     columns: dict[str, NDArray[Any]]
     longest: int
-    labels: LabelRange
+    evidence: Evidence
 
 
 @described_as(column_arguments)
@@ -118,7 +122,7 @@ class RankingAccumulator:
         -------
         self
         """
-        self.n_duplicates, self._longest, self._labels = 0, 0, NO_LABELS
+        self.n_duplicates, self._longest, self._evidence = 0, 0, Evidence()
         self._values, self._place = ColumnBuffer(), dict[Any, int]()
         # Kind of the queries, if there are any.
         self._kind = BatchKind((), weighted=False)
@@ -169,13 +173,14 @@ class RankingAccumulator:
             y_true, y_score, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=self._n_jobs,
             weight_may_be_zero=True,
         )  # fmt: skip
-        _refuse_swapped(queries, y_score)
+        report(ACCUMULATOR, transposed(y_true, y_score))
         columns = result_to_columns(evaluate_part(queries, self._specs, self._n_jobs))
         if queries.weight is not None:
             columns["weight"] = queries.weight
         named = qid is not None or queries_in(y_true) is not None
         ids = queries.qid if named else None
-        self._add(_Batch(BatchKind.of(queries), ids, columns, queries.longest, LabelRange.of(queries)))
+        evidence = evidence_of(queries, self._specs)
+        self._add(_Batch(BatchKind.of(queries), ids, columns, queries.longest, evidence))
         return self
 
     def merge(self, other: RankingAccumulator) -> Self:
@@ -245,7 +250,7 @@ class RankingAccumulator:
         _check_dicts(by, clusters)
         if not self._place:
             raise ValueError("compute needs queries, so update or merge comes first. Got none since the last reset.")
-        warn_if_all_relevant(self._labels, self._specs)
+        look_at_evidence(ACCUMULATOR, [self._evidence], self._specs, compute)
         batch = self._batch()
         ids, columns = np.arange(len(self)) if batch.ids is None else batch.ids, batch.columns
         if sort_by_qid:
@@ -289,7 +294,7 @@ class RankingAccumulator:
         if self._types is not None:
             ids = np.empty(len(self), self._types.dtype)
             ids[:] = [*self._place]
-        return _Batch(self._kind, ids, self._values.read(len(self)), self._longest, self._labels)
+        return _Batch(self._kind, ids, self._values.read(len(self)), self._longest, self._evidence)
 
     # --- checks, then one step --------------------------------------------------------------------------------------
 
@@ -310,7 +315,8 @@ class RankingAccumulator:
             if len(ids):
                 self._values.write(len(self), columns)
             self._kind, self._types, self._id_kind = batch.kind, types, id_kind
-            self._longest, self._labels = max(self._longest, batch.longest), self._labels.joined(batch.labels)
+            self._longest = max(self._longest, batch.longest)
+            self._evidence = self._evidence.joined(batch.evidence)
             self.n_duplicates += len(again)
             self._place.update(zip(ids, range(len(self), len(self) + len(ids)), strict=True))
         # Memory that was not enough, or an interrupt.
@@ -363,17 +369,6 @@ class RankingAccumulator:
                     "merge takes an accumulator of the same metrics and keywords. "
                     f"Got {theirs.get(name, 'none')} for {echo(name)} after {mine.get(name, 'none')}."
                 )
-
-
-def _refuse_swapped(queries: Queries, y_score: Any) -> None:
-    """Refuse labels with a fraction and scores of an integer type: metrics of torch take scores first."""
-    dtype = str(getattr(y_score, "dtype", "")).rpartition(".")[2]
-    if dtype.startswith(("int", "uint", "bool")) and (fractions := queries.label % 1 > 0).any():
-        raise ValueError(
-            "update takes y_true, then y_score: labels with a fraction beside scores that are integers look swapped; "
-            f"if they are not, pass scores as floats. Got scores of dtype {dtype}, and label "
-            f"{queries.label[fractions][0]:g}."
-        )
 
 
 def _check_dicts(by: Any, clusters: Any) -> None:

@@ -10,8 +10,12 @@ from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adja
 from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._chunks.columns import iterate_batches
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
-from sklearn_rank._evaluation.all_relevant import NO_LABELS, warn_if_all_relevant
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.compute import compute
+from sklearn_rank._signs.doors import BATCHES
+from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.rows import look_at_evidence
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
@@ -86,21 +90,22 @@ def evaluate_batches(
         )
     validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
     stream = iterate_batches(data, names)
-    results, labels = list[Evaluation](), NO_LABELS
+    results, evidence = list[Evaluation](), Evidence()
     with ExitStack() as stack:
         if assume_grouped:
             grouped = adjacent_queries(validator.validate(stream))
-            parts = evaluate_parts(grouped, BatchRows.queries, specs, n_jobs)
+            parts = evaluate_parts(grouped, BatchRows.queries, specs, n_jobs, names.y_score)
         else:
             rows = validator.validate_scattered(stream)
             scattered = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
             # The traceback of an error would hold the file on disk.
             stack.enter_context(closing(scattered))
-            parts = evaluate_parts(scattered, Part.queries, specs, n_jobs)
+            parts = evaluate_parts(scattered, Part.queries, specs, n_jobs, names.y_score)
         for part in parts:
             results.append(part.evaluation)
-            labels = labels.joined(part.labels)
-    warn_if_all_relevant(labels, specs)
+            evidence = evidence.joined(part.evidence)
+    look_at_evidence(BATCHES, [evidence], specs, compute, name=names.y_score)
+    report(BATCHES, validator.batches.signs())
     # Until here a query is known by its number.
     numbers = [result.qid for result in results]
     return join_parts(results, numbers, validator.seen.ids(), validator.weight)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import check_shapes, query_weight
-from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._signs.doors import BOOSTING
 from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
@@ -131,7 +131,7 @@ class SeenRows:
         if entry is None or not entry.is_of(owner, arrays, label):
             check()
             rows = group_adjacent(label, sizes, weight)
-            warn_if_all_relevant(rows.label_range, self._specs)
+            rows.look(BOOSTING, self._specs)
             forget = weakref.ref(owner, lambda _: self._entries.pop(key, None))
             prepared = rows.prepare(self._specs, self._n_jobs)
             entry = self._entries[key] = SeenRowsEntry(forget, arrays, rows.label, prepared)

@@ -16,7 +16,11 @@ from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.ids import joined_ids
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._signs.doors import DASK
+from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.rows import look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
@@ -89,6 +93,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     if not parts:
         refuse_no_rows("a dask DataFrame")
     _refuse_together(request.specs, [_summary(part, with_ids=True) for part in parts])
+    look_at_evidence(DASK, [part.evidence for part in parts], request.specs, compute, name=request.names.y_score)
     order = np.argsort(np.concatenate([part.first for part in parts]))
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
@@ -192,7 +197,8 @@ def mean(
         return _mean_of_table(data)
     request = column_arguments(data, metrics=metrics, **columns)
     parts, task = parts_of(data, request, assume_grouped), import_dask().delayed(result_total, pure=False)
-    sums = _sums([task(part) for part in parts.tasks], _checks(parts, request.specs))
+    sums, evidence = _sums([task(part) for part in parts.tasks], _checks(parts, request.specs))
+    look_at_evidence(DASK, [evidence], request.specs, compute, name=request.names.y_score)
     return {name: float(sums[name].average(spec)[0]) for name, spec in request.specs.items()}
 
 
@@ -200,12 +206,12 @@ def _mean_of_table(data: Any) -> dict[str, float]:
     check_frame(data, "data")
     columns = described_metrics(data, "mean")
     task = import_dask().delayed(table_total, pure=False)
-    sums = _sums([task(part, columns) for part in data.to_delayed()], [])
+    sums, _ = _sums([task(part, columns) for part in data.to_delayed()], [])
     return {name: mean_of_sums(column, sums[name]) for name, column in columns.items()}
 
 
-def _sums(totals: Sequence[Any], checks: Sequence[Any]) -> dict[str, PartialSums]:
-    """Sums over all tasks, which are added some at a time; `checks` are computed at the same time."""
+def _sums(totals: Sequence[Any], checks: Sequence[Any]) -> tuple[dict[str, PartialSums], Evidence]:
+    """Sums over all tasks, which are added some at a time, and signs; `checks` are computed at the same time."""
     dask = import_dask()
     add = dask.delayed(add_totals, pure=False)
     while len(totals) > 1:
@@ -215,7 +221,7 @@ def _sums(totals: Sequence[Any], checks: Sequence[Any]) -> dict[str, PartialSums
         refuse_no_rows("a dask DataFrame")
     if total.highest_weight is not None:
         refuse_bad_weight(np.array([total.highest_weight]))
-    return total.sums
+    return total.sums, total.evidence
 
 
 # --- what parts must be together -----------------------------------------------------------------------------

@@ -18,11 +18,12 @@ from sklearn_rank._chunks.column_arguments import (
     refuse_other_types,
 )
 from sklearn_rank._chunks.columns import find_column, read_columns
-from sklearn_rank._chunks.parts import check_part, evaluate_part
+from sklearn_rank._chunks.parts import check_part, evaluate_part, evidence_of
 from sklearn_rank._chunks.value_table import refuse_other_frame
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._signs.evidence import Evidence
 from sklearn_rank._utils.echo import echo, extended
 from sklearn_rank._utils.optional import import_dask
 from sklearn_rank._utils.typing import Index
@@ -34,10 +35,11 @@ ROWS_IN_PARTITION = 2**40
 
 
 class PartitionResult(NamedTuple):
-    """Results of the queries of a partition, and the number of the first row of each query in the frame."""
+    """Results of the queries of a partition, the number of the first row of each in the frame, and signs."""
 
     result: Evaluation
     first: Index
+    evidence: Evidence
 
 
 class Parts(NamedTuple):
@@ -191,7 +193,8 @@ def _in_order(queries: Queries, row: Index) -> Queries:
 
 def _part(queries: Queries, request: ColumnRequest, row: Index) -> PartitionResult:
     begins = queries.indptr[:-1] if queries.order is None else queries.order[queries.indptr[:-1]]
-    return PartitionResult(evaluate_part(queries, request.specs), row[begins])
+    evidence = evidence_of(queries, request.specs, request.names.y_score)
+    return PartitionResult(evaluate_part(queries, request.specs), row[begins], evidence)
 
 
 def _numbers(number: int, n_rows: int) -> Index:

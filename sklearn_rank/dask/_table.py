@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from sklearn_rank._chunks.column_arguments import ColumnRequest
 from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_table, sums_of_values
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._evaluation.result import computed_values
+from sklearn_rank._signs.evidence import Evidence
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.dask._partitions import PartitionResult
 
@@ -77,10 +79,11 @@ def described_metrics(data: Any, function_name: str) -> dict[str, MetricColumn]:
 
 
 class Total(NamedTuple):
-    """Sums that the mean of each metric is made of, and the highest weight if there are weights."""
+    """Sums that the mean of each metric is made of, the highest weight if there are weights, and signs of rows."""
 
     sums: dict[str, PartialSums]
     highest_weight: float | None
+    evidence: Evidence = Evidence()
 
 
 def result_total(part: PartitionResult | None) -> Total | None:
@@ -90,7 +93,7 @@ def result_total(part: PartitionResult | None) -> Total | None:
     weight = part.result.weight
     results = computed_values(part.result)
     sums = {name: result.sums(weight) for name, result in results.items()}
-    return Total(sums, None if weight is None else float(weight.max()))
+    return Total(sums, None if weight is None else float(weight.max()), part.evidence)
 
 
 def table_total(frame: Any, columns: Mapping[str, MetricColumn]) -> Total | None:
@@ -110,4 +113,5 @@ def add_totals(totals: Sequence[Total | None]) -> Total | None:
         return None
     sums = {name: sum((total.sums[name] for total in given[1:]), first) for name, first in given[0].sums.items()}
     weights = [total.highest_weight for total in given if total.highest_weight is not None]
-    return Total(sums, max(weights) if weights else None)
+    evidence = functools.reduce(Evidence.joined, [total.evidence for total in given])
+    return Total(sums, max(weights) if weights else None, evidence)

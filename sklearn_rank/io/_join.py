@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
+from sklearn_rank._signs.doors import JOIN, RUN
+from sklearn_rank._signs.runs import rises, turned_round, worst_first
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import BOOL, DUPLICATES, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io._entries import Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
 from sklearn_rank.io._mappings import JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed
 
@@ -25,8 +27,7 @@ TREATMENTS = ("zero", "drop", "raise")
 TREATMENT = one_of(*TREATMENTS, doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")
-MOST_GRADES = 6
-"""Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
+DOORS = {"join": JOIN, "evaluate_run": RUN}
 ORDER = {"join": "the run first, then the judgements", "evaluate_run": "the judgements first, then the run"}
 
 
@@ -207,7 +208,15 @@ def joined(
     DUPLICATES.check("duplicates", duplicates, caller)
     sides = run, qrels
     run, qrels, n_excluded = both_entries(caller, run, qrels, duplicates, exclude)
-    _warn_if_swapped(caller, *sides, run, qrels)
+    door, (first, judged_first) = DOORS[caller], map(_first_value, sides)
+    report(
+        door,
+        turned_round(
+            run.value, run.qid.code, qrels.value, f"{caller} takes {ORDER[caller]}",
+            is_list=isinstance(first, Sequence), is_judged_by_lists=isinstance(judged_first, Sequence),
+        ),
+    )  # fmt: skip
+    may_rise = isinstance(first, Mapping) and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
     of_run, of_qrels = of_run[run.qid.code], of_qrels[qrels.qid.code]
@@ -228,6 +237,8 @@ def joined(
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
     size = np.diff(rows[0]) + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
     code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])
+    if may_rise:
+        report(door, worst_first(y_true, y_score, np.append(0, np.cumsum(size[keep]))))
     if tie_order == "trec_eval":
         _put_in_trec_order(code, run.doc_id, [y_score, y_true, source])
     return RankingData(
@@ -293,30 +304,8 @@ def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) ->
         )
 
 
-def _warn_if_swapped(caller: str, run: Any, judgements: Any, of_run: Entries, judged: Entries) -> None:
-    """Warn if the run looks like grades, and what it is judged by is no shorter and looks like scores or a ranking.
-
-    `of_run` and `judged` are the entries of `run` and `judgements`, which may have any form.
-    """
-    score, grade = of_run.value, judged.value
-    if not 0 < len(score) <= len(grade) or not _are_grades(score) or isinstance(_first_value(run), Sequence):
-        return
-    distinct = np.unique(score)
-    tied = len(distinct) == 1 or len(np.unique([of_run.qid.code, score], axis=1)[0]) < len(score)
-    if tied and (isinstance(_first_value(judgements), Sequence) or not _are_grades(grade)):
-        warn_caller(
-            f"{caller} takes {ORDER[caller]}, and these seem to be the other way round. Got a run of no more documents "
-            f"than are judged, with no scores but {', '.join(map('{:g}'.format, distinct))}."
-        )
-
-
 def _first_value(by_query: Any) -> Any:
     return next(iter(by_query.values()), None) if isinstance(by_query, Mapping) else None
-
-
-def _are_grades(values: Array) -> bool:
-    """Whether values are integers and as few as grades."""
-    return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_GRADES
 
 
 def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]]) -> None:

@@ -16,6 +16,9 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
+from sklearn_rank._signs.doors import READ_RUN
+from sklearn_rank._signs.runs import contradicts, rank_with_fraction
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
@@ -36,7 +39,8 @@ LOOKS_LIKE = {
 def read_trec_run(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     r"""Read a run of TREC: lines ``query Q0 document rank score tag``.
 
-    The score alone orders documents, as in trec_eval; Q0, rank and tag are not used. Blanks are spaces and tabs, any
+    The score alone orders documents, as in trec_eval; Q0 and tag are not used, and ranks only to notice a column in the
+    place of another. Blanks are spaces and tabs, any
     number of them; lines without a field are skipped. What gzip made is unpacked.
 
     Parameters
@@ -53,8 +57,13 @@ def read_trec_run(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     Raises
     ------
     ValueError
-        If a line is not so, a score is not a finite number, or a document is in a query twice: naming the line. If
-        there is no line.
+        If a line is not so, a score is not a finite number, a rank has a fraction, or a document is in a query twice:
+        naming the line. If there is no line.
+
+    Warns
+    -----
+    RankingWarning
+        If ranks rise with scores in all queries.
 
     Examples
     --------
@@ -106,6 +115,7 @@ class _Rows(NamedTuple):
     document: NDArray[np.uint8]
     document_end: NDArray[np.int64]
     value: NDArray[np.float64]
+    rank: NDArray[np.float64] | None
 
 
 def _read_entries(path: PathLike, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
@@ -131,7 +141,11 @@ def _read_entries(path: PathLike, what: str, fields: Sequence[str], n_jobs: int 
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
     )
     kind = "run" if fields is RUN_FIELDS else "judgements"
-    entries = Entries(QueryIds(np.repeat(number.astype(np.uint32), lengths), names), documents, value, kind)
+    code = np.repeat(number.astype(np.uint32), lengths)
+    entries = Entries(QueryIds(code, names), documents, value, kind)
+    ranks = [part.rank for part in parts if part.rank is not None]
+    if ranks:
+        report(READ_RUN, contradicts(np.concatenate(ranks), value, code))
     return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}")
 
 
@@ -141,9 +155,10 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
     query, document = np.empty((2, len(text)), dtype=np.uint8)
     query_end, run_start = np.empty((2, n_lines), dtype=np.int64)
     document_end, value = np.empty(n_lines, dtype=np.int64), np.empty(n_lines)
+    rank = np.empty(n_lines) if fields is RUN_FIELDS else None
     stopped, n_rows, n_runs = trec_kernels.read_fields(
         data, len(fields), len(fields) - (2 if fields is RUN_FIELDS else 1),
-        query, query_end, run_start, document, document_end, value,
+        query, query_end, run_start, document, document_end, value, rank,
     )  # fmt: skip
     if b"\0" in text:
         stopped = min(stopped, text.rfind(b"\n", 0, text.index(b"\0")) + 1)
@@ -152,7 +167,7 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
     return _Rows(
         n_lines, wrong, b"" if wrong is None and n_rows == n_lines else text,
         _decoded(query, query_end[:n_runs]), np.diff(run_start[:n_runs], append=n_rows),
-        document[:used].copy(), document_end[:n_rows], value[:n_rows],
+        document[:used].copy(), document_end[:n_rows], value[:n_rows], None if rank is None else rank[:n_rows],
     )  # fmt: skip
 
 
@@ -178,6 +193,8 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
         raise ValueError(
             f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(parts)} {where}. {hint}"
         )
+    if "rank" in fields:
+        report(READ_RUN, rank_with_fraction(parts[fields.index("rank")].decode("utf-8", "replace"), where))
     field = "score" if "score" in fields else "relevance"
     value = parts[fields.index(field)].decode("utf-8", "replace")
     raise ValueError(f"{what} must have a finite decimal number as {field}. Got {echo(value)} {where}.")

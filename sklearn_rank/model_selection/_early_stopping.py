@@ -31,7 +31,7 @@ from sklearn_rank.model_selection._fit_arguments import (
     training_arguments,
 )
 from sklearn_rank.model_selection._fit_data import FitData
-from sklearn_rank.model_selection._response import RESPONSE, check_grades, expected_grade, predict_scores
+from sklearn_rank.model_selection._response import RESPONSE, check_grades, expected_grade, low_scores, predict_scores
 
 OnRound = Callable[[int, float], Any]
 
@@ -69,6 +69,7 @@ class Monitor:
 
     def record(self, y_score: ArrayLike) -> bool:
         """Add the scores of a round; whether training should stop after it."""
+        y_score = low_scores(y_score, [self.spec])
         iteration, value = len(self.curve), float(self._prepared.evaluate(y_score).mean()["metric"])
         self.curve.append(value)
         best = self.curve[self.best]

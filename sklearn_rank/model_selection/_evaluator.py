@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -16,11 +16,13 @@ from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.ids import ids_of
-from sklearn_rank._evaluation.all_relevant import warn_if_all_relevant
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._signs.doors import COMPARE, CROSS_VALIDATE, SEARCH
+from sklearn_rank._signs.models import models_twice
+from sklearn_rank._signs.sign import ON_SIGNS, Door, collected_signs, report, signs_of_systems
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_count
 from sklearn_rank._utils.echo import echo
@@ -42,6 +44,7 @@ from sklearn_rank.model_selection._folds import (
     query_folds,
     refuse_unused,
 )
+from sklearn_rank.model_selection._model_signs import look_at_frozen
 from sklearn_rank.model_selection._recommender_folds import (
     RecommenderFolds,
     check_interaction_cv,
@@ -52,7 +55,7 @@ from sklearn_rank.model_selection._recommender_folds import (
     refuse_arguments_of_rows,
 )
 from sklearn_rank.model_selection._routing import Metadata, consumes, with_row_arguments, with_weights_on_request
-from sklearn_rank.model_selection._scorer import get_scorers, signed
+from sklearn_rank.model_selection._scorer import get_scorers, metrics_of, signed
 from sklearn_rank.model_selection._search_fit import (
     check_scored,
     fit_with_metadata,
@@ -99,6 +102,9 @@ class RankingEvaluator:
     progress : bool, default=False
         Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds, with the first
         metric of the last one, and `search` that of scikit-learn (1.9 or later); needs the extra "progress".
+    signs : {"raise", "warn", "ignore"}, default="raise"
+        What to do where labels, ids or models do not mean what they seem to mean (``docs/signs.md``): refuse to decide
+        by the first metric, warn, or say nothing.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`, as `evaluate` takes them.
 
@@ -143,6 +149,7 @@ class RankingEvaluator:
         test: str = "t",
         correction: str | None = "holm",
         progress: bool = False,
+        signs: str = "raise",
         **keywords: Any,
     ) -> None:
         self._recommender = recommender_among(metrics)
@@ -162,7 +169,8 @@ class RankingEvaluator:
         self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
         check_n_jobs(n_jobs)
         BOOL.check("progress", progress, "RankingEvaluator")
-        self.progress = progress
+        ON_SIGNS.check("signs", signs, "RankingEvaluator")
+        self.progress, self.signs = progress, signs
 
     def _parse_metrics(self) -> dict[str, MetricSpec]:
         """Metrics by name, functions as they are now."""
@@ -255,6 +263,7 @@ class RankingEvaluator:
             )
         reporter = FoldReporter([type(estimator).__name__], len(data.folds), on_fold, self.progress)
         ready, tested, metrics = self._prepare(estimator, X, data), data.tested, data.tested.metrics
+        self._look(CROSS_VALIDATE, [ready], X, data)
         (of_model,) = reporter.collect(
             self._fit([ready], X, data, keep_estimator=return_estimator, score_train=return_train_score),
             lambda fold, result: signed(tested.mean(fold, result.output), metrics),
@@ -276,6 +285,8 @@ class RankingEvaluator:
         for part, values in of_part.items():
             scores |= {f"{part}_{name}": of_folds for name, of_folds in values.items()}
         pooled = None if tested.n_repeats is None else tested.evaluate(results)
+        if pooled is not None and isinstance(tested, OutOfFold):
+            tested.look(CROSS_VALIDATE, tested.y_score(results), self.signs)
         return CrossValidation(scores, pooled)
 
     @with_row_arguments
@@ -328,6 +339,7 @@ class RankingEvaluator:
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {echo(name)}", must_predict=self._recommender is None)
+        report(COMPARE, models_twice(estimators), self.signs)
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
         data = self._data(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
@@ -342,6 +354,7 @@ class RankingEvaluator:
         n_queries = tested.n_queries
         reporter = FoldReporter([*estimators], len(data.folds), on_fold, self.progress)
         models = [self._prepare(one, X, data, f"Model {echo(name)}") for name, one in estimators.items()]
+        self._look(COMPARE, models, X, data)
         collected = reporter.collect(self._fit(models, X, data), lambda fold, result: tested.mean(fold, result.output))
         by_model = dict(zip(estimators, collected, strict=True))
         failures = {
@@ -359,6 +372,10 @@ class RankingEvaluator:
         y_score = {}
         if isinstance(tested, OutOfFold):
             y_score = {name: tested.y_score(results) for name, results in complete.items()}
+            with signs_of_systems(COMPARE, self.signs) as seen:
+                for name, scores in y_score.items():
+                    with collected_signs() as seen[name]:
+                        tested.look(COMPARE, scores, self.signs)
         return Comparison(
             results={name: tested.evaluate(results) for name, results in complete.items()},
             y_score=y_score,
@@ -433,11 +450,12 @@ class RankingEvaluator:
             self._check_inside(ready.estimator, X, data)
             warn_of_objective(ready)
             refuse_lost_metadata(ready, data.metadata)
+            self._look_before_search(ready, search.scoring, X, data)
             if sample_weight is not None:
                 ready = with_weights_on_request(ready)
         if getattr(ready, "n_jobs", 1) is None:
             ready.set_params(n_jobs=self.n_jobs)
-        with progress_of_search(ready) if self.progress else nullcontext():
+        with progress_of_search(ready) if self.progress else nullcontext(), collected_signs():
             fit_with_metadata(ready, X, data.y, data.metadata)
         check_scored(ready)
         score_strictly(ready)
@@ -455,7 +473,6 @@ class RankingEvaluator:
             return FoldedData(*interaction_folds(self._recommender, check_interaction_cv(cv), X, y, time))
         y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
         folds = query_folds(cv, X, y, rows.number, metadata)
-        warn_if_all_relevant(rows.label_range, metrics)
         return FoldedData(y, metadata, OutOfFold(rows, folds, metrics))
 
     def _fit(self, models: list[Any], X: MatrixLike, data: FoldedData, **keep: bool) -> Generator[FoldResult]:
@@ -463,12 +480,28 @@ class RankingEvaluator:
         output = predict_rows if self._recommender is None else self._recommender.evaluate
         return fit_folds(models, X, data.y, data.metadata, data.folds, n_jobs=self.n_jobs, output=output, **keep)
 
+    def _look(self, door: Door, models: Iterable[Any], X: MatrixLike, data: FoldedData) -> None:
+        """Look for signs of all labels, ids and models, before any fit; users and items have none of these."""
+        if self._recommender is not None:
+            return
+        data.rows.look(door, self._parse_metrics(), signs=self.signs)
+        for model in models:
+            look_at_frozen(door, model, X, data.y, data.metadata["qid"], signs=self.signs)
+
+    def _look_before_search(self, search: Any, scoring: Any, X: MatrixLike, data: FoldedData) -> None:
+        """The same, of the metrics that the search decides by: those of its own scorers if it has some."""
+        metrics = self._parse_metrics()
+        specs = decided_by(metrics if scoring is None else metrics_of(scoring), getattr(search, "refit", True))
+        if specs:
+            data.rows.look(SEARCH, specs, signs=self.signs)
+        look_at_frozen(SEARCH, search, X, data.y, data.metadata["qid"], signs=self.signs)
+
     def _setup(self, data: FoldedData) -> SearchSetup:
         """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
         rows = data.rows
         scorers = self.scorers if rows.weight is None else self.scorers.set_score_request(sample_weight=True)
-        return SearchSetup(scorers, cv, len(rows.ids))
+        return SearchSetup(scorers.without_signs(), cv, len(rows.ids))
 
     def _prepare(self, estimator: Estimator, X: MatrixLike, data: FoldedData, name: str = "The estimator") -> Any:
         """The estimator as one that takes qid, or remembers pairs; its searches get scorers and splitter."""
@@ -526,3 +559,9 @@ def _check_and_group(
     metadata = {"qid": ids, "sample_weight": weight, "clusters": clusters, "time": time}
     rows = GroupedRows.of(y, ids, weight, by=by, clusters=clusters)
     return y, {name: values for name, values in metadata.items() if values is not None}, rows
+
+
+def decided_by(metrics: Mapping[str, MetricSpec], refit: Any) -> dict[str, MetricSpec]:
+    """The metrics, the one that a search decides by first."""
+    first = [refit] if isinstance(refit, str) and refit in metrics else []
+    return {name: metrics[name] for name in [*first, *metrics]}

@@ -70,6 +70,18 @@ class FittedQueries(FittedRows):
             columns[0] = (self.ids.astype(object), columns[0][1].astype(object))
         return FittedQueries(*(np.concatenate(pair) for pair in columns))
 
+    def n_same(self, X: MatrixLike, y: Any, qid: Any) -> int:
+        """Number of these queries that a test set has with the same labels and features."""
+        ids, indptr, order = group_rows(qid, len(y))
+        number = numbers_in(self.ids, ids)
+        seen = np.flatnonzero(number < len(self.ids))
+        known, rows = number[seen], project_rows(X)
+        same = (np.diff(indptr)[seen] == self.n_rows[known]) & (
+            _sums(hash_rows(y), indptr, order)[seen] == self.labels[known]
+        )
+        sums, size = (_sums(x, indptr, order)[seen] for x in (rows, np.abs(rows)))
+        return int(np.count_nonzero(same & (np.abs(sums - self.features[known]) <= TOLERANCE * size)))
+
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
         """Refuse a test set in which one of these queries has other rows; `before` are Pipelines around the model."""
         ids, indptr, order = group_rows(qid, len(y))

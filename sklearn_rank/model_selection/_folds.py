@@ -23,6 +23,7 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._signs.sign import Door
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -31,7 +32,7 @@ from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._fit_data import take_rows
 from sklearn_rank.model_selection._interaction_split import InteractionSplitter
-from sklearn_rank.model_selection._response import predict_scores
+from sklearn_rank.model_selection._response import low_scores, predict_scores
 from sklearn_rank.model_selection._routing import Metadata, consumes
 from sklearn_rank.model_selection._search_fit import fit_with_metadata
 from sklearn_rank.model_selection._split import QueryKFold
@@ -284,7 +285,7 @@ class OutOfFold:
 
     def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
         """Result over the queries that were tested; with repeats of the mean value of each query."""
-        y_score = self.y_score(results)
+        y_score = low_scores(self.y_score(results), self.metrics.values())
         if y_score.ndim == 2:
             return _mean_result([self._prepared(self.rows).evaluate(one) for one in y_score.T])
         tested = ~np.isnan(y_score)
@@ -294,11 +295,19 @@ class OutOfFold:
         """Mean of each metric in one test set; NaN without scores."""
         if y_score is None:
             return dict.fromkeys(self.metrics, np.nan)
-        return self._prepared(self.test_sets[fold]).evaluate(y_score).mean()
+        return self._prepared(self.test_sets[fold]).evaluate(low_scores(y_score, self.metrics.values())).mean()
+
+    def look(self, door: Door, y_score: Array, signs: str) -> None:
+        """Look for signs of scores, those of the first repeat."""
+        y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
+        tested = ~np.isnan(y_score)
+        rows, scores = (self.rows, y_score) if tested.all() else (self.tested, y_score[tested])
+        rows.look_at_scores(door, scores, self.metrics, signs=signs)
 
     def mean_train(self, fold: int, y_score: Array) -> dict[str, float]:
         """Mean of each metric in one training set."""
-        return self.rows.take(self.folds[fold][0]).evaluate(y_score, self.metrics).mean()
+        rows = self.rows.take(self.folds[fold][0])
+        return rows.evaluate(low_scores(y_score, self.metrics.values()), self.metrics).mean()
 
     def _prepared(self, rows: GroupedRows) -> PreparedMetrics:
         """Metrics of some rows, prepared for all models that score them."""

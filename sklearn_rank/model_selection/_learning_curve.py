@@ -16,6 +16,7 @@ from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._signs.doors import LEARNING_CURVE
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, random_of
 from sklearn_rank._utils.echo import echo
@@ -25,6 +26,7 @@ from sklearn_rank.model_selection._evaluator import FoldedData, RankingEvaluator
 from sklearn_rank.model_selection._folds import OutOfFold, query_folds
 from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import with_row_arguments
+from sklearn_rank.model_selection._scorer import metrics_of
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
@@ -109,10 +111,11 @@ def query_learning_curve(
         for (train, test), queries in zip(folds, drawn, strict=True)
         for size in sizes
     ]
+    rows.look(LEARNING_CURVE, metrics_of(evaluator.scorers))
     ready = evaluator._prepare(estimator, X, FoldedData(y, {"qid": number}, OutOfFold(rows, parts, {})))
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(
-            ready, X, y, cv=parts, scoring=evaluator.scorers, params={"qid": number},
+            ready, X, y, cv=parts, scoring=evaluator.scorers.without_signs(), params={"qid": number},
             n_jobs=n_jobs, return_train_score=True, error_score="raise",
         )  # fmt: skip
     shape = len(folds), len(sizes)

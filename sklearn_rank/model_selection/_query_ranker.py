@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,11 +22,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
+from sklearn_rank._signs.doors import RANKER
+from sklearn_rank._signs.rows import look_at_evidence
+from sklearn_rank._signs.sign import ON_SIGNS
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real, random_of
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, FitMethod, as_task, model_task
@@ -106,6 +113,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         Which queries are drawn, whatever the order of the rows. With an int, those of a smaller `max_queries` are among
         those of a larger one.
+    signs : {"raise", "warn", "ignore"}, default="raise"
+        What to do where labels or ids do not mean what they seem to mean (``docs/signs.md``): refuse to choose a round
+        by `eval_metric`, warn, or say nothing.
 
     Attributes
     ----------
@@ -172,6 +182,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         early_stopping_rounds: int | None = None,
         max_queries: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        signs: str = "raise",
     ) -> None:
         self.estimator = estimator
         self.eval_fraction = eval_fraction
@@ -179,6 +190,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.early_stopping_rounds = early_stopping_rounds
         self.max_queries = max_queries
         self.random_state = random_state
+        self.signs = signs
 
     @with_row_arguments
     @named_arguments
@@ -242,12 +254,23 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 own.refuse_varying_weights(takes)
                 refuse_trained_on(data.ids, own.ids)
                 validation, self.eval_qid_ = own.take_all(), own.ids
+            if validation is not None:
+                self._look([data] if eval_set is None else [data, own])
         model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
         with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
             self._train(model, train, validation, on_round)
         self._fitted_queries = None if qid is None else FittedQueries.of(data)
         return self
+
+    def _look(self, parts: Sequence[QueryData]) -> None:
+        """Look for signs of labels and ids in all queries, those that are held out and those that are trained on."""
+        spec = stopping_metric(self)
+        if spec is None:
+            return
+        metrics = {str(spec): spec}
+        rows = [GroupedRows(column(as_floats(part.y, "y")), part.ids, part.indptr, part.order) for part in parts]
+        look_at_evidence(RANKER, [one.evidence(metrics) for one in rows], metrics, compute, signs=self.signs)
 
     def _check_parameters(self, eval_set: Any, on_round: Any) -> None:
         """Refuse parameters that are out of range, or do not go together."""
@@ -260,6 +283,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                     f"The {echo(name)} parameter of QueryRanker must be an int >= 1, or None. Got {echo(value)}."
                 )
         RANDOM_STATE.check("random_state", self.random_state, "QueryRanker")
+        ON_SIGNS.check("signs", self.signs, "QueryRanker")
         fraction = self.eval_fraction
         if fraction is not None and not (is_real(fraction) and 0 < fraction < 1):
             raise ValueError(

@@ -6,7 +6,7 @@ Uses the public API of scikit-learn alone.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sklearn_rank._engine.columns import check_features
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import is_key
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 
@@ -110,6 +112,25 @@ def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> ND
         return np.asarray(probability @ grades)
     of_second = probability if probability.ndim == 1 else probability[:, 1]
     return np.asarray(grades[0] + of_second * (grades[1] - grades[0]))
+
+
+def low_scores(y_score: Any, specs: Iterable[MetricSpec]) -> Any:
+    """Scores with -inf, which a model may predict, below all others: elsewhere it means that nothing was retrieved.
+
+    Metrics that compare predictions with labels refuse it.
+    """
+    scores = np.asarray(as_numpy(y_score))
+    if scores.dtype.kind != "f" or not np.isneginf(scores).any():
+        return y_score
+    if any(spec.metric.pointwise and spec.metric.finite for spec in specs):
+        return y_score
+    scores = scores.astype(np.float64)
+    lowest = float(scores[scores > -np.inf].min(initial=np.inf))
+    below = lowest - max(1.0, abs(lowest)) if lowest < np.inf else 0.0
+    # There is no room below: ranks are in the same order.
+    if below == -np.inf:
+        return np.unique(scores, return_inverse=True)[1].reshape(scores.shape).astype(np.float64)
+    return np.where(scores > -np.inf, scores, below)
 
 
 def check_grades(classes: Any, estimator: Any) -> NDArray[np.float64]:

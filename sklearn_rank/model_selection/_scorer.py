@@ -5,6 +5,7 @@ Uses the public API of scikit-learn alone.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,14 +21,18 @@ from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec
+from sklearn_rank._signs.doors import SCORER
+from sklearn_rank._signs.rows import look
+from sklearn_rank._signs.sign import collected_signs, report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._fitted_queries import check_test_queries
-from sklearn_rank.model_selection._response import RESPONSE, check_response_method, predict_scores
+from sklearn_rank.model_selection._model_signs import check_model
+from sklearn_rank.model_selection._response import RESPONSE, check_response_method, low_scores, predict_scores
 
 
 def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
@@ -87,7 +92,7 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
         **keywords,
     )
     scorer.__class__ = _RankingScorer
-    scorer.__name__, scorer.meaning = _signed_name(spec), spec.meaning
+    scorer.__name__, scorer.meaning, scorer.spec = _signed_name(spec), spec.meaning, spec
     with sklearn.config_context(enable_metadata_routing=True):
         return scorer.set_score_request(qid=True)
 
@@ -101,13 +106,18 @@ class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
 
     __name__: str
     meaning: str
+    spec: MetricSpec
 
     def _score(self, method_caller: Any, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, **kwargs: Any) -> Any:
         def scores(estimator: Estimator, _: Any, X: MatrixLike, **keywords: Any) -> Any:
-            return predict_scores(estimator, X, self._response_method, method_caller)
+            y_score = predict_scores(estimator, X, self._response_method, method_caller)
+            return low_scores(y_score, [self.spec])
 
-        check_test_queries(estimator, X, y_true, kwargs.get("qid"))
-        return super()._score(scores, estimator, X, y_true, **kwargs)
+        check_model(SCORER, estimator, X, y_true, kwargs.get("qid"))
+        with collected_signs() as seen:
+            value = super()._score(scores, estimator, X, y_true, **kwargs)
+        report(SCORER, seen)
+        return value
 
     def __repr__(self) -> str:
         """Name of the metric, as `get_scorer` reads it."""
@@ -232,6 +242,8 @@ class RankingScorers:
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
         self._specs, self.names = parse_signed(metrics, **keywords)
         self._requests: dict[str, Any] = {"qid": True}
+        # Whether it looks for signs of rows.
+        self._looks = True
 
     @named_arguments
     def __call__(
@@ -243,10 +255,13 @@ class RankingScorers:
         sample_weight: ArrayLike | None = None,
     ) -> dict[str, float]:
         """Values of all metrics; higher is better."""
-        check_test_queries(estimator, X, y, qid)
-        y_score = predict_scores(estimator, X, self.response_method)
+        check_model(SCORER, estimator, X, y, qid)
+        y_score = low_scores(predict_scores(estimator, X, self.response_method), self._specs.values())
         queries = read(y, y_score, qid=qid, sample_weight=sample_weight)
-        return self._signed(evaluate_queries(queries, self._specs, queries.qid, queries.weight, None))
+        result = evaluate_queries(queries, self._specs, queries.qid, queries.weight, None)
+        if self._looks:
+            look(SCORER, queries, self._specs, compute, y_true=y)
+        return self._signed(result)
 
     def prepare(self, rows: GroupedRows) -> PreparedMetrics:
         """Metrics of rows that are scored again and again, for `score_rows`."""
@@ -254,7 +269,17 @@ class RankingScorers:
 
     def score_rows(self, estimator: Estimator, X: MatrixLike, rows: PreparedMetrics) -> dict[str, float]:
         """Values of all metrics on rows that are prepared, where it is known that no query is cut in two."""
-        return self._signed(rows.evaluate(predict_scores(estimator, X, self.response_method)))
+        return self.score_predictions(predict_scores(estimator, X, self.response_method), rows)
+
+    def score_predictions(self, y_score: ArrayLike, rows: PreparedMetrics) -> dict[str, float]:
+        """The same of what a model predicts for these rows."""
+        return self._signed(rows.evaluate(low_scores(y_score, self._specs.values())))
+
+    def without_signs(self) -> RankingScorers:
+        """A copy for a caller that has looked for signs in all rows, and not in those of a fold."""
+        scorers = copy.copy(self)
+        scorers._looks = False
+        return scorers
 
     def _signed(self, result: Evaluation) -> dict[str, float]:
         """Means, those of errors negative."""
@@ -328,6 +353,13 @@ def parse_signed(metrics: MetricsLike, **keywords: Any) -> tuple[dict[str, Metri
 def signed(means: Mapping[str, float], metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
     """Means as scorers have them: those of errors negative."""
     return {name: means[name] if spec.metric.greater_is_better else -means[name] for name, spec in metrics.items()}
+
+
+def metrics_of(scoring: Any) -> dict[str, MetricSpec]:
+    """Metrics of scorers of this library, by the names of what they return; none of others."""
+    if isinstance(scoring, RankingScorers):
+        return dict(zip(scoring.names, scoring._specs.values(), strict=True))
+    return {scoring.__name__: scoring.spec} if isinstance(scoring, _RankingScorer) else {}
 
 
 def _signed_name(spec: MetricSpec) -> str:

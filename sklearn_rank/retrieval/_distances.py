@@ -38,6 +38,9 @@ SMALL_FEATURES = 1e-100
 SHORT_VECTOR = 1e-150
 """Length whose square is far above the smallest numbers, which are rounded more than others."""
 
+COMPARED_ITEMS = 8
+"""Items between which a function of the user is tried."""
+
 CODES_PER_PART = 2**16
 """Rows of codes that are checked at a time."""
 
@@ -54,6 +57,7 @@ class Distances:
 
     A product of matrices does not give equal items equal numbers. ``of_pairs(query, item)``, unless it is None,
     computes the same pair by pair, which does, and `slack` is how far both may be apart, for each query.
+    `between_items` are those of the first items from each other, by a function of the user.
     """
 
     of: Callable[[slice], NDArray[Any]]
@@ -61,6 +65,7 @@ class Distances:
     n_items: int
     of_pairs: Callable[[Index, Index], Array] | None = None
     slack: Array | None = None
+    between_items: Array | None = None
 
 
 def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Distances:
@@ -92,8 +97,21 @@ def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str,
         )
     if numeric:
         return _products(distance, queries, items)
-    of = _hamming(queries, items) if built_in else _pairwise(distance, queries, items, dict(params))
-    return Distances(of, queries.shape[0], items.shape[0])
+    if built_in:
+        return Distances(_hamming(queries, items), queries.shape[0], items.shape[0])
+    of, between = _pairwise(distance, queries, items, dict(params)), None
+    if callable(distance):
+        between = _between(distance, items[:COMPARED_ITEMS], params)
+    return Distances(of, queries.shape[0], items.shape[0], between_items=between)
+
+
+def _between(distance: Any, items: Any, params: Mapping[str, Any]) -> Array | None:
+    """Distances of items from each other; None if the function fails."""
+    try:
+        return np.asarray(pairwise_distances(items, items.copy(), metric=distance, **params), dtype=np.float64)
+    # A function of the user may fail in any way, and where it is needed the error is raised.
+    except Exception:
+        return None
 
 
 def _features(features: Any, name: str, numeric: bool) -> Any:

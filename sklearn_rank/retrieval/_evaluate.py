@@ -25,6 +25,9 @@ from sklearn_rank._engine.queries import InputNames, LazyQueries, Queries
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._signs.distances import largest_for_equal
+from sklearn_rank._signs.doors import RETRIEVAL
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
@@ -145,6 +148,8 @@ def evaluate_retrieval(
     check_n_jobs(n_jobs)
     distances = make_distances(distance, query_features, database_features, distance_params or {})
     n_queries, n_items = distances.n_queries, distances.n_items
+    if distances.between_items is not None:
+        report(RETRIEVAL, largest_for_equal(distances.between_items, distance))
     if n_items > MOST_ITEMS:
         raise ValueError(
             f"The database can have {MOST_ITEMS} items at most, whose places take 31 bits. Got {n_items}. "
@@ -169,9 +174,10 @@ def evaluate_retrieval(
         search(distances, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
     )
     if not progress:
-        return evaluate_queries(batches, specs, ids, weight, n_jobs)
+        return evaluate_queries(batches, specs, ids, weight, n_jobs, door=RETRIEVAL)
     with import_tqdm()(total=n_queries, unit=" queries") as bar:
-        return evaluate_queries(replace(batches, done=bar.update), specs, ids, weight, n_jobs, kept=batches)
+        shown = replace(batches, done=bar.update)
+        return evaluate_queries(shown, specs, ids, weight, n_jobs, kept=batches, door=RETRIEVAL)
 
 
 def in_words(batches: LazyQueries) -> LazyQueries:

@@ -13,6 +13,9 @@ from sklearn_rank._engine.sparse import Judgements, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._signs.distances import neighbors_worst_first
+from sklearn_rank._signs.doors import NEIGHBORS
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import BOOL, is_count
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
@@ -116,6 +119,8 @@ def score_neighbors(
     check_positions(indices=indices, distances=distances)
     check_order(of_queries, {"database_labels": database_labels}, exclude_self)
     near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
+    if distances is not None:
+        report(NEIGHBORS, neighbors_worst_first(near, items, higher_is_nearer))
     true = None if true_indices is None else _indices(true_indices, "true_indices")
     n_items = _n_items(items, true, n_database, database_labels, relevance)
     if exclude_self:
@@ -134,7 +139,7 @@ def score_neighbors(
     check_ids(ids, indices=indices, query_labels=query_labels, relevance=relevance)
     lists = _matrix(items, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
-    return evaluate_queries(in_words(batches), specs, ids, weight, n_jobs)
+    return evaluate_queries(in_words(batches), specs, ids, weight, n_jobs, door=NEIGHBORS)
 
 
 def scores_of_lists(indices: Any, n_documents: int) -> Any:

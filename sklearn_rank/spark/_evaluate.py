@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,13 +23,17 @@ from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._signs.doors import SPARK
+from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.rows import look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.spark._shipping import Shipped
 from sklearn_rank.spark._table import TableColumn, check_frame, read_value_table, result_schema, table_schema
-from sklearn_rank.spark._worker import evaluate_partition, parts_name, result_columns, value_columns
+from sklearn_rank.spark._worker import SIGNS, evaluate_partition, parts_name, result_columns, value_columns
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBER_TYPES = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
@@ -105,16 +109,19 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     >>> evaluate(data, metrics=["mrr", "p@1"]).mean()
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    rows, (specs, names) = _prepared(data, column_arguments(data, **columns))
+    request = column_arguments(data, **columns)
+    rows, (specs, names) = _prepared(data, request)
     schema = result_schema(len(specs), rows.schema[names.qid].dataType, names.sample_weight is not None)
-    table = _map(rows, names, specs, assume_grouped, result_columns, schema).toArrow()
+    score_name = str(request.names.y_score)
+    table = _map(rows, names, specs, assume_grouped, result_columns, schema, score_name).toArrow()
     if not len(table):
         refuse_no_rows("a Spark DataFrame")
     ids, indptr, _ = group_rows(read_column(table, "qid"), len(table))
     if len(ids) < len(table):
         refuse_cut_queries(f"query {echo(ids[np.diff(indptr) > 1][:1].tolist()[0])} in two partitions")
     order = np.argsort(ids, kind="stable")
-    values = {name: table[name].to_numpy()[order] for name in table.column_names if name != "qid"}
+    _look(table[SIGNS].drop_null().to_pylist(), specs, score_name)
+    values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", SIGNS)}
     return result_from_columns(specs, values, ids[order], values.get("weight"))
 
 
@@ -162,10 +169,23 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     |  b|1.0|1.0|
     +---+---+---+
     """
-    rows, (specs, names) = _prepared(data, column_arguments(data, **columns))
+    return _values(data, column_arguments(data, **columns), assume_grouped)
+
+
+def _values(data: Any, request: ColumnRequest, assume_grouped: bool, *, with_signs: bool = False) -> Any:
+    """Table of values, and of what its parts show of signs."""
+    rows, (specs, names) = _prepared(data, request)
     id_type = rows.schema[names.qid].dataType
     schema = table_schema(specs, id_type, names.sample_weight is not None, once=not assume_grouped)
-    return _map(rows, names, specs, assume_grouped, value_columns, schema)
+    score_name = None
+    if with_signs:
+        schema, score_name = schema.add(SIGNS, "string"), str(request.names.y_score)
+    return _map(rows, names, specs, assume_grouped, value_columns, schema, score_name)
+
+
+def _look(parts: Iterable[str], specs: Mapping[str, MetricSpec], score_name: str) -> None:
+    """Report the signs that parts show."""
+    look_at_evidence(SPARK, map(Evidence.from_json, parts), specs, compute, name=score_name)
 
 
 @named_arguments
@@ -214,20 +234,25 @@ def mean(
     if metrics is None:
         refuse_options({"assume_grouped": assume_grouped, **columns})
     else:
-        data = per_query(data, metrics=metrics, assume_grouped=assume_grouped, **columns)
+        request = column_arguments(data, metrics=metrics, **columns)
+        data = _values(data, request, assume_grouped, with_signs=True)
     table = read_value_table(data, "data", "mean")
     weight = "1D" if table.weight is None else f"`{table.weight}`"
     n_queries = "count(1)" if table.once else f"count(distinct `{table.qid}`)"
     expressions = ["count(1)", n_queries, f"min({weight})", f"max({weight})"]
     for name, column in table.columns.items():
         expressions += _sums(name, column, weight if column.metric.weighted else "1D")
-    (row,) = table.frame.selectExpr(*expressions).collect()
-    n_rows, n_distinct, lowest, highest, *sums = row
+    # The evidence is the last column of rows that were evaluated here, and nulls are no part of a list.
+    parts = "array()" if metrics is None else f"collect_list(`{len(table.frame.columns) - 1}`)"
+    (row,) = table.frame.selectExpr(*expressions, parts).collect()
+    n_rows, n_distinct, lowest, highest, *sums, parts = row
     if n_rows == 0:
         refuse_no_rows("a Spark DataFrame")
     if n_distinct < n_rows:
         refuse_cut_queries(f"{n_rows} rows of {n_distinct} queries")
     refuse_bad_weight(np.array([lowest, highest]))
+    if metrics is not None:
+        _look(parts, request.specs, str(request.names.y_score))
     numbers = np.array([0.0 if x is None else x for x in sums]).reshape(-1, 3, 1)
     of_metrics = zip(table.metrics.items(), numbers, strict=True)
     return {name: mean_of_sums(metric, PartialSums(*of_metric)) for (name, metric), of_metric in of_metrics}
@@ -273,11 +298,12 @@ def _map(
     assume_grouped: bool,
     columns_of: Callable[[Evaluation, Mapping[str, MetricSpec]], dict[str, Any]],
     schema: Any,
+    score_name: str | None,
 ) -> Any:
-    """Evaluate complete queries on the workers."""
+    """Evaluate complete queries on the workers; with the name of the column of scores, look for signs there."""
     if not assume_grouped:
         rows = rows.repartition(names.qid)
-    worker = partial(evaluate_partition, names=names, specs=specs, columns_of=columns_of)
+    worker = partial(evaluate_partition, names=names, specs=specs, columns_of=columns_of, score_name=score_name)
     return rows.sortWithinPartitions(names.qid).mapInArrow(Shipped(worker), schema)
 
 

@@ -22,6 +22,8 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]
+SIGNS = "_signs"
+"""Column of the evidence of a part, which the table of a user does not have."""
 PARTS = ("numerator", "denominator", "defined")
 """Fields of the column that a pooled mean is made of."""
 
@@ -53,8 +55,12 @@ def evaluate_partition(
     names: ColumnNames,
     specs: Specs,
     columns_of: Callable[[Evaluation, Specs], dict[str, Any]] = value_columns,
+    score_name: str | None = None,
 ) -> Iterator[Any]:
-    """Yield record batches with the id, the columns and the weight of each query."""
+    """Yield record batches with the id, the columns and the weight of each query.
+
+    With the name of the column of scores there is a column of what parts show of signs.
+    """
     import pyarrow as pa
 
     batches = (batch for batch in batches if batch.num_rows)
@@ -64,12 +70,16 @@ def evaluate_partition(
     validator = BatchValidator(names, specs.values(), assume_grouped=True, n_jobs=1)
     rows = _validate(validator, chain([first], batches), names, specs)
     id_type = first.schema.field(names.qid).type
-    for part, _, _ in evaluate_parts(adjacent_queries(rows), _in_one_order, specs, n_jobs=1):
+    parts = evaluate_parts(adjacent_queries(rows), _in_one_order, specs, n_jobs=1, name=score_name)
+    for part, evidence, _ in parts:
         # Queries come in the order of their numbers.
         start, stop = int(part.qid[0]), int(part.qid[-1]) + 1
         columns = {"qid": pa.array(validator.seen.ids_between(start, stop), type=id_type)} | columns_of(part, specs)
         if validator.weight is not None:
             columns["weight"] = pa.array(validator.weight[start:stop])
+        if score_name is not None:
+            # One of the queries carries what the part shows.
+            columns[SIGNS] = pa.array([evidence.to_json(), *[None] * (stop - start - 1)], type=pa.string())
         yield pa.record_batch(columns)
 
 

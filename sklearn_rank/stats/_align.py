@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._metric.names import direction_of
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
@@ -158,9 +159,18 @@ def align(
         )
     if cluster is not None:
         refuse_one_cluster(function_name, cluster)
-    better = first.greater_is_better if options.greater_is_better is None else options.greater_is_better
+    better = options.greater_is_better
+    if better is None:
+        better = _direction(results) if first.metric is None else first.greater_is_better
     is_binary = all(one.is_binary for one in read)
     return Aligned(values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary)
+
+
+def _direction(series: Mapping[str, Any]) -> bool:
+    """Whether higher values are better, by the name that a Series has: a column of a result is named by its metric."""
+    names = (getattr(values, "name", None) for values in series.values())
+    name = next((name for name in names if isinstance(name, str)), None)
+    return name is None or direction_of(name, argument="greater_is_better=False")
 
 
 def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function_name: str) -> None:

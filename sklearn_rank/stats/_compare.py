@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from sklearn_rank.stats._proportions import Interval
 from sklearn_rank.stats._samples import Paired, Unpaired, is_skewed
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
 from sklearn_rank.stats._weights import WeightLike
+
+EQUAL_DIFFERENCES = 1e-12
+"""Share of a difference below which its standard error is rounding."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,13 +116,24 @@ class ComparisonResult(TableReport):
         n = n if self.n_clusters is None else f"{n} in {self.n_clusters} clusters"
         return f"{self.metric or 'a metric'} of a less that of b, {n}, test {self.test!r}, {self.alternative}"
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the difference is the same for every query, so that p and the interval say nothing of others."""
+        return self.difference != 0 and self.standard_error <= EQUAL_DIFFERENCES * abs(self.difference)
+
     def _notes(self) -> list[str]:
-        notes = ["The interval is Newcombe's, of a difference of success rates."]
-        return notes * (self.interval_method == "newcombe") + [skew_note()] * self.is_skewed
+        notes = ["The interval is Newcombe's, of a difference of success rates."] * (self.interval_method == "newcombe")
+        return notes + [skew_note()] * self.is_skewed + [constant_note()] * self.is_constant
 
     def _tables(self) -> list[Table]:
         row = self.row()
         return [Table(PAIR_COLUMNS[: len(row)], (row,))]
+
+
+def constant_note(pairs: Sequence[str] = ()) -> str:
+    """What is said of a difference that no query changes, in one comparison or in some pairs."""
+    of = f" of {', '.join(pairs)}" if pairs else ""
+    return f"The difference{of} is the same for every query, so p and the interval do not say what others would show."
 
 
 PAIR_COLUMNS = ("difference", "low", "high", "p", "effect", "won", "tied", "lost")
@@ -167,7 +182,7 @@ def compare(
     missing : "raise" or float, default="raise"
         Value of a query that one system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        For `won` and `lost`. None: as the metric says, True for arrays.
+        For `won` and `lost`. None: as the metric says, which for a pandas Series is its name; True for arrays.
     n_resamples : int, default=9999
         Resamples of ``"randomization"`` and ``"permutation"``, which are exact if there are no more ways than that, and
         of ``"bootstrap"``. Where all differences are of one size, such as those of success rates, ``"randomization"``
@@ -267,6 +282,16 @@ def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Alig
         is_weighted=aligned.weight is not None,
         is_skewed=method != "newcombe" and is_skewed(sample),
     )
+
+
+def interval_at(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned, level: float) -> Interval:
+    """Interval of the difference of two systems at another level."""
+    sample = Paired(a, b, aligned.cluster, aligned.weight) if TESTS[options.test].paired else Unpaired(a, b)
+    if options.test == "bootstrap" and (drawn := run_test(sample, replace(options, confidence_level=level)).interval):
+        return drawn
+    return difference_interval(
+        sample, is_binary=aligned.is_binary, confidence_level=level, alternative=options.alternative
+    )[1]
 
 
 def _counts(d: Array, greater_is_better: bool) -> tuple[int, int, int]:

@@ -15,12 +15,21 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import LabelledName, Table, TableReport, cell, shorten
-from sklearn_rank._utils.typing import RandomState
-from sklearn_rank.stats._align import align
+from sklearn_rank._utils.typing import Array, RandomState
+from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._compare import PAIR_COLUMNS, ComparisonResult, check_options, check_test, compare_values
+from sklearn_rank.stats._compare import (
+    PAIR_COLUMNS,
+    ComparisonResult,
+    check_options,
+    check_test,
+    compare_values,
+    constant_note,
+    interval_at,
+)
 from sklearn_rank.stats._corrections import adjust_pvalues, tukey
 from sklearn_rank.stats._intervals import skew_note
+from sklearn_rank.stats._proportions import Interval
 from sklearn_rank.stats._samples import exact_mean, sums_by_cluster
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 from sklearn_rank.stats._weights import WeightLike
@@ -51,6 +60,9 @@ class MultipleComparison(TableReport):
     baseline : str or None
     greater_is_better : bool
         Whether a higher value of the metric is better.
+    intervals : dict of (str, str) to (float, float)
+        Interval of each pair at the level that belongs to its corrected p: it leaves out 0 where that is below 1 less
+        the confidence level. These are printed; `comparisons` has those of each pair by itself.
     """
 
     metric: str | None
@@ -62,6 +74,7 @@ class MultipleComparison(TableReport):
     corrected: dict[tuple[str, str], float]
     greater_is_better: bool = True
     n_queries: dict[str, int] = field(default_factory=dict)
+    intervals: dict[tuple[str, str], Interval] = field(default_factory=dict)
 
     def corrected_pvalue(self, a: str, b: str) -> float:
         """Corrected p-value of a pair; of a two-sided comparison in either order.
@@ -103,7 +116,12 @@ class MultipleComparison(TableReport):
 
     def _notes(self) -> list[str]:
         skewed = [f"{a} - {b}" for (a, b), pair in self.comparisons.items() if pair.is_skewed]
-        return [skew_note(skewed)] if skewed else []
+        constant = [f"{a} - {b}" for (a, b), pair in self.comparisons.items() if pair.is_constant]
+        notes = [skew_note(skewed)] * bool(skewed) + [constant_note(constant)] * bool(constant)
+        is_corrected = any(
+            interval != self.comparisons[pair].confidence_interval for pair, interval in self.intervals.items()
+        )
+        return notes + ["Intervals are at the level of the corrected p."] * is_corrected
 
     def _tables(self) -> list[Table]:
         return self._decisive(lambda name: name)
@@ -117,7 +135,7 @@ class MultipleComparison(TableReport):
         columns = ("a", "b", "difference", f"{100 * level:g} % interval", "p corrected", "won", "lost")
         rows = []
         for (a, b), pair in self.comparisons.items():
-            low, high = map(cell, pair.confidence_interval)
+            low, high = map(cell, self.intervals.get((a, b), pair.confidence_interval))
             counts = () if pair.won is None else (pair.won, pair.lost)
             rows.append((written(a), written(b), pair.difference, f"[{low}, {high}]", self.corrected[a, b], *counts))
         means = tuple((written(name), self.n_queries[name], mean) for name, mean in self.means.items())
@@ -168,7 +186,7 @@ def compare_all(
     missing : "raise" or float, default="raise"
         Value of a query that a system lacks; ``nan`` leaves it out.
     greater_is_better : bool, default=None
-        For `won` and `lost`. None: as the metric says, True for arrays.
+        For `won` and `lost`. None: as the metric says, which for a pandas Series is its name; True for arrays.
     n_resamples : int, default=9999
         As in `compare`, and of Tukey's HSD.
     random_state : int, RandomState, Generator or None, default=None
@@ -232,10 +250,25 @@ def compare_all(
         corrected = adjust_pvalues([result.pvalue for result in compared.values()], correction)
     means = {name: exact_mean(x, aligned.weight) for name, x in values.items()}
     by_pair = dict(zip(compared, corrected.tolist(), strict=True))
+    intervals = {
+        (a, b): _corrected_interval(values[a], values[b], options, aligned, one, by_pair[a, b], len(pairs))
+        for (a, b), one in compared.items()
+    }
     return MultipleComparison(
         aligned.metric, test, correction, baseline, means, compared, by_pair, aligned.greater_is_better,
-        {name: len(x) for name, x in values.items()},
+        {name: len(x) for name, x in values.items()}, intervals,
     )  # fmt: skip
+
+
+def _corrected_interval(
+    a: Array, b: Array, options: ComparisonOptions, aligned: Aligned, result: ComparisonResult, corrected: float,
+    n_pairs: int,
+) -> Interval:  # fmt: skip
+    """Interval of a pair whose p was corrected: by what p has grown, the chance to miss is smaller."""
+    if corrected <= result.pvalue:
+        return result.confidence_interval
+    share = result.pvalue / corrected if result.pvalue > 0 else 1 / n_pairs
+    return interval_at(a, b, options, aligned, 1 - (1 - options.confidence_level) * share)
 
 
 def check_plan(

@@ -363,6 +363,7 @@ def test_long_values_are_shortened():
     assert len(str(error.value)) < 400
 
 
+@pytest.mark.filterwarnings("ignore:A label has the gain")
 def test_gains_of_two_to_the_label_end_at_1000():
     assert dcg_score([1000, 0], [2, 1], qid=["a", "a"]) == 2.0**1000
     with pytest.raises(ValueError, match=r"must not be above 1000; use gain='linear'.* Got 1000\.5"):

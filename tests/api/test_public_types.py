@@ -8,7 +8,10 @@ from registry import together
 
 MODULES = {
     name: importlib.import_module(f"sklearn_rank{name}")
-    for name in ("", *map(".{}".format, "batches display io metrics model_selection results retrieval stats".split()))
+    for name in (
+        "",
+        *map(".{}".format, "batches display exceptions io metrics model_selection results retrieval stats".split()),
+    )
 }
 PUBLIC = {
     f"{m}.{n}": getattr(module, n)

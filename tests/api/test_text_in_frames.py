@@ -48,7 +48,7 @@ def test_tables(columns):
 def test_names_of_models():
     X, y, qid = np.arange(12.0)[:, None], np.arange(12) % 3 % 2, np.repeat([CAFE, "a", "b", "c"], 3)
     evaluator = RankingEvaluator(metrics="mrr", cv=2)
-    frame = evaluator.compare(dict.fromkeys(NAMES, LinearRegression()), X, y, qid=qid).to_frame()
+    frame = evaluator.compare({name: LinearRegression() for name in NAMES}, X, y, qid=qid).to_frame()
     assert frame.columns.tolist() == [(name, "mrr") for name in NAMES]
     assert CAFE in frame.index
 

@@ -175,6 +175,7 @@ MIXED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:A label has the gain")
 @pytest.mark.parametrize("case", MIXED)
 def test_files_of_several_types_are_read_as_batches_in_memory(case, tmp_path):
     dataset = pytest.importorskip("pyarrow.dataset")
@@ -273,6 +274,7 @@ def test_weights_in_some_batches_alone(first):
 
 
 @pytest.mark.parametrize("assume_grouped", [False, True])
+@pytest.mark.filterwarnings("ignore:Every query has one row")
 def test_weights_of_many_queries_at_once(assume_grouped):
     y, weight = np.arange(1100) % 2, np.arange(1.0, 1101.0)
     result = evaluate_batches([(y, y, np.arange(1100), weight)], metrics="p@1", assume_grouped=assume_grouped)

@@ -80,6 +80,7 @@ def test_lists():
 
 
 @pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.filterwarnings("ignore:Every query has one row")
 def test_many_ids_are_numbered(at_once, grouped):
     qid = np.random.default_rng(0).permutation(5000) * 2**40
     data = (np.ones(5000), np.ones(5000), qid)

@@ -10,6 +10,7 @@ import pytest
 
 from sklearn_rank import evaluate
 from sklearn_rank.boosting import catboost_metric, lightgbm_metric, xgboost_metric
+from sklearn_rank.exceptions import RankingWarning
 
 Y, SCORES, SIZES = np.array([0.0, 1, 1, 0, 2]), np.array([2.0, 1, 2, 1, 3]), np.array([2, 2, 1])
 POOL = SimpleNamespace(get_group_id_hash=lambda: np.repeat([7, 3, 9], SIZES), get_label=lambda: Y)
@@ -93,10 +94,10 @@ def test_one_metric_in_several_threads():
 
 def test_all_documents_relevant():
     """Said once for each data set, not in each round."""
-    metric, y = lightgbm_metric("map"), Y + 1
-    with pytest.warns(UserWarning, match="Every document is relevant"):
-        metric(y, SCORES, None, SIZES)
-    metric(y, SCORES, None, SIZES)
+    metric, y, sizes = lightgbm_metric("map"), np.tile([1.0, 2, 3], 20), np.full(20, 3)
+    with pytest.warns(RankingWarning, match="every document is relevant"):
+        metric(y, -y, None, sizes)
+    metric(y, -y, None, sizes)
 
 
 def test_labels_changed_in_place_are_seen():

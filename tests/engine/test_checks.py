@@ -420,6 +420,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:A label has the gain")
 @pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("change", CHANGES)
 def test_other_rows(change):

@@ -11,6 +11,7 @@ def test_means_have_the_digits_of_fsum(metric):
     assert relative(*means(metric, 3000)) <= LIMIT
 
 
+@pytest.mark.filterwarnings("ignore:.*look swapped")
 @pytest.mark.parametrize(
     ("kind", "size", "limit"),
     [(long_query, 100_000, LIMIT / 10), (tied_cascades, 150, LIMIT), (tied_joint, 200, LIMIT)],

@@ -248,7 +248,7 @@ def test_sums_over_queries_beyond_the_range_of_a_float(otherwise, weight, eagerl
 # --- calls after each other, and at the same time ------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:Every document is relevant:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*cannot tell good rankings", "ignore:Every query has one row")
 def test_a_plan_serves_larger_and_smaller_calls_in_turn(remembered, eagerly, runs):
     """And forgets ties, labels and longer lists of the call before."""
     names = ["ndcg@2", "ndcg", "map@3", "err@5", "q(beta=2)", "kendall", "p(ties=worst)@4"]
@@ -322,6 +322,7 @@ def test_a_remembered_plan_keeps_small_arrays_alone(n_jobs, block, runs, monkeyp
     assert runs[-1]._kept
 
 
+@pytest.mark.filterwarnings("ignore:Every query has one row")
 def test_many_cutoffs_are_many_numbers(runs):
     """Of few rows, where each is a query."""
     y_true, y_score, _ = rows(lengths=[3000])

@@ -7,6 +7,7 @@ from registry import Data, data_for
 from sklearn_rank import RankingAccumulator, evaluate, evaluate_batches, group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils.numbers import as_floats, as_reals
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.results import Evaluation
 from sklearn_rank.retrieval import evaluate_retrieval
@@ -281,8 +282,10 @@ def test_outputs_with_an_axis_too_many():
 
 
 def test_labels_and_scores_swapped():
-    """As metrics of torch take them."""
-    target, preds = TorchLike([[1, 0]]), TorchLike([[0.3, 0.7]], grad=True)
-    assert len(RankingAccumulator().update(target, preds)) == 1
-    with pytest.raises(ValueError, match="look swapped"):
-        RankingAccumulator().update(preds, target)
+    """As metrics of torch take them: seen by the values, when all are there."""
+    rng = np.random.default_rng(0)
+    target, preds = TorchLike(rng.integers(0, 2, (30, 5))), TorchLike(rng.random((30, 5)), grad=True)
+    RankingAccumulator().update(target, preds).compute()
+    swapped = RankingAccumulator("ndcg").update(preds, target)
+    with pytest.warns(RankingWarning, match="look swapped"):
+        swapped.compute()

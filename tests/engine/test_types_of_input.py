@@ -73,6 +73,7 @@ def test_layouts_change_no_bit(kind, layout, tmp_path, monkeypatch):
     assert bits(label, LAYOUTS[layout](score, tmp_path)) == expected
 
 
+@pytest.mark.filterwarnings("ignore:A label has the gain")
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("factor", [1, 9])
 def test_types_change_no_bit(kind, factor):

@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 from registry import data_for, each_metric
 
 from sklearn_rank import evaluate, parse_metric, prepare
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import alpha_ndcg_score, dcg_score, ndcg_score
 from sklearn_rank.results import PreparedMetrics
 from sklearn_rank.stats import compare
@@ -313,8 +314,8 @@ def test_what_cannot_be_prepared():
 
 
 def test_a_constant_scale_is_told_of_once():
-    y_true, y_score, qid = rows()
-    with pytest.warns(UserWarning, match="Every document is relevant"):
+    y_true, y_score, qid = rows(600, 30)
+    with pytest.warns(RankingWarning, match="every document is relevant"):
         prepared = prepare(y_true + 1, qid=qid, metrics="map")
     assert prepared(y_score) == 1.0
 

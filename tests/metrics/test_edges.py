@@ -85,6 +85,7 @@ KEYWORDS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot tell good rankings", "ignore:A label has the gain")
 @each_metric
 def test_keywords_at_the_limits(metric):
     data, taken = data_for(metric, tied=True), {*metric.defaults, *["k"] * metric.has_cutoff}

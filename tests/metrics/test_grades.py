@@ -1,5 +1,6 @@
 """Grades that do not start at 0: negative ones with a table of gains, and scales of which every grade is relevant."""
 
+import re
 import warnings
 from itertools import permutations
 
@@ -8,11 +9,10 @@ import pytest
 from sklearn.dummy import DummyRegressor
 
 from sklearn_rank import RankingAccumulator, RankingEvaluator, compare_systems, evaluate, evaluate_batches, parse_metric
-from sklearn_rank._evaluation.all_relevant import OF_RELEVANCE
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import dcg_score, ndcg_score
-from sklearn_rank.results import Evaluation
 
 SPAM = {-1: 0, 0: 0, 1: 1, 2: 3}
 LABELS = [2, 1, 0, -1, -1]
@@ -65,7 +65,9 @@ def test_negative_gains_of_dcg():
 
 # --- every document is relevant ------------------------------------------------------------------------------
 
-FIVE = {"y_true": [1, 5, 3, 1, 2], "y_score": [1, 2, 3, 4, 5], "qid": [0, 0, 0, 1, 1]}
+RNG = np.random.default_rng(0)
+FIVE = {"y_true": RNG.integers(1, 6, 100), "y_score": RNG.random(100), "qid": np.repeat(np.arange(20), 5)}
+"""Twenty lists, the least that shows a scale."""
 
 
 def told(**arguments):
@@ -78,22 +80,24 @@ def told(**arguments):
 
 def test_a_scale_from_1_to_5():
     (message,) = told()
-    assert message.startswith("Every document is relevant, as labels go from 1 to 5")
-    assert "min_relevance=1: map, p@2 say nothing about the ranking" in message
-    assert "pass y_true - 1, or min_relevance above 1" in message
-    evaluate([1, 2, 3], [1, 2, 3], qid=[0, 0, 0], metrics="map")  # no scale is known by one query
+    assert message.startswith("map, p@2 cannot tell good rankings from bad ones here: every document is relevant")
+    assert "(labels from 1 to 5, min_relevance=1)" in message
+    assert "pass y_true - 1, or a higher min_relevance" in message
+    assert told(**{name: values[:95] for name, values in FIVE.items()}) == [], "nineteen lists are chance"
+    assert told(y_true=np.where(np.arange(100) < 13, 1, 2 + FIVE["y_true"] % 4)) == [], "a 0 may be as rare as a 1"
     y_score = FIVE["y_score"]
-    for call, scores in ((evaluate, y_score), (compare_systems, {"a": y_score, "b": y_score[::-1]})):
-        with pytest.warns(UserWarning, match="Every document is relevant") as caught:
+    for call, scores in ((evaluate, y_score), (compare_systems, {"a": y_score, "b": -y_score})):
+        with pytest.warns(RankingWarning, match="every document is relevant") as caught:
             call(**FIVE | {"y_score": scores}, metrics="mrr")
         assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_scale_from_1_to_5_in_parts():
     """Seen when all parts are there."""
-    parts = [([1, 5, 3], [1, 2, 3], [0, 0, 0]), ([1, 2], [4, 5], [1, 1])]
-    zero = [*parts, ([0, 2], [4, 5], [2, 2])]
-    for make, all_relevant in ((parts, True), (zero, False), ([*parts, ([np.nan, 2], [4, 5], [2, 2])], False)):
+    columns = [FIVE[name].astype(float) for name in ("y_true", "y_score", "qid")]
+    parts = [tuple(column[i : i + 20] for column in columns) for i in range(0, 100, 20)]
+    zero, missing = [*parts, ([0, 2], [4, 5], [50.0, 50.0])], [*parts, ([np.nan, 2], [4, 5], [50.0, 50.0])]
+    for make, all_relevant in ((parts, True), (zero, False), (missing, False)):
         of_parts = RankingAccumulator("map", unjudged="nonrelevant")
         for part in make[::-1]:
             of_parts = RankingAccumulator("map", unjudged="nonrelevant").update(*part).merge(of_parts)
@@ -105,30 +109,35 @@ def test_a_scale_from_1_to_5_in_parts():
 
 
 def test_a_scale_from_1_to_5_in_the_evaluator():
-    """Once for all models and folds, before they are fitted."""
-    X, y, qid = make_ranking(n_queries=10, random_state=0)
-    evaluator, model = RankingEvaluator(["map", "ndcg"], cv=2), DummyRegressor()
-    for call in (evaluator.cross_validate, lambda model, *data, **qid: evaluator.compare({"a": model}, *data, **qid)):
-        call(model, X, y, qid=qid)
-        with pytest.warns(UserWarning, match="labels go from 1 to 5.*: map say nothing") as caught:
-            call(model, X, y + 1, qid=qid)
-        assert [warning.filename for warning in caught] == [__file__]
+    """Once for all models and folds, before they are fitted; an error if such a metric decides."""
+    X, y, qid = make_ranking(n_queries=20, random_state=0)
+    model = DummyRegressor()
+    for metrics in (["ndcg", "map"], ["map", "ndcg"]):
+        evaluator = RankingEvaluator(metrics, cv=2)
+        for call, models in ((evaluator.cross_validate, model), (evaluator.compare, {"a": model})):
+            call(models, X, y, qid=qid)
+            if metrics[0] == "ndcg":
+                with pytest.warns(RankingWarning, match="^map cannot tell .*labels from 1 to 5") as caught:
+                    call(models, X, y + 1, qid=qid)
+                assert [warning.filename for warning in caught] == [__file__]
+            else:
+                with pytest.raises(ValueError, match="^map cannot tell .*pass signs='warn' or signs='ignore'"):
+                    call(models, X, y + 1, qid=qid)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"y_true": [0, 5, 3, 1, 2]},
-        {"y_true": [0, 4, 2, 0, 1]},
+        {"y_true": FIVE["y_true"] * (np.arange(100) > 0)},
+        {"y_true": FIVE["y_true"] - 1},
         {"min_relevance": 2},
         {"metrics": ["ndcg", "err(max_grade=5)", "q", "rbp(gain=exp2, max_grade=5)", "kendall"]},
-        {"y_true": [1, 1, 1, 1, 1]},  # positives alone
-        {"y_true": [2, 2, 2, 2, 2]},
-        {"y_score": [1, 2, 3, 4, -np.inf]},  # recall of what was not retrieved
-        {"y_true": [1, 5, np.nan, 1, 2], "unjudged": "nonrelevant", "metrics": "map"},
+        # Recall of what was not retrieved.
+        {"y_score": np.where(np.arange(100) % 7 > 0, FIVE["y_score"], -np.inf), "metrics": ["map", "recall@2"]},
+        {"y_true": np.where(np.arange(100) > 0, FIVE["y_true"], np.nan), "unjudged": "nonrelevant", "metrics": "map"},
         {"metrics": "map(min_relevance=3)"},
     ],
-    ids=repr,
+    ids=range(7),
 )
 def test_no_warning(arguments):
     assert told(**arguments) == []
@@ -141,22 +150,51 @@ def test_a_function_of_the_name_of_a_metric_is_another():
     assert told(metrics=[recall]) == []
 
 
-def test_relevance_at_0_is_meant():
-    assert told(min_relevance=0, y_true=[0, 5, 3, 1, 2], metrics="map") == []
+@pytest.mark.parametrize(
+    ("y_true", "arguments", "message"),
+    [
+        (
+            np.ones(100),
+            {},
+            "map, ndcg, p@2 cannot .*: every label is 1. Add rows of other documents, or rank all items",
+        ),
+        (np.repeat(np.arange(20) % 3, 5), {}, "ndcg, p@2 .*: the documents of each query have one label"),
+        (FIVE["y_true"] - 1, {"min_relevance": 0}, r"every document is relevant \(labels from 0 to 4, min_relevance=0"),
+    ],
+    ids=["positives alone", "one label a query", "relevance at 0"],
+)
+def test_other_labels_that_no_order_matters_to(y_true, arguments, message):
+    (found,) = told(y_true=y_true, **arguments)
+    assert re.search(message, found)
+
+
+def test_no_relevant_document_is_chance_unless_there_are_many():
+    rows = {name: np.tile(values, 15) for name, values in FIVE.items()}
+    rows["qid"] = np.repeat(np.arange(300), 5)
+    assert told(min_relevance=6) == []
+    for given in (rows, rows | {"y_true": rows["y_true"] * 0}):
+        (message,) = told(**given, min_relevance=6, metrics="map")
+        assert "no document is relevant" in message.lower()
+    assert told(y_true=np.zeros(100)) == []
+    assert told(y_true=np.arange(100) // 31, min_relevance=4) == [], "7 rows of label 3"
+    assert "Pass a lower min_relevance" in told(y_true=np.minimum(np.arange(100) // 15, 2), min_relevance=3)[0]
 
 
 def test_metrics_that_say_nothing_there(rng):
-    """Those, and no others, do not change with the order; metrics of one class are undefined and so are counted."""
-    y, qid = rng.integers(1, 6, 60), np.repeat(np.arange(6), 10)
-    constant = set()
+    """Those, and no others, do not change with the order. Others that do not are the same for any labels."""
+    same_for_any = {"acg", "cg", "fallout", "judged", "rbp_residual"}
+    constant, warned = set(), set()
     for name, metric in REGISTRY.items():
-        if metric.subtopics or name in ("auc", "ranking_loss", "judged", "rbp_residual", "cg", "acg", "rbp"):
+        if metric.subtopics or metric.pointwise or metric.reads_scores:
             continue
-        asked = parse_metric(name, **({"max_grade": 5} if "max_grade" in metric.defaults else {}))
+        asked = {
+            name: parse_metric(name, **({"max_grade": 5} if "max_grade" in metric.defaults and name != "rbp" else {}))
+        }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = [evaluate(y, rng.permutation(60), qid=qid, metrics=asked) for _ in range(4)]
-        assert all(isinstance(result, Evaluation) for result in found)
-        if len({round(next(iter(result.mean().values())), 12) for result in found}) == 1:
+            found = [evaluate(**FIVE | {"y_score": rng.permutation(100)}, metrics=asked).mean()[name] for _ in range(4)]
+        if len({round(value, 12) for value in found}) == 1:
             constant.add(name)
-    assert constant - {"set_f", "set_precision", "set_recall"} == OF_RELEVANCE
+        warned |= {name} if told(metrics=asked) else set()
+    assert warned == constant - same_for_any
+    assert {"map", "mrr", "precision", "recall", "hit", "f", "bpref", "rprec"} <= warned

@@ -383,6 +383,7 @@ def test_nobody_stops_where_nothing_stops():
     assert_array_equal(cascade(np.zeros(10**5), np.zeros(10**5)), 0.0)
 
 
+@pytest.mark.filterwarnings("ignore:.*look swapped")
 @pytest.mark.parametrize("drawn", ["near 0", "middling", "0 and a few", "all equal", "tiny"])
 def test_err_over_large_blocks_is_exact(drawn):
     """The same through the public function: on a scale of max_grade=1, grade g stops with (2**g - 1) / 2."""

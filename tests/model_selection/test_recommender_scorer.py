@@ -495,6 +495,7 @@ def test_two_at_once():
         assert [*pool.map(lambda m: scorer(m, X.iloc[test]), models)] == one.cv_results_["mean_test_score"].tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot tell good rankings")  # of metrics of rows
 def test_the_right_number_of_factors_is_chosen():
     """Of the eight tastes of the generator; metrics of rows have the same value for all of them."""
     for seed in range(2):
@@ -580,6 +581,7 @@ def test_names():
 # --- a metric of rows on a recommender -----------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot tell good rankings")
 def test_metrics_of_rows_name_the_scorer_over_all_items():
     X = tastes(0, n_users=20, n_items=30)
     ((train, test),) = LeaveLastOut(2).split(X)

@@ -36,10 +36,12 @@ OPTIONAL = (
 )
 
 FLOORS = [
-    ("_version",),
+    ("_version", "exceptions"),
     ("_utils",),
     ("_engine", "datasets"),
-    ("stats", "_metric", "_groups"),
+    ("_signs",),
+    ("_metric", "_groups"),
+    ("stats",),
     ("metrics", "_evaluation"),
     ("_chunks", "boosting"),
     ("model_selection",),
@@ -111,7 +113,7 @@ def test_only_packages_are_public():
         room, *inside = path.relative_to(PACKAGE).with_suffix("").parts
         if inside and not room.startswith("_") and room not in ("metrics", "compat"):
             assert inside[-1].startswith("_"), path
-    assert {p.stem for p in PACKAGE.glob("[a-z]*.py")} == {"datasets", "inspection", "results"}
+    assert {p.stem for p in PACKAGE.glob("[a-z]*.py")} == {"datasets", "exceptions", "inspection", "results"}
 
 
 def test_no_function_has_the_name_of_a_module_beside_it():

@@ -135,7 +135,8 @@ def test_pages_of_metrics_are_written_from_the_registry():
     spec = spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
     make_pages = module_from_spec(spec)
     spec.loader.exec_module(make_pages)
-    written = {path: path.read_text() for path in (ROOT / "docs" / "metrics").glob("*.md")}
+    names = [*(ROOT / "docs" / "metrics").glob("*.md"), ROOT / "docs" / "signs.md"]
+    written = {path: path.read_text() for path in names}
     assert written == make_pages.pages(), "run python docs/make_pages.py"
 
 

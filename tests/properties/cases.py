@@ -11,6 +11,7 @@ from properties.calls import Call, draw_call, names
 from properties.data import Data, draw_data
 from properties.expected import RefusedError, TooManyOrdersError, expected, settings
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank.exceptions import RankingWarning
 
 UNBOUNDED = ("cg", "acg", "pwa", "dcg", "wap", "mse", "rmse", "mae", "arp", "alpha_dcg")
 LOW, HIGH = 1e-90, 1e140
@@ -71,9 +72,7 @@ class Case(NamedTuple):
 def odd_data():
     """Warnings about data that are drawn to be odd are expected."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* is not defined for any query, so its mean is nan", UserWarning)
-        warnings.filterwarnings("ignore", "Every document is relevant, as labels go from", UserWarning)
-        warnings.filterwarnings("ignore", "evaluate_run takes the judgements first, then the run", UserWarning)
+        warnings.filterwarnings("ignore", category=RankingWarning)
         yield
 
 

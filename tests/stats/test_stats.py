@@ -329,3 +329,59 @@ def test_a_generator_goes_on():
     first = pvalue(drawn)
     assert first == pvalue(again)
     assert drawn.bit_generator.state == again.bit_generator.state != np.random.default_rng(7).bit_generator.state
+
+
+# --- what looks settled, and what belongs to a corrected p -----------------------------------------------------
+
+
+def test_a_column_of_a_result_has_the_direction_of_its_metric():
+    """The better system has the lower error on 19 of 20 queries."""
+    rng = np.random.default_rng(0)
+    y, qid = rng.integers(0, 2, 100), np.repeat(np.arange(20), 5)
+    y[::5] = 1
+    good, bad = (
+        evaluate(y, sign * y + rng.random(100) / 2, qid=qid, metrics="ranking_loss").to_frame() for sign in (1, -1)
+    )
+    a, b = good["ranking_loss"], bad["ranking_loss"]
+    assert compare(a, b).won > compare(a, b).lost == 0
+    assert compare(a, b, greater_is_better=True).won == 0
+    assert compare(a.to_numpy(), b.to_numpy()).won == 0
+    assert compare(a.rename("mine"), b.rename("mine")).won == 0
+    with pytest.raises(ValueError, match="pass greater_is_better=False, or True. Got 'my_loss'"):
+        compare(a.rename("my_loss"), b.rename("my_loss"))
+
+
+def test_a_difference_that_no_query_changes_is_noted():
+    settled = compare([0.3, 0.5, 0.7], [0.2, 0.4, 0.6])
+    assert settled.is_constant
+    assert settled.pvalue < 1e-12
+    assert "The difference is the same for every query" in str(settled)
+    for other in ([0.3, 0.5, 0.71], [0.2, 0.4, 0.6]):
+        assert not compare(other, [0.2, 0.4, 0.6]).is_constant
+    several = compare_all({"a": [0.3, 0.5, 0.7], "b": [0.2, 0.4, 0.6], "c": [0.1, 0.9, 0.4]})
+    assert "The difference of a - b is the same for every query" in str(several)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", None])
+def test_printed_intervals_belong_to_the_corrected_p(correction):
+    """One leaves out 0 where the corrected p is below 0.05, and no other."""
+    rng = np.random.default_rng(0)
+    base = rng.random(30)
+    values = {f"s{i}": base + shift + rng.normal(0, 0.1, 30) for i, shift in enumerate((0, 0.04, 0.05, 0.06))}
+    result = compare_all(values, correction=correction)
+    for pair, one in result.comparisons.items():
+        low, high = result.intervals[pair]
+        assert (low > 0 or high < 0) == (result.corrected[pair] < 0.05)
+        assert (low <= one.confidence_interval[0]) == (high >= one.confidence_interval[1]) is True
+        assert f"[{low:.4f}, {high:.4f}]" in str(result)
+    assert ("at the level of the corrected p" in str(result)) == (correction is not None)
+
+
+def test_corrected_intervals_of_other_tests():
+    rng = np.random.default_rng(0)
+    values = {name: rng.random(30) + shift for name, shift in (("a", 0.0), ("b", 0.2), ("c", 0.4))}
+    for test, correction in (("bootstrap", "holm"), ("welch", "holm"), ("t", "tukey"), ("randomization", "bonferroni")):
+        result = compare_all(values, test=test, correction=correction, random_state=0, n_resamples=500)
+        for pair, one in result.comparisons.items():
+            low, high = result.intervals[pair]
+            assert low <= one.confidence_interval[0] < one.confidence_interval[1] <= high

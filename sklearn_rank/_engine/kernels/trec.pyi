@@ -17,6 +17,7 @@ def read_fields(
     document: Text,
     document_end: Index,
     value: Array,
+    rank: Array | None,
 ) -> tuple[int, int, int]: ...
 def join_rows(
     score: Array,

@@ -8,7 +8,7 @@ A file is read once, byte by byte, without an object for a field. Numbers are re
 those with few digits by one division or product of exact numbers, which rounds once.
 """
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, NAN
+from libc.math cimport INFINITY, NAN, rint
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
@@ -44,13 +44,14 @@ cdef uint64_t EXACT = 1 << 53   # whole numbers up to here are doubles
 def read_fields(
     const uint8_t[::1] text, int64_t n_fields, int64_t value_field,
     uint8_t[::1] query, int64_t[::1] query_end, int64_t[::1] run_start,
-    uint8_t[::1] document, int64_t[::1] document_end, double[::1] value,
+    uint8_t[::1] document, int64_t[::1] document_end, double[::1] value, double[::1] rank,
 ):
     """Split lines, each with its newline, into fields; return where it stopped, and how many rows and runs there are.
 
     Of `n_fields` the first is the OUT query, the third the OUT document, and `value_field`, counted from 0, the OUT
     value; each text is written up to its end. Rows whose query is that of the row before make a run, which begins at
-    OUT `run_start` and has its query once. Lines without a field are skipped. It stops at a line that is not so.
+    OUT `run_start` and has its query once. Lines without a field are skipped. It stops at a line that is not so. Where
+    there is OUT `rank`, the fourth field is one: NaN if it is no number, and a line whose rank has a fraction stops it.
     """
     cdef int64_t at = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
     cdef bint good = True
@@ -80,6 +81,11 @@ def read_fields(
                     document_end[n] = n_document
                 elif field == value_field and not _read_number(&text[start], &text[i], &value[n]):
                     good = False
+                elif field == 3 and rank is not None:
+                    if not _read_number(&text[start], &text[i], &rank[n]):
+                        rank[n] = NAN
+                    elif rank[n] != rint(rank[n]):
+                        good = False
                 field += 1
             if field == 0:
                 pass

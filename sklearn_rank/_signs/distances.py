@@ -1,0 +1,59 @@
+"""Signs of retrieval: similarities where distances are asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._signs.rows import ONE_IN_A_MILLION
+from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Array, Index
+
+LEAST_VECTORS = 3
+"""Different vectors between which distances are compared."""
+
+FALLING = Sign(
+    "similarities as distances", "neighbors", "Distances of neighbours fall in every row.",
+    "rows that chance puts in this order once in a million", "nearest first", "error", can_be_meant=False,
+)  # fmt: skip
+SIMILARITY_AS_DISTANCE = Sign(
+    "a similarity as distance", "distances", "A function `distance` is largest between equal vectors.",
+    "three different vectors", "is largest between equal vectors", "error", can_be_meant=False,
+)  # fmt: skip
+SIGNS_OF_DISTANCES = (FALLING, SIMILARITY_AS_DISTANCE)
+
+
+def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> Iterator[Seen]:
+    """Neighbours that come farthest first in every row; `near` is the higher the nearer, and items of -1 are none."""
+    if near.ndim != 2 or near.shape[1] < 2:
+        return
+    for n in (1, len(near)):
+        both, before, after = (items[:n, 1:] >= 0) & (items[:n, :-1] >= 0), near[:n, :-1], near[:n, 1:]
+        rises = both & (after > before)
+        if (both & (after < before)).any() or not rises.any():
+            return
+    n_steps = np.count_nonzero(rises, axis=1)
+    if sum(math.lgamma(n + 2) for n in n_steps.tolist()) >= ONE_IN_A_MILLION:
+        given, other = ("rise", "False") if higher_is_nearer else ("fall", "True")
+        yield Seen(
+            FALLING,
+            f"Neighbours come nearest first, and distances {given} in every row: pass higher_is_nearer={other}, or "
+            "sort each row.",
+        )
+
+
+def largest_for_equal(between: Array, distance: Any) -> Iterator[Seen]:
+    """A distance that is larger between equal vectors than between others; `between` has those of some vectors."""
+    if len(between) < LEAST_VECTORS or not np.isfinite(between).all():
+        return
+    equal = np.diag(between)
+    if (between <= equal[:, None]).all() and (between.min(axis=1) < equal).all():
+        yield Seen(
+            SIMILARITY_AS_DISTANCE,
+            f"distance= takes a function that is lower for nearer vectors, and this one is largest between equal "
+            f"vectors: negate a similarity. Got {echo(distance)}.",
+        )

@@ -1,0 +1,409 @@
+"""What rows show about labels, scores and ids: small, and joined where rows come in parts.
+
+Each part is looked at once. What takes a pass over rows is looked at in the first queries before it is looked at in
+all, and only where the facts of `read` leave it open.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.check import queries_of
+from sklearn_rank._engine.protocols import MetricRequest
+from sklearn_rank._engine.queries import BYTE, Queries, rows_of
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._utils.typing import Array, Index
+
+Metrics = Mapping[str, MetricRequest]
+Compute = Callable[[Queries, Sequence[Any], int | None], list[PerQuery]]
+
+ALL_KINDS = "labels ids scores arguments names"
+"""Kinds of signs of rows."""
+
+LEAST_DOCUMENTS = 3
+"""Documents of a query that is evidence."""
+
+SAMPLE = 64
+"""Queries that are looked at before all are."""
+
+SAMPLED_ROWS = 2**12
+"""Rows in which different values are counted."""
+
+MOST_FRACTIONS = 64
+"""Different values that are kept."""
+
+MOST_GRADES = 10
+"""Difference of the highest and the lowest whole number of a scale of grades or classes."""
+
+HIGHEST_GRADE = 31
+"""Highest grade that LightGBM and XGBoost take with gains of 2**grade - 1."""
+
+
+class Moments(NamedTuple):
+    """Number, sum and sum of squares of what queries show."""
+
+    n: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    @classmethod
+    def of(cls, values: Array) -> Moments:
+        """Moments of some values."""
+        return cls(len(values), float(values.sum()), float((values**2).sum()))
+
+    def joined(self, other: Moments) -> Moments:
+        """Moments of both."""
+        if not other.n:
+            return self
+        return Moments(self.n + other.n, self.total + other.total, self.squares + other.squares)
+
+    @property
+    def z(self) -> float:
+        """Mean over its standard error; 0 if nothing is known."""
+        if self.n < 2 or self.squares == 0:
+            return 0.0
+        mean = self.total / self.n
+        variance = max(self.squares / self.n - mean**2, 0.0) * self.n / (self.n - 1)
+        return math.copysign(math.inf, mean) if variance == 0 else mean / math.sqrt(variance / self.n)
+
+
+NO_MOMENTS = Moments()
+NO_METRICS: frozenset[str] = frozenset()
+NO_FRACTIONS: frozenset[float] = frozenset()
+
+
+class Evidence(NamedTuple):
+    """What some queries show.
+
+    Attributes
+    ----------
+    n_queries, n_lists, n_rows : int
+        Queries, those of three or more documents, and rows.
+    lowest_label, highest_label, lowest_score, highest_score : float
+    labels_are_whole, scores_are_whole : bool
+    unmoved : frozenset of str or None
+        Metrics whose value is the same for the best and the worst order of every query; None of no query.
+    n_lowest, n_highest : int
+        Rows with the lowest label, and with the highest, counted where some metric is unmoved.
+    n_high : int
+        Lists whose labels are one value above 0, counted where each query has one value.
+    fractions : frozenset of float
+        Different labels that are not whole, up to some number, counted where scores are whole.
+    is_tied : bool
+        Whether a query has equal scores, asked where labels have fractions and scores have none.
+    has_ranks : bool
+        Whether the scores of each query are 1 to n, or 0 to n - 1.
+    agreement : Moments
+        Of the correlation of labels and scores in each list, computed where it is asked for.
+    """
+
+    n_queries: int = 0
+    n_lists: int = 0
+    n_rows: int = 0
+    lowest_label: float = math.inf
+    highest_label: float = -math.inf
+    lowest_score: float = math.inf
+    highest_score: float = -math.inf
+    labels_are_whole: bool = True
+    scores_are_whole: bool = True
+    unmoved: frozenset[str] | None = None
+    n_lowest: int = 0
+    n_highest: int = 0
+    n_high: int = 0
+    fractions: frozenset[float] = NO_FRACTIONS
+    is_tied: bool = False
+    has_ranks: bool = True
+    agreement: Moments = NO_MOMENTS
+
+    @classmethod
+    def of(
+        cls, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = ALL_KINDS, agrees: bool = False,
+        least_lists: int = 0,
+    ) -> Evidence:  # fmt: skip
+        """Look at some queries for some kinds of signs; `agrees` asks for the agreement of labels and scores.
+
+        With fewer than `least_lists` lists it is not asked which metrics no order changes.
+        """
+        facts, size = queries.facts, _sizes(queries)
+        n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
+        unmoved, n_high, fractions, is_tied, has_ranks = NO_METRICS, 0, NO_FRACTIONS, False, False
+        moments, n_lowest, n_highest, (low, high) = NO_MOMENTS, 0, 0, label_range(queries)
+        if "labels" in kinds and n_lists >= least_lists:
+            unmoved, n_high = unmoved_metrics(queries, metrics, compute)
+        if unmoved:
+            n_lowest, n_highest = (int(np.count_nonzero(queries.row_label == end)) for end in (low, high))
+        if "scores" in kinds:
+            has_ranks = are_ranks(queries)
+        if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):
+            fractions, is_tied = _fractions(queries)
+        if (agrees or has_ranks) and not queries.has_subtopics:
+            moments = Moments.of(_agreements(queries))
+        return cls(
+            len(size), n_lists, int(size.sum()), low, high, *facts.score_range, facts.labels_are_whole,
+            facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, has_ranks, moments,
+        )  # fmt: skip
+
+    def to_json(self) -> str:
+        """The evidence as text, for a table."""
+        sets = {name: sorted(getattr(self, name) or ()) for name in ("unmoved", "fractions")}
+        return json.dumps(self._asdict() | sets)
+
+    @classmethod
+    def from_json(cls, text: str) -> Evidence:
+        """Evidence from its text."""
+        known = json.loads(text)
+        sets = {name: frozenset(known[name]) for name in ("unmoved", "fractions")}
+        return cls(**known | sets | {"agreement": Moments(*known["agreement"])})
+
+    def joined(self, other: Evidence) -> Evidence:
+        """Evidence of both."""
+        if self.unmoved is None or other.unmoved is None:
+            return self if other.unmoved is None else other
+        unmoved, lowest = self.unmoved & other.unmoved, min(self.lowest_label, other.lowest_label)
+        highest = max(self.highest_label, other.highest_label)
+        n_lowest = n_highest = 0
+        if unmoved:
+            n_lowest = sum(one.n_lowest for one in (self, other) if one.lowest_label == lowest)
+            n_highest = sum(one.n_highest for one in (self, other) if one.highest_label == highest)
+        fractions = self.fractions or other.fractions
+        if self.fractions and other.fractions:
+            fractions = frozenset(sorted(self.fractions | other.fractions)[:MOST_FRACTIONS])
+        return Evidence(
+            self.n_queries + other.n_queries, self.n_lists + other.n_lists, self.n_rows + other.n_rows, lowest, highest,
+            min(self.lowest_score, other.lowest_score), max(self.highest_score, other.highest_score),
+            self.labels_are_whole and other.labels_are_whole, self.scores_are_whole and other.scores_are_whole,
+            unmoved, n_lowest, n_highest, self.n_high + other.n_high,
+            fractions, self.is_tied or other.is_tied, self.has_ranks and other.has_ranks,
+            self.agreement.joined(other.agreement),
+        )  # fmt: skip
+
+
+def label_range(queries: Queries) -> tuple[float, float]:
+    """Lowest and highest label; the facts of lists of a matrix count 0 even where no document has it."""
+    low, high = queries.facts.label_range
+    if low != 0 or queries.origin.first_query is None or queries.facts.has_unjudged:
+        return low, high
+    if not queries.row_label[:SAMPLE].all() or not queries.row_label.all():
+        return low, high
+    unlisted = queries.unlisted
+    others = () if unlisted is None else unlisted.label[unlisted.count > 0]
+    return float(np.append(others, queries.row_label.min()).min()), high
+
+
+def _sizes(queries: Queries) -> Index:
+    """Documents of each query, with those that have no row."""
+    if queries.unlisted is None:
+        return queries.n_documents
+    unlisted = queries.unlisted
+    return queries.n_documents + np.bincount(unlisted.query, unlisted.count, unlisted.n_queries).astype(np.int64)
+
+
+# --- metrics that no order changes ---------------------------------------------------------------------------
+
+
+def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tuple[frozenset[str], int]:
+    """Metrics whose values no order changes, and how many lists have one label above 0 where each has one label."""
+    has_one, n_high = one_label_each(queries)
+    candidates = {
+        name: metric for name, metric in metrics.items()
+        if reads_order(metric) and (has_one or all_on_one_side(queries, metric, compute))
+    }  # fmt: skip
+    if not candidates:
+        return frozenset(), n_high
+    # Queries of one document have no order.
+    if len(queries.indptr) > len(queries.row_label) and queries.unlisted is None:
+        return frozenset() if queries.facts.has_unretrieved else frozenset(candidates), n_high
+    for part in [first_queries(queries, SAMPLE), queries] if len(queries.indptr) > SAMPLE + 1 else [queries]:
+        candidates = {name: candidates[name] for name in _unmoved(part, candidates, compute)}
+        if not candidates:
+            break
+    return frozenset(candidates), n_high
+
+
+def reads_order(metric: MetricRequest) -> bool:
+    """Whether a metric reads the order of documents alone."""
+    entry: Any = metric.metric
+    return not (entry.pointwise or entry.reads_scores or entry.subtopics)
+
+
+def all_on_one_side(queries: Queries, metric: MetricRequest, compute: Compute) -> bool:
+    """Whether all documents are relevant, or none is, for a metric that asks for it."""
+    (low, high), least = label_range(queries), metric["min_relevance"]
+    return bool(low >= least or high < least) and reads_relevance(metric, compute)
+
+
+def reads_relevance(metric: MetricRequest, compute: Compute) -> bool:
+    """Whether the value of a metric depends on `min_relevance`: tried once, and remembered with the metric."""
+    known: dict[str, Any] = vars(metric)
+    if "reads_relevance" not in known:
+        # Metrics are frozen.
+        known["reads_relevance"] = reads_order(metric) and _changes_with_relevance(metric, compute)
+    return bool(known["reads_relevance"])
+
+
+def _changes_with_relevance(metric: Any, compute: Compute) -> bool:
+    """Whether values for labels 0, 0.5 and 1 change with `min_relevance`; False where it does not take them.
+
+    One query has no label of 1, so that a metric changes whose lists are shorter than its cutoff.
+    """
+    label = np.array([0, 0.5, 1, 0, 0.5, 0, 0, 0.5, 0, 0.5])
+    queries = queries_of(label, np.arange(10.0), np.array([0, 5, 10]), np.arange(2), None, None, 1)
+    given = [replace(metric, keywords={**metric.keywords, "min_relevance": least}) for least in (0.25, 1.0)]
+    try:
+        low, high = [values.values() for values in compute(queries, given, 1)]
+    # A formula may do anything with labels that it does not take.
+    except Exception:
+        return False
+    return not np.array_equal(low, high, equal_nan=True)
+
+
+def first_labels_differ(queries: Queries) -> bool:
+    """Whether the first documents of the first query have different grades: that takes least time to tell."""
+    if queries.order is not None or queries.row_label.dtype is not BYTE or queries.row_label.ndim == 2:
+        return False
+    first = queries.row_label[: min(queries.indptr[1], SAMPLE)].tobytes()
+    return first.count(first[0]) < len(first)
+
+
+def one_label_each(queries: Queries) -> tuple[bool, int]:
+    """Whether the documents of each query have one label, and how many lists have one above 0."""
+    if queries.has_subtopics or queries.unlisted is not None or queries.facts.has_unjudged:
+        low, high = label_range(queries)
+        return low == high, 0
+    if first_labels_differ(queries):
+        return False, 0
+    n_queries = len(queries.indptr) - 1
+    for n in sorted({min(SAMPLE, n_queries), n_queries}):
+        label, indptr = rows_of(queries.row_label, queries.indptr, queries.order, 0, n), queries.indptr[: n + 1]
+        highest = np.maximum.reduceat(label, indptr[:-1])
+        if (highest != np.minimum.reduceat(label, indptr[:-1])).any():
+            return False, 0
+    return True, int(np.count_nonzero((highest > 0) & (np.diff(indptr) >= LEAST_DOCUMENTS)))
+
+
+def _unmoved(queries: Queries, metrics: Metrics, compute: Compute) -> list[str]:
+    """Metrics that have one value for the best order of every query and for the worst one.
+
+    Where a document was not retrieved, it counts what is: then the value must be the same if nothing is retrieved.
+    """
+    orders = [_ordered(queries, label, sign) for label in _known_labels(queries) for sign in (1, -1)]
+    if queries.facts.has_unretrieved:
+        nothing = queries.facts._replace(score_range=(np.inf, -np.inf))
+        orders.append(queries.with_scores(np.full(len(queries.score), -np.inf), nothing))
+    first, *others = [[values.values() for values in compute(part, [*metrics.values()], 1)] for part in orders]
+    return [
+        name for i, name in enumerate(metrics)
+        if all(np.allclose(first[i], other[i], rtol=1e-12, atol=0, equal_nan=True) for other in others)
+    ]  # fmt: skip
+
+
+def _known_labels(queries: Queries) -> list[Array]:
+    """Labels; where some are not known, once with these below all others, and once above."""
+    label = queries.label
+    if not queries.facts.has_unjudged:
+        return [label]
+    return [np.nan_to_num(label, nan=end) for end in (-np.inf, np.inf)]
+
+
+def _ordered(queries: Queries, label: Array, sign: int) -> Queries:
+    """The same queries, best first, or worst first with sign -1; all documents are retrieved, and none are tied."""
+    rows = np.arange(len(label))
+    rank = np.empty(len(label))
+    rank[np.lexsort((sign * rows, sign * label))] = rows
+    facts = queries.facts._replace(has_unretrieved=False, scores_are_whole=True, score_range=(0.0, len(label) - 1.0))
+    return queries.with_scores(rank, facts)
+
+
+def first_queries(queries: Queries, n: int) -> Queries:
+    """The first `n` queries."""
+    indptr = queries.indptr[: n + 1]
+    label, score = (rows_of(x, queries.indptr, queries.order, 0, n) for x in (queries.row_label, queries.score))
+    weight = None if queries.weight is None else queries.weight[:n]
+    unlisted = None if queries.unlisted is None else queries.unlisted.of_queries(0, n)
+    return replace(
+        queries, row_label=label, score=score, indptr=indptr, order=None, qid=queries.qid[:n], weight=weight,
+        unlisted=unlisted,
+    )  # fmt: skip
+
+
+# --- labels and scores ---------------------------------------------------------------------------------------
+
+
+def _head(queries: Queries) -> tuple[NDArray[Any], Array, Index]:
+    """Labels, scores and the number of the query of the first rows, by query."""
+    n = max(int(np.searchsorted(queries.indptr, SAMPLED_ROWS, side="right")) - 1, 1)
+    label, score = (rows_of(x, queries.indptr, queries.order, 0, n) for x in (queries.row_label, queries.score))
+    return label, score, np.repeat(np.arange(n), queries.n_documents[:n])
+
+
+def have_few_values(queries: Queries) -> bool:
+    """Whether scores are a few whole numbers."""
+    low, high = queries.facts.score_range
+    return queries.facts.scores_are_whole and high - low <= MOST_GRADES and not queries.has_subtopics
+
+
+def _fractions(queries: Queries) -> tuple[frozenset[float], bool]:
+    """Different labels that are not whole, and whether a query has equal scores, in the first rows."""
+    label, score, query = _head(queries)
+    different = np.unique(label[label % 1 > 0])[:MOST_FRACTIONS]
+    order = np.lexsort((score, query))
+    same = (np.diff(query[order]) == 0) & (score[order][1:] == score[order][:-1])
+    return frozenset(different.tolist()), bool(same.any())
+
+
+def are_ranks(queries: Queries) -> bool:
+    """Whether the scores of each query are 1 to n, or 0 to n - 1."""
+    low, high = queries.facts.score_range
+    if not queries.facts.scores_are_whole or low not in (0, 1) or high + 1 - low > queries.longest:
+        return False
+    if queries.unlisted is not None:
+        return False
+    n_queries = len(queries.indptr) - 1
+    for n in sorted({min(SAMPLE, n_queries), n_queries}):
+        score = rows_of(queries.score, queries.indptr, queries.order, 0, n)
+        if not _count_up(score, queries.indptr[: n + 1], low):
+            return False
+    return True
+
+
+def _count_up(score: Array, indptr: Index, low: float) -> bool:
+    """Whether the finite scores of each query are whole numbers that count up from `low`."""
+    query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    if len(listed := np.flatnonzero(score > -np.inf)) < len(score):
+        score, query = score[listed], query[listed]
+    order = np.lexsort((score, query))
+    begins = np.searchsorted(query[order], query[order], side="left")
+    return bool((score[order] == np.arange(len(score)) - begins + low).all())
+
+
+def _agreements(queries: Queries) -> Array:
+    """Agreement of labels and scores in each list."""
+    n_queries = len(queries.indptr) - 1
+    label, score = (
+        rows_of(x, queries.indptr, queries.order, 0, n_queries).astype(np.float64)
+        for x in (queries.row_label, queries.score)
+    )
+    return agreements(label, score, queries.indptr)
+
+
+def agreements(label: Array, score: Array, indptr: Index) -> Array:
+    """Correlation of labels and scores in each list, of the documents that were retrieved; 0 if one is constant."""
+    starts, size, listed = indptr[:-1], np.diff(indptr), score > -np.inf
+    n = np.maximum(np.add.reduceat(listed.astype(np.float64), starts), 1.0)
+
+    def centred(x: Array) -> Array:
+        x = np.where(listed, np.nan_to_num(x), 0.0)
+        return np.where(listed, x - np.repeat(np.add.reduceat(x, starts) / n, size), 0.0)
+
+    with np.errstate(all="ignore"):
+        label, score = centred(label), centred(score)
+        spread = np.add.reduceat(label**2, starts) * np.add.reduceat(score**2, starts)
+        agreement = np.add.reduceat(label * score, starts) / np.sqrt(spread)
+    return np.nan_to_num(agreement[size >= LEAST_DOCUMENTS], posinf=0.0, neginf=0.0)

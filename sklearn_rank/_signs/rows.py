@@ -1,0 +1,404 @@
+"""Signs of labels, scores and ids of rows: tests of the evidence, and the look that each door takes once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._engine.protocols import MetricRequest
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._signs.evidence import (
+    HIGHEST_GRADE,
+    MOST_GRADES,
+    Compute,
+    Evidence,
+    Metrics,
+    all_on_one_side,
+    are_ranks,
+    first_labels_differ,
+    have_few_values,
+    one_label_each,
+    reads_order,
+    reads_relevance,
+)
+from sklearn_rank._signs.sign import Door, Seen, Sign, report
+from sklearn_rank._utils.constraints import is_word
+from sklearn_rank._utils.echo import echo
+
+LEAST_QUERIES = 20
+"""Queries that show what one in two would show by chance less than once in a million."""
+
+ONE_IN_A_MILLION = 14
+"""Least exponent of e for a chance below that."""
+
+RARER = 5
+"""Times by which a grade, and all above, may be rarer than the grade below."""
+
+LEAST_ROWS_WITHOUT = 1400
+"""Rows none of which is relevant by chance less than once in a million, if one in a hundred is relevant."""
+
+LEAST_FRACTIONS = 20
+"""Different labels that are not whole numbers, so that they are no scale of grades."""
+
+SAMPLED_LABELS = 1024
+"""Rows of a batch by which it is known again."""
+
+LEAST_OTHER_LABELS = 20
+"""Rows whose label is not that of the others, so that other documents have other labels."""
+
+CLEAR = 3.0
+"""Standard errors from which on labels and scores agree, where there is other evidence besides."""
+
+LEAST_SOFT_ROWS = 6
+"""Rows of labels between 0 and 1 none of which is relevant."""
+
+LOWER_IS_BETTER = re.compile(r"(?:^|[_\W])(?:rank|ranking|position|distance|dist|cost)s?$", re.IGNORECASE)
+"""Names of columns of which the lower value is the better one."""
+
+COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
+"""Those whose values are whole numbers from 0 or 1: others may be what was made of them, such as 1 / rank."""
+
+CONSTANT = Sign(
+    "no order matters", "labels", "Every query has documents of one label, or every document is relevant, or none is.",
+    "20 queries of three or more documents; 14 rows of the lowest label if all documents are relevant; if none is, 70 "
+    "rows of the highest label above 0, or 1,400 rows, or a decision",
+    "cannot tell good rankings from bad ones here", "decision",
+)  # fmt: skip
+SOFT = Sign(
+    "threshold outside of the scale", "labels",
+    "Labels lie between 0 and 1, and a metric reads `min_relevance=1`.",
+    "6 rows of 2 queries if no label reaches it, else 20 queries of three or more documents",
+    "labels lie between 0 and 1", "decision",
+)  # fmt: skip
+LARGE_GRADES = Sign(
+    "large grades", "labels", "A label is above 31, and its gain is `2**label - 1`.", "one label",
+    "so that one label decides", "decision",
+)  # fmt: skip
+ONE_ROW = Sign(
+    "queries of one row", "ids", "`qid` names rows, or documents, and no queries.", "20 queries, each of one row",
+    "Every query has one row", "decision",
+)  # fmt: skip
+RANKS_AS_SCORES = Sign(
+    "ranks as scores", "scores", "Scores are 1 to n in every query, and `-y_score` agrees with the labels.",
+    "20 queries of three or more documents, and an agreement that chance has once in a million", "seems to hold ranks",
+)  # fmt: skip
+SWAPPED = Sign(
+    "labels and scores swapped", "arguments", "Labels are many fractions, and scores a few whole numbers.",
+    "20 different labels that are no whole numbers, equal scores in a query", "look swapped",
+)  # fmt: skip
+NAMED = Sign(
+    "a column where lower is better", "names",
+    "The scores are called rank, position, distance or cost, and are not negative.", "the name",
+    "so lower seems to be better",
+)  # fmt: skip
+TRANSPOSED = Sign(
+    "a transposed frame", "matrices", "A frame of queries by documents has the queries as its columns.",
+    "the name `qid` of the columns", "so it is transposed", "error", can_be_meant=False,
+)  # fmt: skip
+MATRIX_AGAIN = Sign(
+    "a query in two matrices", "batches", "Two batches of queries by documents have the same id.", "one id",
+    "where a row is a query", "error", can_be_meant=False,
+)  # fmt: skip
+BATCH_AGAIN = Sign(
+    "documents in two batches", "batches",
+    "Batches or files number their queries from 0 each, and have the same labels for the same queries.",
+    "a batch of 20 queries whose labels differ in 20 rows", "so documents count twice",
+)  # fmt: skip
+SIGNS_OF_ROWS = (
+    CONSTANT,
+    SOFT,
+    LARGE_GRADES,
+    ONE_ROW,
+    RANKS_AS_SCORES,
+    SWAPPED,
+    NAMED,
+    TRANSPOSED,
+    MATRIX_AGAIN,
+    BATCH_AGAIN,
+)
+
+
+# --- tests of the evidence -------------------------------------------------------------------------------------
+
+
+def signs_of(
+    e: Evidence, metrics: Metrics, compute: Compute, door: Door, kinds: str = "", *, label: str = "y_true",
+    score: str = "y_score", name: Any = None, is_series: bool = False,
+) -> Iterator[Seen]:  # fmt: skip
+    """Signs that the evidence shows, of some kinds or of all that the door hands over.
+
+    `label` and `score` are what messages call the arguments. `name` is that of the column of scores, or of a Series.
+    """
+    looked_at = [kind for kind in door.hands.split() if kind in (kinds or door.hands).split()]
+    if "arguments" in looked_at and are_swapped(e):
+        # Scores in the place of labels may have signs of labels besides.
+        yield Seen(
+            SWAPPED,
+            f"{label} has many different fractions and {score} a few whole numbers, so they look swapped: labels come "
+            "first. Soft labels beside predicted classes look the same.",
+        )
+    elif "labels" in looked_at:
+        yield from _of_labels(e, metrics, compute, door, label)
+    if "ids" in looked_at and e.n_queries == e.n_rows >= LEAST_QUERIES and any(map(reads_order, metrics.values())):
+        yield Seen(
+            ONE_ROW,
+            "Every query has one row, so that there is nothing to rank: qid= must name what the documents of one list "
+            "have in common.",
+        )
+    if "scores" in looked_at and e.has_ranks and disagrees(e):
+        yield Seen(
+            RANKS_AS_SCORES,
+            f"{score} seems to hold ranks, 1 to n in every query, which agree better with {label} if they are negated: "
+            "the highest score ranks first, so negate ranks.",
+        )
+    elif "names" in looked_at and is_named_lower(name, e, is_series):
+        yield Seen(
+            NAMED,
+            f"Scores are called {echo(name)}, so lower seems to be better: the highest ranks first, so negate them.",
+        )
+
+
+def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, label: str) -> Iterator[Seen]:
+    """Signs of labels, each for the metrics that it concerns."""
+    first, soft = next(iter(metrics), ""), []
+    if is_soft(e):
+        soft = [name for name, metric in metrics.items() if reads_one(metric, compute)]
+    if soft:
+        least = metrics[soft[0]]["min_relevance"]
+        message = (
+            f"Documents are relevant from min_relevance={least:g} on in {', '.join(soft)}, and labels lie between 0 "
+            "and 1: pass a lower min_relevance."
+        )
+        yield Seen(SOFT, message, first in soft)
+    large = [name for name, metric in metrics.items() if is_exponential(metric)]
+    if large and e.highest_label > HIGHEST_GRADE:
+        message = (
+            f"A label has the gain 2**label - 1 in {', '.join(large)}, and labels go up to {e.highest_label:g}, so "
+            f"that one label decides: pass grades from 0 to {HIGHEST_GRADE}, or gain='linear'."
+        )
+        yield Seen(LARGE_GRADES, message, first in large)
+    unmoved = [name for name in metrics if name in (e.unmoved or ()) and name not in soft]
+    reasons = {name: _reason(e, metrics[name]["min_relevance"], door.decides, label) for name in unmoved}
+    told = [name for name, reason in reasons.items() if reason]
+    if told:
+        why = reasons[first if first in told else told[0]]
+        told = [name for name in told if reasons[name] == why]
+        message = f"{', '.join(told)} cannot tell good rankings from bad ones here: {why}"
+        yield Seen(CONSTANT, message, first in told)
+
+
+def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
+    """Reason why no order changes a metric with this `min_relevance`; "" if chance may be."""
+    low, high = e.lowest_label, e.highest_label
+    # Where few documents are relevant, many rows may have none by chance.
+    is_sure = decides or e.n_rows >= LEAST_ROWS_WITHOUT
+    if e.n_lists < LEAST_QUERIES:
+        return ""
+    if low == high:
+        way_out = "No document is relevant."
+        if high > 0:
+            way_out = "Add rows of other documents, or rank all items of a recommender: make_recommender_scorer."
+        return f"every label is {low:g}. {way_out}" if is_sure or high > 0 else ""
+    if low >= least:
+        # A lower label that is as frequent as the lowest would be among these rows.
+        if e.n_lowest < ONE_IN_A_MILLION:
+            return ""
+        way_out = f"If {low:g} means not relevant, pass {label} - {low:g}, or a" if low > 0 else "Pass a"
+        found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
+        return f"every document is relevant ({found}). {way_out} higher min_relevance."
+    if high < least:
+        # Higher labels are rarer, but not much rarer than the highest of so many rows.
+        is_sure = is_sure or (high > 0 and e.n_highest >= RARER * ONE_IN_A_MILLION)
+        found = f"labels from {low:g} to {high:g}, min_relevance={least:g}"
+        return f"no document is relevant ({found}). Pass a lower min_relevance." if is_sure else ""
+    way_out = "Add documents of other labels, or check qid=."
+    return f"the documents of each query have one label. {way_out}" if is_sure or e.n_high >= 2 else ""
+
+
+def is_soft(e: Evidence) -> bool:
+    """Whether labels lie between 0 and 1 and are not only 0 and 1."""
+    if e.labels_are_whole or e.lowest_label < 0 or e.highest_label > 1:
+        return False
+    few_do = e.highest_label < 1 and e.n_queries >= 2 and e.n_rows >= LEAST_SOFT_ROWS
+    return few_do or e.n_lists >= LEAST_QUERIES
+
+
+def is_exponential(metric: MetricRequest) -> bool:
+    """Whether a metric gives a label the gain 2**label - 1."""
+    entry: Any = metric.metric
+    return "gain" in entry.formula_params and is_word(metric["gain"], "exp2")
+
+
+def are_swapped(e: Evidence) -> bool:
+    """Whether labels look like scores and scores like labels."""
+    is_few = e.scores_are_whole and e.highest_score - e.lowest_score <= MOST_GRADES
+    return is_few and e.is_tied and len(e.fractions) >= LEAST_FRACTIONS
+
+
+def disagrees(e: Evidence) -> bool:
+    """Whether scores and labels run against each other by more than chance has once in a million."""
+    return e.n_lists >= LEAST_QUERIES and e.agreement.z < -least_z(e.agreement.n)
+
+
+def least_z(n: int) -> float:
+    """Value of Student's t that chance exceeds once in a million, for the mean of `n` values."""
+    z, df = 4.75, n - 1
+    return z + (z**3 + z) / (4 * df) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * df**2)
+
+
+def is_lower(name: Any) -> bool:
+    """Whether the name of a column says that lower is better."""
+    return isinstance(name, str) and LOWER_IS_BETTER.search(name) is not None
+
+
+def is_named_lower(name: Any, e: Evidence, is_series: bool) -> bool:
+    """Whether the name of scores says that lower is better, and they are not negated nor agree with the labels.
+
+    A Series keeps its name if it is computed with, as in 1 - distance, so its scores must run against the labels.
+    """
+    if not is_lower(name) or e.lowest_score < 0:
+        return False
+    if COUNTED.search(name) and not e.scores_are_whole:
+        return False
+    if is_series:
+        return e.n_lists >= LEAST_QUERIES and e.agreement.z < -CLEAR
+    return e.n_lists < LEAST_QUERIES or e.agreement.z < CLEAR
+
+
+def reads_one(metric: MetricRequest, compute: Compute) -> bool:
+    """Whether a metric takes labels below 1 as not relevant."""
+    return bool(metric["min_relevance"] >= 1) and reads_relevance(metric, compute)
+
+
+# --- the look ------------------------------------------------------------------------------------------------
+
+
+def is_plain(queries: Queries, metrics: Iterable[MetricRequest], y_true: Any, y_score: Any) -> bool:
+    """Whether arrays surely have no sign: a glance that takes no time, for most rows, before `look`."""
+    facts, (low, high) = queries.facts, queries.facts.label_range
+    if not (facts.labels_are_whole and high <= HIGHEST_GRADE and type(y_true) is type(y_score) is np.ndarray):
+        return False
+    if len(queries.indptr) <= LEAST_QUERIES:
+        return True
+    for metric in metrics:
+        if not low < metric["min_relevance"] <= high:
+            return False
+    return not facts.scores_are_whole and first_labels_differ(queries)
+
+
+def look(
+    door: Door, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = "", y_true: Any = None,
+    y_score: Any = None, name: Any = None, signs: str = "raise",
+) -> None:  # fmt: skip
+    """Look for the signs of rows, and report them.
+
+    `y_true` and `y_score` are labels and scores as they were given; `name` is the name of the column of scores.
+
+    Raises
+    ------
+    ValueError
+        If a sign is an error at this door.
+    """
+    if queries.origin.first_query is not None:
+        report(door, transposed(y_true, y_score))
+    is_series = name is None
+    if is_series:
+        name = getattr(y_score, "name", None)
+    is_named, kinds = is_lower(name), kinds or door.hands
+    if not (is_named or may_have_signs(queries, metrics, compute, kinds)):
+        return
+    label, score = door.words or queries.origin.names[:2]
+    e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=is_named, least_lists=LEAST_QUERIES)
+    report(
+        door,
+        signs_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series),
+        signs,
+    )
+
+
+def look_at_evidence(
+    door: Door, parts: Iterable[Evidence], metrics: Metrics, compute: Compute, *, kinds: str = "", name: Any = None,
+    signs: str = "raise",
+) -> None:  # fmt: skip
+    """Report the signs of rows that came in parts."""
+    evidence = Evidence()
+    for part in parts:
+        evidence = evidence.joined(part)
+    if evidence.n_queries:
+        label, score = door.words or ("y_true", "y_score")
+        report(door, signs_of(evidence, metrics, compute, door, kinds, label=label, score=score, name=name), signs)
+
+
+def may_have_signs(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:
+    """Whether a glance leaves it open that there is a sign: for most rows it does not."""
+    facts, n_queries = queries.facts, len(queries.indptr) - 1
+    if facts.scores_are_whole:
+        if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):
+            return True
+        if "scores" in kinds and n_queries >= LEAST_QUERIES and are_ranks(queries):
+            return True
+    if "labels" not in kinds:
+        return False
+    if facts.label_range[1] > HIGHEST_GRADE:
+        return True
+    if not facts.labels_are_whole and facts.label_range[1] <= 1:
+        if any(reads_one(metric, compute) for metric in metrics.values()):
+            return True
+    if n_queries < LEAST_QUERIES:
+        return False
+    if n_queries == queries.indptr[-1] or one_label_each(queries)[0]:
+        return True
+    return any(all_on_one_side(queries, metric, compute) for metric in metrics.values())
+
+
+def transposed(*given: Any) -> Iterator[Seen]:
+    """Frames whose columns are the queries."""
+    if any(getattr(getattr(frame, "columns", None), "name", None) == "qid" for frame in given):
+        yield Seen(
+            TRANSPOSED,
+            "The columns of a frame are named 'qid', so it is transposed: a row is a query, so pass frame.T.",
+        )
+
+
+# --- batches -------------------------------------------------------------------------------------------------
+
+
+def matrix_again(qid: Any) -> Iterator[Seen]:
+    """A query that is a row of two matrices."""
+    yield Seen(
+        MATRIX_AGAIN,
+        "In batches of queries by documents, where a row is a query, qid must have each id once: ids that are numbered "
+        f"from 0 in each batch must go on. Got query {echo(qid)} again.",
+    )
+
+
+class BatchesSeen:
+    """Batches that were seen, by some of their rows, to notice one that comes again."""
+
+    def __init__(self) -> None:
+        self._keys: set[tuple[int, bytes, bytes]] = set()
+        self._is_repeated = False
+
+    def add(self, number: NDArray[Any], label: NDArray[Any]) -> None:
+        """Add a batch, the number of the query of each row and its label."""
+        step = max(1, len(number) // SAMPLED_LABELS)
+        number, label = number[::step], label[::step]
+        n_other = int(np.count_nonzero(label != label[0]))
+        if min(n_other, label.size - n_other) < LEAST_OTHER_LABELS or len(np.unique(number)) < LEAST_QUERIES:
+            return
+        key = len(number), number.tobytes(), label.tobytes()
+        self._is_repeated |= key in self._keys
+        self._keys.add(key)
+
+    def signs(self) -> Iterator[Seen]:
+        """The sign that a batch came again."""
+        if self._is_repeated:
+            yield Seen(
+                BATCH_AGAIN,
+                "A batch has the queries and the labels of one before, so documents count twice. If batches or files "
+                "number their queries from 0 each, make ids distinct; to compare systems use compare_systems.",
+            )

@@ -1,0 +1,120 @@
+"""Signs of runs: swapped with judgements, dictionaries in the wrong direction, ranks that contradict the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements
+from sklearn_rank._signs.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
+from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._utils.typing import Array, Index
+
+MOST_DISTINCT = 6
+"""Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
+
+TURNED = Sign(
+    "run and judgements swapped", "runs", "A run has grades, and what it is judged by has scores or an order.",
+    "a run of no more documents than are judged, equal grades in a query, or 20 scores that are no whole numbers",
+    "seem to be the other way round", can_be_meant=False,
+)  # fmt: skip
+RISING = Sign(
+    "a run worst first", "runs",
+    "Dictionaries of a run rise in the order given, as distances and ranks do, and relevant documents come first.",
+    "20 queries of three or more documents", "rise in the order given",
+)  # fmt: skip
+FRACTION = Sign(
+    "rank and score swapped in a file", "lines", "The rank column of a TREC run has a fraction.", "one line",
+    "must have a whole number as rank", "error", can_be_meant=False,
+)  # fmt: skip
+CONTRADICTED = Sign(
+    "ranks that contradict scores", "lines", "The ranks of a TREC run rise with its scores in all queries.",
+    "20 queries of three or more different scores", "contradict its scores",
+)  # fmt: skip
+SIGNS_OF_RUNS = (TURNED, RISING, FRACTION, CONTRADICTED)
+
+
+# --- run and judgements --------------------------------------------------------------------------------------
+
+
+def turned_round(
+    score: Array, code: NDArray[np.integer], grade: Array, order: str, *, is_list: bool, is_judged_by_lists: bool
+) -> Iterator[Seen]:  # fmt: skip
+    """A run that looks like grades, and what it is judged by is no shorter and looks like scores or a ranking.
+
+    `code` is the query of each score; `is_list` and `is_judged_by_lists` say that documents of a query are a list.
+    """
+    if not 0 < len(score) <= len(grade) or is_list or not _are_grades(score):
+        return
+    distinct = np.unique(score)
+    is_tied = len(distinct) == 1 or len(np.unique([code, score], axis=1)[0]) < len(score)
+    fractions = np.unique(grade[grade % 1 > 0])
+    if (is_tied and (is_judged_by_lists or not _are_grades(grade))) or len(fractions) >= LEAST_FRACTIONS:
+        yield Seen(
+            TURNED,
+            f"{order}, and these seem to be the other way round. Got a run of no more documents than are judged, with "
+            f"no scores but {', '.join(map('{:g}'.format, distinct))}.",
+        )
+
+
+def _are_grades(values: Array) -> bool:
+    """Whether values are integers and as few as grades."""
+    return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_DISTINCT
+
+
+# --- direction -----------------------------------------------------------------------------------------------
+
+
+def rises(score: Array, code: NDArray[np.integer]) -> bool:
+    """Whether scores rise in the order given, in all of many queries, whose rows are adjacent."""
+    for n in sorted({min(SAMPLED_ROWS, len(score)), len(score)}):
+        same = code[1:n] == code[: n - 1]
+        if (same & (score[1:n] < score[: n - 1])).any():
+            return False
+    size = np.bincount(code)
+    risen = np.bincount(code[1:][same & (score[1:] > score[:-1])], minlength=len(size)) > 0
+    return int(np.count_nonzero(risen & (size >= LEAST_DOCUMENTS))) >= LEAST_QUERIES
+
+
+def worst_first(label: Array, score: Array, indptr: Index) -> Iterator[Seen]:
+    """A run whose dictionaries rise, if relevant documents have the lower scores."""
+    values = agreements(label, score, indptr)
+    if Moments.of(values).z < -CLEAR:
+        yield Seen(
+            RISING,
+            "Scores of the run rise in the order given in every query, and relevant documents have the lower ones: the "
+            "highest score ranks first, so negate distances and ranks.",
+        )
+
+
+def rank_with_fraction(rank: str, where: str) -> Iterator[Seen]:
+    """A rank of a TREC run that is no whole number; other text than numbers is not read."""
+    try:
+        has_fraction = float(rank) % 1 > 0
+    except ValueError:
+        return
+    if has_fraction:
+        yield Seen(
+            FRACTION,
+            "A run of TREC must have a whole number as rank: query Q0 document rank score tag. Rank and score seem to "
+            f"be swapped. Got rank {rank} {where}.",
+        )
+
+
+def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterator[Seen]:
+    """A run whose ranks rise with the scores in all queries."""
+    for n in sorted({min(SAMPLED_ROWS, len(score)), len(score)}):
+        order = np.lexsort((rank[:n], code[:n]))
+        same, ranked = np.diff(code[:n][order]) == 0, score[:n][order]
+        up, down = same & (ranked[1:] > ranked[:-1]), same & (ranked[1:] < ranked[:-1])
+        if down.any() or not up.any() or not np.isfinite(rank[:n]).all():
+            return
+    n_steps = np.bincount(code[order][1:][up])
+    if np.count_nonzero(n_steps >= LEAST_DOCUMENTS - 1) >= LEAST_QUERIES:
+        yield Seen(
+            CONTRADICTED,
+            "The ranks of the run contradict its scores: in every query the higher score has the lower rank. Scores "
+            "alone order documents, the highest first, so negate them.",
+        )

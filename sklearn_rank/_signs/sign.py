@@ -1,0 +1,162 @@
+"""What a sign is, what a door is, and what happens where they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from sklearn_rank._utils.constraints import one_of
+from sklearn_rank._utils.echo import echo_all
+from sklearn_rank._utils.warning import warn_caller
+
+Severity = Literal["warning", "decision", "error"]
+Outcome = Literal["", "warning", "error"]
+
+ON_SIGNS = one_of("raise", "warn", "ignore", doc="")
+"""Constraint of the keyword `signs`."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A sign of misuse.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        What a door must hand over for it.
+    about : str
+        What was done, for the page.
+    evidence : str
+        The least evidence, for the page.
+    says : str
+        Words of its message that no other message has, for filters.
+    severity : {"warning", "decision", "error"}
+        Whether it always warns, raises where a decision is made, or always raises.
+    can_be_meant : bool
+        Whether the user can silence it.
+    """
+
+    name: str
+    kind: str
+    about: str
+    evidence: str
+    says: str
+    severity: Severity = "warning"
+    can_be_meant: bool = True
+
+
+@dataclass(frozen=True)
+class Door:
+    """A way in.
+
+    Attributes
+    ----------
+    name : str
+        The function, or the functions.
+    hands : str
+        Kinds of evidence that it hands over, between blanks.
+    decides : bool
+        Whether a decision is made here with all data at hand.
+    may_raise : bool
+        False for scorers, because scikit-learn turns their errors into nan.
+    words : (str, str) or None
+        What its messages call labels and scores; None: as the arguments are called.
+    """
+
+    name: str
+    hands: str
+    decides: bool = False
+    may_raise: bool = True
+    words: tuple[str, str] | None = None
+
+    def outcome(self, sign: Sign) -> Outcome:
+        """What happens where a sign is seen here; "" if it is not looked for."""
+        if sign.kind not in self.hands.split():
+            return ""
+        raises = sign.severity == "error" or (sign.severity == "decision" and self.decides)
+        return "error" if raises and self.may_raise else "warning"
+
+
+class Seen(NamedTuple):
+    """A sign that was seen, and what to say; `spoils` is whether it concerns the metric that decides."""
+
+    sign: Sign
+    message: str
+    spoils: bool = True
+
+
+_collected: ContextVar[list[Seen] | None] = ContextVar("collected", default=None)
+
+
+@contextmanager
+def collected_signs() -> Iterator[list[Seen]]:
+    """Collect what would be reported inside, for a caller who knows more or has looked before."""
+    seen: list[Seen] = []
+    before = _collected.set(seen)
+    try:
+        yield seen
+    finally:
+        _collected.reset(before)
+
+
+def report(door: Door, seen: Iterable[Seen], signs: str = "raise") -> None:
+    """Warn of signs, or raise, as the door has it; `signs` is what the user chose where it raises.
+
+    Raises
+    ------
+    ValueError
+        At the first sign that is an error here.
+    """
+    collected = _collected.get()
+    for one in seen:
+        sign, message, spoils = one
+        if not (outcome := door.outcome(sign)):
+            continue
+        raises = outcome == "error" and (spoils or sign.severity == "error")
+        has_keyword = sign.can_be_meant and (door.decides or raises)
+        if has_keyword and signs == "ignore":
+            continue
+        if collected is not None:
+            collected.append(one)
+        elif raises and not (has_keyword and signs == "warn"):
+            raise ValueError(message + " If it is meant, pass signs='warn' or signs='ignore'." * has_keyword)
+        else:
+            way_out = "pass signs='ignore'" if has_keyword else "filter RankingWarning"
+            warn_caller(f"{message} If it is meant, {way_out}." if sign.can_be_meant else message)
+
+
+class signs_of_systems:
+    """Report what was collected of each system, each sign once, at the end of a with statement.
+
+    It is no generator, whose frames would hide the code that called this library.
+    """
+
+    def __init__(self, door: Door, signs: str = "raise") -> None:
+        self._door, self._signs = door, signs
+        self._by_system: dict[str, list[Seen]] = {}
+
+    def __enter__(self) -> dict[str, list[Seen]]:
+        """The signs of each system, to be filled in."""
+        return self._by_system
+
+    def __exit__(self, error: object, *_: object) -> None:
+        """Report, unless there was an error."""
+        if error is None:
+            report(self._door, _merged(self._by_system), self._signs)
+
+
+def _merged(seen: Mapping[str, Iterable[Seen]]) -> Iterator[Seen]:
+    """Each sign that was seen of some systems, once: it says which they are, unless it is the same of all."""
+    by_sign: dict[str, dict[str, Seen]] = {}
+    for system, signs in seen.items():
+        for one in signs:
+            by_sign.setdefault(one.sign.name, {})[system] = one
+    for systems in by_sign.values():
+        first = next(iter(systems.values()))
+        is_of_all = len(systems) == len(seen) and len({one.message for one in systems.values()}) == 1
+        about = "" if is_of_all else f" This is about the system{'s' * (len(systems) > 1)} {echo_all(systems)}."
+        yield first._replace(message=first.message + about)

@@ -1,0 +1,18 @@
+"""Warnings of this library, for filters: ``warnings.filterwarnings("ignore", category=RankingWarning)``."""
+
+__all__ = ["RankingWarning"]
+
+
+class RankingWarning(UserWarning):
+    """Warning about data or models: a number was computed, and it may not mean what it seems to mean.
+
+    ``docs/signs.md`` lists the signs of misuse that are looked for, and how to silence one of them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn_rank.exceptions import RankingWarning
+    >>> warnings.filterwarnings(
+    ...     "ignore", message=".* seems to hold ranks", category=RankingWarning
+    ... )
+    """

@@ -1,0 +1,72 @@
+"""Signs of fitted models that a scorer or the evaluator is given: frozen ones, and rankers that lost the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._signs.models import frozen_ranker, ranker_without_queries
+from sklearn_rank._signs.sign import Door, report
+from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank.model_selection._fitted_queries import FittedQueries, check_test_queries
+from sklearn_rank.model_selection._routing import find_routed_qid
+
+
+class FittedRanker(NamedTuple):
+    """Queries that a fitted `QueryRanker` remembers, None if it was fitted without; the estimators around it."""
+
+    queries: FittedQueries | None
+    around: tuple[Any, ...]
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it is not fitted again."""
+        return any(isinstance(outer, FrozenEstimator) for outer in self.around)
+
+
+def check_model(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
+    """Refuse queries that are cut in two, and look for signs of a model whose scores of these rows are asked for."""
+    check_test_queries(estimator, X, y, qid)
+    rankers = [*_rankers_in(estimator, (), set())]
+    if any(ranker.is_frozen for ranker in rankers) and len(np.shape(y)) == 1:
+        look_at_frozen(door, estimator, X, y, find_routed_qid(y, qid))
+    lost = next((one.around for one in rankers if one.queries is None and one.around), ())
+    report(door, ranker_without_queries(lost))
+
+
+def look_at_frozen(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: Any, *, signs: str = "raise") -> None:
+    """Look for a frozen ranker that was fitted on some of these queries, in a model that may not be fitted itself."""
+    parts = [estimator]
+    if hasattr(estimator, "get_params") and not isinstance(estimator, type):
+        parts += estimator.get_params(deep=True).values()
+    rankers = [one for part in parts for one in _rankers_in(part, (), set()) if one.is_frozen]
+    n_seen = max((one.queries.n_same(X, y, qid) for one in rankers if one.queries is not None), default=0)
+    if n_seen:
+        report(door, frozen_ranker(n_seen, len(group_rows(qid, len(y))[0])), signs)
+
+
+def _rankers_in(estimator: Any, around: tuple[Any, ...], seen: set[int]) -> Iterator[FittedRanker]:
+    """Fitted rankers inside an estimator; Pipelines and searches do not count as around them."""
+    if id(estimator) in seen or isinstance(estimator, type) or not hasattr(estimator, "__dict__"):
+        return
+    seen.add(id(estimator))
+    # A frozen estimator shows the attributes of the one inside.
+    known = vars(estimator)
+    if "_fitted_queries" in known:
+        yield FittedRanker(known["_fitted_queries"], around)
+        if known["_fitted_queries"] is not None:
+            inside = _rankers_in(known.get("estimator_"), around, seen)
+            yield from (one for one in inside if one.is_frozen)
+    elif "best_estimator_" in known:
+        yield from _rankers_in(known["best_estimator_"], around, seen)
+    elif "steps" in known:
+        yield from _rankers_in(known["steps"][-1][1], around, seen)
+    else:
+        for value in known.values():
+            for part in value if isinstance(value, (list, tuple)) else [value]:
+                if hasattr(part, "fit"):
+                    yield from _rankers_in(part, (*around, estimator), seen)

@@ -1,0 +1,795 @@
+"""Every sign at every door: a warning, an error, or nothing; and silence on ordinary data."""
+
+import io
+import re
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
+from pathlib import Path
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.decomposition import PCA
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import GradientBoostingRegressor, VotingRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import FunctionTransformer
+
+import sklearn_rank.dask
+import sklearn_rank.spark
+from sklearn_rank import (
+    QueryKFold,
+    QueryRanker,
+    RankingAccumulator,
+    RankingEvaluator,
+    compare_systems,
+    evaluate,
+    evaluate_batches,
+    evaluate_frame,
+    evaluate_run,
+    get_scorer,
+    get_scorers,
+    prepare,
+    query_learning_curve,
+    query_permutation_importance,
+)
+from sklearn_rank._cli import main
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._signs import doors
+from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.table import ALL_DOORS, ALL_SIGNS
+from sklearn_rank.boosting import lightgbm_metric
+from sklearn_rank.exceptions import RankingWarning
+from sklearn_rank.io import join, read_trec_run
+from sklearn_rank.metrics import map_score
+from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors
+
+SIGN = {sign.name: sign for sign in ALL_SIGNS}
+N_QUERIES, N_DOCUMENTS = 30, 10
+
+
+class Given(RegressorMixin, BaseEstimator):
+    """A model that predicts a column of X."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, self.column]
+
+
+# --- data that have one sign each ----------------------------------------------------------------------------
+
+
+class Rows:
+    """Rows with labels, scores and queries, and the metric that they are judged by."""
+
+    def __init__(self, label=None, score=None, qid=None, metric="map", name="score"):
+        rng = np.random.default_rng(0)
+        n = N_QUERIES * N_DOCUMENTS
+        self.label = rng.integers(0, 3, n) if label is None else label
+        self.score = np.where(self.label > 1, 1, 0) + rng.random(n) if score is None else score
+        self.qid = np.repeat(np.arange(N_QUERIES), N_DOCUMENTS) if qid is None else qid
+        self.metric, self.name = metric, name
+
+    @property
+    def frame(self):
+        return pd.DataFrame({"label": self.label, self.name: self.score, "qid": self.qid})
+
+    @property
+    def X(self):
+        return np.column_stack([self.score, np.arange(len(self.score))]).astype(float)
+
+
+def ranks(rows):
+    """Rank of each document by its score, 1 for the highest."""
+    return pd.Series(rows.score).groupby(rows.qid).rank(ascending=False).to_numpy()
+
+
+RNG = np.random.default_rng(1)
+N_ROWS = N_QUERIES * N_DOCUMENTS
+OF_ROWS = {
+    "no order matters": Rows(RNG.integers(1, 6, N_ROWS)),
+    "threshold outside of the scale": Rows(RNG.random(N_ROWS)),
+    "large grades": Rows(RNG.integers(0, 101, N_ROWS), metric="ndcg@10"),
+    "queries of one row": Rows(qid=np.arange(N_ROWS)),
+    "ranks as scores": Rows(score=ranks(Rows()), metric="ndcg@10"),
+    "labels and scores swapped": Rows(RNG.random(N_ROWS), RNG.integers(0, 3, N_ROWS), metric="ndcg@10"),
+    "a column where lower is better": Rows(score=2 - Rows().score, metric="ndcg@10", name="distance"),
+}
+PLAIN = {metric: Rows(metric=metric) for metric in ("map", "ndcg@10")}
+
+
+# --- doors ---------------------------------------------------------------------------------------------------
+
+
+def series(rows):
+    return pd.Series(rows.score, name=rows.name)
+
+
+def metric_functions(rows):
+    name, _, k = rows.metric.partition("@")
+    REGISTRY[name].function(rows.label, series(rows), qid=rows.qid, **({"k": int(k)} if k else {}))
+
+
+def scorers(rows):
+    y = pd.Series(rows.label, index=pd.Index(rows.qid, name="qid"))
+    get_scorer(rows.metric)(Given().fit(None, None), rows.X, y)
+
+
+def several_scorers(rows):
+    get_scorers([rows.metric])(Given().fit(None, None), rows.X, rows.label, qid=rows.qid)
+
+
+def of_evaluate(rows):
+    evaluate(rows.label, series(rows), qid=rows.qid, metrics=rows.metric)
+
+
+def of_frame(rows):
+    evaluate_frame(rows.frame, y_score=rows.name, metrics=rows.metric)
+
+
+def by_query(rows, column):
+    """Values of documents by query."""
+    table = rows.frame.assign(document=np.arange(len(rows.qid)))
+    return {q: dict(zip(part["document"], part[column], strict=True)) for q, part in table.groupby("qid")}
+
+
+def of_run(rows):
+    evaluate_run(by_query(rows, "label"), by_query(rows, rows.name), metrics=rows.metric)
+
+
+def of_prepare(rows):
+    prepare(rows.label, qid=rows.qid, metrics=rows.metric)(series(rows))
+
+
+def of_batches(rows):
+    frame = rows.frame
+    evaluate_batches([frame[:70], frame[70:]], y_score=rows.name, metrics=rows.metric)
+
+
+def of_accumulator(rows):
+    accumulator = RankingAccumulator(rows.metric)
+    for q in np.unique(rows.qid):
+        accumulator.update(rows.label[rows.qid == q], rows.score[rows.qid == q], rows.qid[rows.qid == q])
+    accumulator.compute()
+
+
+def of_systems(rows):
+    systems = {"a": series(rows), "b": series(rows)}
+    compare_systems(rows.label, systems, qid=rows.qid, metrics=rows.metric)
+
+
+def of_columns(rows):
+    compare_systems(rows.frame, [rows.name], metrics=rows.metric)
+
+
+def of_compare(rows, **options):
+    evaluator = RankingEvaluator(rows.metric, cv=3, **options)
+    evaluator.compare({"given": Given(), "again": Given()}, rows.X, rows.label, qid=rows.qid)
+
+
+def of_cross_validate(rows, **options):
+    RankingEvaluator(rows.metric, cv=3, **options).cross_validate(Given(), rows.X, rows.label, qid=rows.qid)
+
+
+def of_search(rows, **options):
+    search = GridSearchCV(Given(), {"column": [0, 1]})
+    RankingEvaluator(rows.metric, cv=3, **options).search(search, rows.X, rows.label, qid=rows.qid)
+
+
+def of_ranker(rows, **options):
+    model = GradientBoostingRegressor(n_estimators=3)
+    ranker = QueryRanker(model, eval_fraction=0.2, eval_metric=rows.metric, random_state=0, **options)
+    ranker.fit(rows.X, rows.label, qid=rows.qid)
+
+
+def of_importance(rows, **options):
+    query_permutation_importance(
+        Given().fit(None, None), rows.X, rows.label, qid=rows.qid, metric=rows.metric, random_state=0, **options
+    )
+
+
+def of_learning_curve(rows):
+    query_learning_curve(Given(), rows.X, rows.label, qid=rows.qid, metric=rows.metric, cv=3, train_sizes=[1.0])
+
+
+def of_boosting(rows):
+    sizes = np.unique(rows.qid, return_counts=True)[1]
+    lightgbm_metric(rows.metric)(rows.label, rows.score, None, sizes)
+
+
+def of_dask(rows):
+    sklearn_rank.dask.evaluate(dd.from_pandas(rows.frame, npartitions=3), y_score=rows.name, metrics=rows.metric)
+
+
+def means_of_dask(rows):
+    sklearn_rank.dask.mean(dd.from_pandas(rows.frame, npartitions=3), y_score=rows.name, metrics=rows.metric)
+
+
+def matrix(values):
+    return np.reshape(values, (N_QUERIES, N_DOCUMENTS))
+
+
+def of_retrieval(rows):
+    """Queries on a line, and items at the distances of the scores from the first."""
+    items = -matrix(rows.score)[0][:, None]
+    evaluate_retrieval(
+        np.zeros((N_QUERIES, 1)), items, relevance=matrix(rows.label), distance="euclidean", metrics=rows.metric
+    )
+
+
+def of_neighbors(rows):
+    items = np.tile(np.arange(N_DOCUMENTS), (N_QUERIES, 1))
+    score_neighbors(None, items, relevance=matrix(rows.label), metrics=rows.metric)
+
+
+def of_command(rows, folder):
+    rows.frame.to_csv(folder / "rows.csv", index=False)
+    command("evaluate", "--table", folder / "rows.csv", "--y-score", rows.name, "-m", rows.metric)
+
+
+def command(*arguments):
+    """Warnings and errors of the command line as warnings and errors of Python."""
+    told = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(told):
+        code = main([*map(str, arguments)])
+    if code:
+        raise ValueError(told.getvalue())
+    for message in re.findall("warning: (.*)", told.getvalue()):
+        warnings.warn(message, RankingWarning, stacklevel=1)
+
+
+CALLS = [
+    (doors.METRIC, metric_functions),
+    (doors.SCORER, scorers),
+    (doors.SCORER, several_scorers),
+    (doors.EVALUATE, of_evaluate),
+    (doors.FRAME, of_frame),
+    (doors.RUN, of_run),
+    (doors.PREPARE, of_prepare),
+    (doors.BATCHES, of_batches),
+    (doors.ACCUMULATOR, of_accumulator),
+    (doors.SYSTEMS, of_systems),
+    (doors.SYSTEMS, of_columns),
+    (doors.COMPARE, of_compare),
+    (doors.CROSS_VALIDATE, of_cross_validate),
+    (doors.SEARCH, of_search),
+    (doors.RANKER, of_ranker),
+    (doors.IMPORTANCE, of_importance),
+    (doors.LEARNING_CURVE, of_learning_curve),
+    (doors.BOOSTING, of_boosting),
+    (doors.DASK, of_dask),
+    (doors.DASK, means_of_dask),
+    (doors.RETRIEVAL, of_retrieval),
+    (doors.NEIGHBORS, of_neighbors),
+]
+"""Calls with rows, by the door that they go through; Spark and the command line have tests of their own."""
+
+
+def seen(call, *args, **keywords):
+    """What happens in a call: signs of which it warns, each as often, and the sign that it raises for."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        error = ""
+        try:
+            call(*args, **keywords)
+        except ValueError as raised:
+            error = str(raised)
+    texts = [str(one.message) for one in told if issubclass(one.category, RankingWarning)]
+    names = [sign.name for text in texts for sign in ALL_SIGNS if sign.says in text]
+    return names, next((sign.name for sign in ALL_SIGNS if sign.says in error), error)
+
+
+@pytest.mark.parametrize(("door", "call"), CALLS, ids=[call.__name__ for _, call in CALLS])
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_signs_of_rows(name, door, call):
+    """One warning or an error where the table has one, and nothing else."""
+    rows, outcome = OF_ROWS[name], door.outcome(SIGN[name])
+    if door in (doors.RETRIEVAL, doors.NEIGHBORS) and name == "queries of one row":
+        pytest.skip("queries there are lists of all items")
+    warned, raised = seen(call, rows)
+    if door is doors.RUN and name == "labels and scores swapped":
+        assert warned == ["run and judgements swapped"]
+        return
+    assert raised == (name if outcome == "error" else "")
+    assert warned == ([name] if outcome == "warning" else [])
+
+
+@pytest.mark.parametrize(("door", "call"), CALLS, ids=[call.__name__ for _, call in CALLS])
+@pytest.mark.parametrize("metric", PLAIN)
+def test_plain_rows(metric, door, call):
+    assert seen(call, PLAIN[metric]) == ([], "")
+
+
+# --- signs of frames, batches, runs and files ------------------------------------------------------------------
+
+
+def transposed():
+    """Labels and scores whose columns are the queries."""
+    rows = Rows()
+    return [pd.DataFrame(matrix(x)).rename_axis("qid").T for x in (rows.label, rows.score)]
+
+
+def matrices_again():
+    """Two batches of queries by documents, each of which numbers its queries from 0."""
+    rows = Rows()
+    return [(matrix(rows.label), matrix(rows.score), np.arange(N_QUERIES))] * 2
+
+
+def batches_again():
+    """The rows of two systems, one after the other."""
+    rows = Rows()
+    return [(rows.label, rows.score, rows.qid), (rows.label, -rows.score, rows.qid)]
+
+
+def turned():
+    """A run and judgements the wrong way round."""
+    rows = Rows()
+    return by_query(rows, "score"), by_query(rows, "label")
+
+
+def rising():
+    """Judgements, and a run of distances that rise."""
+    rows = Rows()
+    run = by_query(Rows(score=3 - rows.score), "score")
+    return by_query(rows, "label"), {q: dict(sorted(found.items(), key=lambda x: x[1])) for q, found in run.items()}
+
+
+def trec(rank, score):
+    """Lines of a run."""
+    lines = (f"q{q} Q0 d{d} {rank(d)} {score(d)} me\n" for q in range(N_QUERIES) for d in range(N_DOCUMENTS))
+    return "".join(lines)
+
+
+FRACTIONS = trec(lambda d: 0.9 - d / 20, lambda d: d + 1)
+AGAINST = trec(lambda d: d + 1, lambda d: d / 2 + 1)
+QRELS = "".join(f"q{q} 0 d{d} {int(d < 2)}\n" for q in range(N_QUERIES) for d in range(N_DOCUMENTS))
+
+
+def of_files(folder, run):
+    (folder / "qrels").write_text(QRELS)
+    (folder / "run").write_text(run)
+    command("evaluate", folder / "qrels", folder / "run", "-m", "map")
+
+
+def as_files(folder, judged, run):
+    """The command line with dictionaries as files of TREC; scores of grades are a run."""
+    (folder / "qrels").write_text("".join(f"{q} 0 {d} {v}\n" for q, ds in judged.items() for d, v in ds.items()))
+    (folder / "run").write_text("".join(f"{q} Q0 {d} 1 {v} me\n" for q, ds in run.items() for d, v in ds.items()))
+    command("evaluate", folder / "qrels", folder / "run", "-m", "dcg(gain=linear)")
+
+
+TURNED, RISING = "run and judgements swapped", "a run worst first"
+FRACTION, CONTRADICTED = "rank and score swapped in a file", "ranks that contradict scores"
+OTHERS = [
+    ("a transposed frame", doors.METRIC, lambda _: map_score(*transposed())),
+    ("a transposed frame", doors.EVALUATE, lambda _: evaluate(*transposed())),
+    ("a transposed frame", doors.PREPARE, lambda _: prepare(transposed()[0])),
+    ("a transposed frame", doors.ACCUMULATOR, lambda _: RankingAccumulator().update(*transposed())),
+    ("a transposed frame", doors.SYSTEMS, lambda _: compare_systems(transposed()[0], {"a": transposed()[1]})),
+    ("a query in two matrices", doors.BATCHES, lambda _: evaluate_batches(matrices_again())),
+    ("documents in two batches", doors.BATCHES, lambda _: evaluate_batches(batches_again())),
+    (TURNED, doors.RUN, lambda _: evaluate_run(*turned(), metrics="dcg(gain=linear)")),
+    (TURNED, doors.SYSTEMS, lambda _: compare_systems(turned()[0], {"a": turned()[1]}, metrics="dcg(gain=linear)")),
+    (TURNED, doors.JOIN, lambda _: join(*turned()[::-1])),
+    (TURNED, doors.COMMAND, lambda folder: as_files(folder, *turned())),
+    (RISING, doors.RUN, lambda _: evaluate_run(*rising())),
+    (RISING, doors.SYSTEMS, lambda _: compare_systems(rising()[0], {"a": rising()[1], "b": dict(rising()[1])})),
+    (RISING, doors.JOIN, lambda _: join(*rising()[::-1])),
+    (FRACTION, doors.READ_RUN, lambda _: read_trec_run(io.BytesIO(FRACTIONS.encode()))),
+    (FRACTION, doors.COMMAND, lambda folder: of_files(folder, FRACTIONS)),
+    (CONTRADICTED, doors.READ_RUN, lambda _: read_trec_run(io.BytesIO(AGAINST.encode()))),
+    (CONTRADICTED, doors.COMMAND, lambda folder: of_files(folder, AGAINST)),
+]
+
+
+@pytest.mark.parametrize(("name", "door", "call"), OTHERS, ids=[f"{name}-{door.name}" for name, door, _ in OTHERS])
+def test_signs_of_frames_batches_runs_and_files(name, door, call, tmp_path):
+    warned, raised = seen(call, tmp_path)
+    outcome = door.outcome(SIGN[name])
+    assert raised == (name if outcome == "error" else "")
+    assert warned == ([name] if outcome == "warning" else [])
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_signs_at_the_command_line(name, tmp_path):
+    warned, raised = seen(of_command, OF_ROWS[name], tmp_path)
+    assert (warned, raised) == ([name], "")
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_signs_of_spark(name, spark):
+    rows = OF_ROWS[name]
+    frame = spark.createDataFrame(rows.frame.astype({"label": float, rows.name: float})).repartition(3)
+    for call in (sklearn_rank.spark.evaluate, sklearn_rank.spark.mean):
+        assert seen(call, frame, y_score=rows.name, metrics=rows.metric) == ([name], "")
+    assert seen(sklearn_rank.spark.per_query, frame, y_score=rows.name, metrics=rows.metric) == ([], "")
+
+
+# --- signs of retrieval --------------------------------------------------------------------------------------
+
+
+def cosine(a, b):
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+def test_similarities_as_distances():
+    rng = np.random.default_rng(0)
+    near = np.sort(rng.random((N_QUERIES, N_DOCUMENTS)), axis=1)
+    items = np.tile(np.arange(N_DOCUMENTS), (N_QUERIES, 1))
+    given = {"true_indices": items[:, :3], "metrics": "recall@3"}
+    name = "similarities as distances"
+    assert seen(score_neighbors, near, items, **given) == ([], "")
+    assert seen(score_neighbors, near[:, ::-1], items, **given) == ([], name)
+    assert seen(score_neighbors, near[:, ::-1], items, **given, higher_is_nearer=True) == ([], "")
+    assert seen(score_neighbors, near, items, **given, higher_is_nearer=True) == ([], name)
+    assert seen(score_neighbors, near[:1, :2][:, ::-1], items[:1, :2], true_indices=[[0]], metrics="mrr") == ([], "")
+
+
+def test_a_similarity_as_distance():
+    features, labels = np.random.default_rng(0).random((N_QUERIES, 4)), np.arange(N_QUERIES) % 3
+    name, given = "a similarity as distance", {"query_labels": labels, "metrics": "map"}
+    assert seen(evaluate_retrieval, features, **given, distance=cosine) == ([], name)
+    assert seen(evaluate_retrieval, features, **given, distance=lambda a, b: 1 - cosine(a, b)) == ([], "")
+    scorer, model = make_retrieval_scorer(cosine, "map"), PCA(2).fit(features)
+    assert seen(scorer, model, features, labels) == ([name], "")
+
+
+def test_labels_of_retrieval_scorers():
+    features, scorer = np.random.default_rng(0).random((N_QUERIES, 4)), make_retrieval_scorer("cosine", "map")
+    model = FunctionTransformer().fit(features)
+    assert seen(scorer, model, features, np.zeros(N_QUERIES)) == (["no order matters"], "")
+    many = np.zeros((N_QUERIES, 80), dtype=int)
+    many[::2, :40] = many[1::2, 40:] = 1
+    scorer = make_retrieval_scorer("cosine", "ndcg@10")
+    assert seen(scorer, model, features, many) == (["large grades"], "")
+
+
+# --- signs of models -----------------------------------------------------------------------------------------
+
+
+def features(seed=0):
+    rng = np.random.default_rng(seed)
+    X, qid = rng.normal(size=(N_ROWS, 3)), np.repeat(np.arange(N_QUERIES), N_DOCUMENTS)
+    return X, np.clip(np.round(X[:, 0] + 1), 0, 3), qid
+
+
+def test_one_model_twice():
+    X, y, qid = features()
+    model, scores, name = Ridge(), X[:, 0], "one model twice"
+    result = evaluate(y, scores, qid=qid)
+    for call in (
+        lambda **signs: RankingEvaluator(cv=2, **signs).compare({"a": model, "b": model}, X, y, qid=qid),
+        lambda **signs: compare_systems(y, {"a": scores, "b": scores}, qid=qid, **signs),
+        lambda **signs: compare_systems({"a": result, "b": result}, **signs),
+    ):
+        assert seen(call) == ([], name)
+        assert seen(call, signs="warn") == ([name], "")
+        assert seen(call, signs="ignore") == ([], "")
+    assert seen(compare_systems, y, {"a": scores, "b": scores.copy()}, qid=qid) == ([], "")
+
+
+def test_a_frozen_ranker_that_has_seen_the_queries():
+    X, y, qid = features()
+    name = "a model that has seen the test queries"
+    frozen = FrozenEstimator(QueryRanker(Ridge()).fit(X, y, qid=qid))
+    other = FrozenEstimator(QueryRanker(Ridge()).fit(*features(1)[:2], qid=qid + 1000))
+    named = pd.Series(y, index=pd.Index(qid, name="qid"))
+    for scorer in (get_scorer("ndcg@10"), get_scorers(["ndcg@10", "map"])):
+        assert seen(scorer, frozen, X, named) == ([name], "")
+        assert seen(scorer, other, X, named) == ([], "")
+        assert seen(scorer, frozen.estimator, X, named) == ([], "")
+    evaluator = RankingEvaluator("ndcg@10", cv=2)
+    for call, model, fine in (
+        (evaluator.compare, {"frozen": frozen}, {"other": other}),
+        (evaluator.cross_validate, frozen, other),
+        (evaluator.search, GridSearchCV(VotingRegressor([("a", frozen)]), {"weights": [None]}), None),
+    ):
+        assert seen(call, model, X, y, qid=qid) == ([], name)
+        if fine is not None:
+            assert seen(call, fine, X, y, qid=qid) == ([], "")
+    assert seen(RankingEvaluator("ndcg@10", cv=2, signs="ignore").cross_validate, frozen, X, y, qid=qid) == ([], "")
+
+
+def test_a_ranker_that_lost_the_queries():
+    X, y, qid = features()
+    named = pd.Series(y, index=pd.Index(qid, name="qid"))
+    name, inside = "a ranker without queries", [("a", QueryRanker(Ridge()))]
+    assert seen(get_scorer("ndcg"), VotingRegressor(inside).fit(X, y), X, named) == ([name], "")
+    assert seen(get_scorer("ndcg"), QueryRanker(VotingRegressor(inside)).fit(X, y, qid=qid), X, named) == ([], "")
+    assert seen(get_scorer("ndcg"), QueryRanker(Ridge()).fit(X, y), X, named) == ([], "")
+    assert seen(get_scorer("ndcg"), VotingRegressor([("a", Ridge())]).fit(X, y), X, named) == ([], "")
+
+
+# --- what the user says --------------------------------------------------------------------------------------
+
+DECIDED = [of_compare, of_cross_validate, of_search, of_ranker, of_importance]
+
+
+@pytest.mark.parametrize("call", DECIDED, ids=[call.__name__ for call in DECIDED])
+def test_signs_where_a_decision_is_made(call):
+    name = "no order matters"
+    assert seen(call, OF_ROWS[name]) == ([], name)
+    assert seen(call, OF_ROWS[name], signs="warn") == ([name], "")
+    assert seen(call, OF_ROWS[name], signs="ignore") == ([], "")
+    with pytest.raises(ValueError, match="The 'signs' parameter of .* must be 'raise', 'warn' or 'ignore'. Got 'no'"):
+        call(OF_ROWS[name], signs="no")
+
+
+def test_another_metric_than_the_one_that_decides_is_a_warning():
+    rows = OF_ROWS["no order matters"]
+    for first, last, expected in (
+        ("ndcg", "map", (["no order matters"], "")),
+        ("map", "ndcg", ([], "no order matters")),
+    ):
+        evaluator = RankingEvaluator([first, last], cv=3)
+        assert seen(evaluator.cross_validate, Given(), rows.X, rows.label, qid=rows.qid) == expected
+        search = GridSearchCV(Given(), {"column": [0, 1]}, refit="map" if first == "ndcg" else "ndcg")
+        assert seen(evaluator.search, search, rows.X, rows.label, qid=rows.qid)[1] == (
+            "no order matters" * (first == "ndcg")
+        )
+
+
+def test_a_search_is_judged_by_its_own_scorer():
+    rows = OF_ROWS["no order matters"]
+    for scoring, raised in (("map", "no order matters"), ("ndcg", "")):
+        for own in (get_scorer(scoring), get_scorers([scoring])):
+            search = GridSearchCV(
+                Given(),
+                {"column": [0, 1]},
+                scoring=own,
+                refit=scoring if own.__class__.__name__ == "RankingScorers" else True,
+            )
+            assert seen(RankingEvaluator("map", cv=3).search, search, rows.X, rows.label, qid=rows.qid) == ([], raised)
+
+
+@pytest.mark.parametrize("call", [of_compare, of_cross_validate, of_search])
+def test_one_warning_with_several_processes(call, capfd):
+    """Of the process that was asked, and none of the others."""
+    rows = OF_ROWS["no order matters"]
+    assert seen(call, rows, signs="warn", n_jobs=2) == (["no order matters"], "")
+    assert "Warning" not in capfd.readouterr().err
+
+
+def test_one_warning_with_several_threads():
+    rows = OF_ROWS["no order matters"]
+    given = {"qid": rows.qid, "metrics": ["map", "mrr", "p@3"], "n_jobs": 2}
+    assert seen(evaluate, rows.label, rows.score, **given) == (["no order matters"], "")
+    batches = [(rows.label[i : i + 20], rows.score[i : i + 20], rows.qid[i : i + 20]) for i in range(0, N_ROWS, 20)]
+    assert seen(evaluate_batches, batches, metrics="map", n_jobs=2) == (["no order matters"], "")
+
+
+def test_a_search_of_scikit_learn_warns_and_ends():
+    """A scorer never raises, or every candidate would have nan."""
+    X, y, qid = features()
+    named = pd.Series(np.ones(N_ROWS), index=pd.Index(np.repeat(np.arange(60), 5), name="qid"))
+    search = GridSearchCV(Given(), {"column": [0, 1]}, scoring=get_scorer("ndcg@10"), cv=QueryKFold(3))
+    warned, raised = seen(search.fit, X, named)
+    assert {*warned} == {"no order matters"}
+    assert raised == ""
+    assert search.cv_results_["mean_test_score"].tolist() == [1.0, 1.0]
+
+
+def test_filters():
+    rows = OF_ROWS["ranks as scores"]
+    with pytest.warns(RankingWarning, match="If it is meant, filter RankingWarning") as told:
+        evaluate(rows.label, rows.score, qid=rows.qid, metrics="ndcg")
+    assert [one.filename for one in told] == [__file__]
+    for sign in ALL_SIGNS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", f".*{re.escape(sign.says)}", RankingWarning)
+            warnings.warn(f"It {sign.says}.", RankingWarning, stacklevel=1)
+    assert issubclass(RankingWarning, UserWarning)
+
+
+# --- no false alarms -----------------------------------------------------------------------------------------
+
+
+def ordinary(seed):
+    """Labels, scores and queries as data have them, of many shapes."""
+    rng = np.random.default_rng(seed)
+    n_queries = int(rng.choice([1, 2, 5, 20, 25, 40, 100]))
+    size = rng.integers(*[(1, 4), (2, 8), (3, 4), (10, 11), (1, 40)][seed % 5], n_queries)
+    qid, n = np.repeat(np.arange(n_queries), size), int(size.sum())
+    relevant = rng.choice([0.01, 0.05, 0.2, 0.5, 0.8])
+    label = [
+        lambda: rng.random(n) < relevant,
+        lambda: rng.binomial(4, relevant, n),
+        lambda: rng.integers(0, 5, n),
+        lambda: rng.choice([0, 0.5, 1, 1.5, 2], n),
+        lambda: rng.poisson(3 * relevant, n),
+        lambda: rng.integers(0, 11, n),
+    ][seed // 5 % 6]().astype(float)
+    score = [
+        lambda: rng.normal(size=n),
+        lambda: rng.random(n).round(1),
+        lambda: rng.integers(0, 5, n),
+        lambda: pd.Series(rng.random(n)).groupby(qid).rank().to_numpy(),
+        lambda: -pd.Series(rng.random(n)).groupby(qid).rank().to_numpy(),
+        lambda: label + rng.normal(size=n),
+        lambda: label,
+        lambda: np.zeros(n),
+        lambda: np.where(rng.random(n) < 0.3, -np.inf, rng.random(n)),
+    ][seed // 30 % 9]()
+    if seed % 7 == 0:
+        shuffled = rng.permutation(n)
+        label, score, qid = label[shuffled], score[shuffled], qid[shuffled]
+    return label, score, qid
+
+
+@pytest.mark.parametrize("first", range(0, 2000, 500))
+def test_ordinary_data_stay_silent(first):
+    """With warnings as errors; where the labels are a sign by themselves, nothing else is said."""
+    metrics = ["ndcg@10", "map", "mrr", "p@5", "q", "err(max_grade=31)", "bpref"]
+    for seed in range(first, first + 500):
+        label, score, qid = ordinary(seed)
+        if len(qid) == len(np.unique(qid)) >= 20:
+            continue
+        assert seen(evaluate, label, score, qid=qid, metrics=metrics) == ([], ""), seed
+
+
+def test_folds_of_ordinary_data_stay_silent():
+    """One fold of few queries with a single label is ordinary."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        label = rng.random(3) < 0.3
+        assert seen(evaluate, label, rng.random(3), qid=[0] * 3, metrics="map") == ([], "")
+    X, y, qid = features()
+    y = y > 2
+    report = RankingEvaluator(["map", "ndcg"], cv=10)
+    assert seen(report.cross_validate, Ridge(), X, y, qid=qid) == ([], "")
+    assert seen(report.compare, {"a": Ridge(), "b": DummyRegressor()}, X, y, qid=qid) == ([], "")
+
+
+def test_what_is_meant_stays_silent():
+    rng = np.random.default_rng(0)
+    label, qid = rng.integers(0, 3, 90), np.repeat(np.arange(30), 3)
+    assert seen(evaluate, label, label, qid=qid) == ([], "")
+    assert seen(evaluate, label, np.tile([3, 2, 1], 30), qid=qid) == ([], "")
+    assert seen(evaluate, label, rng.integers(0, 3, 90), qid=qid) == ([], "")
+    two = (pd.Series(rng.random(90)).groupby(qid).rank() for _ in range(2))
+    assert seen(evaluate, label, -sum(two) / 2, qid=qid) == ([], "")
+    alone = np.append(qid, np.arange(30, 130))
+    assert seen(evaluate, np.append(label, np.ones(100)), np.zeros(190), qid=alone) == ([], "")
+    assert seen(evaluate, label, pd.Series(-label, name="rank"), qid=qid) == ([], "")
+    assert seen(evaluate, label, 1 / pd.Series(1 + rng.random(90), name="rank"), qid=qid) == ([], "")
+    assert seen(evaluate, rng.random(90), rng.random(90), qid=qid, metrics=["ndcg", "kendall"]) == ([], "")
+    assert seen(evaluate, label, label + rng.random(90), qid=np.arange(90), metrics="rmse") == ([], "")
+
+
+def test_metrics_of_users():
+    """A metric of theirs is told by its values, not by its name; a plain function is left alone."""
+    from sklearn_rank import metric
+
+    rows = OF_ROWS["no order matters"]
+
+    @metric("first_grade")
+    def first_grade_score(r):
+        return r.cumsum(r.label, weight=r.rank == 1)
+
+    @metric("first_relevant")
+    def first_relevant_score(r):
+        return r.cumsum(r.relevant, weight=r.rank == 1)
+
+    def plain(y_true, y_score):
+        return float(y_true[np.argmax(y_score)] >= 1)
+
+    given = {"qid": rows.qid}
+    assert seen(evaluate, rows.label, rows.score, **given, metrics=["first_grade", plain]) == ([], "")
+    assert seen(evaluate, rows.label, rows.score, **given, metrics="first_relevant") == (["no order matters"], "")
+
+
+# --- the example of the issue, evidence in parts, scores of -inf ---------------------------------------------
+
+
+def test_soft_labels_of_few_queries():
+    given = [0.9, 0.9, 0.1, 0.5, 0.2, 0], [3, 2, 1, 3, 2, 1]
+    qid, name = [1] * 3 + [2] * 3, "threshold outside of the scale"
+    assert seen(evaluate, *given, qid=qid) == ([name], "")
+    assert seen(evaluate, *given, qid=qid, metrics="ndcg") == ([], "")
+    assert seen(evaluate, *given, qid=qid, metrics="map", min_relevance=0.5) == ([], "")
+    assert seen(compare_systems, given[0], {"a": given[1], "b": given[1][::-1]}, qid=qid) == ([name], "")
+
+
+def test_evidence_is_the_same_in_parts():
+    rows = [*OF_ROWS.values(), *PLAIN.values()]
+    from sklearn_rank._engine.check import read
+    from sklearn_rank._metric.compute import compute
+    from sklearn_rank._metric.names import parse_metrics
+
+    for one in rows:
+        specs = parse_metrics([one.metric])
+        whole = Evidence.of(read(one.label, one.score, qid=one.qid), specs, compute)
+        joined = Evidence()
+        for first in range(0, N_QUERIES, 7):
+            part = (one.qid >= first) & (one.qid < first + 7) if len(np.unique(one.qid)) == N_QUERIES else None
+            if part is None:
+                break
+            queries = read(one.label[part], one.score[part], qid=one.qid[part])
+            joined = joined.joined(Evidence.from_json(Evidence.of(queries, specs, compute).to_json()))
+        else:
+            close = joined._replace(agreement=whole.agreement)
+            assert close == whole
+            assert joined.agreement == pytest.approx(whole.agreement)
+
+
+class Infinite(Given):
+    """A model that predicts -inf for what it holds for the worst."""
+
+    def predict(self, X):
+        scores = super().predict(X)
+        return np.where(scores < np.median(scores), -np.inf, scores)
+
+
+class Low(Given):
+    """The same with a low number."""
+
+    def predict(self, X):
+        scores = super().predict(X)
+        return np.where(scores < np.median(scores), scores.min() - 1, scores)
+
+
+def test_minus_infinity_that_a_model_predicts_is_a_low_score():
+    rows = Rows()
+    named = pd.Series(rows.label, index=pd.Index(rows.qid, name="qid"))
+    metrics = ["ndcg", "map", "recall@10", "auc"]
+    infinite, low = Infinite().fit(None, None), Low().fit(None, None)
+    for scorer in (get_scorers(metrics), *map(get_scorer, metrics)):
+        assert scorer(infinite, rows.X, named) == scorer(low, rows.X, named)
+    evaluator, data = RankingEvaluator(metrics, cv=3), (rows.X, rows.label)
+    found = evaluator.compare({"infinite": Infinite(), "low": Low()}, *data, qid=rows.qid)
+    assert found.results["infinite"].mean() == found.results["low"].mean()
+    for name in metrics:
+        assert found.fold_means["infinite"][name].tolist() == found.fold_means["low"][name].tolist()
+    both = [query_permutation_importance(m, *data, qid=rows.qid, random_state=0) for m in (infinite, low)]
+    assert both[0].importances.tolist() == both[1].importances.tolist()
+    as_given = evaluate(rows.label, infinite.predict(rows.X), qid=rows.qid, metrics=metrics).mean()
+    assert as_given["recall@10"] < get_scorer("recall@10")(infinite, rows.X, named)
+    with pytest.raises(ValueError, match="every y_score must be finite. Got -inf"):
+        get_scorers(["rmse", "ndcg"])(infinite, rows.X, named)
+
+
+@pytest.mark.parametrize("scores", [[1.0, -np.inf, 0.5], [-np.inf] * 3, [-1.7e308, -np.inf, 1.7e308]])
+def test_low_scores(scores):
+    from sklearn_rank._metric.names import parse_metric
+    from sklearn_rank.model_selection._response import low_scores
+
+    found = low_scores(np.array(scores), [parse_metric("ndcg")])
+    assert np.isfinite(found).all()
+    assert np.argsort(found, kind="stable").tolist() == np.argsort(scores, kind="stable").tolist()
+    assert (np.unique(found).size, len({*scores})) == (len({*scores}),) * 2
+
+
+def test_every_cell_of_the_table_is_tried():
+    """But for signs that cannot be where lists are made of a database."""
+    tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
+    tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in OF_ROWS}
+    of_models = {sign.name for sign in ALL_SIGNS if sign.kind in ("models", "frozen", "fitted")}
+    of_retrieval = {doors.RETRIEVAL.name, doors.RETRIEVAL_SCORER.name, doors.NEIGHBORS.name}
+    lacking = {
+        (door.name, sign.name) for door in ALL_DOORS for sign in ALL_SIGNS
+        if door.outcome(sign) and sign.name not in of_models and door.name not in of_retrieval
+    } - tried  # fmt: skip
+    assert lacking == {(doors.COMMAND.name, RISING)}
+
+
+def test_names_are_distinct_and_documented():
+    assert len({sign.name for sign in ALL_SIGNS}) == len({sign.says for sign in ALL_SIGNS}) == len(ALL_SIGNS)
+    assert len({door.name for door in ALL_DOORS}) == len(ALL_DOORS)
+    page = (Path(__file__).parents[2] / "docs" / "signs.md").read_text()
+    assert all(sign.says in page for sign in ALL_SIGNS)
+
+
+if find_spec("pyspark") is None:
+    del test_signs_of_spark
