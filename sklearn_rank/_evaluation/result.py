@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -225,14 +225,50 @@ class Evaluation(TableReport, Saveable):
         """Whether a higher value of a metric is better."""
         return {name: result.greater_is_better for name, result in self._metrics.items()}
 
-    def mean(self) -> dict[str, float]:
+    def __getitem__(self, metric: str) -> float:
+        """Mean of a metric over queries, as `mean` gives it."""
+        return float(self._metrics[known_metric(self, metric)].average(self.weight)[0])
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the metrics."""
+        return iter(self._metrics)
+
+    @overload
+    def mean(self, metric: None = None) -> dict[str, float]: ...
+
+    @overload
+    def mean(self, metric: str) -> float: ...
+
+    def mean(self, metric: str | None = None) -> dict[str, float] | float:
         """Mean of each metric over queries; weighted, pooled or geometric as the metric was asked for.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            One of the metrics, as it was named. None: all of them.
 
         Returns
         -------
-        dict of str to float
+        dict of str to float, or float
+            A number for one metric, which ``result[metric]`` is too.
+
+        Raises
+        ------
+        ValueError
+            If the result has no such metric.
+
+        Examples
+        --------
+        >>> from sklearn_rank import evaluate
+        >>> result = evaluate(
+        ...     [1, 0, 0, 1], [0.1, 0.2, 0.1, 0.2], qid=[1, 1, 2, 2], metrics=["mrr", "hit@1"]
+        ... )
+        >>> result.mean()
+        {'mrr': 0.75, 'hit@1': 0.5}
+        >>> result["mrr"]
+        0.75
         """
-        return {name: float(result.average(self.weight)[0]) for name, result in self._metrics.items()}
+        return {name: self[name] for name in self} if metric is None else self[metric]
 
     def confidence_interval(
         self,
