@@ -98,8 +98,7 @@ def kind_after(before: str, ids: NDArray[Any], where: str) -> str:
     kind = _kind(ids)
     if before and kind != before and {kind, before} != {"text", "objects"}:
         raise TypeError(
-            f"qid must hold ids of one type in all {where}, so that those of one query are equal. "
-            f"Got {kind} after {before}."
+            f"qid must hold ids of one type in all {where}, so that one query has equal ids. Got {kind} after {before}."
         )
     return "objects" if before == "objects" else kind
 

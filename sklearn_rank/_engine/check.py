@@ -1,7 +1,7 @@
 """Read the user's arrays: they are checked, and their rows are grouped by query.
 
 Most rows are plain: three columns of numbers, of queries whose ids rise. They are read block by block, each by one call
-of a kernel. Anything else, and what is wrong, is read carefully. This module knows nothing of ranking.
+of a kernel. Anything else, and what is wrong, is read carefully. This module is independent of ranking.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def with_scores(
         score, shape = column(score), shape[:1]
     if score.shape != shape:
         raise ValueError(
-            f"{score_name} must have one score for each label, as those of the other systems, so shape {shape}. "
+            f"{score_name} must have one score for each label, like the other systems: shape {shape}. "
             f"Got {score.shape} instead."
         )
     if mask is not None:
@@ -329,7 +329,7 @@ def refuse_scores(score: NDArray[Any], name: str, row_of: Callable[[NDArray[np.b
 
 
 def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Ids of the rows of a matrix, each of which is a query."""
+    """Ids of the rows of a matrix, where each row is a query."""
     n_given = np.shape(ids_of(qid))
     if n_given != shape[:1]:
         hint = " The first column of qid has one id for each row." if n_given == shape else ""

@@ -180,7 +180,8 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[Any], bool]:
     """Starts of runs of equal ids, and the end of the last one; their ids; and whether these are known to rise.
 
-    A run may be cut in two. The starts are None, and the ids those of all rows, if most runs seem to have one row.
+    A run may be cut in two. If most runs seem to have one row, the starts are None, and the ids have an entry for each
+    row.
     """
     kind, n_rows = ids.dtype.kind, len(ids)
     if kind == "O":  # an object at the address of the one before need not be looked at again
@@ -297,7 +298,7 @@ def _narrowed(strings: NDArray[Any]) -> NDArray[Any]:
 
 
 def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, Index]:
-    """As `_number`, of whole numbers that are no more than rows, through a table of all of them: nothing is hashed."""
+    """As `_number`, of whole numbers that are no more than rows, through a table of all of them, without hashing."""
     number, first, n = np.empty(len(ids), dtype=np.uint32), np.empty(n_slots, dtype=np.int64), 0
     table = np.zeros(n_slots, dtype=np.uint32)
     for begin in range(0, len(ids), N_AT_A_TIME):

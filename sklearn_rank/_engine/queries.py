@@ -43,8 +43,8 @@ class InputNames(NamedTuple):
 class Origin(NamedTuple):
     """Origin of the rows, for errors.
 
-    `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
-    kept of `n_given`, in the order in which they stand here, None for all as they were given.
+    `first_query` is the number of the first query where each row is a query; `rows` are the numbers of the input rows
+    that were kept of `n_given`, in the order here; None for all, in the order given.
     """
 
     names: InputNames = InputNames()
@@ -296,8 +296,8 @@ class DocumentsWithoutRow:
 class LazyQueries:
     """Queries that are built block by block when they are needed, and not kept.
 
-    `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
-    also those not retrieved. `done` is called with the number of queries after each block.
+    `blocks` and ``make(first, last, depth)`` take the depth down to which documents must have a row; None for all
+    documents, retrieved or not. `done` is called with the number of queries after each block.
     """
 
     n_documents: Index

@@ -225,7 +225,7 @@ class Ranking:
 
     @classmethod
     def as_given(cls, labels: Labels, score: NDArray[Any]) -> Ranking:
-        """Take rows in the order in which they stand: ties are no ties."""
+        """Take rows in the order given: equal scores are no ties."""
         return cls(labels, score, labels.indptr)
 
     def cut(self, depth: int) -> Ranking:
@@ -297,7 +297,7 @@ class Ranking:
         return self.labels.best(self.depth)
 
     def goes_on_below(self, cutoff: int) -> bool:
-        """Whether a list goes on below a cutoff, as it does to the end of a tie block alone."""
+        """Whether a list goes on below a cutoff, which it does only to the end of a tie block."""
         return self.tie_end is not None and bool((self.length > cutoff).any())
 
     def take(self, call: Call) -> Array:
@@ -376,7 +376,7 @@ class Ranking:
 
     @cached_property
     def tie_ends(self) -> Index | None:
-        """End of the tie block around each position; None if nothing is tied."""
+        """End of the tie block around each position; None without ties."""
         if self.tie_end is None:
             return None
         ends = np.empty(len(self.tie_end), dtype=np.int64)
@@ -471,7 +471,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
 
 
 def depth_of(specs: Sequence[Any]) -> int | None:
-    """Depth to which documents must have a row for some metrics, None for all of them."""
+    """Depth down to which documents must have a row for some metrics; None for all documents."""
     return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
 
 

@@ -1,4 +1,4 @@
-"""Rows of labels that are given scores again and again: which scores fit them, and in which order they are read."""
+"""Rows of labels that are given scores again and again: which scores fit them, and the order of reading."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RowLabels(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreRows:
-    """Rows of prepared labels, as scores for them must have them.
+    """Rows of prepared labels, which scores for them must have too.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class ScoreRows:
         refuse_scores(kept, name, lambda invalid: int(np.argmax(invalid)) // n_documents)
 
     def _check_labels(self, y_score: Any, name: str) -> None:
-        """Refuse scores whose rows or columns have other labels than those of the labels."""
+        """Refuse scores whose rows or columns have other labels than `y_true`."""
         check_rows(**self.labelled, **{name: y_score})
         if "y_true" in self.labelled and len(self.shape) == 2:
             check_columns(self.labelled["y_true"], y_score, name)

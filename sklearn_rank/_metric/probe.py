@@ -87,7 +87,7 @@ def refuse_wrong_formula(metric: Metric) -> None:
 
 
 def _scales(metric: Metric) -> list[Array]:
-    """Labels to try it with, the next ones if it takes none of the first: grades, then probabilities."""
+    """Labels to try it with, the next ones if it refuses all of the first: grades, then probabilities."""
     lowest, highest = metric.labels
     highest = metric.formula_params.get(highest) if isinstance(highest, str) else highest
     low, high = lowest or 0.0, highest if isinstance(highest, (int, float)) else 3.0
@@ -117,7 +117,7 @@ def _reads_scores(metric: Metric, grades: Array) -> bool:
 
 
 def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
-    """Refuse a formula of which tied documents have another value than the mean over their orders."""
+    """Refuse a formula whose value under ties is not the mean over all orders."""
     orders = [np.array(order) for order in permutations(range(4))]
     lists = [(_labels(metric, grades, 4, seed), np.array(score)) for seed, score in enumerate(TIED)]
     data = Probe(

@@ -52,7 +52,7 @@ HINT_BY_NAME = {name: hint for hint, names in KEYWORD_HINTS.items() for name in 
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 NAMES_OF_QID = {"qid", *KEYWORD_HINTS[QID]}
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
-GROUPS = "A splitter takes the query of each row as groups=, as those of scikit-learn do."
+GROUPS = "A splitter takes the query of each row as groups=, like scikit-learn's splitters."
 
 
 def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:

@@ -19,7 +19,7 @@ def n_rows_of(x: Any, name: str) -> int:
 
 
 def _has_rows(x: Any) -> bool:
-    """Whether entries have places, as those of a set have not."""
+    """Whether entries have places; a set's entries have none."""
     return hasattr(x, "__len__") and (hasattr(x, "__getitem__") or hasattr(x, "__array__"))
 
 
@@ -46,7 +46,7 @@ def as_numpy(x: Any) -> Any:
 
 
 def widened(array: NDArray[Any]) -> NDArray[Any]:
-    """Floats of a type that NumPy does not have, such as the bfloat16 of ml_dtypes, as float32."""
+    """Floats of a type that NumPy does not have, such as the bfloat16 of ml_dtypes, made float32."""
     return array.astype(np.float32) if array.dtype.kind == "V" and array.dtype.type is not np.void else array
 
 

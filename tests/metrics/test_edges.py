@@ -138,7 +138,7 @@ def test_weights_are_refused_where_their_sums_cannot_be_computed(rng):
     ],
 )
 def test_what_is_beyond_the_range_of_a_float_is_refused(function, y_true, y_score, keywords):
-    message = f"{function.__name__} must be computed from numbers of which no sum or product is beyond the range of a f"
+    message = f"{function.__name__} overflowed: a sum or product is beyond the range of a float"
     with pytest.raises(ValueError, match=message):
         function(y_true, y_score, qid=[0, 0], **keywords)
 
