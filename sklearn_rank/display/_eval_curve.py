@@ -27,7 +27,7 @@ class EvalCurveDisplay(SystemDisplay):
     Parameters
     ----------
     curve : array-like of shape (n_rounds,)
-        Value after each round, as `QueryRanker.eval_curve_` has them.
+        Value after each round, such as `QueryRanker.eval_curve_`.
     best_iteration : int, default=None
         Round that predictions are made from, counted from 0. None: the first with the best value.
 
@@ -170,4 +170,4 @@ def _ranker_in(estimator: Any) -> QueryRanker:
         return _ranker_in(estimator.best_estimator_)
     if hasattr(estimator, "steps"):
         return _ranker_in(estimator.steps[-1][1])
-    raise TypeError(f"A curve of training is that of a fitted QueryRanker. Got {echo(estimator)}.")
+    raise TypeError(f"A curve of training needs a fitted QueryRanker. Got {echo(estimator)}.")

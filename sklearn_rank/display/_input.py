@@ -119,7 +119,7 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
     if not len(known) == len(one) == len(other):
         raise ValueError(
             "Two systems are compared on the same queries. "
-            f"Got {len(one)} and {len(other)} queries, of which {len(one) + len(other) - len(known)} are the same."
+            f"Got {len(one)} and {len(other)} queries; {len(one) + len(other) - len(known)} are in both."
         )
     sums = [first.label_fingerprints, second.label_fingerprints]
     refuse_other_labels(sums, [one, other], known, ["the first", "the second"], "A picture of two systems")

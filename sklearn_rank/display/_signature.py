@@ -18,7 +18,7 @@ from sklearn_rank.display._arguments import CONSTRUCTOR_RULES, METHOD_RULES
 
 Class = TypeVar("Class", bound=type)
 
-AX = "ax : Matplotlib Axes, default=None\n    Axes to draw on. None: those of a new figure."
+AX = "ax : Matplotlib Axes, default=None\n    Axes to draw on. None: new axes in a new figure."
 NAME = "name : str, default=None\n    Name in the legend."
 
 CLASS_TEXTS = {
@@ -48,7 +48,7 @@ METHOD_TEXTS = {
         "metric": 'metric : str, metric function or callable, default="ndcg"',
         "name": NAME,
         "ax": AX,
-        "n_jobs": "n_jobs : int or None, default=None\n    Threads to use, as joblib counts them.",
+        "n_jobs": "n_jobs : int or None, default=None\n    Threads to use, counted as in joblib.",
         "**keywords": "**keywords\n    Passed to `evaluate`, such as keywords of the metric and `tie_break`.",
     },
 }

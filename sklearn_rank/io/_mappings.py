@@ -1,4 +1,4 @@
-"""Runs and judgements in dictionaries of ids, as entries."""
+"""Entries from runs and judgements in dictionaries of ids."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def entries_of(
 ) -> tuple[Entries, int]:
     """Entries of a run or of judgements (`kind`) in any form, and the number of documents that were excluded.
 
-    Of a run, documents that were `judged` tell whether its pairs are ids.
+    Documents that were `judged` tell whether pairs of a run are ids.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
         return by_index(source, kind)
     hint = ""
     if isinstance(source, (list, tuple)):
-        hint = f" Of a list for each query make a dictionary: dict(zip(query_ids, {kind}))."
+        hint = f" If it has a list for each query, make a dictionary: dict(zip(query_ids, {kind}))."
     reader = READERS.format("run" if kind == "run" else "qrels")
     raise TypeError(
         f"{kind.capitalize()} must be one of {TAKEN[kind]}, {reader}. Got {type(source).__name__} instead.{hint}"
@@ -310,7 +310,7 @@ def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
     """Documents and scores of pairs, which must stand by falling score: distances would rise."""
     if not all(map(_is_pair, pairs)):
         wrong = next(pair for pair in pairs if not _is_pair(pair))
-        raise TypeError(f"A list of (document, score) holds nothing else. Got {echo(wrong)} for query {echo(query)}.")
+        raise TypeError(f"A list of (document, score) must hold only pairs. Got {echo(wrong)} for query {echo(query)}.")
     documents, scores = [document for document, _ in pairs], [score for _, score in pairs]
     if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
         raise ValueError(

@@ -49,7 +49,7 @@ SPACES = (
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """Scorers, of which the first decides, splitter and number of queries, which searches are given."""
+    """Scorers (the first decides), splitter and number of queries, which searches are given."""
 
     scorers: RankingScorers
     cv: Any
@@ -203,7 +203,7 @@ class OneMetricScorer:
 
 
 class DecidingScorer(OneMetricScorer):
-    """Several ranking metrics, one of them once more as "score", by which halving searches decide."""
+    """Several ranking metrics, one of them once more as "score", which decides in halving searches."""
 
     @property
     def names(self) -> list[str]:
@@ -239,7 +239,7 @@ class ForgivingScorer:
         return get_routing_for_object(self.scorer)
 
     def __repr__(self) -> str:
-        """Scorer of which it is."""
+        """The scorer inside."""
         return repr(self.scorer)
 
 
@@ -287,7 +287,7 @@ def check_inner_searches(
                 continue
             if not hasattr(inner.cv, "split"):
                 raise ValueError(
-                    "A search inside a training set needs a splitter, as rows have other numbers there: QueryKFold, "
+                    "A search inside a training set needs a splitter: rows have other numbers there. Use QueryKFold, "
                     f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
                 )
             for train, _ in folds:
@@ -359,7 +359,7 @@ def renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
 
 
 def _renamed_resource(name: str, before: Any, wrapped: Any) -> str:
-    """Name of a halving search's resource; "max_queries" is that of the one `QueryRanker` inside."""
+    """Name of a halving search's resource; "max_queries" belongs to the one `QueryRanker` inside."""
     known = wrapped.get_params(deep=True)
     if name == "max_queries" and name not in known:
         return next((known_as for known_as in known if known_as.endswith("__max_queries")), name)
