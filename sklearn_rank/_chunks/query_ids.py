@@ -22,7 +22,7 @@ class QueryIdIndex:
         self._distinct, self._entry = Distinct(), dict[Any, int]()
 
     def number(self, ids: NDArray[Any]) -> Number:
-        """Number of each of some distinct ids, as `group_rows` returns them; numbers from the previous `n` on are new.
+        """Number of each of some distinct ids of `group_rows`; numbers from the previous `n` on are new.
 
         Raises
         ------

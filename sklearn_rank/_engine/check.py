@@ -187,7 +187,7 @@ def queries_of_matrix(
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
     weight_may_be_zero: bool = False, origin: Origin,
 ) -> Queries:  # fmt: skip
-    """Queries of two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query."""
+    """Queries of two-dimensional input, like for `sklearn.metrics.ndcg_score`: a row is a query."""
     n_queries, n_documents = check_matrix_shapes(label.shape, score.shape, origin.names.score)
     weight = None
     if sample_weight is not None:

@@ -71,8 +71,8 @@ def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
             of_level, of_qid = (of_query[of_qid] for of_query in numbers)
     if not np.array_equal(of_level, of_qid):
         raise ValueError(
-            f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, "
-            f"as {name}.to_numpy() does. Got other queries from row {int(np.argmax(of_level != of_qid))} on."
+            f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, such as "
+            f"with {name}.to_numpy(). Got other queries from row {int(np.argmax(of_level != of_qid))} on."
         )
 
 

@@ -144,7 +144,7 @@ class OfScore(Unknown):
 
 
 class RecordedOrder:
-    """An order that is not known yet, as `Ranked` reads it; with `is_best` the best one."""
+    """An order that is not known yet, for `Ranked`; with `is_best` the best one."""
 
     def __init__(self, recording: Recording, is_best: bool = False) -> None:
         self.recording, self.is_best = recording, is_best

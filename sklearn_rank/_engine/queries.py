@@ -296,7 +296,7 @@ class DocumentsWithoutRow:
 class LazyQueries:
     """Queries that are built block by block when they are needed, and not kept.
 
-    `blocks` and ``make(first, last, depth)`` take the depth down to which documents must have a row; None for all
+    `blocks` and ``make(first, last, depth)`` take a depth: documents down to it must have a row; None for all
     documents, retrieved or not. `done` is called with the number of queries after each block.
     """
 

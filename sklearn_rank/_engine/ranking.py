@@ -471,7 +471,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
 
 
 def depth_of(specs: Sequence[Any]) -> int | None:
-    """Depth down to which documents must have a row for some metrics; None for all documents."""
+    """Documents down to this depth must have a row for some metrics; None for all documents."""
     return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
 
 

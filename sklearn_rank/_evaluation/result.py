@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(TableReport, Saveable):
-    """Values of metrics per query, as `evaluate` returns them.
+    """Values of metrics per query, from `evaluate`.
 
     Attributes
     ----------
@@ -73,9 +73,9 @@ class Evaluation(TableReport, Saveable):
 
     Notes
     -----
-    A result keeps the checked data, as `tie_range` and `n_tied` rank again. The data are not saved with it, so a result
-    that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on other
-    labels are not compared.
+    A result keeps the checked data, because `tie_range` and `n_tied` rank again. The data are not saved with it, so a
+    result that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on
+    other labels are not compared.
     """
 
     qid: NDArray[Any]

@@ -145,7 +145,7 @@ def subset_rows(qids: Any, known: NDArray[Any]) -> Index:
 
 @dataclass(frozen=True, repr=False)
 class Segments(TableReport):
-    """Means of metrics in each segment of the queries, as `Evaluation.segments` returns them.
+    """Means of metrics in each segment of the queries, from `Evaluation.segments`.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ METHOD_TEXTS = {
     "from_predictions": {
         "y_true": "y_true : array-like of shape (n_samples,)\n    Relevance of each document to its query.",
         "y_score": "y_score : array-like of shape (n_samples,)\n    Output of the model, higher ranks first.",
-        "qid": "qid : array-like of shape (n_samples,), default=None\n    Query of each row, as `evaluate` finds it.",
+        "qid": "qid : array-like of shape (n_samples,), default=None\n    Query of each row, see `evaluate`.",
         "metric": 'metric : str, metric function or callable, default="ndcg"',
         "name": NAME,
         "ax": AX,

@@ -112,7 +112,7 @@ def infap_score(r: Ranked) -> Curve:
     >>> round(infap_score([1, 0, -1, 1], [4, 3, 2, 1], qid=[0] * 4), 4)
     0.8125
 
-    So it is where a NaN says that a document was in the pool, as ``negative="unjudged"`` does with what is negative:
+    The same with a NaN for a document that was in the pool: ``negative="unjudged"`` makes it of a negative label.
 
     >>> round(infap_score([1, 0, -1, 1], [4, 3, 2, 1], qid=[0] * 4, negative="unjudged"), 4)
     0.8125

@@ -50,14 +50,14 @@ PAIRS_PER_PART = 2**12
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances of items from queries: ``of(rows)`` has those of a slice of queries, shape (n_rows, n_items).
+    """Distances of items from queries: ``of(rows)`` has them for a slice of queries, shape (n_rows, n_items).
 
-    They may lack what is the same for all items of a query. Those of codes are whole numbers in as few bytes as hold
-    them, all others are float64.
+    They may lack what is the same for all items of a query. Distances of codes are whole numbers in as few bytes as
+    hold them, all others are float64.
 
     A product of matrices does not give equal items equal numbers. ``of_pairs(query, item)``, unless it is None,
     computes the same pair by pair, which does, and `slack` is how far both may be apart, for each query.
-    `between_items` are those of the first items from each other, by a function of the user.
+    `between_items` are the distances of the first items from each other, by a function of the user.
     """
 
     of: Callable[[slice], NDArray[Any]]

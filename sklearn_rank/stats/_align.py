@@ -185,7 +185,7 @@ def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function
 def _clusters(
     read: list[SystemValues], same: _SameQueries, clusters: Any, names: list[str], function_name: str
 ) -> Index | None:
-    """Number of each query's cluster, as it was given here or as the results have it."""
+    """Number of each query's cluster, given here or by the results."""
     own = [one.clusters for one in read]
     if clusters is None:
         return None if same.ids is None else joined_clusters(own, same.positions, same.ids, names, function_name)
@@ -200,7 +200,7 @@ def _clusters(
 def _weights(
     read: list[SystemValues], same: _SameQueries, weight: Any, names: list[str], function_name: str
 ) -> Array | None:
-    """Weight of each query, as it was given here or as the results have it."""
+    """Weight of each query, given here or by the results."""
     own = [one.weight for one in read]
     if weight is None:
         return None if same.ids is None else joined_weights(own, same.positions, same.ids, names, function_name)

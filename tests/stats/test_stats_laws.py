@@ -370,7 +370,7 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     one, two = results(rng)
     result = compare(one, two, metric="mrr")
     lines = repr(result).splitlines()
-    assert lines[0] == "mrr of a less that of b, 12 queries, test 't', two-sided"
+    assert lines[0] == "mrr: a less b, 12 queries, test 't', two-sided"
     assert lines[1] == "Skewed values and few queries: the interval may not keep its level."
     columns = ["difference", "low", "high", "p", "effect", "won", "tied", "lost"]
     assert lines[2].split() == columns
