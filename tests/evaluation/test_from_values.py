@@ -73,8 +73,8 @@ def test_without_counts(tmp_path):
         ({"values": {"mrr": ["x", "y"]}}, TypeError, "values of 'mrr' must hold real numbers"),
         ({"values": {"my_error": [1, 2]}}, ValueError, "Got 'my_error'"),
         ({"means": {"map": 1}}, ValueError, "means of from_values must be by metric, mrr. Got 'map'"),
-        ({"means": {"mrr": 0.7}}, ValueError, "must be that of the values, 0.75.*Got means=0.7 for 'mrr'"),
-        ({"means": {"mrr": math.nan}}, ValueError, "must be that of the values"),
+        ({"means": {"mrr": 0.7}}, ValueError, "must equal the mean of the values, 0.75.*Got means=0.7 for 'mrr'"),
+        ({"means": {"mrr": math.nan}}, ValueError, "must equal the mean of the values"),
         ({"average": {"mrr": "mean"}}, ValueError, "Got 'mean' for 'mrr'"),
         ({"average": {"mrr": "micro"}}, ValueError, "Got none for 'mrr'"),
         ({"weight": [1]}, ValueError, r"weight must have one entry per query, 2. Got shape \(1,\)"),
@@ -99,7 +99,7 @@ def test_a_mean_may_differ_by_rounding():
     """As one that was summed up in another order does, where large values cancel."""
     values = [1e10, 3.0, -1e10]
     assert Evaluation.from_values([1, 2, 3], {"own": values}, means={"own": 1 - 1e-7}).mean() == {"own": 1 - 1e-7}
-    with pytest.raises(ValueError, match="must be that of the values"):
+    with pytest.raises(ValueError, match="must equal the mean of the values"):
         Evaluation.from_values([1, 2, 3], {"own": values}, means={"own": 100.0})
 
 

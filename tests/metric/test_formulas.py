@@ -204,7 +204,7 @@ def test_a_pointwise_metric_has_no_cutoff():
     assert squared([1, 2], [1, 0], qid=[0, 0]) == 2
     with pytest.raises(ValueError, match="has no cutoff"):
         squared([1, 2], [1, 0], qid=[0, 0], k=1)
-    with pytest.raises(ValueError, match=r"A pointwise metric has no cutoff, .* Got pointwise=True, has_cutoff=True"):
+    with pytest.raises(ValueError, match=r"A pointwise metric .* has no cutoff. Got pointwise=True, has_cutoff=True"):
         metric("squared", pointwise=True, has_cutoff=True)(lambda r: r.cumsum())
 
 

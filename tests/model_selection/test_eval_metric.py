@@ -474,7 +474,7 @@ def test_the_last_step_of_a_pipeline(name, ranking):
 @pytest.mark.filterwarnings("ignore:.XGBRFRegressor:FutureWarning", "ignore:.*gblinear. is deprecated:UserWarning")
 def test_models_whose_best_round_cannot_be_used(make, why, ranking):
     X, y, qid = ranking
-    with pytest.raises(ValueError, match=f"models trained in rounds.*{why}"):
+    with pytest.raises(ValueError, match=f"models that train in rounds.*{why}"):
         QueryRanker(make(), eval_fraction=0.4, eval_metric="map").fit(X, y, qid=qid)
 
 

@@ -631,7 +631,7 @@ def test_metrics_that_make_no_sense(metric):
         (
             {"items": [1, 2, 2]},
             ValueError,
-            r"each item once, as pd.unique.*Got 3 items, 2 of them different, and 2 sev",
+            r"each item once: use pd.unique.*Got 3 items, 2 of them different, and 2 sev",
         ),
         ({"items": []}, ValueError, "items must hold at least one item"),
         ({"items": [1, None]}, ValueError, "items must not contain missing values"),

@@ -106,7 +106,7 @@ def test_both_sizes_of_random_halves(rows):
     [
         ([*"uuvv"], r"Each query must lie in one cluster.* Got 'u' and 'v' of query 2\.$"),
         ([*"uuv"], r"clusters must have one entry for each of the 4 rows\. Got shape \(3,\)"),
-        (["u", "u", None, None], "clusters must name the user, session or site.* none of them missing"),
+        (["u", "u", None, None], "clusters must name the user, session or site.* without missing ones"),
         ([[1], [1], [2], [2]], "clusters must name the user, session or site.* hashable"),
         (np.eye(4), r"Got shape \(4, 4\)"),
     ],

@@ -56,9 +56,9 @@ def test_time_zones_are_one_moment():
 @pytest.mark.parametrize(
     ("time", "message"),
     [
-        ([1, 2, 3, 3], r"must have one time.*transform\('min'\) does\. Got 1 and 2 of query 'a'"),
-        (["10/2/2020", "9/2/2020"] * 2, r"Text need not sort by time: convert it, as pd\.to_datetime"),
-        (np.array(["2020", "2020", "NaT", "2021"], "M8[D]"), "none of them missing. Got NaT in row 2"),
+        ([1, 2, 3, 3], r"must have one time.*transform\('min'\)\. Got 1 and 2 of query 'a'"),
+        (["10/2/2020", "9/2/2020"] * 2, r"Text need not sort by time: convert it with pd\.to_datetime"),
+        (np.array(["2020", "2020", "NaT", "2021"], "M8[D]"), "without missing ones. Got NaT in row 2"),
         ([1.0, 1.0, np.nan, 2.0], "Got nan in row 2"),
         ([1, 1, None, 2], "time must be the time of each row"),
         ([True, True, False, False], "time must be the time of each row"),

@@ -50,7 +50,7 @@ TWICE = sparse.csr_array((np.ones(3), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
         ((Q[:1], None, [0]), {}, ValueError, r"among the other ones, so there must be at least two. Got one"),
         ((Q, None, QL, DL), {}, TypeError, r"database_labels must be None"),
         ((Q, D, QL, DL), {"query_ids": [1]}, ValueError, r"query_ids must have one entry per query \(2\).* Got \[1\]"),
-        ((Q, D, QL, DL), {"query_ids": [1, None]}, ValueError, r"none of them missing. Got \[1, None\]"),
+        ((Q, D, QL, DL), {"query_ids": [1, None]}, ValueError, r"without missing ones. Got \[1, None\]"),
         ((Q, D, QL, DL), {"query_ids": [1, 1]}, ValueError, r"must name each query once. Got 1 ids of 2 queries"),
         ((Q, D, QL, DL), {"sample_weight": [1]}, ValueError, r"one entry per query \(2\)"),
         ((Q, D, QL, DL), {"n_jobs": 0}, ValueError, r"'n_jobs' parameter"),

@@ -310,7 +310,7 @@ def test_data_that_are_refused(values):
             compare([1, 2], wrong)
     with pytest.raises(ValueError, match="compare_folds takes scores of the same folds.*Got 2 and 3"):
         compare_folds([1, 2], [1, 2, 3], n_train=8, n_test=2)
-    with pytest.raises(ValueError, match="none of them NaN. Got 2 and 2 scores, 1 of them NaN"):
+    with pytest.raises(ValueError, match="without NaN. Got 2 and 2 scores, 1 of them NaN"):
         compare_folds([1, np.nan], [1, 2], n_train=8, n_test=2)
     with pytest.raises(ValueError, match="must be from 0 to 1"):
         adjust_pvalues([0.5, 1.5])
