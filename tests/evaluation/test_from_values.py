@@ -71,7 +71,7 @@ def test_without_counts(tmp_path):
         ({"values": [1, 2]}, TypeError, "one or more"),
         ({"values": {"mrr": [1]}}, ValueError, r"one entry per query, 2. Got shape \(1,\)"),
         ({"values": {"mrr": ["x", "y"]}}, TypeError, "values of 'mrr' must hold real numbers"),
-        ({"values": {"my_error": [1, 2]}}, ValueError, "Got 'my_error'"),
+        ({"values": {"my_error": [1, 2]}}, ValueError, "The name 'my_error' suggests"),
         ({"means": {"map": 1}}, ValueError, "means of from_values must be by metric, mrr. Got 'map'"),
         ({"means": {"mrr": 0.7}}, ValueError, "must equal the mean of the values, 0.75.*Got means=0.7 for 'mrr'"),
         ({"means": {"mrr": math.nan}}, ValueError, "must equal the mean of the values"),

@@ -446,7 +446,7 @@ def test_an_error_of_the_model_says_that_items_may_be_unknown():
     model = InteractionRecommender(Strict([])).fit(ROWS)
     with pytest.raises(KeyError) as caught:
         make_recommender_scorer("mrr", items=range(5))(model, frame([(0, 4)]))
-    assert "Of 5 items 4 are not in training: predict may return NaN" in caught.value.__notes__[0]
+    assert "4 of 5 items are not in training: predict may return NaN" in caught.value.__notes__[0]
 
 
 # --- in scikit-learn -----------------------------------------------------------------------------------------

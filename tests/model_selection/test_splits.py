@@ -334,7 +334,7 @@ def test_one_split_of_clusters_in_the_index(rows):
     [
         (lambda X, y, q: query_train_test_split(X, y), ValueError, "train_test_split of scikit-learn would not raise"),
         (lambda X, y, q: query_train_test_split(qid=q), ValueError, "at least one array"),
-        (lambda X, y, q: query_train_test_split(X, y, qid="qid"), ValueError, r"as frame\['qid'\] is"),
+        (lambda X, y, q: query_train_test_split(X, y, qid="qid"), ValueError, r"pass frame\['qid'\]"),
         (lambda X, y, q: query_train_test_split(X, y, q), ValueError, r"pass qid="),
         (lambda X, y, q: query_train_test_split(X, y[1:], qid=q), ValueError, "Got 4 in X, 3 in y"),
         (lambda X, y, q: query_train_test_split(X, y, qid=q[1:]), ValueError, "needs 4 entries. Got 3"),

@@ -15,7 +15,7 @@ TWICE = sparse.csr_array((np.ones(3), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
     ("arguments", "options", "error", "message"),
     [
         ((Q, np.eye(3), QL, DL), {}, ValueError, r"must have as many columns. Got 2 and 3"),
-        ((Q, D, QL, [0, 1]), {}, ValueError, r"an entry, or a row, .* there are 3. Got shape \(2,\)"),
+        ((Q, D, QL, [0, 1]), {}, ValueError, r"an entry, or a row, .* \(3\). Got shape \(2,\)"),
         ((Q, D, [0], DL), {}, ValueError, r"query_labels must have an entry"),
         ((Q, D, QL, [[0, 1]] * 3), {}, ValueError, r"must both be one-dimensional, or indicator matrices"),
         ((Q, D, [[0, 1]] * 2, [[0, 1, 1]] * 3), {}, ValueError, r"as many columns. Got shapes \(2, 2\) and \(3, 3\)"),

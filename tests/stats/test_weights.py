@@ -352,7 +352,7 @@ def test_named_queries_need_weights_by_name():
         assert compare(a, b, weight=by_name).pvalue == expected
         assert confidence_interval(a, weight=by_name) == confidence_interval(x, weight=weight)
     for named in (a, result(x)):
-        with pytest.raises(TypeError, match="need weight by name.*dict or Series from queries to weight. Got nda"):
+        with pytest.raises(TypeError, match="Pass weight by query.*dict or Series from query ids to weight. Got nda"):
             compare(named, named, weight=weight)
 
 
