@@ -24,7 +24,7 @@ CALLED = {
 HINTS = {"y_score": COLUMNS_HINT, "qid": "Several columns that name a query together go into one, joined as text."}
 """What an error says where several columns are given for one."""
 SIMILARITY = 0.82
-"""From which similarity on a name is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
+"""A name of at least this similarity is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
 MOST_LISTED = 20
 """Columns of a table that an error lists."""
 

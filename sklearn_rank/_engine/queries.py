@@ -251,7 +251,7 @@ class DocumentsWithoutRow:
         return cls(query, label, count, kept, n_queries, ranked)
 
     def of_queries(self, first: int, last: int) -> DocumentsWithoutRow:
-        """Those of the queries `first` to `last`."""
+        """The documents of the queries `first` to `last`."""
         return self._where((self.query >= first) & (self.query < last), -first, last - first)
 
     def read_unjudged(self, unjudged: str | None) -> DocumentsWithoutRow:

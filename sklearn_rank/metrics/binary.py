@@ -172,8 +172,8 @@ def mrr_score(r: Ranked) -> Curve:
             "zero",
             "undefined",
             doc="""no_relevant : {"zero", "undefined"}, default="zero"
-    What a query without a relevant document is: a list without a hit like others, or one on which precision is not
-    defined, so that `replace_undefined_by` says what it counts, as for recall.""",
+    What a query without a relevant document is: a list without a hit like others, or one with undefined precision, so
+    that `replace_undefined_by` says what it counts (like recall).""",
         ),
     },
 )

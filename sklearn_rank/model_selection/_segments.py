@@ -33,7 +33,7 @@ MACRO_DIFFERENCE_COLUMNS = (
 """Columns of the means over segments."""
 
 MACRO_PRINTED = ("system", "mean", "difference", "low", "high", "standard error", "df", "p", "p corrected")
-"""Those of them that are printed."""
+"""Columns that are printed."""
 
 
 @dataclass(frozen=True, repr=False)

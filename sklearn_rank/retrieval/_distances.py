@@ -180,7 +180,7 @@ def _products(distance: str, queries: Any, items: Any) -> Distances:
         queries, items = map(_divided, (queries, items), scale)
     if is_square and not is_sparse:
         centre = np.rint(items.mean(axis=0))
-        # A copy of the items takes as long as a quarter of their products with a hundred queries.
+        # A copy of the items costs much beside their products with a few queries.
         if centre.any():
             queries, items = queries - centre, items - centre
     queries = queries * (-2.0 if is_square else -1.0)
