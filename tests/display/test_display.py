@@ -475,7 +475,7 @@ def test_systems_whose_queries_come_in_other_orders():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"names": ("a",)}, r"names must be those of two systems. Got \('a',\)"),
+        ({"names": ("a",)}, r"names must be the names of two systems. Got \('a',\)"),
         ({"confidence_interval": [0.1]}, r"must have two ends. Got shape \(1,\)"),
     ],
 )
