@@ -253,6 +253,7 @@ def test_load_copies_memory_until_it_is_stopped(bench):
         assert stop() == []
 
 
+@pytest.mark.filterwarnings("ignore:Every query has one row")
 def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
     options = ["--rows", "200", "--repeats", "1", "--seconds", "0.01", "--metric", "ndcg@10", "iprec(recall=0.5)"]
