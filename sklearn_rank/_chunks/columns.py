@@ -330,7 +330,7 @@ def _reading(file: str) -> Iterator[None]:
         if getattr(error, "errno", None) is not None:
             raise
         raise ValueError(
-            "Each file of a data set must be whole, and of its format; those whose names begin with '.' or '_' are not "
+            "Each file of a data set must be whole, and of its format; files whose names begin with '.' or '_' are not "
             f"read from a folder. Got {file}: {error}"
         ) from error
 

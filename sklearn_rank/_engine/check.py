@@ -433,7 +433,7 @@ def as_mask(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
         array = array.astype(bool)
     if array.dtype != bool:
         raise TypeError(
-            "mask must hold booleans, True where there is a document: of an attention mask of ones and zeros take "
+            "mask must be boolean, True where there is a document: convert an attention mask of ones and zeros with "
             f"mask == 1. Got {type(mask).__name__} of dtype {array.dtype}."
         )
     if array.shape != shape:
@@ -446,7 +446,7 @@ def _lengths(mask: NDArray[np.bool_], label: Array) -> Index:
     n_documents = np.count_nonzero(mask, axis=1)
     if n_documents[n_documents.argmin()] == 0:
         raise ValueError(
-            "Every row of mask must have a document, True: leave rows without any out of all arrays. If True marks the "
+            "Every row of mask must have a document, True: drop rows without one from all arrays. If True marks the "
             "padding, as in key_padding_mask of torch, pass ~mask. "
             f"Got {np.count_nonzero(n_documents == 0)} of {len(mask)} rows without, the first is row "
             f"{int(n_documents.argmin())}."

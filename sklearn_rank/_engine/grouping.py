@@ -306,7 +306,7 @@ def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, 
         n = grouping_kernels.number_near_keys(key, lowest, begin, table, n, number, first)
         if n < 0:
             raise ValueError(
-                "qid must stay as it is while it is read, so give a copy of what another thread writes. "
+                "qid must not change while it is read: pass a copy if another thread writes to it. "
                 f"Got other ids than a moment ago, from row {begin} on."
             )
     return number, first[:n].copy()
@@ -413,7 +413,7 @@ class Distinct:
                 continue
             if 2 * self.n > MOST_IDS:
                 raise ValueError(
-                    f"Rows that are not sorted by a whole number as qid can be of {MOST_IDS} queries at most. Got "
+                    f"Rows can be of {MOST_IDS} queries at most, unless they are sorted by a qid of whole numbers. Got "
                     f"more after {begin + n_done} rows. Sort them, or evaluate whole queries in parts."
                 )
             self._table = np.zeros(2 * len(self._table), dtype=np.uint32)

@@ -313,7 +313,7 @@ class Ranking:
         step, out = call.bind(self.lists, work, self.n_positions, len(self.ptr) - 1, best=best)
         if not step():
             wrong = call.x[~((call.x >= 0) & (call.x <= 1))][0]
-            raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
+            raise ValueError(f"cascade() of a formula needs probabilities, from 0 to 1. Got {wrong:g}.")
         return out
 
     @cached_property
@@ -343,8 +343,8 @@ class Ranking:
             return x.reshape(1)
         if x.shape != (self.n_positions,):
             raise ValueError(
-                "What a formula sums must be a number, or an array of one for each ranked document, "
-                f"{self.n_positions} here; of_query spreads what each query has one of. Got shape {x.shape} instead."
+                f"cumsum() of a formula takes a number, or one for each ranked document ({self.n_positions}). Use "
+                f"of_query() to repeat a number per query. Got shape {x.shape} instead."
             )
         return np.ascontiguousarray(x)
 

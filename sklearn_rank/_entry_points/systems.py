@@ -197,9 +197,7 @@ def _are_results(data: Any) -> bool:
         return False
     for name, result in data.items():
         if not isinstance(result, Evaluation):
-            raise TypeError(
-                f"Finished results are of evaluate, all of them. Got {type(result).__name__} for {echo(name)}."
-            )
+            raise TypeError(f"All results must be Evaluation objects. Got {type(result).__name__} for {echo(name)}.")
     _check_names(data)
     return True
 
@@ -209,7 +207,7 @@ def _refuse_data(given: Mapping[str, Any]) -> None:
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise TypeError(
-            "Finished results were evaluated already, so compare_systems takes baseline, test and correction alone. "
+            "Results are evaluated already, so compare_systems takes only baseline=, test= and correction= with them. "
             f"Got {', '.join(names)}, too."
         )
 
@@ -237,7 +235,7 @@ def _systems(y_score: Any) -> dict[str, Any]:
 def _refuse_twice(names: Sequence[str]) -> None:
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"Each system has a column of its own. Got {echo(twice)} twice.")
+        raise ValueError(f"Each system needs a column of its own. Got {echo(twice)} twice.")
 
 
 def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
@@ -270,7 +268,7 @@ def _refuse_rows(**given: Any) -> None:
     """Refuse arguments with an entry per row, which runs do not have."""
     names = [f"{name}=" for name, value in given.items() if value is not None]
     if names:
-        raise TypeError(f"Runs have their queries as keys, and no rows in an order. Got {', '.join(names)}.")
+        raise TypeError(f"Arguments by row do not apply to runs: their keys are the queries. Got {', '.join(names)}.")
 
 
 def _check_names(systems: Mapping[Any, Any]) -> None:
@@ -314,7 +312,7 @@ def _of_columns(
         As `evaluate_frame`.
     """
     if mask is not None:
-        raise TypeError("Rows of a table are documents, and no padding, so there is no mask=. Got a mask.")
+        raise TypeError("mask= is not supported for tables: each row is a document. Got a mask.")
     _refuse_twice([*y_score.values()])
     named = {"y_true": "label" if y_true is None else y_true, "qid": "qid" if qid is None else qid, **columns}
     names = checked_names(ColumnNames(y_score=[*y_score.values()], **named), several=("y_true", "y_score", "by"))

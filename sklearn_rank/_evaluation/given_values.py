@@ -75,8 +75,8 @@ class GivenValues:
         values = self.of_queries[rows]
         if self.average_kind != "macro":
             raise ValueError(
-                f"A {self.average_kind} mean of some queries takes what the values were computed from, which is not "
-                f"saved with a result: use evaluate. Got {echo(name)}."
+                f"A {self.average_kind} mean of some queries needs the data, which this result does not keep. Call "
+                f"evaluate again. Got {echo(name)}."
             )
         return replace(
             self, of_queries=values, undefined=self.undefined[rows], mean=mean_of(name, values, weight, "macro")
@@ -118,8 +118,8 @@ def _check_labels(name: str, column: Any, ids: NDArray[Any]) -> None:
         return
     if [*index] != default or "qid" in index.names or {*known} == {*default}:
         raise ValueError(
-            f"The index of {name} must be qid, in the same order, or a default one whose numbers are no ids: take "
-            "its values at qid by reindex(qid), or to_numpy() to match them by position. "
+            f"The index of {name} must be qid, in the same order, or a default index, which is not mistaken for ids: "
+            "take its values at qid by reindex(qid), or to_numpy() to match them by position. "
             f"Got an index that begins with {echo_all(index, 3)} for the queries {echo_all(ids, 3)}."
         )
 

@@ -87,7 +87,7 @@ def prepare(
     """
     specs = parse_metrics(metrics, **keywords)
     if issparse(y_true):
-        raise TypeError("prepare takes arrays: a sparse matrix of labels goes to evaluate. Got a sparse matrix.")
+        raise TypeError("prepare takes dense arrays; pass a sparse matrix of labels to evaluate. Got a sparse matrix.")
     shape, named = as_floats(y_true, "y_true").shape, qid is not None or queries_in(y_true) is not None
     if len(shape) == 2 and named and any(spec.metric.subtopics for spec in specs.values()):
         shape = shape[:1]  # a column is a subtopic, no document

@@ -387,8 +387,8 @@ class Evaluation(TableReport, Saveable):
         """The data, if they were kept."""
         if not isinstance(self._source, RankedData):
             raise ValueError(
-                "Ties are looked for in the data, which are not saved with a result, nor kept of batches or subsets: "
-                "use evaluate."
+                "Ties need the data, which this result does not keep: it was saved, or is of batches or a subset. "
+                "Call evaluate again."
             )
         return self._source
 

@@ -61,11 +61,11 @@ class ScoreRows:
         if score.shape != self.shape:
             hint = ""
             if score.ndim == 2 and score.shape[:1] == self.shape:
-                hint = " Scores of several systems are given one after the other: "
+                hint = " Pass the scores of several systems one after the other: "
                 hint += "[prepared(column) for column in y_score.T]."
             raise ValueError(
                 f"{name} must have one score for each label that was prepared, so shape {self.shape}. Got shape "
-                f"{score.shape} instead.{hint} Other rows are prepared by themselves."
+                f"{score.shape} instead.{hint} Call prepare again for other rows."
             )
         if score.ndim == 2:
             score = score.ravel()

@@ -93,7 +93,7 @@ def check_weights(weights: Array, highest: float, function_name: str) -> None:
     before = f", after {weights[at - 1]:g}" if at else ""
     raise ValueError(
         f"The 'discount' of {function_name} must be above 0{most} at rank 1, and must not rise or be negative below "
-        f"it: values beyond the best possible one would come of it. Got {weights[at]:g} at rank {at + 1}{before}."
+        f"it, or values could exceed the best possible one. Got {weights[at]:g} at rank {at + 1}{before}."
     )
 
 

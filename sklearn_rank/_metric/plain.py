@@ -78,8 +78,8 @@ def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bo
     """
     if hasattr(function, "set_score_request"):
         raise TypeError(
-            "A metric is a function of labels and scores, which a scorer is not: pass the function that it is made of, "
-            f"or a name. Got {echo(function)}."
+            "A metric is a function of labels and scores, not a scorer: pass the function inside the scorer, or a "
+            f"name. Got {echo(function)}."
         )
     if (name := name_of(function)) in OF_LISTS and _is_of_sklearn(function):
         raise TypeError(

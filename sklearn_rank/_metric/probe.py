@@ -28,12 +28,12 @@ TIED = ((1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0), (2.0, 1.0, 1.0, -np.inf), (1
 
 APART = (
     "a query must have the same value whatever queries stand beside it",
-    "What r.label, r.rank and the like hold is flat over all queries: sum it by r.cumsum, and spread by r.of_query "
-    "what each query has one of",
+    "r.label, r.rank and the like are flat over all queries: sum them by r.cumsum, and repeat a number per query by "
+    "r.of_query",
 )
 ROWS = (
     "the order of the rows of a query must not matter",
-    "Where it is equal scores that leave it open, call r.refuse_ties in the formula",
+    "If equal scores leave it open, call r.refuse_ties in the formula",
 )
 TIES = (
     "tied documents must be worth the mean over all their orders",

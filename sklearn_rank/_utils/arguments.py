@@ -14,7 +14,7 @@ from sklearn_rank._utils.hints import refuse_missing
 P = ParamSpec("P")
 T = TypeVar("T")
 
-QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
+QID = "qid= is the query of each row; qid_from_group_sizes makes it from group sizes."
 
 KEYWORD_HINTS = {
     "eval_set=(X, y, qid, sample_weight) holds all of the validation rows.": (

@@ -58,7 +58,7 @@ def is_tensor(kind: type) -> bool:
 def _of_torch(x: Any) -> NDArray[Any]:
     if getattr(x, "is_nested", False) or str(getattr(x, "layout", "torch.strided")) != "torch.strided":
         raise ValueError(
-            "A tensor must be dense: take to_dense() of a sparse one, and of a nested one values() with qid=, or the "
+            "A tensor must be dense: use to_dense() for a sparse one, and for a nested one values() with qid=, or the "
             f"padded tensor with mask=. Got layout {x.layout}{', nested' * x.is_nested}."
         )
     x = x.detach().cpu()

@@ -125,7 +125,7 @@ def _not_rectangular(x: Any, name: str) -> str:
     got = f"rows of {min(sizes)} to {max(sizes)} entries" if len(sizes) > 1 else type(x).__name__
     return (
         f"{name} must have one entry per row, or rows of equal length. Lists of unequal length go one after the other "
-        f"into one list, and qid= says whose each entry is: qid_from_group_sizes([len(row) for row in {name}]). "
+        f"into one list, and qid= names the query of each entry: qid_from_group_sizes([len(row) for row in {name}]). "
         "Lists of ids of documents go to evaluate_run(judgements, run). "
         f"Got {got}."
     )

@@ -378,6 +378,6 @@ def _check_dicts(by: Any, clusters: Any) -> None:
     for name, column in {**columns, "clusters": clusters}.items():
         if not (column is None or isinstance(column, Mapping) or (several and isinstance(column, str))):
             raise TypeError(
-                f"{name} of compute must be a dict from the ids of queries to values; of a Series take to_dict(). "
+                f"{name} of compute must be a dict from the ids of queries to values; use to_dict() of a Series. "
                 f"Got {type(column).__name__}."
             )

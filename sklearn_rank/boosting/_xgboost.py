@@ -92,8 +92,8 @@ class XGBoostMetric(TrainingMetric):
         n_workers = sys.modules["xgboost"].collective.get_world_size()
         if n_workers > 1:
             raise ValueError(
-                "On several workers XGBoost takes the mean of what a metric of Python's is on each, which is no mean "
-                "over queries: train with its own metrics there, and judge the model by sklearn_rank.dask or "
+                "On several workers XGBoost averages a Python metric over workers, not over "
+                "queries: train with its own metrics there, and judge the model by sklearn_rank.dask or "
                 f"sklearn_rank.spark. Got {n_workers} workers."
             )
         indptr = data.get_uint_info("group_ptr")

@@ -249,7 +249,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
             got = (
                 f"{len(results)}: {echo([*results])}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
             )
-            raise ValueError(f"A difference is of a dict of two systems, by name. Got {got}.")
+            raise ValueError(f"A difference needs a dict of two systems, by name. Got {got}.")
         baseline = [*results][-1] if baseline is None else baseline
         check_plan("DifferenceDisplay", test=test, correction=correction, baseline=baseline)
         if not is_key(baseline, results):

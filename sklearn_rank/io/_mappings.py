@@ -264,7 +264,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     no_list = isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
     if no_list or hasattr(given, "columns"):
         raise TypeError(
-            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(given)} for query {echo(query)}."
+            f"A query of the {kind} needs a dictionary or list of documents. Got {echo(given)} for query {echo(query)}."
             + f" One document is a list of one, [{echo(given)}]." * isinstance(given, (str, bytes, Integral))
         )
     if kind == "run" and isinstance(given, (set, frozenset)):
@@ -326,14 +326,14 @@ def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> l
         distinct = dict.fromkeys(documents)
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
-        hint = "; of hits make a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
+        hint = "; turn hits into a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
         raise TypeError(
             f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}"
             f"{hint * isinstance(wrong, Mapping)}."
         ) from None
     if isinstance(next(iter(distinct), None), float) and (fractions := [*filter(_is_fraction, documents)]):
         raise TypeError(
-            f"A list has the ids of documents. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
+            f"A list must hold document ids. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
             "go into a dictionary, {document: number}; series.to_dict() makes it of a Series with documents as its "
             "index."
         )

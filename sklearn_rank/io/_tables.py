@@ -214,7 +214,7 @@ def opened(table: Any, ids: list[str]) -> Any:
 
 
 def _read_file(source: Any, ids: list[str]) -> Any:
-    import_optional("pyarrow", extra="arrow", purpose="Tables in files")
+    import_optional("pyarrow", extra="arrow", purpose="Reading tables from files")
     from pyarrow import ArrowException, csv, ipc, parquet, string
 
     file, name = _file_of_arrow(source), source_name(source)

@@ -472,7 +472,7 @@ STRATEGIES = (
 def strategy_for(model: Any) -> Strategy:
     """How to train a model by a metric, if its rounds can be told apart."""
     strategy = next((strategy for strategy in STRATEGIES if strategy.takes(model)), None)
-    why_not = "it has none that can be told apart" if strategy is None else strategy.why_not(model)
+    why_not = "it has no rounds that can be told apart" if strategy is None else strategy.why_not(model)
     if strategy is None or why_not:
         raise ValueError(
             "Early stopping by a metric is for models that train in rounds and use the best one: XGBoost, LightGBM, "
@@ -495,5 +495,5 @@ def train_by_metric(
 
     fitted = fit_model(model, train, validation, fit_last)
     if not monitor.curve or math.isnan(monitor.curve[monitor.best]):
-        raise ValueError(f"The best round is one with a value. Got {len(monitor.curve)} rounds, and none for {spec}.")
+        raise ValueError(f"No round has a defined value of {spec}. Got {len(monitor.curve)} rounds.")
     return fitted, monitor

@@ -73,7 +73,7 @@ def knows_queries(scoring: Any) -> bool:
 
 def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = True) -> None:
     """Refuse an object that is no estimator, or that scikit-learn cannot clone."""
-    hint = f" Make one of the class: {one_line(estimator.__name__)}()." if isinstance(estimator, type) else ""
+    hint = f" Create one: {one_line(estimator.__name__)}()." if isinstance(estimator, type) else ""
     needed = ("fit", "get_params")
     predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
     # Stacking shows `predict` only after fit.

@@ -258,8 +258,8 @@ class RankingEvaluator:
         data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time)
         if self._recommender is not None and return_train_score:
             raise ValueError(
-                "Items of training rows are what a recommender scorer leaves out, so there is no score of the training "
-                "set. Got return_train_score=True."
+                "A recommender scorer leaves out the items of training rows, so it cannot score the training set. "
+                "Got return_train_score=True."
             )
         reporter = FoldReporter([type(estimator).__name__], len(data.folds), on_fold, self.progress)
         ready, tested, metrics = self._prepare(estimator, X, data), data.tested, data.tested.metrics

@@ -50,9 +50,7 @@ def check_splitter(cv: Any, class_name: str) -> Any:
     splits = list(cv) if isinstance(cv, Iterable) and not isinstance(cv, (str, bytes)) else []
     if not splits or not all(isinstance(split, (tuple, list)) and len(split) == 2 for split in splits):
         is_numbers = bool(splits) and all(isinstance(one, (int, np.integer)) for one in splits)
-        hint = (
-            " For the number of each row's fold, -1 where it is only trained on, there is PredefinedSplit." * is_numbers
-        )
+        hint = " If you have the fold number of each row (-1: only trained on), use PredefinedSplit." * is_numbers
         raise ValueError(
             f"The 'cv' parameter of {class_name} must be an int >= 2 or a splitter, or a list of splits, "
             f"[(train, test)], of row numbers.{hint} Got {echo(cv)} instead."
@@ -105,7 +103,7 @@ def refuse_unused(cv: Any, **metadata: Any) -> None:
             takes = {"time": "QueryTimeSeriesSplit or GlobalTimeSplit", "clusters": "QueryKFold or QueryShuffleSplit"}[
                 name
             ]
-            raise TypeError(f"{name}= is for a splitter that takes it, such as {takes}. Got {_echo_splitter(cv)}.")
+            raise TypeError(f"The splitter does not take {name}=. Use {takes}. Got {_echo_splitter(cv)}.")
 
 
 def row_numbers(folds: Iterable[Any], n_rows: int, cv: Any) -> list[Split]:

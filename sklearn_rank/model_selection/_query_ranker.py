@@ -512,7 +512,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _fitted(self, attribute: str) -> Any:
         """The fitted model; no NotFittedError, because `hasattr` must work."""
         if "estimator_" not in vars(self):
-            raise AttributeError(f"{echo(attribute)} of {type(self).__name__} is there after fit.")
+            raise AttributeError(f"{echo(attribute)} of {type(self).__name__} is available after fit.")
         return self.estimator_
 
     def _of_features(self, attribute: str) -> Any:
@@ -528,8 +528,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(getattr(self, "n_features_in_", 0))])
         if not _keeps_features(fitted, np.asarray(names, dtype=object)):
             raise AttributeError(
-                f"{echo(attribute)} of the last step is of features that the steps before it make of "
-                f"those that came in, or leave out. Take estimator_[-1].{attribute}."
+                f"Steps before the last one make, drop or reorder features, so {echo(attribute)} would not match X. "
+                f"Use estimator_[-1].{attribute}."
             )
         return value
 

@@ -591,7 +591,7 @@ class PairScores:
         if (is_missing & ~may_miss).any():
             user, item = (x[0] for x in np.nonzero(is_missing & ~may_miss))
             hint = "" if self._data.fitted is not None else (
-                " Which these are is known for an InteractionRecommender(model) alone."
+                " Only an InteractionRecommender(model) knows which these are."
             )  # fmt: skip
             raise ValueError(
                 "A recommender may predict NaN, which means that it does not rank, only for users and items that are "

@@ -324,9 +324,7 @@ def _check_grid(grid: Any, estimator: Any) -> None:
         for name, values in part.items():
             owner, _, last = name.rpartition("__")
             if last in ("cv", "scoring") and tunes(known.get(owner)):
-                raise ValueError(
-                    f"A search must not try values of {echo(name)}, which say how the search inside judges."
-                )
+                raise ValueError(f"The parameter grid must not vary {echo(name)}: it configures the search inside.")
             for value in values if isinstance(values, list | tuple) else []:
                 refuse_searches(value)
 

@@ -586,7 +586,7 @@ def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None,
     # Times have an order, clusters only names.
     numbers_of = query_numbers if name == "time" else number_of_rows
     if level is not None and not np.array_equal(numbers_of(level, len(level)), numbers_of(values, len(level))):
-        raise ValueError(f"{name} and the level {echo(name)} of the index of y must say the same; drop one of them.")
+        raise ValueError(f"{name}= and the level {echo(name)} of the index of y differ; pass only one of them.")
     return values
 
 
@@ -676,5 +676,5 @@ def as_gap(gap: Any, time: NDArray[Any]) -> Any:
             return np.timedelta64(0, "s")
         example = "a span of time such as np.timedelta64(7, 'D') or pd.Timedelta('7 days')"
     raise ValueError(
-        f"The 'gap' parameter of QueryTimeSeriesSplit must be {example}; it is no number of queries. Got {echo(gap)}."
+        f"The 'gap' parameter of QueryTimeSeriesSplit must be {example}, not a number of queries. Got {echo(gap)}."
     )

@@ -311,7 +311,7 @@ def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
     for name, spec in specs.items():
         if spec["ties"] == "stable":
             raise ValueError(
-                "ties='stable' takes equal scores in the order of the rows, and rows of Spark have none: pass "
+                "ties='stable' needs an order of rows, and Spark has none: pass "
                 "ties='average', 'worst' or 'best', also beside a convention that asks for it, or make the scores of "
                 f"a query distinct. Got it for {echo(name)}."
             )

@@ -357,7 +357,7 @@ def test_compare(files, cli):
     out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
-    assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
+    assert "at least two runs" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
     assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
 
@@ -413,7 +413,7 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
         (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score is a column of a --table, and there is none"),
         (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
-        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
+        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs with judgements"),
         (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
         (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs and judgements that are joined"),
         (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id is a column of a --table, and there is none"),

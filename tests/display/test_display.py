@@ -141,7 +141,7 @@ def test_cutoffs_far_apart_have_a_logarithmic_axis(data):
 @pytest.mark.parametrize(
     ("metrics", "asked", "message"),
     [
-        (["map", "ndcg"], None, r"at several of them.*Got metric=None and a result of map, ndcg\."),
+        (["map", "ndcg"], None, r"at several cutoffs.*Got metric=None and a result of map, ndcg\."),
         (["ndcg@1", "p@1"], None, "name it with metric="),
         (["ndcg@1", "p@1"], "err", "Got metric='err'"),
         (["ndcg@1"], "nonsense", "must be one of get_metric_names"),

@@ -180,7 +180,7 @@ def test_several_systems_are_one_and_one(display_class):
         looks.add((line.get_color(), line.get_marker()))
     first = several.ax_
     assert several.plot().ax_ is not first
-    with pytest.raises(TypeError, match="names of from_results. Got name='x'"):
+    with pytest.raises(TypeError, match="from_results names each. Got name='x'"):
         several.plot(name="x")
     with pytest.raises(TypeError, match="a dict of results by name, one or more. Got"):
         display_class.from_results([*some(2).values()], *ARGUMENT[display_class])

@@ -35,7 +35,7 @@ def test_the_same_answers(tmp_path):
         assert other.n_undefined == {"ndcg@2": 0, "map": 1, "rmse": 0}
         assert other.worst_queries(1).rows == result.worst_queries(1).rows
         assert compare(other, result, metric="map").pvalue == 1
-        with pytest.raises(ValueError, match="Ties are looked for in the data"):
+        with pytest.raises(ValueError, match="Ties need the data"):
             _ = other.n_tied
 
 
@@ -124,7 +124,7 @@ def test_numbers_of_queries_are_no_default_index():
     for wrong in (by_id, by_id.rename_axis(None), by_id.reset_index(drop=True)):
         for given in ({"values": {"mrr": wrong}}, {"weight": wrong}, {"by": wrong.to_frame()}, {"clusters": wrong}):
             with pytest.raises(
-                ValueError, match="whose numbers are no ids.*begins with 0, 1, 2 for the queries 2, 0, 1"
+                ValueError, match="which is not mistaken for ids.*begins with 0, 1, 2 for the queries 2, 0, 1"
             ):
                 Evaluation.from_values(**{"qid": result.qid, "values": {"map": [1, 0, 1]}} | given)
         with pytest.raises(ValueError, match="index of the mask must be qid"):

@@ -186,7 +186,7 @@ def test_what_is_said_stays_said():
         evaluate([1], [1], qid=[1], metrics="ndcg", greater_is_better=False)
     with pytest.raises(ValueError, match="must be True, False or None. Got 'no'"):
         parse_metric(my_loss, greater_is_better="no")
-    with pytest.raises(TypeError, match="which a scorer is not"):
+    with pytest.raises(TypeError, match="not a scorer"):
         evaluate([1], [1], qid=[1], metrics=[get_scorer("ndcg")])
 
 

@@ -460,10 +460,10 @@ def test_the_last_step_of_a_pipeline(name, ranking):
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda: Ridge(), "none that can be told apart"),
-        (lambda: RandomForestRegressor(), "none that can be told apart"),
-        (lambda: MLPRegressor(), "none that can be told apart"),
-        (lambda: make_pipeline(StandardScaler(), Ridge()), "none that can be told apart"),
+        (lambda: Ridge(), "no rounds that can be told apart"),
+        (lambda: RandomForestRegressor(), "no rounds that can be told apart"),
+        (lambda: MLPRegressor(), "no rounds that can be told apart"),
+        (lambda: make_pipeline(StandardScaler(), Ridge()), "no rounds that can be told apart"),
         (lambda: xgb("Ranker", booster="dart"), "booster='dart' later rounds change"),
         (lambda: xgb("Regressor", booster="gblinear"), "booster='gblinear' later rounds change"),
         (lambda: xgb("RFRegressor"), "in one round"),

@@ -193,7 +193,7 @@ def test_missing_users_and_columns():
     with pytest.raises(ValueError, match="Each row of X needs an item"):
         rows_tested(LeaveLastOut(), pd.DataFrame({"user_id": [1, 1], "item_id": [None, "x"], "time": [1, 2]}))
     y = pd.Series([1, 1], index=pd.Index([1, 2], name="time"))
-    with pytest.raises(ValueError, match="must say the same"):
+    with pytest.raises(ValueError, match="of the index of y differ"):
         rows_tested(LeaveLastOut(user="userId"), X, y, time=[2, 1])
 
 

@@ -429,7 +429,7 @@ def test_items_that_are_not_in_training_may_have_no_score():
     assert scorer(model, frame([(0, 1), (0, 2)])) == 1 / 2
     with pytest.raises(ValueError, match="may predict NaN.*only for users and items.*NaN for user 0 and item 2"):
         scorer(InteractionRecommender(Fixed(scores)).fit(frame([(0, 0), (1, 2)])), frame([(0, 1)]))
-    with pytest.raises(ValueError, match=r"is known for an InteractionRecommender\(model\) alone"):
+    with pytest.raises(ValueError, match=r"Only an InteractionRecommender\(model\) knows"):
         make_recommender_scorer("mrr", items=range(4), exclude=None)(Fixed(scores).fit(ROWS), frame([(0, 1)]))
 
 

@@ -135,7 +135,7 @@ def test_labels_of_clusters_are_read(rows):
         QueryKFold(3).split(X, y), QueryKFold(3).split(X, None, qid, users), strict=True
     ):
         np.testing.assert_array_equal(of_index, given)
-    with pytest.raises(ValueError, match="clusters and the level 'clusters' of the index of y must say the same"):
+    with pytest.raises(ValueError, match="clusters= and the level 'clusters' of the index of y differ"):
         next(QueryKFold(3).split(X, y, clusters=qid))
 
 

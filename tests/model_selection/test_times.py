@@ -86,7 +86,7 @@ def test_missing_times_of_pandas():
 @pytest.mark.parametrize(
     ("gap", "time", "message"),
     [
-        (7, DAYS, r"must be a span of time such as np\.timedelta64\(7, 'D'\).* it is no number of queries\. Got 7\."),
+        (7, DAYS, r"must be a span of time such as np\.timedelta64\(7, 'D'\).* not a number of queries\. Got 7\."),
         (np.timedelta64(1, "D"), np.arange(12), "must be a number >= 0 in the unit of the times"),
         (datetime.timedelta(1), np.arange(12), "must be a number >= 0 in the unit of the times"),
         (-1, np.arange(12), "must be a number >= 0"),

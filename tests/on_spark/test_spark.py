@@ -267,7 +267,7 @@ def test_names_of_metrics_are_plain():
         ({"metrics": []}, ValueError, "At least one metric is needed"),
         ({"metrics": "nothing"}, ValueError, "must be one of get_metric_names"),
         ({"metrics": "map", "gain": "exp"}, TypeError, "No metric of map has a keyword 'gain'"),
-        ({"metrics": ["map", "ndcg"], "ties": "stable"}, ValueError, r"rows of Spark have none.*Got it for 'map'"),
+        ({"metrics": ["map", "ndcg"], "ties": "stable"}, ValueError, r"Spark has none.*Got it for 'map'"),
         ({"metrics": "p@3", "convention": "lightgbm"}, ValueError, "also beside a convention that asks for it"),
         ({"metrics": ["map", "MAP"]}, ValueError, r"names that differ in more than case.*Got 'map' twice"),
         ({"metrics": {"a.b": "map", "a_b": "mrr"}}, ValueError, "than case, dots and backticks.*Got 'a_b' twice"),

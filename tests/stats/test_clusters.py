@@ -180,7 +180,7 @@ def test_results_with_other_clusters_are_refused():
     a, b = result(x, cluster), result(0 * x)
     with pytest.raises(ValueError, match="all have clusters, or none.*Got none in 'b'"):
         compare(a, b)
-    with pytest.raises(ValueError, match="the clusters of results as they have them"):
+    with pytest.raises(ValueError, match="The results already have clusters"):
         compare(a, b, clusters=dict(enumerate(cluster)))
     for query in range(7):  # of the first cluster, too
         moved = cluster.copy()

@@ -209,7 +209,7 @@ def test_series_are_matched_by_index(rng):
     pytest.importorskip("pandas")
     one, two = (result.to_frame()["mrr"] for result in results(rng))
     assert compare(one, two) == compare(one.to_numpy(), two[one.index].to_numpy())
-    with pytest.raises(TypeError, match="all name their queries, or none"):
+    with pytest.raises(TypeError, match="needs query ids in all systems, or in none"):
         compare(one, two.to_numpy())
     with pytest.raises(ValueError, match="Got a query twice in 'b'"):
         compare(one, two.iloc[[0, 0, *range(1, 12)]])

@@ -304,7 +304,7 @@ def test_results_with_other_weights_are_refused():
     a, b = result(x, weight), result(0 * x)
     with pytest.raises(ValueError, match="all have weights, or none: .*sample_weight=. Got none in 'b'"):
         compare(a, b)
-    with pytest.raises(ValueError, match="the weights of results as they have them"):
+    with pytest.raises(ValueError, match="The results already have weights"):
         compare(a, b, weight=dict(enumerate(weight)))
     other = weight.copy()
     other[3] += 1
