@@ -205,7 +205,7 @@ def test_curves_of_several_rankers():
     display = EvalCurveDisplay.from_results({"a": rankers["map"], "b": rankers["map"]})
     assert display.curve["b"].tolist() == rankers["map"].eval_curve_.tolist()
     assert_legible(display.figure_)
-    with pytest.raises(ValueError, match="of one metric. Got map and mrr"):
+    with pytest.raises(ValueError, match="must have one metric. Got map and mrr"):
         EvalCurveDisplay.from_results(rankers)
     with pytest.raises(TypeError, match="dict of fitted rankers by name"):
         EvalCurveDisplay.from_results(rankers["map"])

@@ -186,7 +186,7 @@ def test_queries_that_a_run_lacks(runs):
             r"runs by the name of the system, {'bm25': run}.* Got one run",
         ),
         (lambda j, s: ((j, [*s.values()]), {}), TypeError, "judgements and a dict of runs"),
-        (lambda j, s: ((j, s), {"qid": [1, 2]}), TypeError, "do not apply to runs: their keys are the queries. Got qid="),
+        (lambda j, s: ((j, s), {"qid": [1, 2]}), TypeError, "their keys are the queries. Got qid="),
         (lambda j, s: ((np.arange(3), s), {}), TypeError, "Judgements must be one of .* about the system 'old'"),
         (lambda j, s: ((j, s), {"missing": 1}), TypeError, "has a keyword 'missing'"),
         (

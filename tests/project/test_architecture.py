@@ -262,7 +262,7 @@ def test_sources_without_the_compiled_part_say_so(tmp_path):
         code = f"import sys; sys.path[:] = {paths}; import {module}"
         found = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=120)
         assert found.stderr.splitlines()[-1].startswith(
-            "ImportError: sklearn_rank has a compiled part, which is not in"
+            "ImportError: The compiled modules of sklearn_rank are missing in"
         )
         assert "Start Python in another folder, or build them here: pip install -e ." in found.stderr
         assert str(tmp_path) in found.stderr
