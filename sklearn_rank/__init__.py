@@ -6,9 +6,8 @@ except ModuleNotFoundError as error:
     if error.name != "sklearn_rank._engine.kernels.common":
         raise
     raise ImportError(
-        f"sklearn_rank has a compiled part, which is not in {__path__[0]}: these are its sources. Python takes them "
-        "for the package where it starts in their folder. Start it in another folder, or build that part here: "
-        "pip install -e ."
+        f"The compiled modules of sklearn_rank are missing in {__path__[0]}: you are in its source folder. Start "
+        "Python in another folder, or build them here: pip install -e ."
     ) from None
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Group sizes, as LightGBM and XGBoost take them, to and from the query of each row; ranks inside each query."""
+"""Group sizes of LightGBM and XGBoost, to and from the query of each row; ranks inside each query."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n_samples,)
-        0 for the rows of the first group, 1 for those of the second, and so on.
+        0 for the rows of the first group, 1 for the second, and so on.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def is_ours(member):
 
 
 def value_of(name):
-    """What a name with its package says; ImportError or AttributeError if nothing."""
+    """What a name with its package says; ImportError or AttributeError if it does not exist."""
     for head in _heads(name):
         try:
             value = importlib.import_module(head)

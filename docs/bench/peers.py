@@ -143,7 +143,7 @@ class Peer:
         return f"{self.title} {version(packages_distributions()[self.module][0])}"
 
     def asked(self, metric: str) -> list[str]:
-        """Our names for a metric of the command line: one, or those of the suite that this peer has."""
+        """Our names for a metric of the command line: one, or the part of the suite that this peer has."""
         return [name for name in (SUITE if metric == "suite" else [metric]) if name in self.names]
 
     def contest(self, data: Data, metric: str, n_jobs: int = 1) -> Contest:
@@ -154,15 +154,15 @@ class Peer:
     def does_same_work(self, shape: str, prepared: bool = False) -> bool:
         """Whether both timed calls do the same work, up to steps that cost little in a shape.
 
-        Ours groups shuffled rows, which is most of its time, and in a call on ten rows checks are. If it is `prepared`,
-        it does neither.
+        Ours groups shuffled rows, the largest part of that call; in a call on ten rows checks are the largest. If it is
+        `prepared`, it does neither.
         """
         if prepared:
             return self.start < Start.ROWS
         return self.start >= (Start.ROWS if shape.startswith("shuffled") else SAME_START.get(shape, Start.OWN_DATA))
 
 
-# --- rankers: the metric alone, on data that they have taken in; scores are those of a model without trees -----
+# --- rankers: the metric alone, on data that they have taken in; scores are of a model without trees -----------
 
 
 def _lightgbm(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
@@ -383,7 +383,7 @@ def _means_of(frame: Any, formulas: list[Any]) -> Any:
 
 
 def _polars_ds(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
-    """nDCG with `ignore_ties`, as its default calls what polars 2 has not: the last of tied rows stands first."""
+    """nDCG with `ignore_ties`, because its default calls what polars 2 has not: the last of tied rows is first."""
     import polars_ds
 
     formulas = [

@@ -54,7 +54,7 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
 
 
 def evidence_of(queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None) -> Evidence:
-    """What queries of a part show of signs; `name` is that of the column of scores."""
+    """What queries of a part show of signs; `name` names the column of scores."""
     return Evidence.of(queries, specs, compute, agrees=is_lower(name))
 
 
@@ -75,7 +75,7 @@ def evaluate_parts(
 ) -> Iterator[PartResult]:
     """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts.
 
-    `name` is that of the column of scores.
+    `name` names the column of scores.
 
     Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.
     """

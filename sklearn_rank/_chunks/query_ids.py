@@ -22,7 +22,7 @@ class QueryIdIndex:
         self._distinct, self._entry = Distinct(), dict[Any, int]()
 
     def number(self, ids: NDArray[Any]) -> Number:
-        """Number of each of some distinct ids, as `group_rows` returns them; numbers from the previous `n` on are new.
+        """Number of each of some distinct ids of `group_rows`; numbers from the previous `n` on are new.
 
         Raises
         ------
@@ -98,8 +98,7 @@ def kind_after(before: str, ids: NDArray[Any], where: str) -> str:
     kind = _kind(ids)
     if before and kind != before and {kind, before} != {"text", "objects"}:
         raise TypeError(
-            f"qid must hold ids of one type in all {where}, so that those of one query are equal. "
-            f"Got {kind} after {before}."
+            f"qid must hold ids of one type in all {where}, so that one query has equal ids. Got {kind} after {before}."
         )
     return "objects" if before == "objects" else kind
 

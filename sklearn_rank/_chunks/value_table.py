@@ -111,8 +111,8 @@ def sums_of_values(column: MetricColumn, values: Array, weight: Array | None) ->
 def refuse_other_frame(data: Any, name: str, library: str) -> NoReturn:
     """Raise TypeError because `data` is not a frame of the library."""
     raise TypeError(
-        f"{name} must be a {library} DataFrame; what is in memory is for sklearn_rank.evaluate. "
-        f"Got {type(data).__name__} instead."
+        f"{name} must be a {library} DataFrame; for data in memory use "
+        f"sklearn_rank.evaluate. Got {type(data).__name__} instead."
     )
 
 

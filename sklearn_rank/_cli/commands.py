@@ -23,7 +23,7 @@ def evaluate_runs(options: argparse.Namespace) -> None:
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
     if options.save is not None:
         if len(of_runs) > 1:
-            raise ValueError(f"--save writes the result of one run. Got {', '.join(of_runs)}.")
+            raise ValueError(f"--save takes exactly one run. Got {', '.join(of_runs)}.")
         next(iter(of_runs.values())).save(options.save)
     headings = [_heading(options, metric) for metric in metrics]
     if options.per_query:
@@ -62,7 +62,7 @@ def compare_runs(options: argparse.Namespace) -> None:
     metrics = metrics_of(options)
     of_runs = results(options, metrics)
     if len(of_runs) < 2:
-        raise ValueError(f"Two runs or more are compared. Got {', '.join(of_runs)}.")
+        raise ValueError(f"compare needs at least two runs. Got {', '.join(of_runs)}.")
     rows: list[tuple[Any, ...]] = []
     nested: dict[str, list[dict[str, Any]]] = {}
     for metric in metrics:
@@ -104,7 +104,7 @@ def plot(options: argparse.Namespace) -> None:
     """Draw a picture of one metric."""
     metrics = options.metrics or options.default_metrics
     if len(metrics) != 1:
-        raise ValueError(f"A picture is of one metric. Got {', '.join(metrics)}.")
+        raise ValueError(f"plot takes exactly one metric. Got {', '.join(metrics)}.")
     output = _with_format(options.output)
     try:
         import matplotlib
@@ -123,7 +123,7 @@ def _with_format(output: str) -> str:
     if not os.path.basename(output) or os.path.exists(output):
         raise ValueError(
             "--output must be a file to write, and end in the format of the picture: .png, .svg, .pdf. "
-            f"Got {echo(output)}{', which is there already' if os.path.exists(output) else ''}."
+            f"Got {echo(output)}{', which already exists' if os.path.exists(output) else ''}."
         )
     return f"{output}.png"
 
@@ -159,7 +159,7 @@ def _critical(options: argparse.Namespace, metric: str) -> Any:
 def _at_least_two(options: argparse.Namespace, metric: str) -> dict[str, Evaluation]:
     of_runs = results(options, [metric])
     if len(of_runs) < 2:
-        raise ValueError(f"This picture is of two runs or more. Got {', '.join(of_runs)}.")
+        raise ValueError(f"This picture needs at least two runs. Got {', '.join(of_runs)}.")
     return of_runs
 
 

@@ -83,7 +83,7 @@ def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tup
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
-    _refuse(options, OF_TABLES, "is a column of a --table, and there is none")
+    _refuse(options, OF_TABLES, "names a column of a --table; pass --table, too")
     _refuse_twice(options.files)
     if options.max_documents is not None and options.convention != "trec_eval":
         raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
@@ -112,7 +112,7 @@ def _cut(data: RankingData, n: int) -> RankingData:
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
-    _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
+    _refuse(options, OF_RUNS, "is for runs with judgements; the rows of a table are joined already")
     # The empty string is the name of a column too.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid

@@ -24,7 +24,7 @@ ClustersLike = ArrayLike | Mapping[Hashable, Hashable] | None
 
 
 class QueryRows(NamedTuple):
-    """Queries and the rows of each, as `group_rows` returns them; `indptr` is None where each query has one entry.
+    """Queries and the rows of each, from `group_rows`; `indptr` is None where each query has one entry.
 
     `kept` are the rows that a mask keeps of the `n_given`; None: all.
     """

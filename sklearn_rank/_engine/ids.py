@@ -16,7 +16,7 @@ from sklearn_rank._utils.containers import as_numpy, is_tensor
 from sklearn_rank._utils.typing import Index
 
 EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
-"""Whole numbers up to which the narrow types of floats are exact."""
+"""The narrow types of floats are exact up to these whole numbers."""
 
 COMPLETE = {str, bytes, int, bool}
 """Types of ids that cannot be missing, because they have no NaN."""

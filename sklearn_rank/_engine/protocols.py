@@ -1,4 +1,4 @@
-"""Protocols of a metric, as the engine needs it: metrics themselves are defined on a higher floor."""
+"""Protocols of a metric for the engine: metrics themselves are defined on a higher floor."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class MetricRequest(Protocol):
 
     @property
     def averages_ratios(self) -> bool:
-        """Whether its mean is that of the ratios of all queries, as they are."""
+        """Whether its mean is the plain mean of the ratios of all queries."""
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword."""

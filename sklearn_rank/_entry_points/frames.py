@@ -34,8 +34,8 @@ def evaluate_frame(
     data : table
         A row a document: a frame of pandas or polars, a record batch, table or stream of Arrow, a relation of DuckDB,
         a dict of arrays, or any other table that narwhals reads (Ibis, Modin, cuDF) or that has Arrow's PyCapsule
-        interface. Columns of float64 without nulls are not copied. Of a plan (LazyFrame, relation, stream) only the
-        named columns are collected.
+        interface. Columns of float64 without nulls are not copied. A plan (LazyFrame, relation, stream) collects only
+        the named columns.
     by : str, list of str or None, default=None
         Column of an attribute of each row's query, such as its country, for `Evaluation.segments`; or several. Constant
         within a query.

@@ -57,8 +57,8 @@ def evaluate_run(
         `sklearn_rank.io.read_trec_qrels` or `sklearn_rank.io.read_entries` return.
     run : mapping, Entries or ranx.Run
         ``{query: {document: score}}``, or ``{query: [documents, best first]}``, also of pairs (document, score); what
-        `sklearn_rank.io.read_trec_run` or `sklearn_rank.io.read_entries` return. An empty list means that nothing was
-        retrieved.
+        `sklearn_rank.io.read_trec_run` or `sklearn_rank.io.read_entries` return. An empty list is a query without
+        retrieved documents.
     sample_weight : mapping of query to float, default=None
         Weight of each query in the mean. This and the next two may be a Series of pandas with queries as its index.
     by : mapping of query to value, or of name to such mappings, default=None
@@ -140,7 +140,7 @@ def evaluate_run(
 
 
 def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
-    """Values by query; rows of the user have no order here, so nothing is matched by position.
+    """Values by query; rows of the user have no order here, so they cannot be matched by position.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
     if not wrong:
         return values
     raise TypeError(
-        f"{name} of evaluate_run must be {{query: value}}, as queries are matched by their ids. "
+        f"{name} of evaluate_run must be {{query: value}}: queries are matched by their ids. "
         f"Got {type(wrong[0]).__name__} instead."
     )
 

@@ -60,7 +60,7 @@ def evaluate(
         sparse matrix of shape (n_queries, n_documents), label 0 where it has no entry.
     y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
-        sparse matrix too, as recommenders make them: a document without an entry was not retrieved, and an entry of 0
+        sparse matrix too (recommenders make them): a document without an entry was not retrieved, and an entry of 0
         is a score.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5" (with ``convention="trec_eval"`` also "P_5"), functions of
@@ -84,7 +84,7 @@ def evaluate(
         True where there is a document: padding of queries to the same length is False, and what stands there in other
         arrays is not read. Every query has a document.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
+        Threads to use, counted as in joblib. The result is the same to the last bit.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; keywords in a name win. `greater_is_better`
         is for plain functions, see `parse_metric`.
@@ -132,9 +132,9 @@ def evaluate_rows(
     clusters: ClustersLike = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
     n_jobs: int | None = None, name: Any = None, kinds: str = "",
 ) -> Evaluation:  # fmt: skip
-    """Metrics of rows that come in by a door, as `evaluate` has them.
+    """Metrics of rows that come in by a door, in an `Evaluation`.
 
-    `name` is the name of the column of scores, and `kinds` are those of signs to look for, if not all of the door.
+    `name` is the name of the column of scores, and `kinds` are the kinds of signs to look for, if not all of the door.
     """
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
@@ -208,9 +208,9 @@ def evaluate_systems(
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
     names: Mapping[str, str] = NO_NAMES,
 ) -> dict[str, Evaluation]:  # fmt: skip
-    """Result of each of several systems on the same rows, as `evaluate` has it; rows are checked and grouped once.
+    """An `Evaluation` for each of several systems on the same rows, which are checked and grouped once.
 
-    All scores are checked before a metric is computed. `names` are those of columns of scores.
+    All scores are checked before a metric is computed. `names` are the names of columns of scores.
     """
     refuse_unread_tie_break(tie_break, specs)
     results = dict[str, Evaluation]()

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(TableReport, Saveable):
-    """Values of metrics per query, as `evaluate` returns them.
+    """Values of metrics per query, from `evaluate`.
 
     Attributes
     ----------
@@ -59,13 +59,13 @@ class Evaluation(TableReport, Saveable):
     per_query : dict of str to ndarray of shape (n_queries,)
         Value of each metric for each query; undefined queries hold their replacement.
     n_undefined : dict of str to int
-        Number of queries for which a metric is not defined.
+        Number of queries without a defined value of a metric.
     n_documents : ndarray of shape (n_queries,)
         Number of documents of each query, also those not retrieved.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
     attributes : dict of str to ndarray of shape (n_queries,)
-        Attributes of each query, by name, as they were given by `by`.
+        Attributes of each query, by name, from the argument `by`.
     clusters : ndarray of shape (n_queries,) or None
         What each query belongs to, such as a user; queries of one cluster are not independent.
     label_fingerprints : ndarray of shape (n_queries,) or None
@@ -73,9 +73,9 @@ class Evaluation(TableReport, Saveable):
 
     Notes
     -----
-    A result keeps the checked data, as `tie_range` and `n_tied` rank again. The data are not saved with it, so a result
-    that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on other
-    labels are not compared.
+    A result keeps the checked data, because `tie_range` and `n_tied` rank again. The data are not saved with it, so a
+    result that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on
+    other labels are not compared.
     """
 
     qid: NDArray[Any]
@@ -103,9 +103,9 @@ class Evaluation(TableReport, Saveable):
         values : dict of str to array-like of shape (n_queries,)
             Value of each metric for each query.
         undefined : dict of str to array-like of bool, shape (n_queries,), default=None
-            Queries for which a metric is not defined. Where none are given: those with the value NaN.
+            Queries where a metric is not defined. Where none are given: the queries with the value NaN.
         means : dict of str to float, default=None
-            Mean of each metric. Where none is given: that of the values that are not NaN, with the weights.
+            Mean of each metric. Where none is given: the weighted mean of the values that are not NaN.
         meaning : dict of str to str, default=None
             Each metric with all its keywords, in words: results are compared only if these are equal. Where none is
             given: the name.
@@ -196,7 +196,7 @@ class Evaluation(TableReport, Saveable):
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
-        """Number of queries for which a metric is not defined."""
+        """Number of queries without a defined value of a metric."""
         return {name: int(result.undefined.sum()) for name, result in self._metrics.items()}
 
     @cached_property
@@ -370,7 +370,7 @@ class Evaluation(TableReport, Saveable):
         ------
         ValueError
             If a query is not in the result, is named twice, or none is left; or if a mean is pooled or geometric and
-            the result was loaded or made of given values, of which such a mean cannot be taken again.
+            the result was loaded or made of given values, so that such a mean cannot be taken again.
 
         Examples
         --------
@@ -399,7 +399,7 @@ class Evaluation(TableReport, Saveable):
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
-        """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
+        """Number of queries with equal scores on both sides of the cutoff; anywhere, without a cutoff."""
         data = self._data
         return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 
@@ -408,8 +408,8 @@ class Evaluation(TableReport, Saveable):
         """The data, if they were kept."""
         if not isinstance(self._source, RankedData):
             raise ValueError(
-                "Ties are looked for in the data, which are not saved with a result, nor kept of batches or subsets: "
-                "use evaluate."
+                "Ties need the data, which this result does not keep: it was saved, or is of batches or a subset. "
+                "Call evaluate again."
             )
         return self._source
 
@@ -492,11 +492,11 @@ class Evaluation(TableReport, Saveable):
         Parameters
         ----------
         by : str, list of str, or values per query, default=None
-            Attribute that makes the segments, as it was given to `evaluate`; those of several are their combinations,
+            Attribute that makes the segments, by its name in `evaluate`; several make segments of their combinations,
             such as country and device. None: all attributes. Or values of an attribute that the result does not have:
             a dict from queries to values, or one value per query in the order of `qid`.
         metric : str, default=None
-            One of the metrics, as it was named; None: all.
+            Name of one of the metrics; None: all.
         confidence_level : float, default=0.95
             Between 0 and 1, exclusive; see `confidence_interval`.
 
@@ -578,7 +578,7 @@ class Evaluation(TableReport, Saveable):
         n : int, default=10
             Number of queries.
         metric : str, default=None
-            One of the metrics, as it was named; None: the first.
+            Name of one of the metrics; None: the first.
 
         Returns
         -------
@@ -698,7 +698,7 @@ class Evaluation(TableReport, Saveable):
 
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:
-    """Numerators and denominators of each metric of a result that was computed here, from which parts are joined."""
+    """Numerators and denominators of each metric of a result that was computed here, to join parts."""
     return cast("dict[str, PerQuery]", result._metrics)
 
 
@@ -718,7 +718,7 @@ def known_metric(result: Evaluation, metric: object) -> str:
 
 
 def note_of_skew(metrics: Sequence[str]) -> str:
-    """Note under the intervals of metrics, some of which may not keep their level."""
+    """Note under the intervals of metrics where some may not keep their level."""
     from sklearn_rank.stats._intervals import skew_note  # loads scipy.stats
 
     return skew_note([display_name(metric) for metric in metrics]) if metrics else ""

@@ -45,7 +45,7 @@ class RankedData:
         return self.known_fingerprints
 
     def n_tied(self, spec: MetricSpec) -> int:
-        """Number of queries in which equal scores stand on both sides of the cutoff."""
+        """Number of queries with equal scores on both sides of the cutoff."""
         return int(tied_across(self.queries, spec, self.n_jobs).sum())
 
     def means_with_ties(self, spec: MetricSpec, policies: tuple[str, ...], weight: Array | None) -> list[float]:

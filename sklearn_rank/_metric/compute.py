@@ -112,7 +112,7 @@ class BoundMetrics:
             metrics = cls(
                 specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), MOST_NUMBERS
             )  # fmt: skip
-        except ValueError:  # of which the labels at hand decide
+        except ValueError:  # the labels at hand decide
             return None
         return None if metrics._plan.others else metrics
 
@@ -144,7 +144,7 @@ class BoundMetrics:
         return self._points(results)
 
     def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
-        """Mean of each metric at its cutoffs; where it is that of ratios, without an object for each."""
+        """Mean of each metric at its cutoffs; a mean of ratios is taken without an object for each."""
         if self._averages_ratios and can_be_planned(queries) and not (plan := self._plan).others:
             outs = arrays_for(plan.curves, len(queries.indptr) - 1)
             if plan.run(queries, outs, n_jobs):
@@ -173,7 +173,7 @@ class BoundMetrics:
         return [(PerQuery.of_curve(c.spec, c.cutoffs, *out), c.keywords) for c, out in zip(curves, outs, strict=True)]
 
     def _points(self, results: Sequence[tuple[PerQuery, Any]]) -> list[PerQuery]:
-        """Values of each metric, from those of the curves."""
+        """Values of each metric, from the values of the curves."""
         values = {result.spec.curve_key: result for result, _ in results}
         return [values[spec.curve_key].at(spec) for spec in self.specs]
 

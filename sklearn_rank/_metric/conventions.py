@@ -139,7 +139,7 @@ NOT_HERE: dict[str, str] = {
     ),
     r"official|set|all_trec": f"is a set of measures, {PRINTED}",
     r"num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)": f"is a count, {PRINTED}; it has no mean",
-    r"unj[._]\d+": f"is the share of the first k that nobody judged, {PRINTED}: 1 - judged@k if the list is as long",
+    r"unj[._]\d+": f"is the share of the first k without a judgement, {PRINTED}: 1 - judged@k if the list is as long",
     r"Rprec_mult[._].*": f"is precision at a multiple of R, {PRINTED}",
     r"set_map": f"is the product of set_precision and set_recall, {PRINTED}",
     r"set_relative_P": f"is the hits over the most that a list as long could hold, {PRINTED}: recall_at_k_score with "

@@ -19,7 +19,7 @@ from sklearn_rank._utils.lazy import cached_property
 Formula = Callable[..., Any]
 
 NO_RELEVANT = "no relevant document"
-"""Query for which many metrics are undefined."""
+"""Many metrics are undefined for such a query."""
 
 
 REGISTRY: dict[str, Metric] = {}

@@ -35,7 +35,7 @@ LONGEST_HINTED = 80
 """Characters of a name that is worth a hint."""
 BLANKS = " \t\n\r\f\v"
 _NAME = re.compile(r"(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\)\s*)?(?:@\s*(?P<k>[^\s()@]+))?", re.ASCII)
-"""Of a name without blanks around it. No two parts of it can match the same blanks, so it takes linear time."""
+"""Pattern of a name without blanks around it. No two parts of it can match the same blanks, so it takes linear time."""
 _WORD = re.compile(r"\w+", re.ASCII)
 _WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
 
@@ -67,7 +67,7 @@ ELSEWHERE = {
     "spearmanr": "spearman",
     "top_k_accuracy": "hit",
 }
-"""Names that metrics have elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
+"""Names that metrics have elsewhere, without "_score" and "_error", and here: only for hints, meanings may differ."""
 
 
 def get_metric_names() -> list[str]:
@@ -95,7 +95,7 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
     metric : str, metric function, MetricSpec or callable
         Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; several cutoffs as in
         "ndcg@5,10"; names for trackers, such as "ndcg_at_10" (see `Evaluation.to_dict`); CatBoost's "NDCG:top=10",
-        which is ``ndcg(convention=catboost)@10``, as that is its number; with ``convention="trec_eval"`` also what
+        which is ``ndcg(convention=catboost)@10`` and gives its number; with ``convention="trec_eval"`` also what
         trec_eval calls it, such as "P_10" or "ndcg_cut.10"; or a plain function ``f(y_true, y_score) -> float`` of one
         query.
     **keywords
@@ -114,7 +114,7 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
     ValueError
         If the name is unknown or malformed, or a keyword has a bad value.
     TypeError
-        If the metric has no such keyword, or `metric` is nothing that names one.
+        If the metric has no such keyword, or `metric` does not name one.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     name = name.lower()
     if name in REGISTRY:
         return REGISTRY[name], {}
-    for entry in [*REGISTRY.values()]:  # to which another thread may add
+    for entry in [*REGISTRY.values()]:  # another thread may add to them
         if name in entry.aliases:
             return entry, entry.aliases[name]
     hint = _theirs(text) or _did_you_mean(name, text) if len(text) <= LONGEST_HINTED else ""
@@ -281,7 +281,7 @@ def _listed(metrics: MetricsLike) -> list[tuple[str | None, MetricLike]]:
 
 
 def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec]:
-    """Metrics by the name they were given, each with those of the keywords that it takes.
+    """Metrics by the name they were given, each with the keywords that it takes.
 
     Raises
     ------
@@ -305,7 +305,7 @@ def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec
 
 
 MOST_PARSED = 64
-"""Lists of names that are worth remembering: a call on few rows would take a tenth of its time to read them again."""
+"""Lists of names that are remembered: reading them again is much of a call on few rows."""
 _PARSED: dict[tuple[Any, ...], dict[str, MetricSpec]] = {}
 
 
@@ -318,7 +318,7 @@ def _names_alone(metrics: MetricsLike) -> tuple[Any, ...] | None:
 
 
 def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, MetricSpec]:
-    """Metrics by the name they were given, each with those of the keywords that it takes."""
+    """Metrics by the name they were given, each with the keywords that it takes."""
     listed, keywords = _listed(metrics), own_tables(keywords)
     specs: dict[str, MetricSpec] = {}
     names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
@@ -334,7 +334,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
         if spec.curve_index.ndim or spec["average"] is None:
             raise ValueError(
-                f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {echo(name)}."
+                f"Here a metric has one cutoff and a mean: name each cutoff, such as 'ndcg@10'. Got {echo(name)}."
             )
         specs[name] = spec
         _ = spec.meaning  # as functions are now: what they read may change
@@ -343,7 +343,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
     plain = any(is_plain(metric) for _, metric in listed)
     for keyword in keywords.keys() - direction.keys() if plain else keywords:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
-            of_plain = " Of a function it goes into parse_metric(f, k=10)." * (plain and keyword == "k")
+            of_plain = " For a function write parse_metric(f, k=10)." * (plain and keyword == "k")
             hint = meant_by(keyword) or _near_keyword(keyword, specs)
             raise TypeError(f"No metric of {', '.join(specs)} has a keyword {echo(keyword)}.{hint}{of_plain}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
@@ -359,20 +359,19 @@ def _near_keyword(keyword: str, specs: Mapping[str, MetricSpec]) -> str:
 
 
 def direction_of(name: str, *, argument: str) -> bool:
-    """Whether a higher value is better, as the metric of that name says; True for a name of the user's own.
+    """Whether a higher value is better for the metric of that name; True for a name of the user's own.
 
     Raises
     ------
     ValueError
-        If such a name ends like that of an error; `argument` is the way to say which way is better.
+        If a name of the user's own looks like an error's name; `argument` is how to say which way is better.
     """
     try:
         return cached_spec(name).metric.greater_is_better
     except (TypeError, ValueError):
         if must_say(name):
             raise ValueError(
-                "Of values whose name ends as that of an error it must be said which way is better: pass "
-                f"{argument}, or True. Got {echo(name)}."
+                f"The name {echo(name)} suggests that lower is better. Pass {argument} (or True)."
             ) from None
         return True
 
@@ -386,7 +385,7 @@ def is_binary(name: str) -> bool:
 
 
 def tracker_names(names: Iterable[str], prefix: str = "") -> dict[str, str]:
-    """Names that trackers take, by the names of metrics; those of metrics of this library parse back to the same.
+    """Names that trackers take, by the names of metrics; names of this library's metrics parse back to the same.
 
     Raises
     ------

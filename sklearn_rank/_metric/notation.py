@@ -70,7 +70,7 @@ NOTATION = {
     "success": "Success",
     "wap": "WAP",
 }
-"""Names that the parser reads, as publications write them; other names stay as they are."""
+"""Names in the spelling of publications, by the name that the parser reads; other names stay unchanged."""
 
 
 def display_name(name: str) -> str:

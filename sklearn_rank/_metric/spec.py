@@ -55,7 +55,7 @@ class MetricSpec:
     k: Any = None
     keywords: Mapping[str, Any] = field(default_factory=dict)
     is_shared: ClassVar[bool] = False
-    """Whether `spec_of` hands it to all who ask, so that nobody changes its keywords."""
+    """Whether `spec_of` hands it to all callers, so that its keywords must not change."""
 
     def __post_init__(self) -> None:
         """Check all keywords before any work is done."""
@@ -75,7 +75,7 @@ class MetricSpec:
             self._check_weights(np.asarray(discount, dtype=np.float64))
         if self["average"] == "micro" and not self.metric.supports_micro:
             raise ValueError(
-                f"{function_name} has no micro average: pooled over queries it would mean nothing. "
+                f"{function_name} has no micro average, because it cannot be pooled over queries. "
                 "Use average='macro' or average=None."
             )
         if self["average"] == "geometric" and self.metric.bounds[0] < 0:
@@ -174,7 +174,7 @@ class MetricSpec:
 
     @cached_property
     def averages_ratios(self) -> bool:
-        """Whether its mean is that of the ratios of all queries, as they are."""
+        """Whether its mean is the plain mean of the ratios of all queries."""
         is_kept = self.metric.transform is None and not math.isnan(self["replace_undefined_by"])
         return is_kept and self["average"] == "macro"
 

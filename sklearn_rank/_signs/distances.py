@@ -47,7 +47,7 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
 
 
 def largest_for_equal(between: Array, distance: Any) -> Iterator[Seen]:
-    """A distance that is larger between equal vectors than between others; `between` has those of some vectors."""
+    """A distance that is larger between equal vectors than between others; `between` has some distances."""
     if len(between) < LEAST_VECTORS or not np.isfinite(between).all():
         return
     equal = np.diag(between)

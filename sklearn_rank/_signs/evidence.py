@@ -34,7 +34,7 @@ SAMPLE = 64
 """Queries that are looked at before all are."""
 
 SAMPLED_ROWS = 2**12
-"""Rows in which different values are counted."""
+"""Different values are counted in so many rows."""
 
 MOST_FRACTIONS = 64
 """Different values that are kept."""
@@ -66,7 +66,7 @@ class Moments(NamedTuple):
 
     @property
     def z(self) -> float:
-        """Mean over its standard error; 0 if nothing is known."""
+        """Mean over its standard error; 0 if both are unknown."""
         if self.n < 2 or self.squares == 0:
             return 0.0
         mean = self.total / self.n
@@ -85,11 +85,11 @@ class Evidence(NamedTuple):
     Attributes
     ----------
     n_queries, n_lists, n_rows : int
-        Queries, those of three or more documents, and rows.
+        Queries, queries of three or more documents, and rows.
     lowest_label, highest_label, lowest_score, highest_score : float
     labels_are_whole, scores_are_whole : bool
     unmoved : frozenset of str or None
-        Metrics whose value is the same for the best and the worst order of every query; None of no query.
+        Metrics whose value is the same for the best and the worst order of every query; None without a query.
     n_lowest, n_highest : int
         Rows with the lowest label, and with the highest, counted where some metric is unmoved.
     n_high : int
@@ -101,7 +101,7 @@ class Evidence(NamedTuple):
     has_ranks : bool
         Whether the scores of each query are 1 to n, or 0 to n - 1.
     agreement : Moments
-        Of the correlation of labels and scores in each list, computed where it is asked for.
+        Moments of the correlation of labels and scores in each list, computed where it is asked for.
     """
 
     n_queries: int = 0
@@ -291,7 +291,8 @@ def one_label_each(queries: Queries) -> tuple[bool, int]:
 def _unmoved(queries: Queries, metrics: Metrics, compute: Compute) -> list[str]:
     """Metrics that have one value for the best order of every query and for the worst one.
 
-    Where a document was not retrieved, it counts what is: then the value must be the same if nothing is retrieved.
+    Where a document was not retrieved, it counts what is: then the value must be the same without any retrieved
+    document.
     """
     orders = [_ordered(queries, label, sign) for label in _known_labels(queries) for sign in (1, -1)]
     if queries.facts.has_unretrieved:

@@ -36,28 +36,28 @@ ONE_IN_A_MILLION = 14
 """Least exponent of e for a chance below that."""
 
 RARER = 5
-"""Times by which a grade, and all above, may be rarer than the grade below."""
+"""A grade, and all above, may be so many times rarer than the grade below."""
 
 LEAST_ROWS_WITHOUT = 1400
-"""Rows none of which is relevant by chance less than once in a million, if one in a hundred is relevant."""
+"""So many rows are all irrelevant by chance less than once in a million, if one in a hundred is relevant."""
 
 LEAST_FRACTIONS = 20
 """Different labels that are not whole numbers, so that they are no scale of grades."""
 
 SAMPLED_LABELS = 1024
-"""Rows of a batch by which it is known again."""
+"""So many rows identify a batch."""
 
 LEAST_OTHER_LABELS = 20
-"""Rows whose label is not that of the others, so that other documents have other labels."""
+"""Rows with another label than the rest, so that other documents have other labels."""
 
 CLEAR = 3.0
-"""Standard errors from which on labels and scores agree, where there is other evidence besides."""
+"""Labels and scores agree from so many standard errors on, where there is other evidence besides."""
 
 LEAST_SOFT_ROWS = 6
-"""Rows of labels between 0 and 1 none of which is relevant."""
+"""Rows of labels between 0 and 1 without a relevant one."""
 
 LOWER_IS_BETTER = re.compile(r"(?:^|[_\W])(?:rank|ranking|position|distance|dist|cost)s?$", re.IGNORECASE)
-"""Names of columns of which the lower value is the better one."""
+"""Names of columns where a lower value is better."""
 
 COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
 """Those whose values are whole numbers from 0 or 1: others may be what was made of them, such as 1 / rank."""
@@ -131,7 +131,8 @@ def signs_of(
 ) -> Iterator[Seen]:  # fmt: skip
     """Signs that the evidence shows, of some kinds or of all that the door hands over.
 
-    `label` and `score` are what messages call the arguments. `name` is that of the column of scores, or of a Series.
+    `label` and `score` are what messages call the arguments. `name` is the name of the column of scores, or of a
+    Series.
     """
     looked_at = [kind for kind in door.hands.split() if kind in (kinds or door.hands).split()]
     if "arguments" in looked_at and are_swapped(e):
@@ -146,7 +147,7 @@ def signs_of(
     if "ids" in looked_at and e.n_queries == e.n_rows >= LEAST_QUERIES and any(map(reads_order, metrics.values())):
         yield Seen(
             ONE_ROW,
-            "Every query has one row, so that there is nothing to rank: qid= must name what the documents of one list "
+            "Every query has one row and cannot be ranked: qid= must name what the documents of one list "
             "have in common.",
         )
     if "scores" in looked_at and e.has_ranks and disagrees(e):

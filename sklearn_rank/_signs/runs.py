@@ -22,7 +22,7 @@ TURNED = Sign(
 )  # fmt: skip
 RISING = Sign(
     "a run worst first", "runs",
-    "Dictionaries of a run rise in the order given, as distances and ranks do, and relevant documents come first.",
+    "Dictionaries of a run rise in the order given, like distances and ranks, and relevant documents come first.",
     "20 queries of three or more documents", "rise in the order given",
 )  # fmt: skip
 FRACTION = Sign(

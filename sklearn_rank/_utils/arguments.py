@@ -14,7 +14,7 @@ from sklearn_rank._utils.hints import refuse_missing
 P = ParamSpec("P")
 T = TypeVar("T")
 
-QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
+QID = "qid= is the query of each row; qid_from_group_sizes makes it from group sizes."
 
 KEYWORD_HINTS = {
     "eval_set=(X, y, qid, sample_weight) holds all of the validation rows.": (
@@ -52,7 +52,7 @@ HINT_BY_NAME = {name: hint for hint, names in KEYWORD_HINTS.items() for name in 
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 NAMES_OF_QID = {"qid", *KEYWORD_HINTS[QID]}
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
-GROUPS = "A splitter takes the query of each row as groups=, as those of scikit-learn do."
+GROUPS = "A splitter takes the query of each row as groups=, like scikit-learn's splitters."
 
 
 def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:

@@ -102,7 +102,7 @@ def _is_matrix(y_true: Any, y_score: Any) -> bool:
 
 
 def _is_twice(y_true: Any, y_score: Any) -> bool:
-    """Whether both are one table; numbered columns are documents, of which every order is ideal for itself."""
+    """Whether both are one table; numbered columns are documents, and every order of them is ideal for itself."""
     return y_true is y_score and any(isinstance(name, str) for name in getattr(y_true, "columns", ()))
 
 

@@ -117,8 +117,8 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     suffix = os.path.splitext(os.fsdecode(_path(path)))[1].lower()
     if suffix in OTHER_FORMATS:
         raise ValueError(
-            "A result is saved as NumPy's .npz, so its name must not be that of another format; to_frame() gives a "
-            f"frame, which pandas writes in others. Got {echo(os.fsdecode(path), 300)}."
+            "A result is saved as NumPy's .npz, so its name must not end like a file of another format; to_frame() "
+            f"gives a frame, which pandas writes in others. Got {echo(os.fsdecode(path), 300)}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
     saved: dict[str, NDArray[Any]] = {}
@@ -208,7 +208,7 @@ def _unreadable(path: Any) -> Iterator[None]:
 
 
 class _UnreadableError(Exception):
-    """The file cannot be read, as the OSError in it says."""
+    """The file cannot be read; the OSError in it says why."""
 
 
 class _OtherFileError(ValueError):

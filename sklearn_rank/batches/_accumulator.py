@@ -40,7 +40,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
 SAME = ("label_fingerprints", "n_documents", "weight")
-"""Columns in which a query that comes again must be equal to itself."""
+"""A query that comes again must be equal in these columns."""
 
 
 class _Batch(NamedTuple):
@@ -65,8 +65,8 @@ class RankingAccumulator:
     ----------
     duplicates : {"raise", "first"}, default="raise"
         A query that comes again is an error. With "first" it counts once, with its first values, if its labels are
-        equal; `n_duplicates` counts the others. That is for samplers that repeat samples, as `DistributedSampler` of
-        torch does so that all workers have equally many.
+        equal; `n_duplicates` counts the others. That is for samplers that repeat samples, such as `DistributedSampler`
+        of torch, so that all workers have equally many.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class RankingAccumulator:
         self.reset()
 
     def reset(self) -> Self:
-        """Forget all queries, as before the next epoch.
+        """Forget all queries, for the next epoch.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class RankingAccumulator:
         sample_weight: ArrayLike | None = None,
         mask: ArrayLike | None = None,
     ) -> Self:
-        """Add whole queries. If it raises, nothing was added.
+        """Add whole queries. If it raises, no query was added.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class RankingAccumulator:
         return self
 
     def merge(self, other: RankingAccumulator) -> Self:
-        """Add the queries of another accumulator, after those that are here. If it raises, nothing was added.
+        """Add the queries of another accumulator, after those that are here. If it raises, no query was added.
 
         Parameters
         ----------
@@ -378,6 +378,6 @@ def _check_dicts(by: Any, clusters: Any) -> None:
     for name, column in {**columns, "clusters": clusters}.items():
         if not (column is None or isinstance(column, Mapping) or (several and isinstance(column, str))):
             raise TypeError(
-                f"{name} of compute must be a dict from the ids of queries to values; of a Series take to_dict(). "
+                f"{name} of compute must be a dict from the ids of queries to values; use to_dict() of a Series. "
                 f"Got {type(column).__name__}."
             )

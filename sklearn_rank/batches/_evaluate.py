@@ -47,15 +47,15 @@ def evaluate_batches(
         A query may continue in other batches. Names of columns do not matter for tuples, whose fourth array is the
         weights.
     assume_grouped : bool, default=False
-        Whether the rows of each query are adjacent. If so, each query is evaluated as soon as it ends, and nothing is
-        written to disk; a query that comes again later is an error. Otherwise rows that exceed the memory limit are
+        Whether the rows of each query are adjacent. If so, each query is evaluated as soon as it ends, and no file is
+        written; a query that comes again later is an error. Otherwise rows that exceed the memory limit are
         partitioned by query on disk first.
     memory_limit : int, default=2**28
         Bytes that rows held back from batches may take with ``assume_grouped=False``, unless a single query takes more.
         The batch itself and the results of queries are not counted.
     folder : str or path, default=None
         Where to keep rows on disk, about 20 bytes each. None: the folder of temporary files, which may be memory. The
-        file has no name, so nothing is left of it however the process ends.
+        file has no name, so it is gone however the process ends.
 
     Returns
     -------

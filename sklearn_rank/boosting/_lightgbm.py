@@ -20,7 +20,7 @@ def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keyword
     metric : str, metric function, callable, sequence of them, or dict of str to one of them
         As `evaluate` takes them, such as "map@10". Several are computed in one pass.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords of the metrics, such as `ties` or `gain`.
 
@@ -33,8 +33,8 @@ def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keyword
     ------
     ValueError, TypeError
         If a metric or keyword is unknown or has a bad value. In training: if the data have no groups; if weights vary
-        inside a query; if a fold of ``lgb.cv`` tears a query; if LightGBM stops early while it computes metrics of
-        its own, one of which might choose the round; or if Optuna's LightGBMTuner would minimize it.
+        inside a query; if a fold of ``lgb.cv`` tears a query; if LightGBM stops early while it computes metrics of its
+        own, because one might choose the round; or if Optuna's LightGBMTuner would minimize it.
 
     Notes
     -----
@@ -70,7 +70,7 @@ class LightGBMMetric(TrainingMetric):
         Parameters
         ----------
         first, second : ndarray and Dataset, or two ndarrays
-            Predictions and their data set; or labels and predictions, as LGBMRanker gives them.
+            Predictions and their data set; or labels and predictions, from LGBMRanker.
         weight, group : ndarray or None, default=None
             Weight of each row and rows of each query, beside labels and predictions.
         """
@@ -92,7 +92,7 @@ class LightGBMMetric(TrainingMetric):
         return results[0] if len(results) == 1 else results
 
     def _refuse_other_judges(self) -> None:
-        """Refuse early stopping that listens to LightGBM's own metrics, as the frames of its loop say."""
+        """Refuse early stopping that listens to LightGBM's own metrics, which the frames of its loop show."""
         stops_early, n_own = False, 0
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
@@ -107,8 +107,8 @@ class LightGBMMetric(TrainingMetric):
             frame = frame.f_back
         if stops_early and n_own:
             raise ValueError(
-                "LightGBM stops early as soon as any metric stops improving, and takes the best round of that one, so "
-                f"with {self.__name__} it must compute none of its own: metric='None', in params or as "
+                "LightGBM stops early as soon as any metric stops improving, and takes the best round of that one. "
+                f"With {self.__name__} switch its own metrics off: metric='None', in params or as "
                 f"LGBMRanker(metric='None'). Got {n_own} of its own."
             )
 
@@ -134,7 +134,7 @@ class LightGBMMetric(TrainingMetric):
 
 
 def _refuse_torn(dataset: Any) -> None:
-    """Refuse a subset of rows, as folds are, that holds some rows of a query and not the others."""
+    """Refuse a subset of rows, such as a fold, that holds some rows of a query and not the others."""
     used, full = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
     if used is None or full is None or full.get_group() is None:
         return
@@ -144,5 +144,5 @@ def _refuse_torn(dataset: Any) -> None:
     if n_torn:
         raise ValueError(
             "A fold must hold whole queries: use lgb.cv without folds=, or folds=QueryKFold(). Got rows of "
-            f"{n_torn} queries of which others are in another fold."
+            f"{n_torn} queries whose other rows are in another fold."
         )

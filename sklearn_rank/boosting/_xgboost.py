@@ -26,7 +26,7 @@ def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords
     metric : str, metric function, callable, sequence of them, or dict of str to one of them
         As `evaluate` takes them, such as "map@10". Several are computed in one pass; XGBoost stops early by the last.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords of the metrics, such as `ties` or `gain`.
 
@@ -41,8 +41,8 @@ def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords
     ------
     ValueError, TypeError
         If a metric or keyword is unknown or has a bad value, or a name has a colon. In training: if the data have no
-        queries; if XGBoost would take the worst round for the best; if it trains on several workers, of which each
-        sees some of the queries; or if called by one of its models for scikit-learn.
+        queries; if XGBoost would take the worst round for the best; if it trains on several workers, where each sees
+        some of the queries; or if called by one of its models for scikit-learn.
 
     Notes
     -----
@@ -92,8 +92,8 @@ class XGBoostMetric(TrainingMetric):
         n_workers = sys.modules["xgboost"].collective.get_world_size()
         if n_workers > 1:
             raise ValueError(
-                "On several workers XGBoost takes the mean of what a metric of Python's is on each, which is no mean "
-                "over queries: train with its own metrics there, and judge the model by sklearn_rank.dask or "
+                "On several workers XGBoost averages a Python metric over workers, not over "
+                "queries: train with its own metrics there, and judge the model by sklearn_rank.dask or "
                 f"sklearn_rank.spark. Got {n_workers} workers."
             )
         indptr = data.get_uint_info("group_ptr")

@@ -45,7 +45,7 @@ class QueryIds:
         return self.names[self.code].astype(self.names.dtype if dtype is None else dtype, copy=False)
 
     def factorize(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the codes and the distinct ids, as `factorize` of pandas does."""
+        """Return the codes and the distinct ids, like `factorize` of pandas."""
         return self.code, self.names
 
     def __repr__(self) -> str:
@@ -105,7 +105,7 @@ class Text:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries:
-    """Rows of a run or of judgements, as `read_trec_run`, `read_trec_qrels` and `read_entries` return them.
+    """Rows of a run or of judgements, from `read_trec_run`, `read_trec_qrels` or `read_entries`.
 
     A query has each document at most once.
 
@@ -195,7 +195,7 @@ def document_keys(*lists: Any) -> list[Keys]:
     if not all(strings) and any(strings):
         other = taken(lists[strings.index(False)], [0]).tolist()[0]
         raise TypeError(
-            "Document ids must be of one type in the run and in the judgements; those of TREC's files are strings. "
+            "Document ids must be of one type in the run and in the judgements; TREC's files have strings. "
             f"Got strings and {echo(other)}; make strings of them with astype(str)."
         )
     if any(isinstance(ids, Text) for ids in lists):

@@ -136,18 +136,18 @@ def join(
         Relevance, of `read_trec_qrels` or `read_entries`; or ``{query: {document: grade}}``,
         ``{query: relevant documents}``, or Qrels of ranx.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
-        Queries of the judgements for which nothing was retrieved: keep them, so that metrics count them as zero
+        Queries of the judgements without retrieved documents: keep them, so that metrics count them as zero
         (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.
     missing_from_qrels : {"zero", "drop", "raise"}, default="drop"
         Queries of the run without judgements, in the same way; trec_eval leaves them out.
     tie_order : {"input", "trec_eval"}, default="input"
-        Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or trec_eval's, by falling
-        document id as bytes.
+        Order of documents of equal score, which ``ties="stable"`` reads: the order of the run, or trec_eval's, by
+        falling document id as bytes.
     float32 : bool, default=False
-        Whether scores are rounded to single precision first, as version 9 of trec_eval does.
+        Whether scores are rounded to single precision first, like version 9 of trec_eval.
     negative : {"unjudged", "keep"}, default="unjudged"
-        Documents of negative relevance: in the pool but not judged, as trec_eval has it, a NaN that infAP tells from
-        that of a document outside the pool; or the labels as they are, which metrics read by their own `negative`, and
+        Documents of negative relevance: in the pool but not judged, like trec_eval, with a NaN that infAP tells from
+        the NaN of a document outside the pool; or the labels unchanged, which metrics read by their own `negative`, and
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
     duplicates : {"raise", "first"}, default="raise"
         A document that is in a list of ids twice: refuse it, or take its first place.
@@ -294,7 +294,7 @@ def _choose(
 
 
 def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) -> None:
-    """Refuse queries that both sides have, as 1 and as "1"."""
+    """Refuse queries that one side has as 1, the other as "1"."""
     of_run = {str(query): query for query in not_in_qrels.tolist()} if len(not_in_run) else {}
     query = next((query for query in not_in_run.tolist() if str(query) in of_run), None)
     if query is not None:

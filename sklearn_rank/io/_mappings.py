@@ -1,4 +1,4 @@
-"""Runs and judgements in dictionaries of ids, as entries."""
+"""Entries from runs and judgements in dictionaries of ids."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def entries_of(
 ) -> tuple[Entries, int]:
     """Entries of a run or of judgements (`kind`) in any form, and the number of documents that were excluded.
 
-    Of a run, documents that were `judged` tell whether its pairs are ids.
+    Documents that were `judged` tell whether pairs of a run are ids.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
         return by_index(source, kind)
     hint = ""
     if isinstance(source, (list, tuple)):
-        hint = f" Of a list for each query make a dictionary: dict(zip(query_ids, {kind}))."
+        hint = f" If it has a list for each query, make a dictionary: dict(zip(query_ids, {kind}))."
     reader = READERS.format("run" if kind == "run" else "qrels")
     raise TypeError(
         f"{kind.capitalize()} must be one of {TAKEN[kind]}, {reader}. Got {type(source).__name__} instead.{hint}"
@@ -264,7 +264,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     no_list = isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
     if no_list or hasattr(given, "columns"):
         raise TypeError(
-            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(given)} for query {echo(query)}."
+            f"A query of the {kind} needs a dictionary or list of documents. Got {echo(given)} for query {echo(query)}."
             + f" One document is a list of one, [{echo(given)}]." * isinstance(given, (str, bytes, Integral))
         )
     if kind == "run" and isinstance(given, (set, frozenset)):
@@ -310,7 +310,7 @@ def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
     """Documents and scores of pairs, which must stand by falling score: distances would rise."""
     if not all(map(_is_pair, pairs)):
         wrong = next(pair for pair in pairs if not _is_pair(pair))
-        raise TypeError(f"A list of (document, score) holds nothing else. Got {echo(wrong)} for query {echo(query)}.")
+        raise TypeError(f"A list of (document, score) must hold only pairs. Got {echo(wrong)} for query {echo(query)}.")
     documents, scores = [document for document, _ in pairs], [score for _, score in pairs]
     if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
         raise ValueError(
@@ -326,14 +326,14 @@ def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> l
         distinct = dict.fromkeys(documents)
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
-        hint = "; of hits make a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
+        hint = "; turn hits into a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
         raise TypeError(
             f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}"
             f"{hint * isinstance(wrong, Mapping)}."
         ) from None
     if isinstance(next(iter(distinct), None), float) and (fractions := [*filter(_is_fraction, documents)]):
         raise TypeError(
-            f"A list has the ids of documents. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
+            f"A list must hold document ids. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
             "go into a dictionary, {document: number}; series.to_dict() makes it of a Series with documents as its "
             "index."
         )

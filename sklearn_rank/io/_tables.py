@@ -33,7 +33,7 @@ def read_table(
     ----------
     table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
         Files are of CSV (with a header), Parquet or Arrow, known by their first bytes, and need the extra "arrow". In
-        CSV ids are strings, as they stand there.
+        CSV ids are strings, unchanged.
     y_true : str, default="label"
         Column of relevance; a missing value is a document that was not judged.
     y_score : str, default="score"
@@ -214,7 +214,7 @@ def opened(table: Any, ids: list[str]) -> Any:
 
 
 def _read_file(source: Any, ids: list[str]) -> Any:
-    import_optional("pyarrow", extra="arrow", purpose="Tables in files")
+    import_optional("pyarrow", extra="arrow", purpose="Reading tables from files")
     from pyarrow import ArrowException, csv, ipc, parquet, string
 
     file, name = _file_of_arrow(source), source_name(source)
@@ -242,7 +242,7 @@ def _read_file(source: Any, ids: list[str]) -> Any:
 
 
 def _file_of_arrow(source: Any) -> Any:
-    """The file as Arrow reads it: nothing that is read stays a view of it, nor is any of it memory of Python.
+    """The file as Arrow reads it: what is read is no view of it, and it is not memory of Python.
 
     A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
     has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.

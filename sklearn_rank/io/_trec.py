@@ -47,7 +47,7 @@ def read_trec_run(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     ----------
     path : str, path or binary file
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
 
     Returns
     -------

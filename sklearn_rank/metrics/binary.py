@@ -81,8 +81,8 @@ BETA = real(
             "threshold",
             doc="""precision_at : {"rank", "threshold"}, default="rank"
     Where the precision at a relevant document is taken: at its rank, which `ties` decides; or at its score as a
-    threshold, so that tied documents are found together and have the precision of all of them, as
-    `sklearn.metrics.average_precision_score` does. The policies that order tied documents leave none tied, and both
+    threshold, so that tied documents are found together and have the precision of all of them, like
+    `sklearn.metrics.average_precision_score`. The policies that order tied documents leave none tied, and both
     the same.""",
         ),
     },
@@ -172,8 +172,8 @@ def mrr_score(r: Ranked) -> Curve:
             "zero",
             "undefined",
             doc="""no_relevant : {"zero", "undefined"}, default="zero"
-    What a query without a relevant document is: a list without a hit like others, or one on which precision is not
-    defined, so that `replace_undefined_by` says what it counts, as for recall.""",
+    What a query without a relevant document is: a list without a hit like others, or one with undefined precision, so
+    that `replace_undefined_by` says what it counts (like recall).""",
         ),
     },
 )
@@ -198,7 +198,7 @@ def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str 
     >>> precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=5, denominator="min_k_n")
     0.5
 
-    The second query has no relevant document; left out, the mean is that of the first:
+    The second query has no relevant document; left out, the mean is the value of the first:
 
     >>> precision_at_k_score([1, 0, 0, 0], [2, 1, 2, 1], qid=[0, 0, 1, 1], k=1)
     0.5

@@ -88,7 +88,7 @@ def position_weighted_average_score(r: Ranked) -> Curve:
     >>> round(position_weighted_average_score([3, 0, 1], [3, 2, 1], qid=[0] * 3), 4)
     1.8182
     """
-    most = np.maximum(r.cumsum(over_rank=True), 1)  # nothing ranked is worth 0
+    most = np.maximum(r.cumsum(over_rank=True), 1)  # an empty list is worth 0
     return r.cumsum(r.label, by_rank=lambda rank: 1 / rank), most
 
 
@@ -207,8 +207,8 @@ def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
     """Q-measure: average precision with gains blended into the precision at each relevant document.
 
     ``Q@k = sum of (hits_i + beta * CG_i) / (i + beta * ICG_i) over relevant i <= k, divided by R``, where CG is the
-    cumulated gain and ICG that of the best possible list, of all judged documents. Relevant documents that were not
-    retrieved count as zero. Labels must not be negative.
+    cumulated gain and ICG the cumulated gain of the best possible list of all judged documents. Relevant documents that
+    were not retrieved count as zero. Labels must not be negative.
 
     References
     ----------

@@ -55,7 +55,7 @@ def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str 
 
     ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
     half. Documents not retrieved are tied below all others. Computed on the whole list. With `max_fpr` = x the area A
-    of the curve from 0 to x counts, as ``(1 + (A - x**2 / 2) / (x - x**2 / 2)) / 2``.
+    of the curve from 0 to x counts: ``(1 + (A - x**2 / 2) / (x - x**2 / 2)) / 2``.
 
     References
     ----------
@@ -65,7 +65,7 @@ def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str 
 
     Examples
     --------
-    Of the pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3, three of four are right:
+    Three of the four pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3 are right:
 
     >>> from sklearn_rank.metrics import query_auc_score
     >>> query_auc_score([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
@@ -84,7 +84,7 @@ def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str 
         above, next_above = (r.cumsum(weight=r.joint(r.relevant, others, most)) for most in (whole, whole + 1))
         part = n_others - whole / max_fpr
         right = (r.n_relevant * whole - above) / max_fpr + part * (r.n_relevant - (next_above - above))
-    chance = max_fpr / 2  # the area of a random order, as that of the right pairs, over max_fpr
+    chance = max_fpr / 2  # the area of a random order, over max_fpr like the right pairs
     return (pairs + (right - chance * pairs) / (1 - chance)) / 2, pairs
 
 
@@ -119,7 +119,7 @@ def ranking_loss_error(r: Ranked) -> Curve:
 
     Examples
     --------
-    Of the pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3, one of four is wrong:
+    One of the four pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3 is wrong:
 
     >>> from sklearn_rank.metrics import ranking_loss_error
     >>> ranking_loss_error([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
@@ -195,7 +195,7 @@ def kendall_score(r: Ranked, *, variant: str = "b") -> Curve:
 
     Examples
     --------
-    Of the six pairs of 1, 2, 0, 0 in ranked order four are right, one is wrong, one has equal labels:
+    Four of the six pairs of 1, 2, 0, 0 in ranked order are right, one is wrong, one has equal labels:
     (4 - 1) / sqrt(5 * 6) = 0.548:
 
     >>> from sklearn_rank.metrics import kendall_score
@@ -335,7 +335,7 @@ def rbo_score(r: Ranked, *, p: float = 0.9) -> Curve:
 
     ``RBO@k = (1 - p) / p * sum of p**d X_d / d over d <= k, + p**k X_k / k``, the extrapolated form, where X_d
     documents are among the first d of both orders. Equal labels leave the order by label open: X_d is its expectation
-    over all orders of them, as it is over tied scores. How far apart two labels are does not count.
+    over all orders of them, and also over tied scores. How far apart two labels are does not count.
 
     References
     ----------

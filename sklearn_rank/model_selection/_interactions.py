@@ -38,7 +38,7 @@ DEFAULT_PLACES = {"user": 0, "item": 1}
 
 
 def has_column(X: Any, what: str, name: Column) -> bool:
-    """Whether X has a column of users, items or times, as it is named or by default."""
+    """Whether X has a column of users, items or times, by the name given or the default."""
     return _key_of(X, what, name) is not None
 
 
@@ -112,7 +112,7 @@ def _as_table(X: Any, name: str, caller: str) -> Any:
 
 
 def _ids_in(column: Any, what: str) -> NDArray[Any]:
-    """Ids in a column, none of them missing."""
+    """Ids in a column, all there."""
     missing = f"Each row of X needs {'a user' if what == 'user' else 'an item'}. Got None or NaN."
     # A column of an array of objects may hold numbers alone.
     is_of_objects = isinstance(column, np.ndarray) and column.dtype == object
@@ -132,7 +132,7 @@ def numbered(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], Index]:
 
 @dataclass(frozen=True)
 class InteractionTable:
-    """Rows of users and items, as columns of the container that they came in."""
+    """Rows of users and items: columns of the container that they came in."""
 
     X: Any
     user: Any
@@ -313,7 +313,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : estimator
         Model with ``fit(X, y)`` that has ``predict(X)``, a score for each row of X, or ``recommend(users, k)``. X are
-        the two columns of users and items, in this order, and nothing else: a frame if `fit` is given a frame, else an
+        only the two columns of users and items, in this order: a frame if `fit` is given a frame, else an
         array.
     user, item : str or int, default=None
         Columns of X: names in a frame of pandas or polars, numbers in an array. None: "user_id" and "item_id" of a
@@ -367,8 +367,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : frame or array-like of shape (n_samples, n_columns)
-            A row for each interaction. Other columns than those of users and items, such as times, are not given to the
-            model.
+            A row for each interaction. Columns other than users and items, such as times, are not given to the model.
         y : array-like of shape (n_samples,), default=None
             Rating of each row, or how often it was seen; None where each counts the same.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -415,7 +414,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(recommends)
     def recommend(self, users: ArrayLike, k: int) -> Any:
-        """The first items for each user, as the model lists them.
+        """The first items for each user, in the model's order.
 
         Parameters
         ----------

@@ -50,14 +50,14 @@ PAIRS_PER_PART = 2**12
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances of items from queries: ``of(rows)`` has those of a slice of queries, shape (n_rows, n_items).
+    """Distances of items from queries: ``of(rows)`` has them for a slice of queries, shape (n_rows, n_items).
 
-    They may lack what is the same for all items of a query. Those of codes are whole numbers in as few bytes as hold
-    them, all others are float64.
+    They may lack what is the same for all items of a query. Distances of codes are whole numbers in as few bytes as
+    hold them, all others are float64.
 
     A product of matrices does not give equal items equal numbers. ``of_pairs(query, item)``, unless it is None,
     computes the same pair by pair, which does, and `slack` is how far both may be apart, for each query.
-    `between_items` are those of the first items from each other, by a function of the user.
+    `between_items` are the distances of the first items from each other, by a function of the user.
     """
 
     of: Callable[[slice], NDArray[Any]]
@@ -180,7 +180,7 @@ def _products(distance: str, queries: Any, items: Any) -> Distances:
         queries, items = map(_divided, (queries, items), scale)
     if is_square and not is_sparse:
         centre = np.rint(items.mean(axis=0))
-        # A copy of the items takes as long as a quarter of their products with a hundred queries.
+        # A copy of the items costs much beside their products with a few queries.
         if centre.any():
             queries, items = queries - centre, items - centre
     queries = queries * (-2.0 if is_square else -1.0)

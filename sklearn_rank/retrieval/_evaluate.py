@@ -73,7 +73,7 @@ def evaluate_retrieval(
     database_features : array-like or sparse matrix of shape (n_database, n_features), default=None
         Features of the items. None: each query searches the other queries.
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
-        Of shape (n,), one label each: an item with the label of the query has grade 1, others 0. Indicators of 0 and 1,
+        Shape (n,), one label each: an item with the label of the query has grade 1, others 0. Indicators of 0 and 1,
         dense or sparse: the grade is the number of shared labels, ``l_q^T l_i``. Without a database, only
         `query_labels`.
     distance : str or callable, default="cosine"
@@ -98,7 +98,7 @@ def evaluate_retrieval(
     progress : bool, default=False
         Whether to show a progress bar over chunks; needs the extra "progress".
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`. With ``distance="hamming"`` ties are the
         rule: the default is the exact expectation over all orders of items at the same distance.
@@ -181,7 +181,7 @@ def evaluate_retrieval(
 
 
 def in_words(batches: LazyQueries) -> LazyQueries:
-    """LazyQueries in which errors name what the user gave: features and classes, neither labels nor rows."""
+    """LazyQueries whose errors name what the user gave: features and classes, neither labels nor rows."""
 
     def make(*block: Any) -> Queries:
         return batches.make(*block).named(RETRIEVAL_NAMES)
@@ -224,7 +224,7 @@ def check_queries_data(query_ids: ArrayLike | None, sample_weight: ArrayLike | N
     except ValueError:
         # The message of `group_rows` speaks of rows.
         raise ValueError(
-            f"query_ids must have one entry per query ({n_queries}), none of them missing. Got {echo(query_ids)}."
+            f"query_ids must have one entry per query ({n_queries}), without missing ones. Got {echo(query_ids)}."
         ) from None
     if len(ids) < n_queries:
         raise ValueError(f"query_ids must name each query once. Got {len(ids)} ids of {n_queries} queries.")

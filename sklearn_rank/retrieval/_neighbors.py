@@ -64,7 +64,7 @@ def score_neighbors(
         True neighbours of each query, found by exact search: only these are relevant. "recall@10" of the 10 true ones
         is the recall of an index.
     n_database : int, default=None
-        Number of items. None: that of `database_labels` or of a matrix `relevance`, else the highest index plus one.
+        Number of items. None: from `database_labels` or a matrix `relevance`, else the highest index plus one.
     higher_is_nearer : bool, default=False
         Whether `distances` are similarities, such as inner products.
     exclude_self : bool, default=False
@@ -74,7 +74,7 @@ def score_neighbors(
     sample_weight : array-like of shape (n_queries,), default=None
         Weight of each query in the mean.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`.
 

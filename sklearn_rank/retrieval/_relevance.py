@@ -49,8 +49,7 @@ def make_grades(
     for x, n, name, whose in ((query, n_queries, "query", "query"), (items, n_items, "database", "database item")):
         if x.ndim not in (1, 2) or x.shape[0] != n:
             raise ValueError(
-                f"{name}_labels must have an entry, or a row, for each {whose}, of which there are {n}. "
-                f"Got shape {x.shape}."
+                f"{name}_labels must have an entry, or a row, for each {whose} ({n}). Got shape {x.shape}."
             )
     if query.ndim != items.ndim or query.shape[1:] != items.shape[1:]:
         raise ValueError(
@@ -80,8 +79,8 @@ def _label_array(labels: Any, name: str) -> Any:
     sets = [label for label in array.flat if isinstance(label, (set, frozenset))] if array.dtype == object else []
     if sets:
         raise ValueError(
-            f"{name} must be one label each, or indicators, as sklearn.preprocessing.MultiLabelBinarizer makes of sets "
-            f"of labels. Got {echo(sets[0])}."
+            f"{name} must be one label each, or indicators: make them of sets of labels with "
+            f"sklearn.preprocessing.MultiLabelBinarizer. Got {echo(sets[0])}."
         )
     return array
 

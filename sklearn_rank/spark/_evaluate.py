@@ -92,7 +92,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
 
     Notes
     -----
-    Values are those of `sklearn_rank.evaluate`, to the last bit, on rows in descending order of score and ascending
+    Values are equal to `sklearn_rank.evaluate`, to the last bit, on rows in descending order of score and ascending
     order of label, so they are the same each time. In another order the values of tied documents, and the pointwise
     errors, may differ by rounding. A plain function gets the rows of a query in this order. A worker holds a batch of
     Spark, some 300,000 rows or the largest query, and the ids of the queries of its partition.
@@ -136,9 +136,9 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
         A row a query, in any order: the column "qid", a column of doubles for each metric, and "weight" with
         `sample_weight`. Each action computes it anew, unless it was cached or written. `mean` and `compare` take it.
 
-        A column has the name of its metric, but with ``_`` for each dot and backtick, by which Spark finds no column:
-        ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is left out of the mean
-        is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
+        A column has the name of its metric, but with ``_`` for each dot and backtick, because Spark finds no column by
+        these: ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is left out of the
+        mean is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
         `replace_undefined_by`. With ``average="micro"`` a metric has a second column, its name and ``_parts``, a struct
         of ``numerator``, ``denominator`` and ``defined``. The metadata of a column say which metric it holds, and how
         its mean is taken.
@@ -311,7 +311,7 @@ def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
     for name, spec in specs.items():
         if spec["ties"] == "stable":
             raise ValueError(
-                "ties='stable' takes equal scores in the order of the rows, and rows of Spark have none: pass "
+                "ties='stable' needs an order of rows, and Spark has none: pass "
                 "ties='average', 'worst' or 'best', also beside a convention that asks for it, or make the scores of "
                 f"a query distinct. Got it for {echo(name)}."
             )

@@ -1,6 +1,6 @@
 """Evaluate the rows of one partition on a worker: batches of Arrow in, values per query out.
 
-Knows Arrow, and nothing of Spark.
+Knows Arrow, not Spark.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def parts_name(metric: str) -> str:
 def _validate(
     validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs
 ) -> Iterator[BatchRows]:
-    """Validate rows; errors name the query, because numbers of rows mean nothing after a shuffle."""
+    """Validate rows; errors name the query, because numbers of rows have no meaning after a shuffle."""
     current = list[Any]()
 
     def watched() -> Iterator[Any]:
@@ -136,6 +136,6 @@ def _error_of_a_query(batch: Any, names: ColumnNames, specs: Specs) -> str | Non
             validator = BatchValidator(names, specs.values(), assume_grouped=True, n_jobs=1)
             next(validator.validate([batch.slice(start, n_rows)]))
         except (TypeError, ValueError) as error:
-            return f"{error.__cause__} Rows are those of query {echo(qid)}, in no order."
+            return f"{error.__cause__} Rows belong to query {echo(qid)}, in no order."
         start += n_rows
     return None

@@ -64,7 +64,7 @@ def joined_weights(
 
 
 def check_weight(function_name: str, test: str, weight: Array | None) -> None:
-    """Refuse weights that are not all equal with a test in which every query counts once.
+    """Refuse weights that are not all equal with a test where every query counts once.
 
     Raises
     ------
@@ -74,6 +74,6 @@ def check_weight(function_name: str, test: str, weight: Array | None) -> None:
     if scaled(weight) is not None and test not in CLUSTERED_TESTS:
         raise ValueError(
             f"Where queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
-            f"Got test={echo(test)}, in which every query counts once: for that pass values alone, "
+            f"Got test={echo(test)}, where every query counts once: for that pass only values, "
             "result.to_frame()[metric]."
         )

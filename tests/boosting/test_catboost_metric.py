@@ -73,7 +73,7 @@ def test_weights_of_queries():
 
 def test_other_rows_are_refused():
     other = TRAIN[0][:50], TRAIN[1][:50], TRAIN[2][:50], None
-    with pytest.raises(catboost.CatBoostError, match="give it all pools of eval_set.*Got 50 other rows"):
+    with pytest.raises(catboost.CatBoostError, match="Give it all pools of eval_set.*Got 50 other rows"):
         fit(catboost_metric("map", pool(VALID)), pool(other))
     with pytest.raises(catboost.CatBoostError, match="Got 50 other rows"):
         fit(catboost_metric("map", [pool(VALID), pool(TRAIN)]), pool(other))

@@ -357,7 +357,7 @@ def test_compare(files, cli):
     out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
-    assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
+    assert "at least two runs" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
     assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
 
@@ -395,8 +395,8 @@ def test_pictures(files, cli, kind):
 
 def test_pictures_that_cannot_be(files, cli, monkeypatch):
     plot = ["plot", "qrels", "run", "-o", "x.svg"]
-    assert "of one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
-    assert "two runs or more. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
+    assert "exactly one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
+    assert "at least two runs. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
     assert "--max-k must be 1 or more. Got 0" in cli(*plot, "--kind", "cutoff", "--max-k", "0", code=2)[1]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "sklearn-rank[plot]"' in cli(*plot, code=2)[1]
@@ -411,12 +411,15 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),
         (["evaluate", "run", "qrels"], "has lines of 4 fields: query iteration document relevance. Got 6 in line 1"),
         (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
-        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score is a column of a --table, and there is none"),
-        (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
-        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
-        (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
-        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs and judgements that are joined"),
-        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id is a column of a --table, and there is none"),
+        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score names a column of a --table; pass --table, too"),
+        (["evaluate", "qrels", "run", "--qid", "a"], "--qid names a column of a --table; pass --table, too"),
+        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs with judgements"),
+        (
+            ["evaluate", "--table", "t.csv", "--missing-from-run", "zero"],
+            "--missing-from-run is for runs with judgements",
+        ),
+        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs with judgements"),
+        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id names a column of a --table; pass --table, too"),
         (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
         (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
         (["guess"], "invalid choice"),

@@ -47,7 +47,7 @@ def test_two_on_the_same_axes(fitted):
     assert second.figure_ is first.figure_
     assert first.line_.get_linestyle() != second.line_.get_linestyle()
     assert first.line_.get_marker() != second.line_.get_marker()
-    with pytest.raises(ValueError, match="of one metric. Got 'ARP .* beside 'MAP@10"):
+    with pytest.raises(ValueError, match="must have one metric. Got 'ARP .* beside 'MAP@10"):
         EvalCurveDisplay.from_estimator(fitted["arp"], ax=first.ax_)
 
 
@@ -66,7 +66,7 @@ def test_what_is_refused(ranking):
     X, y, qid = ranking
     with pytest.raises(ValueError, match="fitted with eval_metric= and validation rows"):
         EvalCurveDisplay.from_estimator(QueryRanker(Ridge(), eval_metric="map").fit(X, y, qid=qid))
-    with pytest.raises(TypeError, match="that of a fitted QueryRanker. Got Ridge"):
+    with pytest.raises(TypeError, match="needs a fitted QueryRanker. Got Ridge"):
         EvalCurveDisplay.from_estimator(Ridge().fit(X, y))
     for curve in ([], [np.nan], 0.5):
         with pytest.raises(ValueError, match="a number for each point|one or two dimensions|one round at least"):

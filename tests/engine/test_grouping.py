@@ -459,5 +459,5 @@ def test_missing_ids_in_an_index_as_well():
 @pytest.mark.parametrize("written", [-1, 3, 2**62, -(2**63)])
 def test_ids_that_another_thread_writes_are_refused(written):
     """The range of the ids was found before."""
-    with pytest.raises(ValueError, match="give a copy of what another thread writes"):
+    with pytest.raises(ValueError, match="pass a copy if another thread writes"):
         _grouping._number_near(np.array([1, 0, written, 2]), 0, 3)

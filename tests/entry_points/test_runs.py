@@ -421,7 +421,7 @@ def test_one_match_is_enough():
 @pytest.mark.parametrize(
     ("documents", "match"),
     [
-        ([("a", 2.0), "b"], "holds nothing else. Got 'b' for query 'q'"),
+        ([("a", 2.0), "b"], "must hold only pairs. Got 'b' for query 'q'"),
         (["a", ["b"]], r"must be hashable. Got \['b'\] for query 'q'"),
         ({"a": 1.0, "b": np.complex128(1)}, "Scores must hold real numbers. Got .*complex128"),
     ],

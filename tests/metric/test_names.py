@@ -140,7 +140,7 @@ def test_names_of_elsewhere_that_are_read(name, ours):
         ("my_at_10", "Got 'my_at_10' instead"),
         ("rbp-p_at_10", "Got 'rbp-p_at_10' instead"),
         ("rbp-q-1", r"has no keyword 'q'"),
-        ("NDCG:hints=skip", "top, type, denominator and decay are read; convention='catboost'.* Got 'hints=skip'"),
+        ("NDCG:hints=skip", "denominator and decay; for others use convention='catboost'.* Got 'hints=skip'"),
         ("QueryRMSE:top=3", "A metric name looks like"),
     ],
 )

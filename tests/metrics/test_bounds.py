@@ -64,7 +64,7 @@ def drawn(metric, rng):
 
 REFUSALS = (
     *("must", "is read with", "no closed form for tied documents", "A callable"),
-    *("A gain of", "The 'gain' table", "The 'discount' of"),
+    *("A gain of", "The 'gain' table", "The 'discount' of", "overflowed: a sum"),
 )
 
 

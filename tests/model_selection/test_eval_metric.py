@@ -460,10 +460,10 @@ def test_the_last_step_of_a_pipeline(name, ranking):
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda: Ridge(), "none that can be told apart"),
-        (lambda: RandomForestRegressor(), "none that can be told apart"),
-        (lambda: MLPRegressor(), "none that can be told apart"),
-        (lambda: make_pipeline(StandardScaler(), Ridge()), "none that can be told apart"),
+        (lambda: Ridge(), "no rounds that can be told apart"),
+        (lambda: RandomForestRegressor(), "no rounds that can be told apart"),
+        (lambda: MLPRegressor(), "no rounds that can be told apart"),
+        (lambda: make_pipeline(StandardScaler(), Ridge()), "no rounds that can be told apart"),
         (lambda: xgb("Ranker", booster="dart"), "booster='dart' later rounds change"),
         (lambda: xgb("Regressor", booster="gblinear"), "booster='gblinear' later rounds change"),
         (lambda: xgb("RFRegressor"), "in one round"),
@@ -474,7 +474,7 @@ def test_the_last_step_of_a_pipeline(name, ranking):
 @pytest.mark.filterwarnings("ignore:.XGBRFRegressor:FutureWarning", "ignore:.*gblinear. is deprecated:UserWarning")
 def test_models_whose_best_round_cannot_be_used(make, why, ranking):
     X, y, qid = ranking
-    with pytest.raises(ValueError, match=f"models trained in rounds.*{why}"):
+    with pytest.raises(ValueError, match=f"models that train in rounds.*{why}"):
         QueryRanker(make(), eval_fraction=0.4, eval_metric="map").fit(X, y, qid=qid)
 
 

@@ -245,7 +245,7 @@ def test_metrics_of_rows_are_refused_beside_splits_of_interactions(cv):
         (
             lambda: RankingEvaluator(ONE, cv=CV).cross_validate(Factors(), X, None, return_train_score=True),
             ValueError,
-            "no score of the training set",
+            "cannot score the training set",
         ),
         (
             lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors()}, X.rename(columns={"user_id": "u"}), None),
