@@ -517,7 +517,7 @@ class Evaluation(TableReport, Saveable):
             None if self.clusters is None else len({*self.clusters.tolist()}),
             {name: test.n_segments for name, test in tests.items()},
             Table(("metric", *MACRO_COLUMNS), tuple((labelled(name), *row) for name, (_, row) in both.items())),
-            note_of_skew([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
+            note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
         )
 
     def _segments_differ(
@@ -583,11 +583,13 @@ class Evaluation(TableReport, Saveable):
         -------
         Table
             Metric, mean, interval (empty where there is none) and number of undefined queries. A note names metrics
-            whose interval may not keep its level, because values are skewed and queries are few.
+            whose interval may not keep its level, because values are skewed and queries are few, and those whose
+            interval has no width, because every query has the same value.
         """
         intervals = interval_cells(self, confidence_level)
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
-        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note_of_skew(self._skewed()))
+        note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
+        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         means = self.mean()
@@ -681,11 +683,17 @@ def known_metric(result: Evaluation, metric: object) -> str:
     return str(metric)
 
 
-def note_of_skew(metrics: Sequence[str]) -> str:
-    """Note under the intervals of metrics, some of which may not keep their level."""
-    from sklearn_rank.stats._intervals import skew_note  # loads scipy.stats
+def note_of_intervals(skewed: Sequence[str], constant: Sequence[str] = ()) -> str:
+    """Note under the intervals of metrics: which may not keep their level, and which have no width."""
+    from sklearn_rank.stats._intervals import skew_note, width_note  # loads scipy.stats
 
-    return skew_note([display_name(metric) for metric in metrics]) if metrics else ""
+    notes = [note([*map(display_name, names)]) for note, names in ((skew_note, skewed), (width_note, constant)) if names]
+    return " ".join(notes)
+
+
+def has_no_width(low: float | None, high: float | None) -> bool:
+    """Whether an interval is a point."""
+    return low is not None and low == high
 
 
 def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:
