@@ -82,11 +82,11 @@ def refuse_missing_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
     if kind in "iubSU":
         return
     if kind in "fcmM":
-        is_missing = bool((ids != ids).any())
+        lacks = bool((ids != ids).any())
     else:
         entries = ids.tolist()
-        is_missing = not {*map(type, entries)} <= COMPLETE and any(map(_is_missing, entries))
-    if is_missing:
+        lacks = may_be_missing({*map(type, entries)}) and any(map(is_missing, entries))
+    if lacks:
         raise ValueError(missing)
 
 
@@ -127,11 +127,22 @@ def refuse_unfit_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
     refuse_rounded_ids(ids)
 
 
-def _is_missing(query: Any) -> bool:
-    """Whether an id is missing, or has a part that is not equal to itself, so that each row would be a query."""
-    if isinstance(query, (tuple, frozenset)):
-        return any(part != part or (isinstance(part, tuple) and _is_missing(part)) for part in query)
-    return query is None or query is np.ma.masked or bool(query != query)
+def is_missing(one: Any) -> bool:
+    """Whether an id is None, masked or not equal to itself, as NaN, NaT and pandas.NA are, or has such a part."""
+    if isinstance(one, (tuple, frozenset)):
+        return any(map(is_missing, one))
+    if one is None or one is np.ma.masked or type(one).__name__ == "NAType":
+        return True
+    try:
+        return bool(one != one)
+    # What does not compare with itself, such as an array, is refused elsewhere.
+    except (ArithmeticError, TypeError, ValueError):
+        return False
+
+
+def may_be_missing(kinds: Iterable[type]) -> bool:
+    """Whether an id of one of these types can be missing."""
+    return not all(kind in COMPLETE or issubclass(kind, (str, bytes, int, np.integer)) for kind in kinds)
 
 
 def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:

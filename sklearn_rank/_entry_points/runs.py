@@ -14,7 +14,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._signs.doors import RUN
-from sklearn_rank._signs.runs import TURNED
+from sklearn_rank._signs.runs import RISING, TURNED
 from sklearn_rank._signs.sign import collected_signs, report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
@@ -128,8 +128,8 @@ def evaluate_run(
         )  # fmt: skip
     report(RUN, seen)
     # What is wrong with the run as a whole shows in its rows as well.
-    is_turned = any(one.sign is TURNED for one in seen)
-    kinds = "none" if is_turned else "labels ids" if seen else ""
+    signs = [one.sign for one in seen]
+    kinds = "none" if TURNED in signs else "labels ids qid" if RISING in signs else ""
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     _warn_of_strangers(data)
     return evaluate_rows(

@@ -687,7 +687,9 @@ def note_of_intervals(skewed: Sequence[str], constant: Sequence[str] = ()) -> st
     """Note under the intervals of metrics: which may not keep their level, and which have no width."""
     from sklearn_rank.stats._intervals import skew_note, width_note  # loads scipy.stats
 
-    notes = [note([*map(display_name, names)]) for note, names in ((skew_note, skewed), (width_note, constant)) if names]
+    notes = [
+        note([*map(display_name, names)]) for note, names in ((skew_note, skewed), (width_note, constant)) if names
+    ]
     return " ".join(notes)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements
+from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements, stand_in
 from sklearn_rank._signs.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
 from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_DISTINCT = 6
@@ -25,6 +27,11 @@ RISING = Sign(
     "Dictionaries of a run rise in the order given, as distances and ranks do, and relevant documents come first.",
     "20 queries of three or more documents", "rise in the order given",
 )  # fmt: skip
+NO_DOCUMENT = Sign(
+    "documents that are none", "runs",
+    "Documents of a run or of judgements have the id -1, the text \"nan\" or the smallest int64.",
+    "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
+)  # fmt: skip
 FRACTION = Sign(
     "rank and score swapped in a file", "lines", "The rank column of a TREC run has a fraction.", "one line",
     "must have a whole number as rank", "error", can_be_meant=False,
@@ -33,7 +40,7 @@ CONTRADICTED = Sign(
     "ranks that contradict scores", "lines", "The ranks of a TREC run rise with its scores in all queries.",
     "20 queries of three or more different scores", "contradict its scores",
 )  # fmt: skip
-SIGNS_OF_RUNS = (TURNED, RISING, FRACTION, CONTRADICTED)
+SIGNS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT, FRACTION, CONTRADICTED)
 
 
 # --- run and judgements --------------------------------------------------------------------------------------
@@ -62,6 +69,19 @@ def turned_round(
 def _are_grades(values: Array) -> bool:
     """Whether values are integers and as few as grades."""
     return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_DISTINCT
+
+
+# --- documents -----------------------------------------------------------------------------------------------
+
+
+def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[Seen]:
+    """Odd ids among documents that stand for missing ones."""
+    if (one := stand_in(odd, n_documents)) is not None:
+        yield Seen(
+            NO_DOCUMENT,
+            f"{echo(one)} is no id of a document but stands for a missing one, and would count as one: leave it out of "
+            "run and judgements.",
+        )
 
 
 # --- direction -----------------------------------------------------------------------------------------------

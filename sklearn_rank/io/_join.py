@@ -13,7 +13,8 @@ from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._signs.doors import JOIN, RUN
-from sklearn_rank._signs.runs import rises, turned_round, worst_first
+from sklearn_rank._signs.evidence import odd_ids
+from sklearn_rank._signs.runs import documents_that_are_none, rises, turned_round, worst_first
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import BOOL, DUPLICATES, one_of
 from sklearn_rank._utils.echo import echo
@@ -216,6 +217,8 @@ def joined(
             is_list=isinstance(first, Sequence), is_judged_by_lists=isinstance(judged_first, Sequence),
         ),
     )  # fmt: skip
+    odd = _odd_documents(run) | _odd_documents(qrels)
+    report(door, documents_that_are_none(odd, len(run) + len(qrels)))
     may_rise = isinstance(first, Mapping) and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
@@ -302,6 +305,12 @@ def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) ->
             "The id of a query must be of one type in the run and in the judgements; str(id) makes strings of all. "
             f"Got {echo(of_run[str(query)])} in the run and {echo(query)} in the judgements."
         )
+
+
+def _odd_documents(entries: Entries) -> frozenset[Any]:
+    """Documents that may stand for missing ones."""
+    documents = entries.doc_id
+    return documents.odd() if isinstance(documents, ListedDocuments | Text) else odd_ids(np.asarray(documents))
 
 
 def _first_value(by_query: Any) -> Any:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
+from sklearn_rank._signs.evidence import LOWEST_INT, STAND_INS, odd_ids
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
@@ -54,13 +55,29 @@ class ListedDocuments:
     @cached_property
     def has_tuples(self) -> bool:
         """Whether an id is a tuple."""
-        return any(issubclass(kind, tuple) for kind in {*map(type, chain.from_iterable(self.lists))})
+        return any(issubclass(kind, tuple) for kind in self.types)
+
+    @cached_property
+    def types(self) -> set[type]:
+        """Types of the documents."""
+        return {*map(type, chain.from_iterable(self.lists))}
 
     @cached_property
     def _array(self) -> NDArray[Any]:
         array = np.empty(len(self), dtype=object)
         array[:] = [*chain.from_iterable(self.lists)]
         return array
+
+    def odd(self) -> frozenset[Any]:
+        """Documents that may stand for missing ones, as `odd_ids` has them."""
+        odd: set[Any] = set()
+        if any(issubclass(kind, str) for kind in self.types):
+            odd |= {text for text in STAND_INS if any(text in listed for listed in self.lists)}
+        if not all(issubclass(kind, str) for kind in self.types):
+            if any(one in listed for listed in self.lists for one in (-1, LOWEST_INT)):
+                numbers = [one for one in chain.from_iterable(self.lists) if isinstance(one, Real)]
+                odd |= odd_ids(np.array(numbers, dtype=np.float64))
+        return frozenset(odd)
 
     def query_of(self, row: int) -> int:
         """Number of the query of a row."""
@@ -99,8 +116,22 @@ def entries_of(
         lists.append(documents)
         values.append(of_documents)
     names, listed = ids_of([*mapping]), ListedDocuments(lists)
+    _refuse_unfit_documents(names, listed, kind)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
     return _entries(names, listed, numbers), n_excluded
+
+
+def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
+    """Refuse ids of documents that are missing, or may be others than they were."""
+    if not may_be_missing(documents.types):
+        return
+    for query, listed in zip(names.tolist(), documents.lists, strict=True):
+        if any(map(is_missing, listed)):
+            raise ValueError(
+                "Every document needs an id, so leave missing ones out. "
+                f"Got {echo(next(filter(is_missing, listed)))} for query {echo(query)} of the {kind}."
+            )
+    refuse_rounded_ids(np.asarray(documents))
 
 
 def both_entries(
@@ -179,6 +210,7 @@ def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
             raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
     listed = {query: _as_list(query, out, "documents to exclude") for query, out in exclude.items()}
+    _refuse_unfit_documents(ids_of([*listed]), ListedDocuments([*listed.values()]), "documents to exclude")
     try:
         return {query: frozenset(out) for query, out in listed.items()}
     except TypeError as error:
@@ -320,7 +352,7 @@ def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
     return _distinct(query, documents, "run", "raise"), scores
 
 
-def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> list[Any]:
+def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> Collection[Any]:
     """The documents of a list, each once."""
     try:
         distinct = dict.fromkeys(documents)
@@ -343,11 +375,11 @@ def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> l
             "A document must be in a list once, or it is counted twice; duplicates='first' takes its first place. "
             f"Got document {echo(again)} {documents.count(again)} times for query {echo(query)} of the {kind}."
         )
-    return [*distinct]
+    return distinct
 
 
 def _is_fraction(document: Any) -> bool:
-    return isinstance(document, float) and not document.is_integer()
+    return isinstance(document, float) and document == document and not document.is_integer()
 
 
 def _is_hashable(document: Any) -> bool:

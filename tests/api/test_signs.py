@@ -102,6 +102,7 @@ OF_ROWS = {
     "threshold outside of the scale": Rows(RNG.random(N_ROWS)),
     "large grades": Rows(RNG.integers(0, 101, N_ROWS), metric="ndcg@10"),
     "queries of one row": Rows(qid=np.arange(N_ROWS)),
+    "ids that are none": Rows(qid=np.repeat([*map(str, range(N_QUERIES - 1)), "None"], N_DOCUMENTS)),
     "ranks as scores": Rows(score=ranks(Rows()), metric="ndcg@10"),
     "labels and scores swapped": Rows(RNG.random(N_ROWS), RNG.integers(0, 3, N_ROWS), metric="ndcg@10"),
     "a column where lower is better": Rows(score=2 - Rows().score, metric="ndcg@10", name="distance"),
@@ -345,6 +346,13 @@ def rising():
     return by_query(rows, "label"), {q: dict(sorted(found.items(), key=lambda x: x[1])) for q, found in run.items()}
 
 
+def padded():
+    """Judgements, and a run with a document -1."""
+    rows = Rows()
+    run = {q: {**documents, -1: 0.0} for q, documents in by_query(rows, "score").items()}
+    return by_query(rows, "label"), run
+
+
 def trec(rank, score):
     """Lines of a run."""
     lines = (f"q{q} Q0 d{d} {rank(d)} {score(d)} me\n" for q in range(N_QUERIES) for d in range(N_DOCUMENTS))
@@ -369,6 +377,8 @@ def as_files(folder, judged, run):
     command("evaluate", folder / "qrels", folder / "run", "-m", "dcg(gain=linear)")
 
 
+PADDED = trec(lambda d: d + 1, lambda d: -d).replace("d9", "nan")
+NO_DOCUMENT = "documents that are none"
 TURNED, RISING = "run and judgements swapped", "a run worst first"
 FRACTION, CONTRADICTED = "rank and score swapped in a file", "ranks that contradict scores"
 OTHERS = [
@@ -386,6 +396,10 @@ OTHERS = [
     (RISING, doors.RUN, lambda _: evaluate_run(*rising())),
     (RISING, doors.SYSTEMS, lambda _: compare_systems(rising()[0], {"a": rising()[1], "b": dict(rising()[1])})),
     (RISING, doors.JOIN, lambda _: join(*rising()[::-1])),
+    (NO_DOCUMENT, doors.RUN, lambda _: evaluate_run(*padded(), metrics="map")),
+    (NO_DOCUMENT, doors.SYSTEMS, lambda _: compare_systems(padded()[0], {"a": padded()[1]}, metrics="map")),
+    (NO_DOCUMENT, doors.JOIN, lambda _: join(*padded()[::-1])),
+    (NO_DOCUMENT, doors.COMMAND, lambda folder: of_files(folder, PADDED)),
     (FRACTION, doors.READ_RUN, lambda _: read_trec_run(io.BytesIO(FRACTIONS.encode()))),
     (FRACTION, doors.COMMAND, lambda folder: of_files(folder, FRACTIONS)),
     (CONTRADICTED, doors.READ_RUN, lambda _: read_trec_run(io.BytesIO(AGAINST.encode()))),
@@ -712,8 +726,9 @@ def test_evidence_is_the_same_in_parts():
         specs = parse_metrics([one.metric])
         whole = Evidence.of(read(one.label, one.score, qid=one.qid), specs, compute)
         joined = Evidence()
+        number = np.unique(one.qid, return_inverse=True)[1]
         for first in range(0, N_QUERIES, 7):
-            part = (one.qid >= first) & (one.qid < first + 7) if len(np.unique(one.qid)) == N_QUERIES else None
+            part = (number >= first) & (number < first + 7) if number[-1] == N_QUERIES - 1 else None
             if part is None:
                 break
             queries = read(one.label[part], one.score[part], qid=one.qid[part])
@@ -722,6 +737,27 @@ def test_evidence_is_the_same_in_parts():
             close = joined._replace(agreement=whole.agreement)
             assert close == whole
             assert joined.agreement == pytest.approx(whole.agreement)
+
+
+def odd(*ids):
+    """A call of `evaluate` with two rows of each of some ids."""
+    n = 2 * len(ids)
+    return lambda: evaluate([1, 0] * len(ids), np.arange(n), qid=np.repeat(np.array(ids), 2), metrics="mrr")
+
+
+def test_ids_that_are_none():
+    name = "ids that are none"
+    for ids in ([0, 1, -1], [0.0, 1.0, -1.0], [5, 6, -(2**63)], ["nan", "a"], ["<NA>", "a"], [True, False], [False]):
+        assert seen(odd(*ids)) == ([name], ""), ids
+    for ids in ([0, -1], [1, -1, -2], [-5, 1, 2], ["nanny", "a"], ["no", "NA"], [0, 1, 2]):
+        assert seen(odd(*ids)) == ([], ""), ids
+    many = [*range(200)]
+    for ids in ([*many, -1], [*map(str, many), "nan"], [*map(str, many), "None"]):
+        assert seen(odd(*ids)) == ([name], "")
+        assert seen(odd(*ids[:-1])) == ([], "")
+        objects = np.array(ids, dtype=object) if isinstance(ids[0], str) else np.array(ids)
+        batches = [([1, 0], [1, 2], np.repeat(objects[i : i + 1], 2)) for i in range(len(ids))]
+        assert seen(evaluate_batches, batches, metrics="mrr") == ([name], "")
 
 
 class Infinite(Given):

@@ -138,7 +138,7 @@ def test_the_same_ids_in_other_containers(make, pair):
 
 LARGE_FLOATS = {
     "array": np.array([1e18, 1e18]),
-    "negative": np.array([-2.0**53, 1]),
+    "negative": np.array([-(2.0**53), 1]),
     "list": [2.0**53, 1.0],
     "mixed list": [2.0**53, "a"],
     "tuples": [(1, 1e18), (1, 2)],
@@ -161,7 +161,9 @@ def test_ids_that_float64_may_have_made_equal(name):
         lambda: evaluate_batches([([1, 0], [1, 2], qid)]),
         lambda: evaluate([1, 0], [1, 2], qid=[1, 2], clusters=qid),
     ):
-        with pytest.raises(ValueError, match=f"must stay different, and {dtype} tells whole numbers apart up to {limit}"):
+        with pytest.raises(
+            ValueError, match=f"must stay different, and {dtype} tells whole numbers apart up to {limit}"
+        ):
             call()
 
 
