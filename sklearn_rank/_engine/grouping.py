@@ -154,6 +154,8 @@ def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDA
         starts, heads, rises = _runs(ids, n_jobs)
         if not rises:
             number, first = _number_in_parts(heads, n_jobs)
+        # A result keeps the ids, and the caller may write to an array that names each row another query.
+        heads = heads.copy() if starts is None and first is None else heads
         refuse_unfit_ids(distinct := to_qid(heads if first is None else heads[first]))
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None

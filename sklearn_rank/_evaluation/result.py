@@ -364,7 +364,7 @@ class Evaluation(TableReport, Saveable):
     @cached_property
     def n_tied(self) -> dict[str, int]:
         """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
-        data = self._data
+        data = self._unchanged_data()
         return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 
     @property
@@ -376,6 +376,12 @@ class Evaluation(TableReport, Saveable):
                 "use evaluate."
             )
         return self._source
+
+    def _unchanged_data(self) -> RankedData:
+        """The data, if they were kept and are what they were."""
+        computed = [values for values in self._metrics.values() if isinstance(values, PerQuery)]
+        self._data.check_unchanged([values for values in computed if values.spec.metric.is_built_in])
+        return self._data
 
     def _specs(self) -> dict[str, MetricSpec]:
         """Metrics that can be computed again."""
@@ -395,6 +401,11 @@ class Evaluation(TableReport, Saveable):
             documents that are not relevant have a gain. The table leaves out pointwise errors, metrics of subtopics,
             and metrics that define equal scores themselves, such as `kendall` and `set_f`.
 
+        Raises
+        ------
+        ValueError
+            If the data were not kept, or the scores were changed since.
+
         Examples
         --------
         The relevant document is tied with another one, so it may stand first or second:
@@ -408,10 +419,10 @@ class Evaluation(TableReport, Saveable):
         P@1      0.5000   0.0000   1.0000      1
         P@2      0.5000   0.5000   0.5000      0
         """
-        means, specs, rows = self.mean(), self._specs(), []
+        means, specs, rows, data = self.mean(), self._specs(), [], self._unchanged_data()
         for name, n_tied in self.n_tied.items():
             if specs[name].metric.takes("ties", "worst"):
-                extremes = self._data.means_with_ties(specs[name], ("worst", "best"), self.weight)
+                extremes = data.means_with_ties(specs[name], ("worst", "best"), self.weight)
                 rows.append((labelled(name), means[name], *extremes, n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
