@@ -335,6 +335,7 @@ def test_a_result_does_not_change_with_what_it_was_made_of(form, n_rows, rng):
         result = Evaluation.from_values(given["qid"], values, **{k: v for k, v in given.items() if k != "qid"})
         given |= values
     elif form == "prepared":
+        del given["by"], given["clusters"]
         result = prepare(label, metrics=metrics, **given).evaluate(score)
     else:
         result = evaluate(label, score, metrics=metrics, **given)
