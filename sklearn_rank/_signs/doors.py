@@ -7,17 +7,17 @@ from sklearn_rank._signs.sign import Door
 OF_MODELS = "y", "predictions"
 """What messages call labels and scores where a model predicts."""
 
-OF_ROWS = "labels scores arguments ids qid names matrices"
+OF_ROWS = "labels scores retrieved arguments ids qid names matrices"
 """Kinds of evidence that rows of the user are."""
 
 METRIC = Door("metric functions", OF_ROWS)
 SCORER = Door("scorers", "labels scores ids qid frozen fitted", may_raise=False, words=OF_MODELS)
 EVALUATE = Door("evaluate", OF_ROWS)
-FRAME = Door("evaluate_frame", "labels scores arguments ids qid names")
-RUN = Door("evaluate_run", "labels scores ids qid runs", words=("the judgements", "the run"))
+FRAME = Door("evaluate_frame", "labels scores retrieved arguments ids qid names")
+RUN = Door("evaluate_run", "labels scores retrieved ids qid runs", words=("the judgements", "the run"))
 PREPARE = Door("prepare", OF_ROWS)
-BATCHES = Door("evaluate_batches", "labels scores arguments ids qid names batches")
-ACCUMULATOR = Door("RankingAccumulator", "labels scores arguments ids qid matrices")
+BATCHES = Door("evaluate_batches", "labels scores retrieved arguments ids qid names batches")
+ACCUMULATOR = Door("RankingAccumulator", "labels scores retrieved arguments ids qid matrices")
 SYSTEMS = Door("compare_systems", OF_ROWS + " runs models")
 COMPARE = Door("RankingEvaluator.compare", "labels scores ids qid models frozen", decides=True, words=OF_MODELS)
 CROSS_VALIDATE = Door("RankingEvaluator.cross_validate", "labels scores ids qid frozen", decides=True, words=OF_MODELS)
@@ -26,11 +26,11 @@ RANKER = Door("QueryRanker(eval_metric=...)", "labels ids qid", decides=True, wo
 IMPORTANCE = Door("query_permutation_importance", "labels scores ids qid", decides=True, words=OF_MODELS)
 LEARNING_CURVE = Door("query_learning_curve", "labels ids qid", words=OF_MODELS)
 BOOSTING = Door("boosting", "labels ids", words=OF_MODELS)
-DASK = Door("dask.evaluate, dask.mean", "labels scores arguments ids qid names")
-SPARK = Door("spark.evaluate, spark.mean", "labels scores arguments ids qid names")
+DASK = Door("dask.evaluate, dask.mean", "labels scores retrieved arguments ids qid names")
+SPARK = Door("spark.evaluate, spark.mean", "labels scores retrieved arguments ids qid names")
 RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels distances")
 RETRIEVAL_SCORER = Door("retrieval.make_retrieval_scorer", "labels distances", may_raise=False)
 NEIGHBORS = Door("retrieval.score_neighbors", "labels neighbors")
 JOIN = Door("io.join", "runs")
 READ_RUN = Door("io.read_trec_run", "lines")
-COMMAND = Door("command line", "labels scores arguments ids qid names runs lines")
+COMMAND = Door("command line", "labels scores retrieved arguments ids qid names runs lines")

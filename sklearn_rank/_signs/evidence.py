@@ -24,7 +24,7 @@ from sklearn_rank._utils.typing import Array, Index
 Metrics = Mapping[str, MetricRequest]
 Compute = Callable[[Queries, Sequence[Any], int | None], list[PerQuery]]
 
-ALL_KINDS = "labels ids qid scores arguments names"
+ALL_KINDS = "labels ids qid scores retrieved arguments names"
 """Kinds of signs of rows."""
 
 LEAST_DOCUMENTS = 3

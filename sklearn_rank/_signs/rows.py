@@ -98,6 +98,10 @@ SWAPPED = Sign(
     "labels and scores swapped", "arguments", "Labels are many fractions, and scores a few whole numbers.",
     "20 different labels that are no whole numbers, equal scores in a query", "look swapped",
 )  # fmt: skip
+NOTHING = Sign(
+    "nothing retrieved", "retrieved", "All scores are -inf, or a run has no documents.", "two queries",
+    "Nothing is retrieved in",
+)  # fmt: skip
 NAMED = Sign(
     "a column where lower is better", "names",
     "The scores are called rank, position, distance or cost, and are not negative.", "the name",
@@ -124,6 +128,7 @@ SIGNS_OF_ROWS = (
     NO_ID,
     RANKS_AS_SCORES,
     SWAPPED,
+    NOTHING,
     NAMED,
     TRANSPOSED,
     MATRIX_AGAIN,
@@ -160,7 +165,9 @@ def signs_of(
         )
     if "qid" in looked_at and e.odd_ids:
         yield from _of_qid(e)
-    if "scores" in looked_at and e.has_ranks and disagrees(e):
+    if "retrieved" in looked_at and e.highest_score == -np.inf and e.n_queries > 1:
+        yield Seen(NOTHING, f"Nothing is retrieved in {score} for any query: every score is -inf, or lists are empty.")
+    elif "scores" in looked_at and e.has_ranks and disagrees(e):
         yield Seen(
             RANKS_AS_SCORES,
             f"{score} seems to hold ranks, 1 to n in every query, which agree better with {label} if they are negated: "
@@ -303,7 +310,8 @@ def reads_one(metric: MetricRequest, compute: Compute) -> bool:
 def is_plain(queries: Queries, metrics: Iterable[MetricRequest], y_true: Any, y_score: Any) -> bool:
     """Whether arrays surely have no sign: a glance that takes no time, for most rows, before `look`."""
     facts, (low, high) = queries.facts, queries.facts.label_range
-    if not (facts.labels_are_whole and high <= HIGHEST_GRADE and type(y_true) is type(y_score) is np.ndarray):
+    is_usual = facts.labels_are_whole and high <= HIGHEST_GRADE and facts.score_range[1] > -np.inf
+    if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
         return False
     if odd_ids(queries.qid):
         return False
@@ -362,6 +370,8 @@ def may_have_signs(queries: Queries, metrics: Metrics, compute: Compute, kinds: 
     """Whether a glance leaves it open that there is a sign: for most rows it does not."""
     facts, n_queries = queries.facts, len(queries.indptr) - 1
     if "qid" in kinds and odd_ids(queries.qid):
+        return True
+    if "retrieved" in kinds and facts.score_range[1] == -np.inf:
         return True
     if facts.scores_are_whole:
         if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):

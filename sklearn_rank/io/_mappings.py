@@ -177,8 +177,41 @@ def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: 
         )
 
 
+def two_types(
+    run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]
+) -> tuple[Any, Any] | None:
+    """A text and a number among documents of one side, where the other side lacks one, or has it as the other type.
+
+    `of_run` and `of_judged` are the queries of the lists.
+    """
+    for one, other in ((run, judged), (judged, run)):
+        kinds, others = ({*map(_kind_of_type, side.types)} for side in (one, other))
+        if not {"number", "str"} <= kinds or not others:
+            continue
+        if {"number", "str"} <= others and not _are_alike_as_text(run, judged, of_run, of_judged):
+            continue
+        first = {_kind(document): document for document in chain.from_iterable(one.lists)}
+        return first["str"], first["number"]
+    return None
+
+
+def _are_alike_as_text(run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]) -> bool:
+    """Whether a document of the run is judged under another type."""
+    of_query = dict(zip(of_judged, judged.lists, strict=False))
+    for query, documents in zip(of_run, run.lists, strict=False):
+        known = {*of_query.get(query, ())}
+        texts = {*map(str, known)}
+        if any(document not in known and str(document) in texts for document in documents):
+            return True
+    return False
+
+
 def _kind(document: Any) -> str:
-    return "number" if isinstance(document, Real) else type(document).__name__.removesuffix("_")
+    return _kind_of_type(type(document))
+
+
+def _kind_of_type(kind: type) -> str:
+    return "number" if issubclass(kind, Real) else kind.__name__.removesuffix("_")
 
 
 def _without_empty(judged: Entries, run: Entries) -> Entries:

@@ -377,6 +377,17 @@ def as_files(folder, judged, run):
     command("evaluate", folder / "qrels", folder / "run", "-m", "dcg(gain=linear)")
 
 
+def strange(*documents):
+    """Judgements, and a run of other documents, and some of its first query besides."""
+    judged = {q: dict.fromkeys((f"d{i}" for i in range(3)), int(q > 0)) for q in range(N_QUERIES)}
+    run = {q: [f"x{i}" for i in range(N_DOCUMENTS)] + [*documents] * (q == 0) for q in judged}
+    return judged, run
+
+
+STRANGE_RUN = trec(lambda d: d + 1, lambda d: -d).replace(" d", " x")
+NOTHING, STRANGERS, TWO_TYPES = "nothing retrieved", "ids that match nothing", "ids of two types"
+MIXED = {"u": ["x1"], "v": ["2"]}, {"u": ["x1"], "v": [2]}
+EMPTY = Rows(score=np.full(N_ROWS, -np.inf), metric="ndcg@10")
 PADDED = trec(lambda d: d + 1, lambda d: -d).replace("d9", "nan")
 NO_DOCUMENT = "documents that are none"
 TURNED, RISING = "run and judgements swapped", "a run worst first"
@@ -396,6 +407,13 @@ OTHERS = [
     (RISING, doors.RUN, lambda _: evaluate_run(*rising())),
     (RISING, doors.SYSTEMS, lambda _: compare_systems(rising()[0], {"a": rising()[1], "b": dict(rising()[1])})),
     (RISING, doors.JOIN, lambda _: join(*rising()[::-1])),
+    (STRANGERS, doors.RUN, lambda _: evaluate_run(*strange())),
+    (STRANGERS, doors.SYSTEMS, lambda _: compare_systems(strange()[0], {"a": strange("d1")[1]})),
+    (STRANGERS, doors.JOIN, lambda _: join(*strange("d1")[::-1])),
+    (STRANGERS, doors.COMMAND, lambda folder: of_files(folder, STRANGE_RUN)),
+    (TWO_TYPES, doors.RUN, lambda _: evaluate_run(*MIXED)),
+    (TWO_TYPES, doors.SYSTEMS, lambda _: compare_systems(MIXED[1], {"a": MIXED[0]})),
+    (TWO_TYPES, doors.JOIN, lambda _: join(*MIXED)),
     (NO_DOCUMENT, doors.RUN, lambda _: evaluate_run(*padded(), metrics="map")),
     (NO_DOCUMENT, doors.SYSTEMS, lambda _: compare_systems(padded()[0], {"a": padded()[1]}, metrics="map")),
     (NO_DOCUMENT, doors.JOIN, lambda _: join(*padded()[::-1])),
@@ -405,6 +423,10 @@ OTHERS = [
     (CONTRADICTED, doors.READ_RUN, lambda _: read_trec_run(io.BytesIO(AGAINST.encode()))),
     (CONTRADICTED, doors.COMMAND, lambda folder: of_files(folder, AGAINST)),
 ]
+OTHERS += [
+    (NOTHING, door, lambda _, call=call: call(EMPTY)) for door, call in CALLS if "retrieved" in door.hands.split()
+]
+OTHERS += [(NOTHING, doors.COMMAND, lambda folder: of_command(EMPTY, folder))]
 
 
 @pytest.mark.parametrize(("name", "door", "call"), OTHERS, ids=[f"{name}-{door.name}" for name, door, _ in OTHERS])
@@ -421,9 +443,9 @@ def test_signs_at_the_command_line(name, tmp_path):
     assert (warned, raised) == ([name], "")
 
 
-@pytest.mark.parametrize("name", OF_ROWS)
+@pytest.mark.parametrize("name", [*OF_ROWS, NOTHING])
 def test_signs_of_spark(name, spark):
-    rows = OF_ROWS[name]
+    rows = OF_ROWS.get(name, EMPTY)
     frame = spark.createDataFrame(rows.frame.astype({"label": float, rows.name: float})).repartition(3)
     for call in (sklearn_rank.spark.evaluate, sklearn_rank.spark.mean):
         assert seen(call, frame, y_score=rows.name, metrics=rows.metric) == ([name], "")
@@ -810,14 +832,15 @@ def test_low_scores(scores):
 def test_every_cell_of_the_table_is_tried():
     """But for signs that cannot be where lists are made of a database."""
     tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
-    tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in OF_ROWS}
+    tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in [*OF_ROWS, NOTHING]}
     of_models = {sign.name for sign in ALL_SIGNS if sign.kind in ("models", "frozen", "fitted")}
     of_retrieval = {doors.RETRIEVAL.name, doors.RETRIEVAL_SCORER.name, doors.NEIGHBORS.name}
     lacking = {
         (door.name, sign.name) for door in ALL_DOORS for sign in ALL_SIGNS
         if door.outcome(sign) and sign.name not in of_models and door.name not in of_retrieval
     } - tried  # fmt: skip
-    assert lacking == {(doors.COMMAND.name, RISING)}
+    # Files are not in an order of their own, and have texts alone.
+    assert lacking == {(doors.COMMAND.name, RISING), (doors.COMMAND.name, TWO_TYPES)}
 
 
 def test_names_are_distinct_and_documented():
