@@ -11,6 +11,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyRegressor
@@ -18,6 +19,7 @@ from sklearn.ensemble import GradientBoostingRegressor, VotingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import FunctionTransformer
 
 import sklearn_rank.dask
@@ -479,6 +481,28 @@ def test_a_similarity_as_distance():
     assert seen(evaluate_retrieval, features, **given, distance=lambda a, b: 1 - cosine(a, b)) == ([], "")
     scorer, model = make_retrieval_scorer(cosine, "map"), PCA(2).fit(features)
     assert seen(scorer, model, features, labels) == ([name], "")
+
+
+def test_queries_in_the_database():
+    rng, name = np.random.default_rng(0), "queries in the database"
+    features, labels = rng.random((60, 4)), np.arange(60) % 3
+    given = {"metrics": "map"}
+    some = rng.permutation(60)[:30]
+    for queries, of_queries in ((features, labels), (features.copy(), labels), (features[some], labels[some])):
+        assert seen(evaluate_retrieval, queries, features, of_queries, labels, **given) == ([name], "")
+    sparse = csr_array(features)
+    assert seen(evaluate_retrieval, sparse, sparse.copy(), labels, labels, **given) == ([name], "")
+    one = features[:3]
+    assert seen(evaluate_retrieval, one, one, labels[:3], labels[:3], **given) == ([name], "")
+    assert seen(evaluate_retrieval, one, one.copy(), labels[:3], labels[:3], **given) == ([], "")
+    assert seen(evaluate_retrieval, features, features, labels, labels, **given, exclude_self=True) == ([], "")
+    assert seen(evaluate_retrieval, features[:30], features[30:], labels[:30], labels[30:], **given) == ([], "")
+    codes = (features > 0.5).astype(int)
+    assert seen(evaluate_retrieval, codes[:30], codes[30:], labels[:30], labels[30:], **given) == ([], "")
+    distances, items = NearestNeighbors(n_neighbors=4).fit(features).kneighbors(features)
+    assert seen(score_neighbors, distances, items, labels, labels, **given) == ([name], "")
+    assert seen(score_neighbors, distances, items, labels, labels, **given, exclude_self=True) == ([], "")
+    assert seen(score_neighbors, distances[:, 1:], items[:, 1:], labels, labels, **given) == ([], "")
 
 
 def test_labels_of_retrieval_scorers():
