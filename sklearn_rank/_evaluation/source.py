@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from zlib import crc32
 
@@ -34,17 +34,19 @@ class RankedData:
         Threads to use when they are ranked again.
     known_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprints of the labels, where they were computed with the metrics. None: they are computed when asked for.
+    labels_checksum : int or None
+        Of labels that may be an array of the user.
     """
 
     queries: Queries | LazyQueries
     n_jobs: int | None = None
     known_fingerprints: Fingerprints | None = None
+    labels_checksum: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Remember what labels are, unless they are bytes of our own."""
-        label = None if isinstance(self.queries, LazyQueries) else self.queries.row_label
-        is_own = label is None or label.dtype is BYTE or self.known_fingerprints is not None
-        object.__setattr__(self, "_labels", None if is_own else checksum(label))
+        if isinstance(self.queries, Queries) and self.queries.row_label.dtype is not BYTE:
+            object.__setattr__(self, "labels_checksum", checksum(self.queries.row_label))
 
     @property
     def n_documents(self) -> Index:
@@ -57,14 +59,15 @@ class RankedData:
     def label_fingerprints(self) -> Fingerprints | None:
         """Fingerprint of the labels of each query; None if unknown."""
         if self.known_fingerprints is None and isinstance(self.queries, Queries):
-            if self._labels is not None and self._labels != checksum(self.queries.row_label):
+            if self.labels_checksum not in (None, checksum(self.queries.row_label)):
                 return None
             return fingerprints_of(self.queries, self.n_jobs)
         return self.known_fingerprints
 
     def check_unchanged(self, before: Sequence[PerQuery]) -> None:
         """Refuse data that were changed since, so that metrics have other values now than `before`."""
-        now = compute(self.queries, [one.spec for one in before], self.n_jobs)
+        specs: list[Any] = [one.spec for one in before]
+        now = compute(self.queries, specs, self.n_jobs)
         if not all(map(_are_equal, before, now)):
             raise ValueError(
                 "Ties are looked for in the data, and the scores were changed since, or the labels: call evaluate "
@@ -88,7 +91,7 @@ def _are_equal(before: PerQuery, now: PerQuery) -> bool:
 
 def checksum(x: NDArray[Any]) -> int:
     """Checksum of some of the rows."""
-    return crc32(np.ascontiguousarray(x[:: len(x) // CHECKED_ROWS + 1]))
+    return crc32(x[:: len(x) // CHECKED_ROWS + 1].tobytes())
 
 
 @dataclass(frozen=True)

@@ -340,8 +340,8 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     documents = _as_list(query, given, kind)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
         return _of_pairs(query, documents)
-    documents = _distinct(query, documents, kind, duplicates)
-    return documents, repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+    distinct = _distinct(query, documents, kind, duplicates)
+    return distinct, repeat(1, len(distinct)) if kind == "judgements" else range(len(distinct), 0, -1)
 
 
 def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:

@@ -122,7 +122,8 @@ def score_neighbors(
     if distances is not None:
         report(NEIGHBORS, neighbors_worst_first(near, items, higher_is_nearer))
     if not exclude_self:
-        report(NEIGHBORS, finds_itself(np.count_nonzero(items[:, :1] == np.arange(n_queries)[:, None]), n_queries))
+        n_found = int(np.count_nonzero(items[:, :1] == np.arange(n_queries)[:, None]))
+        report(NEIGHBORS, finds_itself(n_found, n_queries))
     true = None if true_indices is None else _indices(true_indices, "true_indices")
     n_items = _n_items(items, true, n_database, database_labels, relevance)
     if exclude_self:
