@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.column_arguments import column_arguments
@@ -14,7 +13,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._signs.doors import RUN
-from sklearn_rank._signs.runs import TURNED
+from sklearn_rank._signs.runs import RISING, TURNED
 from sklearn_rank._signs.sign import collected_signs, report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
@@ -91,9 +90,9 @@ def evaluate_run(
 
     Warns
     -----
-    UserWarning
+    RankingWarning
         If a query is missing on one side, and it was not said what is done then; if run and judgements seem to be the
-        wrong way round; if no document of several queries is in both.
+        wrong way round; if hardly a document of several queries is in both, or ids are of two types.
 
     Notes
     -----
@@ -128,10 +127,9 @@ def evaluate_run(
         )  # fmt: skip
     report(RUN, seen)
     # What is wrong with the run as a whole shows in its rows as well.
-    is_turned = any(one.sign is TURNED for one in seen)
-    kinds = "none" if is_turned else "labels ids" if seen else ""
+    signs = [one.sign for one in seen]
+    kinds = "none" if TURNED in signs else "labels ids qid" if RISING in signs else ""
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
-    _warn_of_strangers(data)
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
@@ -182,15 +180,3 @@ def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_fr
             f"Run and judgements do not have the same queries. {data.missing_queries().capitalize()}. "
             f"{unsaid} with 'zero', 'drop' or 'raise' says what is done with them, without this warning."
         )
-
-
-def _warn_of_strangers(data: RankingData) -> None:
-    """Warn if no document that was retrieved is judged, in more than one query: their ids may be of other kinds."""
-    retrieved, judged = data.y_score > -np.inf, ~np.isnan(data.y_true)
-    if (retrieved & judged).any() or len(np.unique(data.qid.code[retrieved])) < 2 or not judged.any():
-        return
-    of_run, of_judgements = (data.doc_id[rows][:1].tolist()[0] for rows in (retrieved, judged))
-    warn_caller(
-        "No document of the run is judged, so that all are not relevant. Ids of documents must be the same in both. "
-        f"Got ids such as {echo(of_run)} in the run and {echo(of_judgements)} in the judgements."
-    )

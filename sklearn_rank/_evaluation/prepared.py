@@ -119,7 +119,7 @@ class PreparedMetrics:
     def _look(self, queries: Queries, y_score: MatrixLike) -> None:
         """Look for signs of scores; `prepare` looked at the labels."""
         if self._door is not None and (queries.facts.scores_are_whole or type(y_score) is not np.ndarray):
-            look(self._door, queries, self._specs, compute, kinds="scores arguments names", y_score=y_score)
+            look(self._door, queries, self._specs, compute, kinds="scores retrieved arguments names", y_score=y_score)
 
     def __repr__(self) -> str:
         """Metrics and the number of queries."""

@@ -399,8 +399,8 @@ class Evaluation(TableReport, Saveable):
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
-        """Number of queries with equal scores on both sides of the cutoff; anywhere, without a cutoff."""
-        data = self._data
+        """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
+        data = self._unchanged_data()
         return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 
     @property
@@ -412,6 +412,12 @@ class Evaluation(TableReport, Saveable):
                 "Call evaluate again."
             )
         return self._source
+
+    def _unchanged_data(self) -> RankedData:
+        """The data, if they were kept and are what they were."""
+        computed = [values for values in self._metrics.values() if isinstance(values, PerQuery)]
+        self._data.check_unchanged([values for values in computed if values.spec.metric.is_built_in])
+        return self._data
 
     def _specs(self) -> dict[str, MetricSpec]:
         """Metrics that can be computed again."""
@@ -431,6 +437,11 @@ class Evaluation(TableReport, Saveable):
             documents that are not relevant have a gain. The table leaves out pointwise errors, metrics of subtopics,
             and metrics that define equal scores themselves, such as `kendall` and `set_f`.
 
+        Raises
+        ------
+        ValueError
+            If the data were not kept, or the scores were changed since.
+
         Examples
         --------
         The relevant document is tied with another one, so it may stand first or second:
@@ -444,10 +455,10 @@ class Evaluation(TableReport, Saveable):
         P@1      0.5000   0.0000   1.0000      1
         P@2      0.5000   0.5000   0.5000      0
         """
-        means, specs, rows = self.mean(), self._specs(), []
+        means, specs, rows, data = self.mean(), self._specs(), [], self._unchanged_data()
         for name, n_tied in self.n_tied.items():
             if specs[name].metric.takes("ties", "worst"):
-                extremes = self._data.means_with_ties(specs[name], ("worst", "best"), self.weight)
+                extremes = data.means_with_ties(specs[name], ("worst", "best"), self.weight)
                 rows.append((labelled(name), means[name], *extremes, n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
@@ -553,7 +564,7 @@ class Evaluation(TableReport, Saveable):
             None if self.clusters is None else len({*self.clusters.tolist()}),
             {name: test.n_segments for name, test in tests.items()},
             Table(("metric", *MACRO_COLUMNS), tuple((labelled(name), *row) for name, (_, row) in both.items())),
-            note_of_skew([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
+            note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
         )
 
     def _segments_differ(
@@ -619,11 +630,13 @@ class Evaluation(TableReport, Saveable):
         -------
         Table
             Metric, mean, interval (empty where there is none) and number of undefined queries. A note names metrics
-            whose interval may not keep its level, because values are skewed and queries are few.
+            whose interval may not keep its level, because values are skewed and queries are few, and those whose
+            interval has no width, because every query has the same value.
         """
         intervals = interval_cells(self, confidence_level)
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
-        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note_of_skew(self._skewed()))
+        note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
+        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         means = self.mean()
@@ -717,11 +730,19 @@ def known_metric(result: Evaluation, metric: object) -> str:
     return str(metric)
 
 
-def note_of_skew(metrics: Sequence[str]) -> str:
-    """Note under the intervals of metrics where some may not keep their level."""
-    from sklearn_rank.stats._intervals import skew_note  # loads scipy.stats
+def note_of_intervals(skewed: Sequence[str], constant: Sequence[str] = ()) -> str:
+    """Note under the intervals of metrics: which may not keep their level, and which have no width."""
+    from sklearn_rank.stats._intervals import skew_note, width_note  # loads scipy.stats
 
-    return skew_note([display_name(metric) for metric in metrics]) if metrics else ""
+    notes = [
+        note([*map(display_name, names)]) for note, names in ((skew_note, skewed), (width_note, constant)) if names
+    ]
+    return " ".join(notes)
+
+
+def has_no_width(low: float | None, high: float | None) -> bool:
+    """Whether an interval is a point."""
+    return low is not None and low == high
 
 
 def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:

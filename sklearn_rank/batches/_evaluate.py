@@ -13,7 +13,7 @@ from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._signs.doors import BATCHES
-from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.evidence import Evidence, odd_ids
 from sklearn_rank._signs.rows import look_at_evidence
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.arguments import named_arguments
@@ -104,8 +104,9 @@ def evaluate_batches(
         for part in parts:
             results.append(part.evaluation)
             evidence = evidence.joined(part.evidence)
+    # Until here a query is known by its number.
+    numbers, ids = [result.qid for result in results], validator.seen.ids()
+    evidence = evidence._replace(odd_ids=odd_ids(ids))
     look_at_evidence(BATCHES, [evidence], specs, compute, name=names.y_score)
     report(BATCHES, validator.batches.signs())
-    # Until here a query is known by its number.
-    numbers = [result.qid for result in results]
-    return join_parts(results, numbers, validator.seen.ids(), validator.weight)
+    return join_parts(results, numbers, ids, validator.weight)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Keys, hashed, number_together, sort_by_number
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
+from sklearn_rank._signs.evidence import STAND_INS
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Index
@@ -94,6 +95,13 @@ class Text:
     def strings(self, rows: Iterable[int]) -> list[str]:
         """The given strings."""
         return [s.decode("utf-8", ERRORS) for s in self.encoded(rows)]
+
+    def odd(self) -> frozenset[Any]:
+        """Strings that may stand for missing ones, as `odd_ids` has them."""
+        size = np.diff(self.end, prepend=0)
+        rows = np.flatnonzero((size >= min(map(len, STAND_INS))) & (size <= max(map(len, STAND_INS))))
+        rows = rows[np.isin(self.data[self.end[rows] - size[rows]], [*map(ord, {text[0] for text in STAND_INS})])]
+        return STAND_INS.intersection(self.strings(rows))
 
     @classmethod
     def of(cls, strings: list[str]) -> Text:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
+from sklearn_rank._signs.evidence import LOWEST_INT, STAND_INS, odd_ids
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
@@ -54,13 +55,29 @@ class ListedDocuments:
     @cached_property
     def has_tuples(self) -> bool:
         """Whether an id is a tuple."""
-        return any(issubclass(kind, tuple) for kind in {*map(type, chain.from_iterable(self.lists))})
+        return any(issubclass(kind, tuple) for kind in self.types)
+
+    @cached_property
+    def types(self) -> set[type]:
+        """Types of the documents."""
+        return {*map(type, chain.from_iterable(self.lists))}
 
     @cached_property
     def _array(self) -> NDArray[Any]:
         array = np.empty(len(self), dtype=object)
         array[:] = [*chain.from_iterable(self.lists)]
         return array
+
+    def odd(self) -> frozenset[Any]:
+        """Documents that may stand for missing ones, as `odd_ids` has them."""
+        odd: set[Any] = set()
+        if any(issubclass(kind, str) for kind in self.types):
+            odd |= {text for text in STAND_INS if any(text in listed for listed in self.lists)}
+        if not all(issubclass(kind, str) for kind in self.types):
+            if any(one in listed for listed in self.lists for one in (-1, LOWEST_INT)):
+                numbers = [one for one in chain.from_iterable(self.lists) if isinstance(one, Real)]
+                odd |= odd_ids(np.array(numbers, dtype=np.float64))
+        return frozenset(odd)
 
     def query_of(self, row: int) -> int:
         """Number of the query of a row."""
@@ -99,8 +116,22 @@ def entries_of(
         lists.append(documents)
         values.append(of_documents)
     names, listed = ids_of([*mapping]), ListedDocuments(lists)
+    _refuse_unfit_documents(names, listed, kind)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
     return _entries(names, listed, numbers), n_excluded
+
+
+def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
+    """Refuse ids of documents that are missing, or may be others than they were."""
+    if not may_be_missing(documents.types):
+        return
+    for query, listed in zip(names.tolist(), documents.lists, strict=True):
+        if any(map(is_missing, listed)):
+            raise ValueError(
+                "Every document needs an id, so leave missing ones out. "
+                f"Got {echo(next(filter(is_missing, listed)))} for query {echo(query)} of the {kind}."
+            )
+    refuse_rounded_ids(np.asarray(documents))
 
 
 def both_entries(
@@ -146,8 +177,41 @@ def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: 
         )
 
 
+def two_types(
+    run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]
+) -> tuple[Any, Any] | None:
+    """A text and a number among documents of one side, where the other side lacks one, or has it as the other type.
+
+    `of_run` and `of_judged` are the queries of the lists.
+    """
+    for one, other in ((run, judged), (judged, run)):
+        kinds, others = ({*map(_kind_of_type, side.types)} for side in (one, other))
+        if not {"number", "str"} <= kinds or not others:
+            continue
+        if {"number", "str"} <= others and not _are_alike_as_text(run, judged, of_run, of_judged):
+            continue
+        first = {_kind(document): document for document in chain.from_iterable(one.lists)}
+        return first["str"], first["number"]
+    return None
+
+
+def _are_alike_as_text(run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]) -> bool:
+    """Whether a document of the run is judged under another type."""
+    of_query = dict(zip(of_judged, judged.lists, strict=False))
+    for query, documents in zip(of_run, run.lists, strict=False):
+        known = {*of_query.get(query, ())}
+        texts = {*map(str, known)}
+        if any(document not in known and str(document) in texts for document in documents):
+            return True
+    return False
+
+
 def _kind(document: Any) -> str:
-    return "number" if isinstance(document, Real) else type(document).__name__.removesuffix("_")
+    return _kind_of_type(type(document))
+
+
+def _kind_of_type(kind: type) -> str:
+    return "number" if issubclass(kind, Real) else kind.__name__.removesuffix("_")
 
 
 def _without_empty(judged: Entries, run: Entries) -> Entries:
@@ -179,6 +243,7 @@ def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
             raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
     listed = {query: _as_list(query, out, "documents to exclude") for query, out in exclude.items()}
+    _refuse_unfit_documents(ids_of([*listed]), ListedDocuments([*listed.values()]), "documents to exclude")
     try:
         return {query: frozenset(out) for query, out in listed.items()}
     except TypeError as error:
@@ -275,8 +340,8 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     documents = _as_list(query, given, kind)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
         return _of_pairs(query, documents)
-    documents = _distinct(query, documents, kind, duplicates)
-    return documents, repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+    distinct = _distinct(query, documents, kind, duplicates)
+    return distinct, repeat(1, len(distinct)) if kind == "judgements" else range(len(distinct), 0, -1)
 
 
 def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:
@@ -320,7 +385,7 @@ def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
     return _distinct(query, documents, "run", "raise"), scores
 
 
-def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> list[Any]:
+def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> Collection[Any]:
     """The documents of a list, each once."""
     try:
         distinct = dict.fromkeys(documents)
@@ -343,11 +408,11 @@ def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> l
             "A document must be in a list once, or it is counted twice; duplicates='first' takes its first place. "
             f"Got document {echo(again)} {documents.count(again)} times for query {echo(query)} of the {kind}."
         )
-    return [*distinct]
+    return distinct
 
 
 def _is_fraction(document: Any) -> bool:
-    return isinstance(document, float) and not document.is_integer()
+    return isinstance(document, float) and document == document and not document.is_integer()
 
 
 def _is_hashable(document: Any) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._signs.doors import READ_RUN
 from sklearn_rank._signs.runs import contradicts, rank_with_fraction
@@ -256,7 +256,7 @@ def write_trec_run(
         raise TypeError(f"tag must be a str, the name of the run. Got {echo(tag)} instead.")
     n_rows_of(doc_id, "doc_id")
     named = ids_of(doc_id, NO_DOCUMENT)
-    refuse_missing_ids(named, NO_DOCUMENT)
+    refuse_unfit_ids(named, NO_DOCUMENT)
     documents = _writable(named.tolist(), "doc_id")
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank._engine.columns import check_features, names_of, one_column
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
@@ -117,7 +117,7 @@ def _ids_in(column: Any, what: str) -> NDArray[Any]:
     # A column of an array of objects may hold numbers alone.
     is_of_objects = isinstance(column, np.ndarray) and column.dtype == object
     ids = ids_of(column.tolist() if is_of_objects else column, missing)
-    refuse_missing_ids(ids, missing)
+    refuse_unfit_ids(ids, missing)
     return ids
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Origin, Queries
 from sklearn_rank._engine.sparse import as_queries, cut_rows
 from sklearn_rank._engine.values import PerQuery
@@ -318,7 +318,7 @@ def _check_items(items: Any) -> NDArray[Any]:
         raise ValueError(f"items must be a list of ids, one for each item. Got shape {ids.shape}.")
     if not len(ids):
         raise ValueError("items must hold at least one item. Got none.")
-    refuse_missing_ids(ids, MISSING_ITEM)
+    refuse_unfit_ids(ids, MISSING_ITEM)
     known, number = numbered(ids, "items")
     if len(known) < len(ids):
         twice = known[np.argmax(np.bincount(number) > 1)]
