@@ -30,7 +30,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "dcg": LINEAR,
         "ndcg": LINEAR,
         "map": {"precision_at": "threshold"},  # average_precision_score; the alias "lrap" is the label ranking one
-        "coverage": {"ties": "worst"},
+        "coverage_error": {"ties": "worst"},
         "auc": {"tied_curve": "straight", "replace_undefined_by": float("nan")},
         "ranking_loss": {"ties": "worst"},
     },
@@ -92,7 +92,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "": NEGATIVE_IS_PADDING,
         "precision": AS_LONG_AS_THE_LIST,
         "p_ia": AS_LONG_AS_THE_LIST,
-        "arp": {"average": "micro"},
+        "relevance_position": {"average": "micro"},
         "opa": POOLED_PAIRS_TIES_WRONG,
     },
     "rax": {"": INPUT_ORDER, "precision": AS_LONG_AS_THE_LIST, "opa": {"ties": "worst"}},

@@ -45,7 +45,7 @@ ELSEWHERE = {
     "auroc": "auc",
     "avg_prec": "map",
     "avg_precision": "map",
-    "average_relevance_position": "arp",
+    "average_relevance_position": "relevance_position",
     "cumulative_gain": "cg",
     "discounted_cumulative_gain": "dcg",
     "expected_reciprocal_rank": "err",

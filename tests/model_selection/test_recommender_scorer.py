@@ -574,7 +574,7 @@ def test_names():
     two = make_recommender_scorer({"a": "mrr", "b": "neg_arp"}, items={1, 2}, exclude={1: [2]})
     assert "exclude=..." in repr(two)
     model = InteractionRecommender(Fixed([[3, 2, 1]] * 3)).fit(ROWS)
-    values = make_recommender_scorer("arp", items=range(3))(model, frame([(0, 1), (1, 2)]))
+    values = make_recommender_scorer("relevance_position", items=range(3))(model, frame([(0, 1), (1, 2)]))
     assert values < 0, "errors are negative"
 
 
