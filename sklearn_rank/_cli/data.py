@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._cli.output import tell
-from sklearn_rank._entry_points.runs import tie_order_of
+from sklearn_rank._entry_points.runs import refuse_lost_places, tie_order_of
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
@@ -44,6 +44,7 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
     metrics = _metrics(options, names)
+    refuse_lost_places(options.duplicates, metrics)
     by_id = options.table and tie_order_of(metrics) == "trec_eval"
     of_runs: dict[str, Evaluation] = {}
     with signs_of_systems(COMMAND) as seen:

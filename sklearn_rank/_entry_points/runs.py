@@ -122,6 +122,7 @@ def evaluate_run(
     """
     specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
     tie_order = tie_order_of(specs) if tie_order is None else tie_order
+    refuse_lost_places(duplicates, specs)
     weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)
     clusters = _mapping_by_query("clusters", clusters)
     with collected_signs() as seen:
@@ -160,6 +161,22 @@ def tie_order_of(specs: Mapping[str, MetricSpec]) -> str:
             f"or evaluate them apart. Got {', '.join(names)}."
         )
     return "trec_eval" if asked & BY_DOCUMENT_ID else "input"
+
+
+def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None:
+    """Refuse to keep the places of documents that a metric leaves out.
+
+    Raises
+    ------
+    ValueError
+        If a metric leaves out what nobody judged.
+    """
+    name = next((name for name, spec in specs.items() if spec["unjudged"] == "drop"), None)
+    if duplicates == "nonrelevant" and name is not None:
+        raise ValueError(
+            "duplicates='nonrelevant' keeps places as those of documents that nobody judged, and unjudged='drop' "
+            f"leaves these out; duplicates='first' is the same. Got both for {echo(name)}."
+        )
 
 
 def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:

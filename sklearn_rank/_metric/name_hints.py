@@ -13,6 +13,7 @@ LONGEST_HINTED = 80
 LEAST_LONG = 6
 """Letters of a name from which one letter more, less or another is a slip; 'rmsle' and 'idcg' are other measures."""
 _WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _POOLED = re.compile(r"(?P<how>micro|macro)_(?P<name>\w+)|(?P<first>\w+)_(?P<last>micro|macro)")
 
 ELSEWHERE = {
@@ -82,7 +83,10 @@ def hint_for_name(name: str, text: str) -> str:
     if len(text) > LONGEST_HINTED:
         return ""
     known = {alias: alias for entry in [*REGISTRY.values()] for alias in (entry.name, *entry.aliases)} | ELSEWHERE
-    match = None if name in known else _WRITTEN.fullmatch(text.strip().lower()) or _WRITTEN.fullmatch(name)
+    written = _WORDS.sub("_", text).strip().lower()
+    if name not in written:  # words were written in one, as in MeanReciprocalRank@10
+        name = re.split(r"[^\w-]", written, maxsplit=1)[0]
+    match = None if name in known else _WRITTEN.fullmatch(written) or _WRITTEN.fullmatch(name)
     bare = match["name"] if match is not None else name
     other = OTHER.get(name) or OTHER.get(bare) or hint_for_their_name(text).strip()
     if other:

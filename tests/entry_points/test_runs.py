@@ -169,6 +169,12 @@ def test_duplicates_in_all_forms(form, as_entries):
         assert out.per_query["map"] == pytest.approx([1 / 2 if duplicates == "first" else 1 / 3, 1 / 2])
 
 
+def test_places_that_are_kept_are_not_left_out():
+    for keywords in ({"unjudged": "drop"}, {"metrics": "map(unjudged=drop)"}):
+        with pytest.raises(ValueError, match="and unjudged='drop' leaves these out"):
+            evaluate_run({"q": ["y"]}, LISTED, duplicates="nonrelevant", **keywords)
+
+
 def test_duplicates_among_judgements_are_one():
     table = pd.DataFrame({"qid": 1, "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
     for duplicates in ("first", "nonrelevant"):
