@@ -159,7 +159,7 @@ NOT_HERE: dict[str, str] = {
     r"(?:all_)?prefs(?:_.*)?|qrels_jg|.*_avgjg(?:[._].*)?": "needs preferences or judgements of several people, which "
     "labels of documents are not",
     r"runid|relstring(?:[._].*)?": "is a word, not a number",
-    r"n?dcg\..*|n?dcg_.*=.*": "takes a gain for each level that is listed, as in 'ndcg.1=3,2=9.5'",
+    r"n?dcg\..*|n?dcg_\d.*=.*": "takes a gain for each level that is listed, as in 'ndcg.1=3,2=9.5'",
     r"rbp[._].*": "takes one parameter, as in 'rbp.p=0.8'; gains are given as rbp(gain=linear, max_grade=3)",
 }
 """Measures of trec_eval that have no name here, and why."""

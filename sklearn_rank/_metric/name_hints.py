@@ -30,6 +30,8 @@ ELSEWHERE = {
     "expected_reciprocal_rank": "err",
     "exp_dcg": "dcg",
     "exp_ndcg": "ndcg",
+    "kendall_tau_a": "kendall(variant=a)",
+    "kendall_tau_b": "kendall",
     "kendalltau": "kendall",
     "label_ranking_average_precision": "lrap",
     "mean_absolute": "mae",
@@ -42,10 +44,13 @@ ELSEWHERE = {
     "prec": "precision",
     "rank_biased_overlap": "rbo",
     "rank_biased_precision": "rbp",
+    "recip_rank": "mrr",
     "roc_auc": "auc",
     "rocauc": "auc",
     "root_mean_squared": "rmse",
     "spearmanr": "spearman",
+    "tau_a": "kendall(variant=a)",
+    "tau_b": "kendall",
     "top_k_accuracy": "hit",
 }
 """Names that metrics have elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
@@ -56,6 +61,7 @@ MEAN_RANK = (
 AREA = "'map(convention=sklearn)' is the area under the steps of precision and recall, query by query."
 OTHER = {
     "accuracy": "'hit@1' is whether the first document is relevant, 'auc' the share of pairs in the right order.",
+    "arhr": "'mrr' reads the first relevant document of a query, 'dcg(gain=binary, discount=reciprocal)' all of them.",
     "arp": "'relevance_position' is the average relevance position; the average popularity of what is recommended is "
     "'acg(denominator=min_k_n)@10' of popularity as labels.",
     "aupr": AREA,
@@ -76,16 +82,19 @@ OTHER = {
     "wmap": "'wap' is weighted average precision, of graded labels; sample_weight= weighs the queries of 'map'.",
 }
 """Names that have no metric of their own, or several meanings, and what to write."""
+ENDS_IN_DIGITS = {"r2", "map50", "map75"}
+"""Names of other measures that end as with a cutoff."""
 
 
 def hint_for_name(name: str, text: str) -> str:
     """Hint for a name that no metric has, the name of the metric that a text asks for; "" if there is none."""
-    if len(text) > LONGEST_HINTED:
+    if len(text) > LONGEST_HINTED or name in ENDS_IN_DIGITS:
         return ""
     known = {alias: alias for entry in [*REGISTRY.values()] for alias in (entry.name, *entry.aliases)} | ELSEWHERE
     written = _WORDS.sub("_", text).strip().lower()
     if name not in written:  # words were written in one, as in MeanReciprocalRank@10
         name = re.split(r"[^\w-]", written, maxsplit=1)[0]
+    written, name = (part if name in known else part.replace("-", "_") for part in (written, name))
     match = None if name in known else _WRITTEN.fullmatch(written) or _WRITTEN.fullmatch(name)
     bare = match["name"] if match is not None else name
     other = OTHER.get(name) or OTHER.get(bare) or hint_for_their_name(text).strip()
@@ -96,13 +105,19 @@ def hint_for_name(name: str, text: str) -> str:
     if bare == "f" and match is not None and match["digits"]:  # beta, not a cutoff
         nearest = [f"f{match['digits']}{text[len(name) :].strip()}"]
     elif bare in known:
-        nearest = [known[bare] + at]
+        nearest = [known[bare] + at * REGISTRY[_metric_of(known[bare])].has_cutoff]
     elif pooled := _POOLED.fullmatch(name):
         entry = known.get(pooled["name"] or pooled["first"])
         nearest = [f"{entry}(average={pooled['how'] or pooled['last']}){at}"] if entry else []
     else:
-        nearest = [known[one] + at for one in known if _is_slip(bare, one)]
+        nearest = [known[one] + at for one in sorted(known.keys() - ELSEWHERE) if _is_slip(bare, one)]
     return f" Did you mean {' or '.join(map(repr, dict.fromkeys(nearest)))}?" if nearest else ""
+
+
+def _metric_of(known: str) -> str:
+    """Name of the metric that a name or an alias belongs to."""
+    alias = known.partition("(")[0]
+    return next((entry.name for entry in [*REGISTRY.values()] if alias in entry.aliases), alias)
 
 
 def hint_for_their_name(text: str) -> str:

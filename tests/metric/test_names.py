@@ -85,6 +85,12 @@ def test_what_is_echoed():
         ("MeanReciprocalRank@10", "mean_reciprocal_rank@10"),
         ("PrecisionAtK", "precision@10"),
         ("NormalizedDCG@5", "ndcg@5"),
+        ("RecipRank@5", "mrr@5"),
+        ("f1-score", "f1"),
+        ("ndcg-10", "ndcg@10"),
+        ("roc_auc@10", "auc"),
+        ("tau_a", "kendall(variant=a)"),
+        ("ndcg_score(k=10)", "ndcg"),
         ("kendal", "kendall"),
         ("neg_mean_squared_error", "mse"),
         ("label_ranking_average_precision_score", "lrap"),
@@ -102,7 +108,7 @@ def test_names_of_elsewhere(name, ours):
 
 
 NO_HINT = (
-    "mape rmsle msle ndpm mpr xauc serendipity novelty gini em map_at_r f_precision infndcg tau_ap kendall_tau_a mmr"
+    "mape rmsle msle ndpm mpr xauc serendipity novelty gini em map_at_r f_precision infndcg tau_ap r2 map50 mmr"
 ).split()
 """Measures that are not ours, however near their names are."""
 
