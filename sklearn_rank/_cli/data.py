@@ -68,7 +68,7 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     own = own_measure if options.convention == "trec_eval" else lambda name: None
-    # Documents that nobody judged come from a join, and from places of duplicates that are kept.
+    # A join has unjudged documents, and so have places of duplicates that are kept.
     lacks_labels = options.table is None or options.duplicates == "nonrelevant"
     return {name: _with_keywords(own(name) or name, given, lacks_labels=lacks_labels) for name in names}
 

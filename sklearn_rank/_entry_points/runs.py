@@ -73,8 +73,8 @@ def evaluate_run(
     missing_from_qrels : {"zero", "drop", "raise"}, default=None
         Queries of the run without judgements, in the same way. None: "drop", with a warning that counts them.
     tie_order : {"input", "trec_eval"}, default=None
-        Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or by falling document id.
-        None: by document id with ``convention="trec_eval"`` and ``convention="ir_measures"``, else that of the run.
+        Order of documents of equal score, which ``ties="stable"`` reads: as in the run, or by falling document id.
+        None: by document id with ``convention="trec_eval"`` and ``convention="ir_measures"``, else as in the run.
     unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
         Documents of the run that are not judged: not relevant, left out, or refused. Metrics that are made for
         incomplete judgements, such as bpref, read them in their own way, and so does a metric that says it in its name.
@@ -169,13 +169,13 @@ def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None
     Raises
     ------
     ValueError
-        If a metric leaves out what nobody judged.
+        If a metric leaves out unjudged documents.
     """
     name = next((name for name, spec in specs.items() if spec["unjudged"] == "drop"), None)
     if duplicates == "nonrelevant" and name is not None:
         raise ValueError(
-            "duplicates='nonrelevant' keeps places as those of documents that nobody judged, and unjudged='drop' "
-            f"leaves these out; duplicates='first' is the same. Got both for {echo(name)}."
+            "duplicates='nonrelevant' keeps places as unjudged documents, and unjudged='drop' leaves these out; "
+            f"duplicates='first' is the same. Got both for {echo(name)}."
         )
 
 

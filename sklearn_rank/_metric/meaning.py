@@ -1,8 +1,8 @@
 """Meaning of keywords and functions, as text that is equal where they mean the same: functions by their code.
 
 Text is the same in every process: functions of modules are named, others are hashed with all that they read. Names and
-identities alone would not do: two lambdas have one name, workers and saved results other objects of one function, and
-lines of source are shared by lambdas and say nothing of what a closure holds.
+identities would not do: two lambdas have one name, workers and saved results have other objects of one function, and
+source does not show the values that a closure holds.
 """
 
 from __future__ import annotations

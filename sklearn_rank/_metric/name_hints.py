@@ -11,7 +11,7 @@ from sklearn_rank._utils.echo import echo
 LONGEST_HINTED = 80
 """Characters of a name that is worth a hint."""
 LEAST_LONG = 6
-"""Letters of a name from which one letter more, less or another is a slip; 'rmsle' and 'idcg' are other measures."""
+"""Letters that a name needs for one letter more, less or another to be a slip: 'rmsle' is not 'rmse'."""
 _WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _POOLED = re.compile(r"(?P<how>micro|macro)_(?P<name>\w+)|(?P<first>\w+)_(?P<last>micro|macro)")

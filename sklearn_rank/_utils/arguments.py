@@ -38,7 +38,7 @@ KEYWORD_HINTS = {
     "leave padding out before: rows[rows['mask']].": ("mask",),
     "evaluate_run and scorers of recommenders have exclude=; of queries by documents mask= is False for what to leave "
     "out, as in mask=train == 0.": ("exclude", "seen", "filter_already_liked_items"),
-    "unjudged='drop' leaves out what nobody judged.": ("judged_only",),
+    "unjudged='drop' leaves out unjudged documents.": ("judged_only",),
     "Comparisons draw the same each time; splitters, confidence_interval, stats.compare and stats.compare_all have "
     "random_state=.": ("random_state", "seed"),
     "RankingEvaluator and evaluate_retrieval have progress=; of batches tqdm(batches) shows a bar.": (

@@ -37,8 +37,8 @@ def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords
     ------
     ValueError, TypeError
         If a metric or keyword is unknown or has a bad value, or a name has a colon. In training: if the data have no
-        queries; if it trains on several workers, of which each sees some of the queries; or if called by one of its
-        models for scikit-learn.
+        queries; if it trains on several workers, each with some of the queries; or if called by one of its models for
+        scikit-learn.
 
     Notes
     -----
@@ -71,7 +71,7 @@ def xgboost_early_stopping(
     Parameters
     ----------
     metric : str, metric function, callable, dict of str to one of them, or what `xgboost_metric` returned
-        The metric to stop by, one of those of ``custom_metric=``, as it was given there.
+        The metric to stop by, which ``custom_metric=`` computes.
     rounds : int
         Rounds without a better value after which training stops.
     data_name : str or None, default=None
@@ -81,7 +81,7 @@ def xgboost_early_stopping(
     min_delta : float, default=0.0
         Least difference that counts as better.
     **keywords
-        Keywords of the metric, as `xgboost_metric` was given them.
+        Keywords of the metric, the same as of `xgboost_metric`.
 
     Returns
     -------

@@ -151,8 +151,7 @@ def join(
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
-        keep its other places as those of documents that nobody judged. Files and tables are read with a `duplicates` of
-        their own.
+        keep its other places, as unjudged documents. Readers of files and tables have a `duplicates` of their own.
     exclude : mapping of query to documents, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
         in neither are not looked at, as long as one is.

@@ -45,7 +45,7 @@ def read_table(
         Column of documents, if they matter.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document of `doc_id` that is in a query twice: refuse it; take its row of the highest score; or keep its other
-        rows as those of documents that nobody judged.
+        rows, too, as unjudged documents.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def read_entries(
         Column of documents.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a query twice: refuse it; keep its row of the highest value; or, of a run, keep its other
-        rows as those of documents that nobody judged.
+        rows, too, as unjudged documents.
 
     Returns
     -------

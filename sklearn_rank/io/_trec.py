@@ -47,8 +47,8 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
     ----------
     path : str, path or binary file
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines as
-        those of documents that nobody judged.
+        A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines,
+        too, as unjudged documents.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them.
 
@@ -85,8 +85,8 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
 def read_trec_qrels(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
-    As `read_trec_run` reads a run; the iteration is not used. Of a document that is in a query twice the line of the
-    highest relevance counts, unless ``duplicates="raise"``.
+    As `read_trec_run` reads a run; the iteration is not used. If a document is in a query twice, its line of the highest
+    relevance counts, unless ``duplicates="raise"``.
 
     Returns
     -------
