@@ -85,7 +85,7 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
 def read_trec_qrels(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
-    As `read_trec_run` reads a run; the iteration is not used. If a document is in a query twice, the line of its highest
+    As `read_trec_run` reads a run; the iteration is not used. If a document is in a query twice, its line of highest
     relevance counts, unless ``duplicates="raise"``.
 
     Returns
