@@ -458,8 +458,8 @@ ORACLES = {
     "s_recall": subtopic_recall,
     "nrbp": nrbp,
     "auc": auc,
-    "arp": average_relevance_position,
-    "coverage": coverage,
+    "relevance_position": average_relevance_position,
+    "coverage_error": coverage,
     "opa": pairwise_accuracy,
     "ranking_loss": ranking_loss,
 }

@@ -145,7 +145,7 @@ DENOMINATORS = {
     "auc": _n_pairs,
     "ranking_loss": _n_pairs,
     "opa": lambda r, m, k, **own: sum(a != b for i, a in enumerate(r) for b in r[:i]),
-    "arp": lambda r, m, k, **own: fsum(r),
+    "relevance_position": lambda r, m, k, **own: fsum(r),
     "mse": lambda r, m, k, **own: len(r),
     "rmse": lambda r, m, k, **own: len(r),
     "mae": lambda r, m, k, **own: len(r),

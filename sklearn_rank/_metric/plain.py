@@ -34,7 +34,7 @@ OF_LISTS = {
     "ndcg_score": "ndcg",
     "label_ranking_average_precision_score": "lrap",
     "label_ranking_loss": "ranking_loss",
-    "coverage_error": "coverage",
+    "coverage_error": "coverage_error",
 }
 """Names here of functions of scikit-learn that take a matrix, a row a query, and so not one query."""
 

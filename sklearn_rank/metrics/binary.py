@@ -57,9 +57,11 @@ BETA = real(
     bounds=(0, 1),
     aliases={
         "ap": {},
+        "avep": {},
         "average_precision": {},
         "mean_average_precision": {},
         "gm_map": {"average": "geometric"},
+        "gmap": {"average": "geometric"},
         "lrap": {"precision_at": "threshold", "replace_undefined_by": 1},
     },
     undefined_when=NO_RELEVANT,
@@ -163,7 +165,7 @@ def mrr_score(r: Ranked) -> Curve:
 @metric(
     "precision",
     bounds=(0, 1),
-    aliases=("p",),
+    aliases=("p", "pre"),
     supports_micro=True,
     binary=at_first_rank,
     parameter_constraints={
@@ -213,7 +215,7 @@ def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str 
 @metric(
     "recall",
     bounds=(0, 1),
-    aliases={"r": {}, "capped_recall": {"denominator": "min_k_relevant"}},
+    aliases={"r": {}} | dict.fromkeys(("capped_recall", "recall_cap", "r_cap"), {"denominator": "min_k_relevant"}),
     supports_micro=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
@@ -260,7 +262,7 @@ def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
 @metric(
     "f",
     bounds=(0, 1),
-    aliases={"f1": {"beta": 1}, "f2": {"beta": 2}, "fbeta": {}},
+    aliases={"f1": {"beta": 1}, "f2": {"beta": 2}, "fbeta": {}, "f_score": {}, "f_measure": {}},
     supports_micro=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
@@ -293,7 +295,7 @@ def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
 @metric(
     "hit",
     bounds=(0, 1),
-    aliases=("hit_rate", "success", "hr", "hits", "hit_ratio"),
+    aliases=("hit_rate", "hitrate", "success", "hr", "hits", "hit_ratio"),
     binary=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,

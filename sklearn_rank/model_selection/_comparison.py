@@ -120,6 +120,7 @@ class Comparison(TableReport, Saveable):
         """Values query by query: of each model, each metric."""
         return {model: result.per_query for model, result in self.results.items()}
 
+    @named_arguments
     def significance(self, metric: str) -> Any:
         """Tests of each model against the baseline over queries, corrected for their number.
 
