@@ -247,9 +247,13 @@ def _theirs(text: str) -> str:
     return reason and f" trec_eval's {text.strip()} {reason}."
 
 
+WORDS = {"none": None, "true": True, "false": False}
+"""Words that are values of Python."""
+
+
 def _literal(value: str, text: str) -> int | float | str | None:
-    if value.lower() == "none":
-        return None
+    if value.lower() in WORDS:
+        return WORDS[value.lower()]
     for convert in (int, float):
         try:
             return convert(value)
@@ -367,7 +371,7 @@ def direction_of(name: str, *, argument: str) -> bool:
         If such a name ends like that of an error; `argument` is the way to say which way is better.
     """
     try:
-        return cached_spec(name).metric.greater_is_better
+        return cached_spec(name).greater_is_better
     except (TypeError, ValueError):
         if must_say(name):
             raise ValueError(

@@ -88,7 +88,7 @@ class LightGBMMetric(TrainingMetric):
         self._refuse_other_judges()
         prepared = self._seen.metrics_of(label, label, group, weight, check=lambda: _refuse_torn(second))
         values = self._values(prepared, scores_of(predictions))
-        results = [(n, v, self._specs[n].metric.greater_is_better) for n, v in values.items()]
+        results = [(n, v, self._specs[n].greater_is_better) for n, v in values.items()]
         return results[0] if len(results) == 1 else results
 
     def _refuse_other_judges(self) -> None:
@@ -125,7 +125,7 @@ class LightGBMMetric(TrainingMetric):
     def _refuse_tuner(self, tuner: Any) -> None:
         """Refuse a tuner of Optuna that minimizes while higher is better."""
         minimizes = hasattr(tuner, "higher_is_better") and not tuner.higher_is_better()
-        if minimizes and any(spec.metric.greater_is_better for spec in self._specs.values()):
+        if minimizes and any(spec.greater_is_better for spec in self._specs.values()):
             raise ValueError(
                 "Optuna's LightGBMTuner minimizes each metric but 'ndcg', 'map', 'auc', 'auc_mu' and "
                 f"'average_precision', so it would keep the parameters that are worst by {self.__name__}: use "

@@ -112,7 +112,7 @@ class XGBoostMetric(TrainingMetric):
 
     def _refuse_wrong_way(self) -> None:
         """Refuse a callback that stops early by one of these metrics and takes its worst value for its best."""
-        shown = {_shown(name): spec.metric.greater_is_better for name, spec in self._specs.items()}
+        shown = {_shown(name): spec.greater_is_better for name, spec in self._specs.items()}
         for callback in _stopping_callbacks(sys._getframe(2)):
             name = callback.metric_name or [*shown][-1]
             if name not in shown:
