@@ -37,7 +37,7 @@ from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
 from sklearn_rank._metric.notation import display_name, labelled
-from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._metric.spec import MetricSpec, is_adjusted
 from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
@@ -409,10 +409,6 @@ class Evaluation(TableReport, Saveable):
                 "evaluate, or pass chance=True to the function that makes the result, which keeps their values."
             )
         return self._source.references(self._metrics, self._specs())
-
-    def with_references(self) -> Self:
-        """The same result, which keeps and prints chance and best."""
-        return replace(self, _kept=self._references)
 
     def chance(self) -> Self:
         """Values that a random order would have: the exact expectation of each metric over all orders.
@@ -826,7 +822,8 @@ class Evaluation(TableReport, Saveable):
 
     def _title(self) -> str:
         clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"
-        return f"Evaluation of {len(self.qid)} queries{clusters}"
+        adjusted = ", adjusted for chance" if all(map(is_adjusted, self.meaning.values())) else ""
+        return f"Evaluation of {len(self.qid)} queries{clusters}{adjusted}"
 
     def _tables(self) -> list[Table]:
         known = {kind: self._reference_means(kind) for kind in ("chance", "best") if self._kept is not None}
@@ -845,6 +842,11 @@ class Evaluation(TableReport, Saveable):
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:
     """Numerators and denominators of each metric of a result that was computed here, from which parts are joined."""
     return cast("dict[str, PerQuery]", result._metrics)
+
+
+def with_chance(result: Evaluation) -> Evaluation:
+    """The same result, which keeps and prints chance and best."""
+    return replace(result, _kept=result._references)
 
 
 def _is_binary(values: PerQuery | GivenValues) -> bool:

@@ -44,6 +44,9 @@ ORDERS: dict[str, dict[str, Any]] = {
 MOST_TRIED = 1000
 """Documents of the longest list that a formula is tried on."""
 
+ADJUSTED = " adjusted for chance"
+"""End of the meaning of such values."""
+
 PLAIN = (int, float, str, bool, type(None))
 """Keyword types that compare by value and can be cache keys."""
 
@@ -367,7 +370,12 @@ class MetricSpec:
 
 def adjusted_meaning(meaning: str) -> str:
     """Meaning of values that are adjusted for chance."""
-    return f"{meaning} adjusted for chance"
+    return f"{meaning}{ADJUSTED}"
+
+
+def is_adjusted(meaning: str) -> bool:
+    """Whether values of a meaning are adjusted for chance."""
+    return meaning.endswith(ADJUSTED)
 
 
 def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:
