@@ -9,14 +9,14 @@ import numpy as np
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.spec import MetricSpec
 
-ROUNDING = 1e-12
+SUM_ROUNDING = 1e-12
 """Share of the larger value by which the same sum in another order may differ."""
 
 
 def adjusted_mean(mean: float, chance: float, best: float) -> float:
     """A mean adjusted by those of both orders; nan where both are equal."""
     gap = best - chance
-    return (mean - chance) / gap if abs(gap) > ROUNDING * max(abs(best), abs(chance)) else math.nan
+    return (mean - chance) / gap if abs(gap) > SUM_ROUNDING * max(abs(best), abs(chance)) else math.nan
 
 
 def adjusted_values(spec: MetricSpec, by_score: PerQuery, chance: PerQuery, best: PerQuery) -> PerQuery:
@@ -27,7 +27,7 @@ def adjusted_values(spec: MetricSpec, by_score: PerQuery, chance: PerQuery, best
     value, luck, most = (x.values() for x in (by_score, chance, best))
     gap = most - luck
     better = gap if spec.metric.greater_is_better else -gap
-    undefined = by_score.undefined | ~(better > ROUNDING * np.maximum(np.abs(most), np.abs(luck)))
+    undefined = by_score.undefined | ~(better > SUM_ROUNDING * np.maximum(np.abs(most), np.abs(luck)))
     otherwise = spec["replace_undefined_by"]
     values = np.full_like(value, 0.0 if math.isnan(otherwise) else otherwise)
     np.divide(value - luck, gap, out=values, where=~undefined)

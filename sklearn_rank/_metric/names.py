@@ -247,13 +247,13 @@ def _theirs(text: str) -> str:
     return reason and f" trec_eval's {text.strip()} {reason}."
 
 
-WORDS = {"none": None, "true": True, "false": False}
+LITERALS = {"none": None, "true": True, "false": False}
 """Words that are values of Python."""
 
 
 def _literal(value: str, text: str) -> int | float | str | None:
-    if value.lower() in WORDS:
-        return WORDS[value.lower()]
+    if value.lower() in LITERALS:
+        return LITERALS[value.lower()]
     for convert in (int, float):
         try:
             return convert(value)

@@ -165,7 +165,7 @@ def check_rank_metrics(ranks, n_candidates, expected):
 
 
 def test_adjusted_ranks_of_pykeen():
-    """Values of PyKEEN 1.11.1: AdjustedArithmeticMeanRank, its index, AdjustedHitsAtK, AdjustedInverseHarmonicMeanRank."""
+    """PyKEEN 1.11.1: adjusted arithmetic mean rank, its index, adjusted hits and inverse harmonic mean rank."""
     expected = {
         "expected_mean_rank": 14.75, "amr": 0.5423728813559322, "amri": 0.49090909090909096,
         "expected_hits_at_3": 0.15900932143192203, "adjusted_hits_at_3": 0.009105148760724074,
