@@ -456,6 +456,25 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
         of_queries["clusters"] = KINDS
     if words.get("attributes"):
         of_queries |= {f"attribute{i}": KINDS for i in range(len(names(words, "attributes")))}
-    for name, (shape, kinds) in (shapes | {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}).items():
+    shapes |= {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}
+    if "references" in words:
+        shapes |= _shapes_of_references(words, n_queries)
+    for name, (shape, kinds) in shapes.items():
         arrays.check(name, shape, kinds)
     return metrics
+
+
+def _shapes_of_references(words: Any, n_queries: int) -> dict[str, tuple[tuple[int, ...], str]]:
+    """Check the description of values in other orders, and return shapes and kinds of their arrays."""
+    shapes: dict[str, tuple[tuple[int, ...], str]] = {}
+    known, references = {metric["name"] for metric in words["metrics"]}, part(words, "references", dict)
+    for kind in ("chance", "best", "adjusted"):
+        means = part(references, kind, dict)
+        if not {*means} <= known:
+            raise ValueError(f"{kind} must be of the metrics")
+        for name in means:
+            part(means, name, int, float)
+        if means:
+            shape = len(means), n_queries
+            shapes |= {f"{kind}_values": (shape, "f"), f"{kind}_undefined": (shape, "b")}
+    return shapes
