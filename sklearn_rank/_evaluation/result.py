@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -478,7 +478,13 @@ class Evaluation(TableReport, Saveable):
         """
         return self._reference("best")
 
-    def adjusted(self, *, average: str = "macro") -> Any:
+    @overload
+    def adjusted(self, *, average: Literal["macro"] = "macro") -> Self: ...
+
+    @overload
+    def adjusted(self, *, average: Literal["micro"]) -> dict[str, float]: ...
+
+    def adjusted(self, *, average: str = "macro") -> Self | dict[str, float]:
         """Values between chance and best: ``(value - chance) / (best - chance)`` for each query.
 
         0 is luck, 1 is the best order of the documents that were retrieved, below 0 is worse than luck, without a

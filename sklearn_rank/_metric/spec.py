@@ -244,6 +244,11 @@ class MetricSpec:
         """Deepest cutoff."""
         return int(self.cutoffs[-1])
 
+    @property
+    def depth_of_rows(self) -> int:
+        """Depth to which documents must have a row: that of all ranked ones, where they are put in another order."""
+        return NO_CUTOFF if self.has_other_order else self.depth
+
     @cached_property
     def curve_index(self) -> NDArray[np.int64]:
         """Where each cutoff that was asked for stands among `cutoffs`; 0-d for a single one."""
@@ -277,7 +282,7 @@ class MetricSpec:
         zero_counts = self["min_relevance"] <= 0 or (
             "gain" in entry.formula_params and not isinstance(self["gain"], str)
         )
-        return reads_all or zero_counts or self["unjudged"] == "drop" or self.has_other_order
+        return reads_all or zero_counts or self["unjudged"] == "drop"
 
     def read(self, queries: Queries) -> Queries:
         """Queries with negative labels read as the keyword says."""

@@ -427,6 +427,10 @@ class Saveable(ABC):
         return load(path, cls.__name__, cls._from_saved)
 
 
+Shapes = dict[str, tuple[tuple[int, ...], str]]
+"""Shape and kinds of arrays, by name."""
+
+
 def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
     """Check that the parts of a saved evaluation fit together, and return its metrics.
 
@@ -449,7 +453,7 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
     n_queries = len(arrays["qid"])
     if len({*arrays["qid"].tolist()}) < max(n_queries, 1):
         raise ValueError("queries must be distinct")
-    shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
+    shapes: Shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
     kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     if "clusters" in arrays:
@@ -464,9 +468,9 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
     return metrics
 
 
-def _shapes_of_references(words: Any, n_queries: int) -> dict[str, tuple[tuple[int, ...], str]]:
+def _shapes_of_references(words: Any, n_queries: int) -> Shapes:
     """Check the description of values in other orders, and return shapes and kinds of their arrays."""
-    shapes: dict[str, tuple[tuple[int, ...], str]] = {}
+    shapes: Shapes = {}
     known, references = {metric["name"] for metric in words["metrics"]}, part(words, "references", dict)
     for kind in ("chance", "best", "adjusted"):
         means = part(references, kind, dict)
