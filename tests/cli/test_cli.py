@@ -79,20 +79,7 @@ def test_formats_say_the_same(files, cli, per_query):
 
 
 def test_chance(files, cli):
-    words = (
-        "evaluate",
-        "qrels",
-        "run",
-        "-m",
-        "map",
-        "-m",
-        "infap",
-        "--ties",
-        "best",
-        "--chance",
-        "--save",
-        "saved.npz",
-    )
+    words = "evaluate qrels run -m map -m infap --ties best --chance --save saved.npz".split()
     means = {"score": 1 / 3, "random": (3 / 8 + 3 / 4) / 3, "best": 1 / 2}
     rows = [line.split() for line in cli(*words)[0].splitlines()]
     assert rows[0] == ["run", "order", "MAP", "infAP"]
