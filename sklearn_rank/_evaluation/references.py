@@ -1,4 +1,4 @@
-"""Chance and best of the metrics of a result, by which a value is read: computed from the data, or kept beside it."""
+"""Chance and best of the metrics of a result: computed from its data, or kept with it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def why_without(spec: MetricSpec, order: str) -> str:
 
 
 def refuse_without(kind: str, specs: Mapping[str, MetricSpec]) -> NoReturn:
-    """Say why none of some metrics has a value in a random order, in the best one, or adjusted by both."""
+    """Say for each metric why it has no value in a random order, in the best one, or adjusted by both."""
     orders = {"chance": ["random"], "best": ["best"], "adjusted": [*ORDERS]}[kind]
     reasons = []
     for name, spec in specs.items():

@@ -419,7 +419,7 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         Evaluation
-            Values per query, which are saved, compared and drawn as those of a system. Metrics without a closed form
+            Values per query, to be saved, compared and drawn like a system's. Metrics without a closed form
             for tied documents (infAP, interpolated precision, AP over the relevant documents retrieved) are left out,
             and so are those that read scores or say themselves what equal scores are worth: pointwise errors, set
             metrics, rank correlations and plain functions.
@@ -457,13 +457,13 @@ class Evaluation(TableReport, Saveable):
         Returns
         -------
         Evaluation
-            Values per query, of the metrics that `chance` has, without those that read subtopics, for which no order is
-            known to be best.
+            Values per query of the metrics that `chance` has, without metrics of subtopics: their best order is not
+            known.
 
         Raises
         ------
         ValueError
-            As `chance` does.
+            If `chance` raises.
 
         See Also
         --------
@@ -495,20 +495,19 @@ class Evaluation(TableReport, Saveable):
         Parameters
         ----------
         average : {"macro", "micro"}, default="macro"
-            The mean over queries of what each is worth; or the ratio of the means, in which a query counts by how much
-            it leaves to be gained. Of mean ranks (`arp`), hit rates and `mrr`, the latter are the adjusted mean rank
-            index and its like of knowledge graphs.
+            The mean over queries; or the ratio of the means, where a query that leaves more to be gained counts more.
+            The ratio for `arp`, `hit` and `mrr` is the adjusted mean rank index and its like for knowledge graphs.
 
         Returns
         -------
         Evaluation, or dict of str to float with ``average="micro"``
-            An `Evaluation` with the same names, equal to that of `evaluate` with ``adjusted=True``. Or a number for
-            each metric, of which there are no tests; nan where the best mean is that of chance.
+            The same as from `evaluate` with ``adjusted=True``. Or a number for each metric, without tests; nan where
+            best and chance have one mean.
 
         Raises
         ------
         ValueError
-            As `best` does; or if `average` is none of these.
+            If `best` raises, or `average` has another value.
 
         References
         ----------

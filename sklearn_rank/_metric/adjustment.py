@@ -1,4 +1,4 @@
-"""Values adjusted for chance, from those by score, in a random order and in the best one."""
+"""Values adjusted for chance, from values by score, in a random order and in the best one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.spec import MetricSpec
 
 SUM_ROUNDING = 1e-12
-"""Share of the larger value by which the same sum in another order may differ."""
+"""Largest difference between sums of the same numbers in two orders, relative to the larger sum."""
 
 
 def adjusted_mean(mean: float, chance: float, best: float) -> float:
-    """A mean adjusted by those of both orders; nan where both are equal."""
+    """A mean adjusted by the means of both orders; nan where both are equal."""
     gap = best - chance
     return (mean - chance) / gap if abs(gap) > SUM_ROUNDING * max(abs(best), abs(chance)) else math.nan
 

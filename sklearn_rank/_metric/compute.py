@@ -189,7 +189,7 @@ class BoundMetrics:
 
 
 class MetricsInOrders:
-    """Bound metrics, some of which are in another order than that of the scores, or adjusted for chance."""
+    """Bound metrics with some in another order than by score, or adjusted for chance."""
 
     def __init__(self, specs: Sequence[MetricSpec], by_score: BoundMetrics, tied: BoundMetrics) -> None:
         self.specs, self._by_score, self._tied = specs, by_score, tied
@@ -197,7 +197,7 @@ class MetricsInOrders:
 
     @classmethod
     def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float = 0) -> MetricsInOrders:
-        """Metrics bound to queries, as `BoundMetrics.of` binds them."""
+        """Metrics bound to queries; for `most_kept` see `BoundMetrics.of`."""
         by_score = [spec.by_score for spec in specs if spec.order is None]
         orders = [[spec.order] if spec.order else [*ORDERS] if spec["adjusted"] else [] for spec in specs]
         tied = [spec.in_order(order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]

@@ -118,7 +118,7 @@ class MetricSpec:
             )
         if self["average"] == "geometric":
             raise ValueError(
-                "Values that are adjusted for chance have no geometric mean, as they can be negative. "
+                "Values that are adjusted for chance have no geometric mean, because they can be negative. "
                 "Got adjusted=True and average='geometric'."
             )
 
@@ -135,7 +135,7 @@ class MetricSpec:
 
     @property
     def has_other_order(self) -> bool:
-        """Whether it takes another order than that of the scores to compute it."""
+        """Whether its value takes another order than the order by score."""
         return self.order is not None or self["adjusted"]
 
     @property
@@ -246,7 +246,7 @@ class MetricSpec:
 
     @property
     def depth_of_rows(self) -> int:
-        """Depth to which documents must have a row: that of all ranked ones, where they are put in another order."""
+        """Depth to which documents must have a row: the whole list, where documents are put in another order."""
         return NO_CUTOFF if self.has_other_order else self.depth
 
     @cached_property
