@@ -101,7 +101,7 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     @property
     def without_best(self) -> str:
         """Why the best order is not known; "" if it is the order by label."""
-        return "reads several labels of a document, which have no order that is known to be best" if self.subtopics else ""
+        return "reads several labels of a document, whose best order is not known" if self.subtopics else ""
 
     def rule(self, name: str) -> Constraint | None:
         """Rule for a keyword; None for one that a formula's author left free."""
