@@ -44,6 +44,8 @@ def parser() -> argparse.ArgumentParser:
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
     _add_data(sub, METRICS_BY_DEFAULT)
     sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
+    sub.add_argument("--chance", action="store_true",
+                     help="also the means of a random order and of the best one of the same documents")  # fmt: skip
     sub.add_argument("--save", metavar="FILE", help="save the result of one run, too, such as for the gate")
     _add_format(sub)
 

@@ -35,6 +35,10 @@ Curve = Array | tuple[Array, Array]
 """Result of a formula: the value, or a numerator and a denominator, per query and cutoff."""
 
 
+class NoClosedForm(ValueError):
+    """The expectation of a formula over the orders of tied documents is not known."""
+
+
 class Pairs(NamedTuple):
     """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
 
@@ -255,7 +259,7 @@ class Ranked:
     def refuse_ties(self, what: str) -> None:
         """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""
         if self.tied:
-            raise ValueError(
+            raise NoClosedForm(
                 f"{what} has no closed form for tied documents: use ties='stable', 'worst' or 'best'. "
                 "Got ties='average' and equal scores."
             )
@@ -263,7 +267,7 @@ class Ranked:
     def _refuse_ties_at_the_cutoff(self, what: str) -> None:
         """Raise ValueError if a list goes on below the cutoff, which it does only to the end of a tie block."""
         if self._order.goes_on_below(self._cutoffs[-1]):
-            raise ValueError(
+            raise NoClosedForm(
                 f"{what} has no expectation over documents tied across the cutoff: use ties='stable', or whole lists "
                 "(has_cutoff=False of a formula, no k of a function). Got ties='average' and equal scores."
             )

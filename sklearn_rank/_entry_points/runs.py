@@ -45,6 +45,7 @@ def evaluate_run(
     negative: str = "unjudged",
     tie_order: str | None = None,
     float32: bool = False,
+    chance: bool = False,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -139,7 +140,7 @@ def evaluate_run(
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
-        kinds=kinds,
+        kinds=kinds, chance=chance,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.sparse import check_sparse
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
@@ -48,6 +48,7 @@ def evaluate(
     clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None,
     mask: ArrayLike | None = None,
+    chance: bool = False,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -83,6 +84,9 @@ def evaluate(
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
         True where there is a document: padding of queries to the same length is False, and what stands there in other
         arrays is not read. Every query has a document.
+    chance : bool, default=False
+        Whether to compute what a random order and the best one would have, too: the result prints both, and keeps them
+        when it is saved. See `Evaluation.chance`.
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib. The result is the same to the last bit.
     **keywords
@@ -118,11 +122,20 @@ def evaluate(
     metric     mean   undefined
     MRR      0.7500           0
     P@1      0.5000           0
+
+    With what luck would have, and the best order:
+
+    >>> evaluate(
+    ...     [0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr", chance=True
+    ... )
+    Evaluation of 2 queries
+    metric     mean   chance     best   undefined
+    MRR      0.7500   0.7500   1.0000           0
     """
     specs = parse_metrics(metrics, **keywords)
     return evaluate_rows(
         EVALUATE, y_true, y_score, specs, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters,
-        tie_break=tie_break, mask=mask, n_jobs=n_jobs,
+        tie_break=tie_break, mask=mask, n_jobs=n_jobs, chance=chance,
     )  # fmt: skip
 
 
@@ -130,7 +143,7 @@ def evaluate_rows(
     door: Door, y_true: MatrixLike, y_score: MatrixLike, specs: Mapping[str, MetricSpec], *,
     qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None, by: AttributesLike = None,
     clusters: ClustersLike = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
-    n_jobs: int | None = None, name: Any = None, kinds: str = "",
+    n_jobs: int | None = None, name: Any = None, kinds: str = "", chance: bool = False,
 ) -> Evaluation:  # fmt: skip
     """Metrics of rows that come in by a door, in an `Evaluation`.
 
@@ -148,13 +161,14 @@ def evaluate_rows(
         batches, weight = check_sparse(y_true, y_score, **data)
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
-        return evaluate_queries(batches, specs, ids, weight, n_jobs, properties, door=door)
+        result = evaluate_queries(batches, specs, ids, weight, n_jobs, properties, door=door)
+        return with_chance(result) if chance else result
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
     if name is not None or not is_plain(queries, specs.values(), y_true, y_score):
         look(door, queries, specs, compute, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
-    return result
+    return with_chance(result) if chance else result
 
 
 def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, MetricSpec]) -> None:

@@ -13,7 +13,7 @@ from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._evaluation.source import RankedData
-from sklearn_rank._metric.compute import BoundMetrics, compute
+from sklearn_rank._metric.compute import bound_metrics, compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._signs.rows import look
 from sklearn_rank._signs.sign import Door
@@ -52,7 +52,7 @@ class PreparedMetrics:
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, before anything else is known of them."""
-        self._bound = BoundMetrics.of(self._queries, [*self._specs.values()], most_kept=math.inf)
+        self._bound = bound_metrics(self._queries, [*self._specs.values()], most_kept=math.inf)
 
     @property
     def names(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from zlib import crc32
@@ -14,6 +14,7 @@ from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of
 from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries
 from sklearn_rank._engine.ranking import tied_across
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
@@ -77,6 +78,12 @@ class RankedData:
     def n_tied(self, spec: MetricSpec) -> int:
         """Number of queries with equal scores on both sides of the cutoff."""
         return int(tied_across(self.queries, spec, self.n_jobs).sum())
+
+    def references(self, values: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> References:
+        """Values of metrics in other orders of the documents that have a rank, beside those by score."""
+        in_orders = specs_in_orders(specs)
+        computed = iter(compute(self.queries, [s for of in in_orders.values() for s in of.values()], self.n_jobs))
+        return References.of(values, {o: {name: next(computed) for name in of} for o, of in in_orders.items()})
 
     def means_with_ties(self, spec: MetricSpec, policies: tuple[str, ...], weight: Array | None) -> list[float]:
         """Mean of a metric under each of some policies for ties."""

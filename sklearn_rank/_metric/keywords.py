@@ -157,6 +157,17 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
     System whose choice of the other keywords to follow, where they are not given.""",
         ),
     ),
+    "adjusted": (
+        False,
+        Constraint(
+            "True or False",
+            lambda v: isinstance(v, (bool, np.bool_)),
+            """adjusted : bool, default=False
+    Whether to adjust values for chance, ``(value - chance) / (best - chance)`` for each query: 0 is luck, 1 is the best
+    order, below 0 is worse than luck; higher is better, also of an error. Not defined for a query where the best order
+    is no better than chance. See `Evaluation.adjusted`.""",
+        ),
+    ),
     "average": (
         "macro",
         one_of(

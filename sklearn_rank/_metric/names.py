@@ -192,9 +192,13 @@ def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     )
 
 
+LITERALS = {"none": None, "true": True, "false": False}
+"""Words that are values of Python."""
+
+
 def _literal(value: str, text: str) -> int | float | str | None:
-    if value.lower() == "none":
-        return None
+    if value.lower() in LITERALS:
+        return LITERALS[value.lower()]
     for convert in (int, float):
         try:
             return convert(value)
@@ -312,7 +316,7 @@ def direction_of(name: str, *, argument: str) -> bool:
         If a name of the user's own looks like an error's name; `argument` is how to say which way is better.
     """
     try:
-        return cached_spec(name).metric.greater_is_better
+        return cached_spec(name).greater_is_better
     except (TypeError, ValueError):
         if must_say(name):
             raise ValueError(

@@ -46,6 +46,9 @@ class PlainMetric(Metric):
         """Pickle by what it is made of."""
         return plain_metric, (self.function, self.greater_is_better, self.has_cutoff)
 
+    without_chance = "is a function that is called on one order of the documents"
+    """Why no random order gives it a value."""
+
     @property
     def meaning(self) -> str:
         """Meaning as text."""

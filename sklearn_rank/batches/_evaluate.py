@@ -10,6 +10,7 @@ from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adja
 from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._chunks.columns import iterate_batches
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
+from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._signs.doors import BATCHES
@@ -31,6 +32,7 @@ def evaluate_batches(
     assume_grouped: bool = False,
     memory_limit: int = 2**28,
     folder: Any = None,
+    chance: bool = False,
     n_jobs: int | None = None,
     **columns: Any,
 ) -> Evaluation:
@@ -88,19 +90,20 @@ def evaluate_batches(
         raise ValueError(
             f"The 'memory_limit' parameter must be a number of bytes, an int >= 1. Got {echo(memory_limit)}."
         )
+    asked = with_references(specs) if chance else specs
     validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
     stream = iterate_batches(data, names)
     results, evidence = list[Evaluation](), Evidence()
     with ExitStack() as stack:
         if assume_grouped:
             grouped = adjacent_queries(validator.validate(stream))
-            parts = evaluate_parts(grouped, BatchRows.queries, specs, n_jobs, names.y_score)
+            parts = evaluate_parts(grouped, BatchRows.queries, asked, n_jobs, names.y_score)
         else:
             rows = validator.validate_scattered(stream)
             scattered = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
             # The traceback of an error would hold the file on disk.
             stack.enter_context(closing(scattered))
-            parts = evaluate_parts(scattered, Part.queries, specs, n_jobs, names.y_score)
+            parts = evaluate_parts(scattered, Part.queries, asked, n_jobs, names.y_score)
         for part in parts:
             results.append(part.evaluation)
             evidence = evidence.joined(part.evidence)

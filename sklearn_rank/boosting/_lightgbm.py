@@ -86,7 +86,7 @@ class LightGBMMetric(TrainingMetric):
             )
         prepared = self._seen.metrics_of(label, label, group, weight, check=lambda: _refuse_torn(second))
         values = self._values(prepared, scores_of(predictions))
-        results = [(n, v, self._specs[n].metric.greater_is_better) for n, v in values.items()]
+        results = [(n, v, self._specs[n].greater_is_better) for n, v in values.items()]
         return results[0] if len(results) == 1 else results
 
 

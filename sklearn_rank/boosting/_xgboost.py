@@ -112,7 +112,7 @@ def xgboost_early_stopping(
     ((name, spec),) = metric._specs.items()
     callback = import_optional("xgboost.callback", extra="rankers", purpose="Early stopping of XGBoost")
     return callback.EarlyStopping(
-        rounds=rounds, metric_name=_shown(name), maximize=spec.metric.greater_is_better, data_name=data_name,
+        rounds=rounds, metric_name=_shown(name), maximize=spec.greater_is_better, data_name=data_name,
         save_best=save_best, min_delta=min_delta,
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ import sklearn_rank
 from sklearn_rank import evaluate, get_metric_names
 from sklearn_rank._cli import arguments, main, output
 from sklearn_rank._utils.table import cell
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
 
@@ -75,6 +76,18 @@ def test_formats_say_the_same(files, cli, per_query):
     assert len(rows) == (6 if per_query else 2)
     assert cli(*words, "--format", "markdown")[0].startswith("| run |")
     assert cli(*words, "--format", "latex")[0].startswith(r"\begin{tabular}{l")
+
+
+def test_chance(files, cli):
+    words = "evaluate qrels run -m map -m infap --ties best --chance --save saved.npz".split()
+    means = {"score": 1 / 3, "random": (3 / 8 + 3 / 4) / 3, "best": 1 / 2}
+    rows = [line.split() for line in cli(*words)[0].splitlines()]
+    assert rows[0] == ["run", "order", "MAP", "infAP"]
+    assert [row[:3] for row in rows[1:]] == [["run", order, f"{mean:.4f}"] for order, mean in means.items()]
+    found = json.loads(cli(*words, "--format", "json")[0])["run"]
+    assert {order: values["map"] for order, values in found.items()} == pytest.approx(means)
+    assert "infap" not in found["random"]
+    assert Evaluation.load("saved.npz").chance().mean() == pytest.approx({"map": means["random"]})
 
 
 def test_missing_queries(files, cli):

@@ -41,6 +41,7 @@ NUMBERS = {
 }
 CHOICES = {  # not drawn: a label that is a probability, and means of queries
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
+    "adjusted": [False],
     "negative": ["keep", "unjudged"],
     "no_relevant": ["zero", "undefined"],
     "precision_at": ["rank", "threshold"],
