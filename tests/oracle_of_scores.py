@@ -59,13 +59,15 @@ def spearman(label, score, **_):
     return ratio(sum(u * v for u, v in zip(a, b, strict=True)), sqrt(spread))
 
 
-def precision_at_thresholds(label, score, k=None, *, denominator="relevant", min_relevance=1, **_):
+def precision_at_thresholds(label, score, k=None, *, denominator="relevant", ranks="all", min_relevance=1, **_):
     """Average precision where tied documents are found together; documents not retrieved have the score -inf.
 
     A relevant document counts as often as it stands in the first k ranks, over all orders of tied ones.
     """
     n_relevant, ranked = hits(label, None, min_relevance), [s for s in score if s > -inf]
     k_or_all, total = k or len(ranked), 0.0
+    if ranks == "relevant":
+        k_or_all = min(k_or_all, n_relevant)
     for s in sorted(set(ranked), reverse=True):
         above, found = (chosen_labels(label, score, t) for t in (s, nextafter(s, -inf)))
         size, relevant = len(found) - len(above), hits(found, None, min_relevance)

@@ -211,6 +211,13 @@ OWN: dict[str, Constraint] = {
     Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
     ranks 1, 2, ...; or a function of an array of ranks.""",
     ),
+    "no_relevant": one_of(
+        "zero",
+        "undefined",
+        doc="""no_relevant : {"zero", "undefined"}, default="<default>"
+    What a query without a relevant document is: a list like others, or one on which the metric is not defined, so that
+    `replace_undefined_by` says what it counts, as for recall.""",
+    ),
     "stop": one_of(
         "exp2",
         "label",

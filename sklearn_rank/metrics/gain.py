@@ -10,7 +10,7 @@ from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import is_word, real
-from sklearn_rank.metrics.binary import LARGE, PER_RANK, at_first_rank, divisor_per_rank
+from sklearn_rank.metrics.binary import LARGE, PER_RANK, at_first_rank, divisor_per_rank, over_relevant
 
 __all__ = [
     "acg_score",
@@ -26,7 +26,7 @@ INF = float("inf")
 
 
 @metric("cg", bounds=(-INF, INF))
-def cg_score(r: Ranked) -> Curve:
+def cg_score(r: Ranked, *, no_relevant: str = "zero") -> Curve:
     """Cumulated gain: the sum of the labels down to rank k.
 
     ``CG@k = sum of r_i over i <= k``. The order inside the first k ranks does not count. Negative labels are taken
@@ -44,11 +44,11 @@ def cg_score(r: Ranked) -> Curve:
     >>> cg_score([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], qid=[0] * 6)
     11.0
     """
-    return r.cumsum(r.label)
+    return over_relevant(r, r.cumsum(r.label), no_relevant)
 
 
 @metric("acg", bounds=(-INF, INF), parameter_constraints={"denominator": PER_RANK})
-def acg_score(r: Ranked, *, denominator: str = "k") -> Curve:
+def acg_score(r: Ranked, *, denominator: str = "k", no_relevant: str = "zero") -> Curve:
     """Average cumulated gain: the mean label of the first k ranks.
 
     ``ACG@k = CG@k / k``, by default also where the list is shorter than k. Negative labels are taken as they are.
@@ -65,7 +65,7 @@ def acg_score(r: Ranked, *, denominator: str = "k") -> Curve:
     >>> acg_score([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], qid=[0] * 6, k=4)
     2.0
     """
-    return r.cumsum(r.label), divisor_per_rank(r, denominator)
+    return over_relevant(r, (r.cumsum(r.label), divisor_per_rank(r, denominator)), no_relevant)
 
 
 @metric("pwa", bounds=(-INF, INF), aliases=("position_weighted_average",))
@@ -93,7 +93,9 @@ def position_weighted_average_score(r: Ranked) -> Curve:
 
 
 @metric("dcg", bounds=(-INF, INF))
-def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Curve:
+def dcg_score(
+    r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2, no_relevant: str = "zero"
+) -> Curve:
     """Discounted cumulated gain: gains, each worth less the deeper its document stands.
 
     ``DCG@k = sum of g(r_i) d(i) over i <= k``, by default with ``g(r) = 2**r - 1`` and ``d(i) = 1 / log2(1 + i)``.
@@ -120,7 +122,7 @@ def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: fl
     >>> round(dcg_score(y_true, y_score, qid=qid, gain="linear", discount="jarvelin"), 3)
     8.097
     """
-    return r.cumsum(by_label=gain, by_rank=discount)
+    return over_relevant(r, r.cumsum(by_label=gain, by_rank=discount), no_relevant)
 
 
 @metric(

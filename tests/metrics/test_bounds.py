@@ -43,6 +43,7 @@ CHOICES = {  # not drawn: a label that is a probability, and means of queries
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "negative": ["keep", "unjudged"],
     "no_relevant": ["zero", "undefined"],
+    "ranks": ["all", "relevant"],
     "precision_at": ["rank", "threshold"],
     "rounding": ["up", "nearest", "cut"],
     "stop": ["exp2"],

@@ -40,6 +40,7 @@ OWN = {
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "precision_at": ["threshold"],
     "no_relevant": ["undefined"],
+    "ranks": ["relevant"],
     "recall": [0, 0.3, 0.35, 0.55, 0.7, 1, "11pt"],
     "rounding": ["nearest", "cut"],
     "beta": [2, 0.5, 3],
