@@ -83,7 +83,7 @@ def discount_of(rank, discount, base):
         return discount[rank - 1]
     if discount == "jarvelin":
         return 1.0 if rank < base else log2(base) / log2(rank)
-    return {"log2": 1 / log2(1 + rank), "reciprocal": 1 / rank}[discount]
+    return {"log2": 1 / log2(1 + rank), "reciprocal": 1 / rank, "flat": 1.0}[discount]
 
 
 def hits(ranked, k, min_relevance):
@@ -139,6 +139,15 @@ def dcg(ranked, missing, k, *, gain="exp2", discount="log2", base=2, min_relevan
 def ndcg(ranked, missing, k, **keywords):
     ideal = sorted([*ranked, *missing], reverse=True)
     return ratio(dcg(ranked, missing, k, **keywords), dcg(ideal, [], k, **keywords))
+
+
+def all_gains(ranked, missing, *, gain="linear", min_relevance=1, **_):
+    return fsum(gain_of(y, gain, min_relevance) for y in [*ranked, *missing])
+
+
+def snips(ranked, missing, k, *, gain="linear", discount="flat", **keywords):
+    found = dcg(ranked, missing, k, gain=gain, discount=discount, **keywords)
+    return ratio(found, all_gains(ranked, missing, gain=gain, **keywords))
 
 
 def weighted_average_precision(ranked, missing, k, *, min_relevance=1, **_):
@@ -448,6 +457,7 @@ ORACLES = {
     "pwa": position_weighted_average,
     "dcg": dcg,
     "ndcg": ndcg,
+    "snips": snips,
     "q": q_measure,
     "wap": weighted_average_precision,
     "map": average_precision,

@@ -6,7 +6,7 @@ Labels and scores are those of all documents of a query, -inf for those not retr
 from itertools import pairwise
 from math import fsum, inf, nextafter, sqrt
 
-from oracle import hits, length, ratio
+from oracle import all_gains, dcg, hits, length, ratio
 
 
 def mean_squared_error(label, score, **_):
@@ -142,6 +142,8 @@ DENOMINATORS = {
     "precision": _per_rank,
     "recall": _capped,
     "f": lambda r, m, k, *, beta=1, **own: beta**2 * _n_relevant(r, m, k, **own) + length(r, k),
+    "ndcg": lambda r, m, k, **own: dcg(sorted([*r, *m], reverse=True), [], k, **own),
+    "snips": lambda r, m, k, **own: all_gains(r, m, **own),
     "fallout": lambda r, m, k, **own: _n_others(r, m, **own),
     "judged": lambda r, m, k, **own: max(len(r[:k]), 1),
     "auc": _n_pairs,
