@@ -122,24 +122,6 @@ def both_entries(
     return of_run, _without_empty(judged, of_run), (n_run, n_judged)
 
 
-def run_entries(run: Any, *, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None) -> Entries:
-    """Entries of a run that is matched with no judgements."""
-    if isinstance(run, Entries) and exclude is None:
-        return run
-    out = {} if exclude is None else _sets(exclude)
-    entries, n_excluded = entries_of(run, "run", duplicates=duplicates, exclude=out)
-    if out and not n_excluded:
-        _refuse_idle(out, entries, entries)
-    return entries
-
-
-def judged_entries(judgements: Any) -> Entries:
-    """Entries of judgements that are matched with no run."""
-    if isinstance(judgements, Entries):
-        return judgements
-    return entries_of(judgements, "judgements", duplicates="raise", exclude={})[0]
-
-
 def match_listed(run: Entries, qrels: Entries) -> Index:
     """Row of the judgements that matches each row of the run, or -1; documents are listed in both."""
     judged = zip(qrels.qid.names.tolist(), qrels.doc_id.lists, qrels.doc_id.ends.tolist(), strict=False)
@@ -184,6 +166,24 @@ def _without_empty(judged: Entries, run: Entries) -> Entries:
 def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> Entries:
     code = np.repeat(np.arange(len(names), dtype=np.uint32), np.diff(documents.ends))
     return Entries(QueryIds(code, names), documents, value)
+
+
+def run_entries(run: Any, *, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None) -> Entries:
+    """Entries of a run that is matched with no judgements."""
+    if isinstance(run, Entries) and exclude is None:
+        return run
+    out = {} if exclude is None else _sets(exclude)
+    entries, n_excluded = entries_of(run, "run", duplicates=duplicates, exclude=out)
+    if out and not n_excluded:
+        _refuse_idle(out, entries, entries)
+    return entries
+
+
+def judged_entries(judgements: Any) -> Entries:
+    """Entries of judgements that are matched with no run."""
+    if isinstance(judgements, Entries):
+        return judgements
+    return entries_of(judgements, "judgements", duplicates="raise", exclude={})[0]
 
 
 # --- what is left out ----------------------------------------------------------------------------------------

@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_rank._utils.constraints import COUNT, DUPLICATES
+from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries
 from sklearn_rank.io._mappings import RunLike, run_entries
 from sklearn_rank.model_selection._interactions import IdIndex, check_items
+
+IN_A_LIST_AGAIN = one_of("raise", "first", doc="")
+"""What is done with an item that is in a list twice: it is shown once."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str,
         If an item of the run is not one of all items, or a keyword is not what it must be.
     """
     COUNT.check("k", k, caller)
-    DUPLICATES.check("duplicates", duplicates, caller)
+    IN_A_LIST_AGAIN.check("duplicates", duplicates, caller)
     ids = check_items(items)
     entries = run_entries(run, duplicates=duplicates, exclude=exclude)
     item = _places(entries, ids, caller)
