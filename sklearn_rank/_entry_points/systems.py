@@ -107,7 +107,7 @@ def compare_systems(
         What to do about one object under two names.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
-        `evaluate_run`.
+        `evaluate_run`, and with matrices `exclude`, as `evaluate` has it.
 
     Returns
     -------
@@ -306,6 +306,9 @@ def _of_arrays(
     y_true: Any, y_score: Mapping[str, Any], metrics: MetricsLike, keywords: Mapping[str, Any], **about_rows: Any
 ) -> Systems:
     """Systems with an array of scores each."""
+    if "exclude" in keywords:
+        about_rows["exclude"] = keywords["exclude"]
+        keywords = {name: value for name, value in keywords.items() if name != "exclude"}
     specs = parse_metrics(metrics, **keywords)
     results = evaluate_systems(y_true, y_score, specs=specs, **about_rows)
     if any(map(issparse, y_score.values())):

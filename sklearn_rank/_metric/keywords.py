@@ -202,6 +202,7 @@ SUBTOPICS = {
 }
 """Keywords of `SHARED` that mean something else where labels have subtopics."""
 
+DISCOUNTS = ("log2", "jarvelin", "reciprocal", "flat")
 OWN: dict[str, Constraint] = {
     "alpha": real(
         "a number between 0 and 1",
@@ -217,11 +218,18 @@ OWN: dict[str, Constraint] = {
     function of an array of labels. It must not fall as the label rises.""",
     ),
     "discount": Constraint(
-        "'log2', 'jarvelin', 'reciprocal', an array of finite weights by rank, or a callable",
-        lambda v: callable(v) or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v)),
-        """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"
-    Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
+        "'log2', 'jarvelin', 'reciprocal', 'flat', an array of finite weights by rank, or a callable",
+        lambda v: callable(v) or (v in DISCOUNTS if isinstance(v, str) else _is_table(v)),
+        """discount : {"log2", "jarvelin", "reciprocal", "flat"}, array or callable, default="<default>"
+    Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; 1; the weights of
     ranks 1, 2, ...; or a function of an array of ranks.""",
+    ),
+    "no_relevant": one_of(
+        "zero",
+        "undefined",
+        doc="""no_relevant : {"zero", "undefined"}, default="<default>"
+    What a query without a relevant document is: a list like others, or one on which the metric is not defined, so that
+    `replace_undefined_by` says what it counts, as for recall.""",
     ),
     "stop": one_of(
         "exp2",

@@ -242,6 +242,24 @@ def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> E
     return Entries(QueryIds(code, names), documents, value)
 
 
+def run_entries(run: Any, *, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None) -> Entries:
+    """Entries of a run that is matched with no judgements."""
+    if isinstance(run, Entries) and exclude is None:
+        return run
+    out = {} if exclude is None else _sets(exclude)
+    entries, n_excluded = entries_of(run, "run", duplicates=duplicates, exclude=out)
+    if out and not n_excluded:
+        _refuse_idle(out, entries, entries)
+    return entries
+
+
+def judged_entries(judgements: Any) -> Entries:
+    """Entries of judgements that are matched with no run."""
+    if isinstance(judgements, Entries):
+        return judgements
+    return entries_of(judgements, "judgements", duplicates="raise", exclude={})[0]
+
+
 # --- what is left out ----------------------------------------------------------------------------------------
 
 
