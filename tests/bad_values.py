@@ -213,7 +213,8 @@ KIND_OF = {
     "exclude": "exclude", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
-    "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
+    "eval_set", "eval_qid": "pools",
+    "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
     "aliases", "properties": "unknown", "pools": "pools", "query_relevance": "run", "scores": "run", "measures":
     "measures", "measure": "metric", "values": "numbers", "f_qrel": "lines", "f_run": "lines", "relevance_level":
     "number", "grades": "grades", "n_documents": "count range", "pvalues": "numbers", "scores_a": "numbers",

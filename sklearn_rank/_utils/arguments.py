@@ -18,7 +18,7 @@ QID = "qid= is the query of each row; qid_from_group_sizes makes it from group s
 
 KEYWORD_HINTS = {
     "eval_set=(X, y, qid, sample_weight) holds all of the validation rows.": (
-        "eval_X", "eval_y", "eval_qid", "eval_group", "X_val", "y_val",
+        "eval_X", "eval_y", "eval_group", "X_val", "y_val",
         "eval_sample_weight", "sample_weight_eval_set", "sample_weight_val",
     ),
     "It is a parameter of QueryRanker: QueryRanker(model, eval_metric='ndcg@10', early_stopping_rounds=20).": (
@@ -59,6 +59,8 @@ KEYWORD_HINTS = {
 HINT_BY_NAME = {name: hint for hint, names in KEYWORD_HINTS.items() for name in names}
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 NAMES_OF_QID = {"qid", *KEYWORD_HINTS[QID]}
+NAMES_OF_LEVELS = {*NAMES_OF_QID, "user", "user_id"}
+"""Names that the level of queries has in indexes of others."""
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
 GROUPS = "A splitter takes the query of each row as groups=, like scikit-learn's splitters."
 
