@@ -201,7 +201,8 @@ def test_what_else_is_refused(split):
 
 def test_arguments_of_other_libraries(split):
     (X, y, qid), (_, _, qid_e) = split
-    for name, hint in (
+    hints = {"eval_group": "holds all of the validation rows", "early_stopping_rounds": "of QueryRanker:"}
+    for name, hint in hints.items():
         ("eval_group", "holds all of the validation rows"),
         ("early_stopping_rounds", "of QueryRanker:"),
     ):
