@@ -168,7 +168,7 @@ class MetricSpec:
 
     @cached_property
     def curve_key(self) -> tuple[Any, ...]:
-        """Equal for metrics that differ in their cutoff alone, which are points of one curve."""
+        """Equal for metrics that differ only in their cutoff, which are points of one curve."""
         given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
         return self.metric, *sorted(given, key=itemgetter(0))
 
