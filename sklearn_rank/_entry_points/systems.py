@@ -135,7 +135,9 @@ def compare_systems(
     {'mrr': 1.0}
     >>> report.most_different("reranked", "bm25", 1)
     qid   reranked     bm25   difference
-    a       1.0000   0.5000       0.5000    The same with the columns of a table, and with runs:
+    a       1.0000   0.5000       0.5000
+
+    The same with the columns of a table, and with runs:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"qid": qid, "label": y_true, **systems})
