@@ -252,7 +252,7 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     metric = next(iter(result.per_query)) if metric is None else metric
     if not is_key(metric, result.per_query):
         raise ValueError(
-            f"The 'metric' parameter of {function_name} must be a metric of {echo(name)}: {known}. Got {echo(metric)}."
+            f"The 'metric' parameter of {function_name} must be one of {known} (of {echo(name)}). Got {echo(metric)}."
         )
     if (average := result.average[metric]) != "macro":
         raise ValueError(
