@@ -14,7 +14,7 @@ from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.numbers import LARGEST_EXACT, refuse_masked
 
 
 def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
@@ -23,7 +23,7 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     Parameters
     ----------
     sizes : array-like of int, shape (n_queries,)
-        Rows of each query, each at least 1.
+        Rows of each query, each at least 1; also as whole floats.
 
     Returns
     -------
@@ -43,6 +43,8 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     """
     refuse_masked(sizes, "Group sizes")
     array = np.asarray(as_numpy(sizes))
+    if array.dtype.kind == "f" and (np.abs(array) < LARGEST_EXACT).all() and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0 or array.min() < 1:
         raise ValueError(f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {echo(sizes)} instead.")
     return np.repeat(np.arange(len(array)), array)

@@ -27,9 +27,9 @@ def _is_public(module, name):
 
 
 def entries():
-    """The one place of each public name: `sklearn_rank` if it is there, and else its package."""
+    """The one place of each public name: `sklearn_rank.metrics` or `sklearn_rank` if it is there, else its package."""
     place, where = {}, {}
-    for module, names in modules():
+    for module, names in sorted(modules(), key=lambda module: module[0] != "sklearn_rank.metrics"):
         for name in names:
             full = f"{module}.{name}"
             where[full] = place.setdefault(id(getattr(importlib.import_module(module), name)), full)

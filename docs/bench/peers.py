@@ -227,7 +227,7 @@ def _scikit_learn(data: Data, names: list[str], theirs: list[str], n_jobs: int) 
     """A matrix, one row a query, filled up with documents of no gain below the others."""
     import sklearn.metrics
 
-    if "coverage" in names:  # of binary labels
+    if "coverage_error" in names:  # of binary labels
         data = data._replace(y_true=(data.y_true >= 1).astype(data.y_true.dtype))
     queries = by_query(data)
     place = np.arange(queries.sizes.max()) < queries.sizes[:, None]
@@ -236,7 +236,7 @@ def _scikit_learn(data: Data, names: list[str], theirs: list[str], n_jobs: int) 
     calls = []
     for name in theirs:
         function, _, k = name.partition("@")
-        depth = {"k": int(k) if k else None} if "coverage" not in name else {}
+        depth = {"k": int(k) if k else None} if "coverage_error" not in name else {}
         calls.append(partial(getattr(sklearn.metrics, function), gain, score, **depth))
     ours = our_call(data, names, n_jobs, convention="sklearn")
     return Contest(lambda: [call() for call in calls], ours)
@@ -463,7 +463,7 @@ PEERS: dict[str, Peer] = {
     ),
     "scikit-learn": Peer(
         "scikit-learn", "sklearn",
-        each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}") | {"coverage": "coverage_error"},
+        each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}") | {"coverage_error": "coverage_error"},
         _scikit_learn, 1_000_000, Start.GROUPED,
     ),
     "scipy": Peer("SciPy", "scipy", {"kendall": "kendalltau", "spearman": "spearmanr"}, _scipy, 200_000, Start.GROUPED),

@@ -199,6 +199,6 @@ def make(name: str, rows: int | None = None, seed: int = 0) -> Data:
 METRICS = ("dcg", "ndcg", "map", "wap", "mrr", "precision", "recall", "f1", "hit", "err", "rbp", "q")
 CUTOFFS = (1, 3, 5, 10, 20)  # of the suite
 DEPTHS = (*CUTOFFS, 100)  # of peers
-AGREEMENT = ("coverage", "kendall", "spearman")
+AGREEMENT = ("coverage_error", "kendall", "spearman")
 SUITE = [f"{metric}{at}" for metric in METRICS for at in [*(f"@{k}" for k in CUTOFFS), ""]]
 """Twelve metrics at five cutoffs and on the whole list."""

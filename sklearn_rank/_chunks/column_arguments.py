@@ -95,6 +95,9 @@ def column_arguments(
         Column of the query of each row; for pandas and dask also a level of the index. Ids are of one type everywhere.
     sample_weight : str or None, default=None
         Column of the weight of each row's query in the mean; constant within a query.
+    chance : bool, default=False
+        Whether to compute what a random order and the best one would have, too: the result prints both, and keeps them
+        when it is saved. See `Evaluation.chance`.
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib. The result is the same to the last bit.
     **keywords

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Distinct, Keys, Number, distinct_ids, joined
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._utils.numbers import aligned
 
 
@@ -52,7 +52,7 @@ class QueryIdIndex:
             distinct, number = distinct_ids(qid, n_rows)
             return self.number(distinct).take(number)
         ids = ids_of(qid)
-        refuse_missing_ids(ids)
+        refuse_unfit_ids(ids)
         if ids.shape != (n_rows,):
             raise ValueError(f"qid must name the query of each row. Got shape {ids.shape} for {n_rows} rows.")
         self._kind = kind_after(self._kind, ids, self._where)

@@ -55,7 +55,7 @@ class MetricColumn(NamedTuple):
     def of_spec(cls, name: str, spec: MetricSpec, weighted: bool) -> MetricColumn:
         """Describe the column of a metric."""
         return cls(
-            name, spec.metric.name, spec.meaning, spec["average"], spec.metric.greater_is_better,
+            name, spec.metric.name, spec.meaning, spec["average"], spec.greater_is_better,
             float(spec["replace_undefined_by"]), weighted,
         )  # fmt: skip
 

@@ -44,6 +44,8 @@ def parser() -> argparse.ArgumentParser:
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
     _add_data(sub, METRICS_BY_DEFAULT)
     sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
+    sub.add_argument("--chance", action="store_true",
+                     help="also the means of a random order and of the best one of the same documents")  # fmt: skip
     sub.add_argument("--save", metavar="FILE", help="save the result of one run, too, such as for the gate")
     _add_format(sub)
 
@@ -110,6 +112,9 @@ def _add_data(
     group.add_argument("-J", action="store_const", const="drop", dest="unjudged", help="short for --unjudged drop")
     group.add_argument("-l", "--min-relevance", type=float, metavar="X",
                        help="a document is relevant from this label on")  # fmt: skip
+    group.add_argument("--duplicates", choices=["raise", "first", "nonrelevant"], default="raise",
+                       help="a document that is in a query twice: an error, its first place alone, or its other places "
+                       "as not relevant (default: raise)")  # fmt: skip
     group = sub.add_argument_group("runs and judgements")
     group.add_argument("--missing-from-run", choices=TREATMENTS,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn_rank._cli.data import is_count_measure, metrics_of, results
 from sklearn_rank._cli.output import show
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._utils.echo import echo
@@ -21,6 +21,8 @@ def evaluate_runs(options: argparse.Namespace) -> None:
     """Print means of metrics, or values per query."""
     metrics = metrics_of(options)
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
+    if options.chance:
+        of_runs = {run: with_chance(result) for run, result in of_runs.items()}
     if options.save is not None:
         if len(of_runs) > 1:
             raise ValueError(f"--save takes exactly one run. Got {', '.join(of_runs)}.")
@@ -35,8 +37,20 @@ def evaluate_runs(options: argparse.Namespace) -> None:
         ]
         show(("run", "qid", *headings), rows, by_query, options.format)
         return
+    if options.chance:
+        orders = {run: _orders(result) for run, result in of_runs.items()}
+        rows = [
+            (run, order, *map(mean.get, metrics)) for run, means in orders.items() for order, mean in means.items()
+        ]  # fmt: skip
+        show(("run", "order", *headings), rows, orders, options.format)
+        return
     means = {run: _means(result) for run, result in of_runs.items()}
     show(("run", *headings), [(run, *mean.values()) for run, mean in means.items()], means, options.format)
+
+
+def _orders(result: Evaluation) -> dict[str, dict[str, float]]:
+    """Means by metric in the order of the scores, in a random one and in the best one."""
+    return {"score": _means(result), "random": result.chance().mean(), "best": result.best().mean()}
 
 
 def _heading(options: argparse.Namespace, metric: str) -> str:

@@ -403,7 +403,8 @@ def query_weight(
 
 def check_query_weight(sample_weight: ArrayLike, n_queries: int, *, may_be_zero: bool = False) -> Array:
     """Weights of queries, where a row is a query."""
-    weight = column(as_floats(sample_weight, "sample_weight"))
+    # A result keeps them, and its caller may write to these.
+    weight = column(as_floats(sample_weight, "sample_weight")).copy()
     if weight.shape != (n_queries,):
         raise ValueError(
             f"Where a row is a query, sample_weight must have one entry per query ({n_queries}). "

@@ -16,7 +16,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import queries_in
-from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_missing_ids
+from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_unfit_ids
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
@@ -154,7 +154,9 @@ def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDA
         starts, heads, rises = _runs(ids, n_jobs)
         if not rises:
             number, first = _number_in_parts(heads, n_jobs)
-        refuse_missing_ids(distinct := to_qid(heads if first is None else heads[first]))
+        # A result keeps the ids, and the caller may write to an array that names each row another query.
+        heads = heads.copy() if starts is None and first is None else heads
+        refuse_unfit_ids(distinct := to_qid(heads if first is None else heads[first]))
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     return distinct, starts, number, first

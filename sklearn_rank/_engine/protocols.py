@@ -81,6 +81,10 @@ class MetricRequest(Protocol):
         """Equal for metrics that differ only in their cutoffs."""
 
     @property
+    def greater_is_better(self) -> bool:
+        """Whether the higher value is the better one."""
+
+    @property
     def needs_all_documents(self) -> bool:
         """Whether documents below the cutoff must have a row."""
 

@@ -156,6 +156,14 @@ class Queries:
             vars(other)["without_negative"] = negative.with_scores(score, seen)
         return other
 
+    @property
+    def all_tied(self) -> Queries:
+        """The same queries with one score for all documents that have a rank; the others stay without."""
+        score = np.zeros_like(self.score)
+        if self.facts.has_unretrieved:
+            score[np.isneginf(self.score)] = -np.inf
+        return self.with_scores(score, Facts(has_unretrieved=self.facts.has_unretrieved, score_range=(0.0, 0.0)))
+
     def by_query(self) -> Queries:
         """The same queries with their rows in order, to be given scores in this order."""
         if self.order is None:

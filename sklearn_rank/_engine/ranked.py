@@ -35,6 +35,10 @@ Curve = Array | tuple[Array, Array]
 """Result of a formula: the value, or a numerator and a denominator, per query and cutoff."""
 
 
+class NoClosedForm(ValueError):
+    """The expectation of a formula over the orders of tied documents is not known."""
+
+
 class Pairs(NamedTuple):
     """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
 
@@ -215,6 +219,17 @@ class Ranked:
 
     # --- what an order of rows alone can tell ----------------------------------------------------------------
 
+    def total(self, of_label: Callable[[Array], Array]) -> Array:
+        """Sum of a function of the label over all judged documents of each query, shape (n_queries, 1)."""
+        labels = self._order.rows.labels
+        if labels.unlisted is not None:
+            raise ValueError(
+                "total() of a formula reads the labels of all documents: declare reads_all_labels=True. "
+                "Got documents without a row."
+            )
+        whole = type(self)(Ranking.as_given(labels, labels.label), np.array([NO_CUTOFF]), self._min_relevance)
+        return whole.cumsum(by_label=of_label)
+
     def over_subtopics(self, value: Callable[[Ranked], ArrayLike]) -> Array:
         """Values of a function of the ranked queries for each subtopic's labels, on a first axis."""
         return np.stack([value(self._of(s)) for s in self._order.rows.subtopics])
@@ -255,7 +270,7 @@ class Ranked:
     def refuse_ties(self, what: str) -> None:
         """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""
         if self.tied:
-            raise ValueError(
+            raise NoClosedForm(
                 f"{what} has no closed form for tied documents: use ties='stable', 'worst' or 'best'. "
                 "Got ties='average' and equal scores."
             )
@@ -263,7 +278,7 @@ class Ranked:
     def _refuse_ties_at_the_cutoff(self, what: str) -> None:
         """Raise ValueError if a list goes on below the cutoff, which it does only to the end of a tie block."""
         if self._order.goes_on_below(self._cutoffs[-1]):
-            raise ValueError(
+            raise NoClosedForm(
                 f"{what} has no expectation over documents tied across the cutoff: use ties='stable', or whole lists "
                 "(has_cutoff=False of a formula, no k of a function). Got ties='average' and equal scores."
             )

@@ -472,7 +472,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
 
 def depth_of(specs: Sequence[Any]) -> int | None:
     """Documents down to this depth must have a row for some metrics; None for all documents."""
-    return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
+    return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth_of_rows for spec in specs)
 
 
 def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -> NDArray[np.bool_]:

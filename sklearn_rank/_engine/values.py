@@ -168,7 +168,7 @@ class PerQuery:
     @property
     def greater_is_better(self) -> bool:
         """Whether a higher value is better."""
-        return self.spec.metric.greater_is_better
+        return self.spec.greater_is_better
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""

@@ -24,6 +24,7 @@ def evaluate_frame(
     by: str | Sequence[str] | None = None,
     clusters: str | None = None,
     tie_break: str | None = None,
+    chance: bool = False,
     n_jobs: int | None = None,
     **columns: Any,
 ) -> Evaluation:
@@ -88,6 +89,6 @@ def evaluate_frame(
     arrays = columns_of(table_with(data, names), names)._asdict()
     try:
         y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
-        return evaluate_rows(FRAME, y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score, **arrays)
+        return evaluate_rows(FRAME, y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score, chance=chance, **arrays)
     except (TypeError, ValueError) as error:
         raise extended(error, f"The columns are {names}.") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -25,7 +25,7 @@ from sklearn_rank._signs.sign import ON_SIGNS, collected_signs, report, signs_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
-from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
+from sklearn_rank._utils.hints import DASK_HINT, FILE_HINT, RUN_HINT, SPARK_HINT, hint_for, is_table
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
@@ -44,6 +44,8 @@ HOW_TO_CALL = (
     "compare_systems({'bm25': result, 'lgbm': result})."
 )
 """What errors about the form of the arguments say."""
+EVALUATED_BY = {FILE_HINT: "evaluate_batches", DASK_HINT: "dask.evaluate", SPARK_HINT: "spark.evaluate"}
+"""Functions that evaluate a column of data that are no table in memory."""
 
 
 @named_arguments
@@ -105,7 +107,7 @@ def compare_systems(
         What to do about one object under two names.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
-        `evaluate_run`.
+        `evaluate_run`, and with matrices `exclude`, as `evaluate` has it.
 
     Returns
     -------
@@ -247,6 +249,17 @@ def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
         )
 
 
+def _refuse_larger(data: Any, columns: Mapping[str, str]) -> None:
+    """Refuse data that are no table in memory; results of their columns can be compared."""
+    hint = hint_for(data)
+    function = EVALUATED_BY.get(hint) if hint else "evaluate_batches" * isinstance(data, Iterator)
+    if function:
+        raise TypeError(
+            "compare_systems reads tables in memory. Evaluate each column, and compare the results: compare_systems({"
+            f"name: {function}(data, y_score=name) for name in {[*columns.values()]}}}). Got {type(data).__name__}."
+        )
+
+
 def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
     """Whether documents are listed by query."""
     if hint_for(judgements) == RUN_HINT and not any(map(_is_run, systems.values())):
@@ -293,6 +306,9 @@ def _of_arrays(
     y_true: Any, y_score: Mapping[str, Any], metrics: MetricsLike, keywords: Mapping[str, Any], **about_rows: Any
 ) -> Systems:
     """Systems with an array of scores each."""
+    if "exclude" in keywords:
+        about_rows["exclude"] = keywords["exclude"]
+        keywords = {name: value for name, value in keywords.items() if name != "exclude"}
     specs = parse_metrics(metrics, **keywords)
     results = evaluate_systems(y_true, y_score, specs=specs, **about_rows)
     if any(map(issparse, y_score.values())):
@@ -314,6 +330,7 @@ def _of_columns(
     if mask is not None:
         raise TypeError("mask= is not supported for tables: each row is a document. Got a mask.")
     _refuse_twice([*y_score.values()])
+    _refuse_larger(data, y_score)
     named = {"y_true": "label" if y_true is None else y_true, "qid": "qid" if qid is None else qid, **columns}
     names = checked_names(ColumnNames(y_score=[*y_score.values()], **named), several=("y_true", "y_score", "by"))
     check_n_jobs(n_jobs)

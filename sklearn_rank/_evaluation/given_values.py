@@ -85,7 +85,7 @@ class GivenValues:
 
 def check_ids(qid: ArrayLike) -> NDArray[Any]:
     """Query ids as an array of distinct ones."""
-    ids = ids_of(qid)
+    ids = ids_of(qid).copy()
     if ids.ndim != 1:
         raise ValueError(f"qid of from_values must be a list of ids, one a query. Got shape {ids.shape}.")
     if len(ids) and len(group_rows(ids, len(ids))[0]) < len(ids):

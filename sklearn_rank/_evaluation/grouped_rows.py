@@ -83,11 +83,11 @@ class GroupedRows:
 
     def look(self, door: Door, metrics: Mapping[str, MetricSpec], *, signs: str = "raise") -> None:
         """Look for signs of labels and ids, and report them; raise ValueError where they are an error."""
-        look(door, self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids", signs=signs)
+        look(door, self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids qid", signs=signs)
 
     def evidence(self, metrics: Mapping[str, MetricSpec]) -> Evidence:
         """What labels and ids show."""
-        return Evidence.of(self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids")
+        return Evidence.of(self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids qid")
 
     def look_at_scores(self, door: Door, y_score: Array, metrics: Mapping[str, MetricSpec], *, signs: str) -> None:
         """The same for signs of scores."""

@@ -93,7 +93,7 @@ def prepare(
         shape = shape[:1]  # a column is a subtopic, no document
     none = np.zeros(shape)
     queries = read(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
-    look(PREPARE, queries, specs, compute, kinds="labels ids", y_true=y_true)
+    look(PREPARE, queries, specs, compute, kinds="labels ids qid", y_true=y_true)
     queries = _copied(queries).by_query()
     rows = queries.origin.rows
     if queries.origin.first_query is None:

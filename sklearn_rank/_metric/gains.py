@@ -132,6 +132,8 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
 
 def _named_table(discount: str, base: float, longest: int) -> Array:
     """Weights of the ranks up to `longest`, with rank i at index i."""
+    if discount == "flat":
+        return np.ones(longest + 1)
     rank = np.arange(longest + 1.0)
     rank[0] = np.nan
     if discount == "jarvelin":

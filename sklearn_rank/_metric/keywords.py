@@ -157,6 +157,17 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
     System whose choice of the other keywords to follow, where they are not given.""",
         ),
     ),
+    "adjusted": (
+        False,
+        Constraint(
+            "True or False",
+            lambda v: isinstance(v, (bool, np.bool_)),
+            """adjusted : bool, default=False
+    Whether to adjust values for chance, ``(value - chance) / (best - chance)`` for each query: 0 is luck, 1 is the best
+    order, below 0 is worse than luck; higher is better, also of an error. Not defined for a query where the best order
+    is no better than chance. See `Evaluation.adjusted`.""",
+        ),
+    ),
     "average": (
         "macro",
         one_of(
@@ -191,6 +202,7 @@ SUBTOPICS = {
 }
 """Keywords of `SHARED` that mean something else where labels have subtopics."""
 
+DISCOUNTS = ("log2", "jarvelin", "reciprocal", "flat")
 OWN: dict[str, Constraint] = {
     "alpha": real(
         "a number between 0 and 1",
@@ -206,11 +218,18 @@ OWN: dict[str, Constraint] = {
     function of an array of labels. It must not fall as the label rises.""",
     ),
     "discount": Constraint(
-        "'log2', 'jarvelin', 'reciprocal', an array of finite weights by rank, or a callable",
-        lambda v: callable(v) or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v)),
-        """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"
-    Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
+        "'log2', 'jarvelin', 'reciprocal', 'flat', an array of finite weights by rank, or a callable",
+        lambda v: callable(v) or (v in DISCOUNTS if isinstance(v, str) else _is_table(v)),
+        """discount : {"log2", "jarvelin", "reciprocal", "flat"}, array or callable, default="<default>"
+    Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; 1; the weights of
     ranks 1, 2, ...; or a function of an array of ranks.""",
+    ),
+    "no_relevant": one_of(
+        "zero",
+        "undefined",
+        doc="""no_relevant : {"zero", "undefined"}, default="<default>"
+    What a query without a relevant document is: a list like others, or one on which the metric is not defined, so that
+    `replace_undefined_by` says what it counts, as for recall.""",
     ),
     "stop": one_of(
         "exp2",

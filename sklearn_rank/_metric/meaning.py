@@ -1,6 +1,8 @@
 """Meaning of keywords and functions: text that is equal where they mean the same, functions by their code.
 
-Text is the same in every process: functions of modules are named, others are hashed with all that they read.
+Text is the same in every process: functions of modules are named, others are hashed with all that they read. Names and
+identities would not do: two lambdas have one name, workers and saved results have other objects of one function, and
+source does not show the values that a closure holds.
 """
 
 from __future__ import annotations

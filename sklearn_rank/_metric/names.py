@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sklearn_rank._metric.conventions import our_name, why_not_here
+from sklearn_rank._metric.conventions import our_name
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.metric import REGISTRY, Metric
+from sklearn_rank._metric.name_hints import hint_for_name, hint_for_their_name
 from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._metric.spelling import is_trackable, our_spelling, refuse_other_meaning, single_cutoffs, tracker_name
@@ -31,43 +32,10 @@ DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "r@100")
 
 nDCG reads grades, the others whether a label is at least `min_relevance`, which is 1.
 """
-LONGEST_HINTED = 80
-"""Characters of a name that is worth a hint."""
 BLANKS = " \t\n\r\f\v"
 _NAME = re.compile(r"(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\)\s*)?(?:@\s*(?P<k>[^\s()@]+))?", re.ASCII)
 """Pattern of a name without blanks around it. No two parts of it can match the same blanks, so it takes linear time."""
 _WORD = re.compile(r"\w+", re.ASCII)
-_WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
-
-ELSEWHERE = {
-    "accuracy": "hit",
-    "area_under_curve": "auc",
-    "auroc": "auc",
-    "avg_prec": "map",
-    "avg_precision": "map",
-    "average_relevance_position": "arp",
-    "cumulative_gain": "cg",
-    "discounted_cumulative_gain": "dcg",
-    "expected_reciprocal_rank": "err",
-    "f_measure": "f1",
-    "hitrate": "hit",
-    "kendalltau": "kendall",
-    "label_ranking_average_precision": "lrap",
-    "mean_absolute": "mae",
-    "mean_ap": "map",
-    "mean_squared": "mse",
-    "normalized_dcg": "ndcg",
-    "normalized_discounted_cumulative_gain": "ndcg",
-    "prec": "precision",
-    "rank_biased_overlap": "rbo",
-    "rank_biased_precision": "rbp",
-    "roc_auc": "auc",
-    "rocauc": "auc",
-    "root_mean_squared": "rmse",
-    "spearmanr": "spearman",
-    "top_k_accuracy": "hit",
-}
-"""Names that metrics have elsewhere, without "_score" and "_error", and here: only for hints, meanings may differ."""
 
 
 def get_metric_names() -> list[str]:
@@ -173,7 +141,7 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
     if match is None:
         raise ValueError(
             "A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. "
-            f"Got {echo(text)}.{_theirs(text) if len(text) <= LONGEST_HINTED else ''}"
+            f"Got {echo(text)}.{hint_for_their_name(text)}"
         )
     entry, fixed = _find(match["name"], text)
     given: dict[str, Any] = dict(fixed)
@@ -183,6 +151,8 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
             raise ValueError(
                 f"Inside the brackets of a metric name goes keyword=value. Got {echo(argument)} in {echo(text)}."
             )
+        if keyword == "rel" and "rel" not in entry.defaults:  # of ir_measures
+            keyword = "min_relevance"
         if keyword == "k" or keyword in given:
             raise ValueError(
                 f"The cutoff goes after '@', and each keyword is set once. Got {echo(keyword)} in {echo(text)}."
@@ -217,39 +187,18 @@ def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     for entry in [*REGISTRY.values()]:  # another thread may add to them
         if name in entry.aliases:
             return entry, entry.aliases[name]
-    hint = _theirs(text) or _did_you_mean(name, text) if len(text) <= LONGEST_HINTED else ""
-    raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint}")
+    raise ValueError(
+        f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint_for_name(name, text)}"
+    )
 
 
-def _did_you_mean(name: str, text: str) -> str:
-    """Hint for a name that is written otherwise here: "precision_at_10", "roc_auc_score", "ndgc"."""
-    known = {alias: alias for entry in [*REGISTRY.values()] for alias in (entry.name, *entry.aliases)} | ELSEWHERE
-    match = None if name in known else _WRITTEN.fullmatch(name)
-    bare = match["name"] if match is not None else name
-    if bare == "f" and match is not None and match["digits"]:  # beta, not a cutoff
-        nearest = [f"f{match['digits']}{text[len(name) :].strip()}"]
-    elif bare in known:
-        cutoff = text.partition("@")[2].strip() or (match and (match["k"] or match["digits"])) or ""
-        nearest = [known[bare] + f"@{cutoff.replace('k', '10')}" * bool(cutoff)]
-    else:
-        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        nearest = list(dict.fromkeys(known[name] for name in nearest))
-    return f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
-
-
-def _theirs(text: str) -> str:
-    """Hint for a name that trec_eval has and we do not."""
-    ours, gain = our_name(text)
-    if ours != text.strip():
-        ours += "(gain=...)" if gain else ""
-        return f" It is trec_eval's name of {echo(ours)}: convention='trec_eval' reads it."
-    reason = why_not_here(text)
-    return reason and f" trec_eval's {text.strip()} {reason}."
+LITERALS = {"none": None, "true": True, "false": False}
+"""Words that are values of Python."""
 
 
 def _literal(value: str, text: str) -> int | float | str | None:
-    if value.lower() == "none":
-        return None
+    if value.lower() in LITERALS:
+        return LITERALS[value.lower()]
     for convert in (int, float):
         try:
             return convert(value)
@@ -367,7 +316,7 @@ def direction_of(name: str, *, argument: str) -> bool:
         If a name of the user's own looks like an error's name; `argument` is how to say which way is better.
     """
     try:
-        return cached_spec(name).metric.greater_is_better
+        return cached_spec(name).greater_is_better
     except (TypeError, ValueError):
         if must_say(name):
             raise ValueError(

@@ -34,7 +34,7 @@ OF_LISTS = {
     "ndcg_score": "ndcg",
     "label_ranking_average_precision_score": "lrap",
     "label_ranking_loss": "ranking_loss",
-    "coverage_error": "coverage",
+    "coverage_error": "coverage_error",
 }
 """Names here of functions of scikit-learn that take a matrix, a row a query, and so not one query."""
 
@@ -45,6 +45,9 @@ class PlainMetric(Metric):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by what it is made of."""
         return plain_metric, (self.function, self.greater_is_better, self.has_cutoff)
+
+    without_chance = "is a function that is called on one order of the documents"
+    """Why no random order gives it a value."""
 
     @property
     def meaning(self) -> str:

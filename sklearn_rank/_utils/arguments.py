@@ -36,6 +36,14 @@ KEYWORD_HINTS = {
     ),
     "mask= is for padded arrays, which evaluate and RankingAccumulator.update take; rows of a table are documents, so "
     "leave padding out before: rows[rows['mask']].": ("mask",),
+    "evaluate_run and scorers of recommenders have exclude=; of queries by documents mask= is False for what to leave "
+    "out, as in mask=train == 0.": ("exclude", "seen", "filter_already_liked_items"),
+    "unjudged='drop' leaves out unjudged documents.": ("judged_only",),
+    "Comparisons draw the same each time; splitters, confidence_interval, stats.compare and stats.compare_all have "
+    "random_state=.": ("random_state", "seed"),
+    "RankingEvaluator and evaluate_retrieval have progress=; of batches tqdm(batches) shows a bar.": (
+        "progress", "show_progress", "show_progress_bar", "verbose",
+    ),
     "y_score is the output of the model.": ("preds", "predictions", "y_pred", "scores", "score"),
     "y_true is the relevance of each row.": ("target", "targets", "labels", "label", "relevance"),
     "by= is an attribute of each row's query, for segments().": (

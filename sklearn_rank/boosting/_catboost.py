@@ -102,7 +102,7 @@ class CatBoostMetric(TrainingMetric):
 
     def is_max_optimal(self) -> bool:
         """Whether a higher value is better."""
-        return self._specs[self._name].metric.greater_is_better
+        return self._specs[self._name].greater_is_better
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         """Value, and a sum of weights without effect.

@@ -155,7 +155,7 @@ class EvalCurveDisplay(SystemDisplay):
                 "A curve needs a QueryRanker that was fitted with eval_metric= and validation rows: "
                 f"QueryRanker(model, eval_fraction=0.1, eval_metric='ndcg@10'). Got {echo(ranker)}."
             )
-        better, name = spec.metric.greater_is_better, type(ranker.estimator).__name__ if name is None else name
+        better, name = spec.greater_is_better, type(ranker.estimator).__name__ if name is None else name
         return cls(
             ranker.eval_curve_, best_iteration=ranker.best_iteration_, metric=str(spec), greater_is_better=better,
             name=name,

@@ -29,7 +29,7 @@ ROUNDED = {
 @metric(
     "rprec",
     bounds=(0, 1),
-    aliases=("r_precision", "r-precision"),
+    aliases=("r_precision", "r-precision", "r-prec"),
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
     binary=lambda spec: at_first_rank(spec) and spec["denominator"] == "min_k_relevant",

@@ -11,13 +11,13 @@ from sklearn_rank._utils.constraints import Constraint, is_real, one_of, real
 from sklearn_rank._utils.typing import Array
 
 __all__ = [
-    "arp_error",
     "coverage_error",
     "kendall_score",
     "pairwise_accuracy_score",
     "query_auc_score",
     "ranking_loss_error",
     "rbo_score",
+    "relevance_position_error",
     "spearman_score",
 ]
 
@@ -251,7 +251,7 @@ def spearman_score(r: Ranked) -> Curve:
 
 
 @metric(
-    "arp",
+    "relevance_position",
     bounds=(1, INF),
     labels=(0, None),
     greater_is_better=False,
@@ -260,10 +260,10 @@ def spearman_score(r: Ranked) -> Curve:
     keeps_unretrieved=True,
     undefined_when="no label above 0",
 )
-def arp_error(r: Ranked) -> Curve:
+def relevance_position_error(r: Ranked) -> Curve:
     """Average relevance position: the mean rank of the documents, each weighing as much as its label.
 
-    ``ARP = sum of i * r_i / sum of r_i``. Lower is better. Documents not retrieved are tied below all others.
+    ``sum of i * r_i / sum of r_i``. Lower is better. Documents not retrieved are tied below all others.
     Computed on the whole list; labels must not be negative.
 
     References
@@ -276,15 +276,15 @@ def arp_error(r: Ranked) -> Curve:
     --------
     Labels 0, 2, 1 at ranks 1, 2, 3: (2 * 2 + 3 * 1) / (2 + 1) = 7/3:
 
-    >>> from sklearn_rank.metrics import arp_error
-    >>> round(arp_error([0, 2, 1], [3, 2, 1], qid=[0] * 3), 4)
+    >>> from sklearn_rank.metrics import relevance_position_error
+    >>> round(relevance_position_error([0, 2, 1], [3, 2, 1], qid=[0] * 3), 4)
     2.3333
     """
     return r.cumsum(r.label, by_rank=lambda rank: rank), r.cumsum(r.label)
 
 
 @metric(
-    "coverage",
+    "coverage_error",
     bounds=(1, INF),
     greater_is_better=False,
     has_cutoff=False,
@@ -295,8 +295,8 @@ def arp_error(r: Ranked) -> Curve:
 def coverage_error(r: Ranked) -> Curve:
     """Coverage error: how far down the list one must go to have seen every relevant document.
 
-    ``coverage = rank of the last relevant document``. Lower is better; the best value of a query is R. Documents not
-    retrieved are tied below all others. Computed on the whole list.
+    ``coverage error = rank of the last relevant document``. Lower is better; the best value of a query is R.
+    Documents not retrieved are tied below all others. Computed on the whole list.
 
     References
     ----------

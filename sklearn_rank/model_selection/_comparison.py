@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric, note_of_skew
+from sklearn_rank._evaluation.result import Evaluation, has_no_width, interval_cells, known_metric, note_of_intervals
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
@@ -120,6 +120,7 @@ class Comparison(TableReport, Saveable):
         """Values query by query: of each model, each metric."""
         return {model: result.per_query for model, result in self.results.items()}
 
+    @named_arguments
     def significance(self, metric: str) -> Any:
         """Tests of each model against the baseline over queries, corrected for their number.
 
@@ -163,7 +164,8 @@ class Comparison(TableReport, Saveable):
             One fold has no standard deviation and no p-value over folds; without folds there are no columns of them.
             Printed are the mean with its interval, the difference, the corrected p-value, the queries won and lost,
             and how many queries are in the mean where these are not all. A note names metrics whose intervals may not
-            keep their level, because values are skewed and queries are few.
+            keep their level, because values are skewed and queries are few; metrics whose intervals have no width; and
+            differences that are the same for every query.
         """
         means = {model: result.mean() for model, result in self.results.items()}
         intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
@@ -181,11 +183,22 @@ class Comparison(TableReport, Saveable):
         columns = tuple(name for name in SUMMARY_COLUMNS if self.n_queries or name not in FOLD_COLUMNS)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
         skewed = {name for result in self.results.values() for name in result._skewed()}
-        note = note_of_skew([metric for metric in self._metrics if metric in skewed])
+        note = self._note(rows, skewed)
         if full:
             return Table(columns, cells, note=note)
         n_queries = len(next(iter(self.results.values())).qid)
         return Summary(columns, cells, note=note, confidence_level=confidence_level, n_queries=n_queries)
+
+    def _note(self, rows: Sequence[Mapping[str, Any]], skewed: set[str]) -> str:
+        """Note under the summary, of its rows and of metrics whose values are skewed."""
+        from sklearn_rank.stats._compare import constant_note  # loads scipy.stats
+
+        constant = {row["metric"] for row in rows if has_no_width(row.get("low"), row.get("high"))}
+        settled = [
+            f"{row['model']} - {self.baseline} in {display_name(row['metric'])}" for row in rows if row.get("settled")
+        ]
+        known = ([metric for metric in self._metrics if metric in metrics] for metrics in (skewed, constant))
+        return " ".join([note_of_intervals(*known), *([constant_note(settled)] if settled else [])]).strip()
 
     def _of_folds(self, model: str, metric: str) -> dict[str, float | None]:
         """Mean and standard deviation over folds."""
@@ -203,6 +216,7 @@ class Comparison(TableReport, Saveable):
             model: {
                 "difference": pair.difference, "won": pair.won, "tied": pair.tied, "lost": pair.lost, "p": pair.pvalue,
                 "p corrected": tests.corrected[model, other], "p folds": self._fold_pvalue(model, other, metric),
+                "settled": pair.is_constant,
             }
             for (model, other), pair in tests.comparisons.items()
         }  # fmt: skip

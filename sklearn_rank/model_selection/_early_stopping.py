@@ -55,7 +55,7 @@ class Monitor:
         self.rows = GroupedRows.of(validation.y, validation.query, _weight_of_queries(validation))
         self._prepared = self.rows.prepare({"metric": spec})
         self.spec, self.patience, self.on_round = spec, patience, on_round
-        self.greater_is_better = spec.metric.greater_is_better
+        self.greater_is_better = spec.greater_is_better
         self.curve: list[float] = []
         self.best, self.should_stop, self.shortened = 0, False, True
         # Labels that leave the metric without a value are refused before any training.

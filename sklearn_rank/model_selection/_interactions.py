@@ -5,7 +5,7 @@ Uses only the public API of scikit-learn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank._engine.columns import check_features, names_of, one_column
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
@@ -117,7 +117,7 @@ def _ids_in(column: Any, what: str) -> NDArray[Any]:
     # A column of an array of objects may hold only numbers.
     is_of_objects = isinstance(column, np.ndarray) and column.dtype == object
     ids = ids_of(column.tolist() if is_of_objects else column, missing)
-    refuse_missing_ids(ids, missing)
+    refuse_unfit_ids(ids, missing)
     return ids
 
 
@@ -203,6 +203,34 @@ def _taken(column: Any, rows: Index) -> Any:
     return column[rows] if isinstance(column, np.ndarray) else column.array.take(rows)
 
 
+MISSING_ITEM = "items must not contain missing values. Got None or NaN."
+
+
+def check_items(items: Any) -> NDArray[Any]:
+    """Ids of all items, each once."""
+    if isinstance(items, Set) or (isinstance(items, Iterable) and not hasattr(items, "__len__")):
+        items = [*items]
+    if isinstance(items, (str, bytes, Mapping)) or not hasattr(items, "__len__"):
+        raise TypeError(
+            "items must be the ids of all items that can be recommended, such as X['item_id'].unique(). "
+            f"Got {echo(items)}."
+        )
+    ids = ids_of(items, MISSING_ITEM)
+    if ids.ndim != 1:
+        raise ValueError(f"items must be a list of ids, one for each item. Got shape {ids.shape}.")
+    if not len(ids):
+        raise ValueError("items must hold at least one item. Got none.")
+    refuse_unfit_ids(ids, MISSING_ITEM)
+    known, number = numbered(ids, "items")
+    if len(known) < len(ids):
+        twice = known[np.argmax(np.bincount(number) > 1)]
+        raise ValueError(
+            f"items must have each item once: use pd.unique(items). Got {len(ids)} items, {len(known)} of them "
+            f"different, and {echo_id(twice)} several times."
+        )
+    return ids
+
+
 class IdIndex:
     """Places of ids in a list of distinct ones."""
 
@@ -277,10 +305,10 @@ class FittedInteractions(FittedRows):
             )
 
 
-def read_pairs(pairs: Any, columns: InteractionColumns) -> FittedInteractions:
-    """Pairs that a user gave: rows of users and items, or a mapping from users to items."""
+def read_pairs(pairs: Any, columns: InteractionColumns, name: str = "exclude") -> FittedInteractions:
+    """Pairs that a user gave as the argument `name`: rows of users and items, or a mapping from users to items."""
     if not isinstance(pairs, Mapping):
-        table = columns.table(pairs, "exclude")
+        table = columns.table(pairs, name)
         return FittedInteractions.of(table.ids("user"), table.ids("item"), columns)
     lists = [
         [*items] if not isinstance(items, (str, bytes)) and hasattr(items, "__iter__") else None
@@ -288,7 +316,7 @@ def read_pairs(pairs: Any, columns: InteractionColumns) -> FittedInteractions:
     ]
     if None in lists:
         user = [*pairs][lists.index(None)]
-        raise TypeError(f"exclude must have items for each user. Got {echo(pairs[user])} for user {echo(user)}.")
+        raise TypeError(f"{name} must have items for each user. Got {echo(pairs[user])} for user {echo(user)}.")
     users = [user for user, items in zip(pairs, lists, strict=True) for _ in items or ()]
     return FittedInteractions.of(ids_of(users), ids_of([item for items in lists for item in items or ()]), columns)
 

@@ -5,7 +5,7 @@ Uses only the public API of scikit-learn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Origin, Queries
 from sklearn_rank._engine.sparse import as_queries, cut_rows
 from sklearn_rank._engine.values import PerQuery
@@ -42,6 +42,7 @@ from sklearn_rank.model_selection._interactions import (
     InteractionRecommender,
     InteractionTable,
     check_column,
+    check_items,
     numbered,
     ranking_model,
     read_pairs,
@@ -164,7 +165,7 @@ class RecommenderScorer:
         self.is_single = is_single_metric(metric)
         for spec in self.specs.values():
             _check_metric(spec)
-        self.items = _check_items(items)
+        self.items = check_items(items)
         self._index = IdIndex(self.items)
         self._excluded: FittedInteractions | None = None
         if isinstance(exclude, str):
@@ -302,34 +303,6 @@ def _check_columns(estimator: Any, table: InteractionTable) -> None:
                 "make_recommender_scorer and InteractionRecommender must name the same columns, by user= and item=. "
                 f"Got {echo(table.names)} and {echo(theirs)} of X."
             )
-
-
-def _check_items(items: Any) -> NDArray[Any]:
-    """Ids of all items, each once."""
-    if isinstance(items, Set) or (isinstance(items, Iterable) and not hasattr(items, "__len__")):
-        items = [*items]
-    if isinstance(items, (str, bytes, Mapping)) or not hasattr(items, "__len__"):
-        raise TypeError(
-            "items must be the ids of all items that can be recommended, such as X['item_id'].unique(). "
-            f"Got {echo(items)}."
-        )
-    ids = ids_of(items, MISSING_ITEM)
-    if ids.ndim != 1:
-        raise ValueError(f"items must be a list of ids, one for each item. Got shape {ids.shape}.")
-    if not len(ids):
-        raise ValueError("items must hold at least one item. Got none.")
-    refuse_missing_ids(ids, MISSING_ITEM)
-    known, number = numbered(ids, "items")
-    if len(known) < len(ids):
-        twice = known[np.argmax(np.bincount(number) > 1)]
-        raise ValueError(
-            f"items must have each item once: use pd.unique(items). Got {len(ids)} items, {len(known)} of them "
-            f"different, and {echo_id(twice)} several times."
-        )
-    return ids
-
-
-MISSING_ITEM = "items must not contain missing values. Got None or NaN."
 
 
 def _check_labels(X: Any, y: ArrayLike | None) -> Array | None:

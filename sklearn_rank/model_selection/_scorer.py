@@ -88,7 +88,7 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     scorer = make_scorer(
         _NamedScore(spec.metric.score_func, str(spec)),
         response_method=response_method,
-        greater_is_better=spec.metric.greater_is_better,
+        greater_is_better=spec.greater_is_better,
         **keywords,
     )
     scorer.__class__ = _RankingScorer
@@ -352,7 +352,7 @@ def parse_signed(metrics: MetricsLike, **keywords: Any) -> tuple[dict[str, Metri
 
 def signed(means: Mapping[str, float], metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
     """Means as scorers have them: errors negative."""
-    return {name: means[name] if spec.metric.greater_is_better else -means[name] for name, spec in metrics.items()}
+    return {name: means[name] if spec.greater_is_better else -means[name] for name, spec in metrics.items()}
 
 
 def metrics_of(scoring: Any) -> dict[str, MetricSpec]:
@@ -364,13 +364,13 @@ def metrics_of(scoring: Any) -> dict[str, MetricSpec]:
 
 def _signed_name(spec: MetricSpec) -> str:
     """Name of a metric whose higher values are better."""
-    return f"{'' if spec.metric.greater_is_better else 'neg_'}{spec}"
+    return f"{'' if spec.greater_is_better else 'neg_'}{spec}"
 
 
 def _without_sign(name: Any) -> Any:
     if not isinstance(name, str):
         return name
     bare = name.strip().removeprefix("neg_")
-    if bare != name.strip() and parse_metric(bare).metric.greater_is_better:
+    if bare != name.strip() and parse_metric(bare).greater_is_better:
         raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {echo(name)}.")
     return bare

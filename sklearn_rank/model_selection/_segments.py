@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_rank._evaluation.result import Evaluation, note_of_skew
+from sklearn_rank._evaluation.result import Evaluation, note_of_intervals
 from sklearn_rank._evaluation.segments import VALUE_WIDTH, SegmentsBy, partition, shorten_values, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo
@@ -188,7 +188,7 @@ def compare_segments(
             ("system", *MACRO_DIFFERENCE_COLUMNS), _corrected(macro, correction), printed=MACRO_PRINTED,
             note=f"Means over {macro[0][1]} segments, {macro[0][2]} queries; differences from {baseline}.",
         ),
-        note_of_skew([metric]) if any(is_skewed) else "",
+        note_of_intervals([metric]) if any(is_skewed) else "",
     )  # fmt: skip
 
 

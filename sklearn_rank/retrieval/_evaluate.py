@@ -25,14 +25,14 @@ from sklearn_rank._engine.queries import InputNames, LazyQueries, Queries
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._signs.distances import largest_for_equal
+from sklearn_rank._signs.distances import finds_itself, largest_for_equal
 from sklearn_rank._signs.doors import RETRIEVAL
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.retrieval._distances import make_distances
+from sklearn_rank.retrieval._distances import make_distances, queries_among_items
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 
@@ -73,9 +73,9 @@ def evaluate_retrieval(
     database_features : array-like or sparse matrix of shape (n_database, n_features), default=None
         Features of the items. None: each query searches the other queries.
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
-        Shape (n,), one label each: an item with the label of the query has grade 1, others 0. Indicators of 0 and 1,
-        dense or sparse: the grade is the number of shared labels, ``l_q^T l_i``. Without a database, only
-        `query_labels`.
+        Of shape (n,) or (n, 1), one label each: an item with the label of the query has grade 1, others 0. Indicators
+        of 0 and 1 in several columns, dense or sparse: the grade is the number of shared labels, ``l_q^T l_i``. Without
+        a database, only `query_labels`.
     distance : str or callable, default="cosine"
         "cosine" (0 for a zero vector) and "inner_product", higher is nearer; "euclidean"; "hamming" for codes of
         {-1, 1}, {0, 1} or packed uint8; or a `metric` of `sklearn.metrics.pairwise_distances`, lower is nearer.
@@ -157,6 +157,9 @@ def evaluate_retrieval(
         )
     if exclude_self:
         check_self(n_queries, n_items)
+    else:
+        found = queries_among_items(query_features, database_features)
+        report(RETRIEVAL, finds_itself(*found, is_same=database_features is query_features))
     of_queries = {
         "query_labels": query_labels, "query_ids": query_ids, "sample_weight": sample_weight, "relevance": relevance,
     }  # fmt: skip

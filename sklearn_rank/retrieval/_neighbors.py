@@ -13,7 +13,7 @@ from sklearn_rank._engine.sparse import Judgements, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._signs.distances import neighbors_worst_first
+from sklearn_rank._signs.distances import finds_itself, neighbors_worst_first
 from sklearn_rank._signs.doors import NEIGHBORS
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import BOOL, is_count
@@ -121,6 +121,9 @@ def score_neighbors(
     near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
     if distances is not None:
         report(NEIGHBORS, neighbors_worst_first(near, items, higher_is_nearer))
+    if not exclude_self:
+        n_found = int(np.count_nonzero(items[:, :1] == np.arange(n_queries)[:, None]))
+        report(NEIGHBORS, finds_itself(n_found, n_queries))
     true = None if true_indices is None else _indices(true_indices, "true_indices")
     n_items = _n_items(items, true, n_database, database_labels, relevance)
     if exclude_self:

@@ -45,7 +45,10 @@ def make_grades(
         )
     if relevance is not None:
         return _judged(relevance, n_queries, n_items)
-    query, items = _label_array(query_labels, "query_labels"), _label_array(database_labels, "database_labels")
+    query, items = (
+        _one_column(_label_array(x, name))
+        for x, name in ((query_labels, "query_labels"), (database_labels, "database_labels"))
+    )
     for x, n, name, whose in ((query, n_queries, "query", "query"), (items, n_items, "database", "database item")):
         if x.ndim not in (1, 2) or x.shape[0] != n:
             raise ValueError(
@@ -57,6 +60,13 @@ def make_grades(
             f"columns. Got shapes {query.shape} and {items.shape}."
         )
     return Classes(query, items) if query.ndim == 1 else SharedLabels(query, items)
+
+
+def _one_column(labels: Any) -> Any:
+    """One label each, of labels that are a column; anything else as it is."""
+    if labels.shape[1:] != (1,):
+        return labels
+    return labels.toarray().ravel() if sparse.issparse(labels) else labels.ravel()
 
 
 def _label_array(labels: Any, name: str) -> Any:

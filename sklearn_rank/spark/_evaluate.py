@@ -22,6 +22,7 @@ from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, r
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.values import FLOOR, PartialSums
+from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
@@ -47,7 +48,7 @@ ID_TYPES = (
 
 @named_arguments
 @with_arguments_of(column_arguments)
-def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Evaluation:
+def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, **columns: Any) -> Evaluation:
     """Compute many metrics on the rows of a Spark DataFrame, with the values of `sklearn_rank.evaluate` in memory.
 
     Rows are brought together by query (``repartition``), sorted by it in each partition, and scored on the workers
@@ -111,9 +112,10 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     """
     request = column_arguments(data, **columns)
     rows, (specs, names) = _prepared(data, request)
-    schema = result_schema(len(specs), rows.schema[names.qid].dataType, names.sample_weight is not None)
+    computed = with_references(specs) if chance else specs
+    schema = result_schema(len(computed), rows.schema[names.qid].dataType, names.sample_weight is not None)
     score_name = str(request.names.y_score)
-    table = _map(rows, names, specs, assume_grouped, result_columns, schema, score_name).toArrow()
+    table = _map(rows, names, computed, assume_grouped, result_columns, schema, score_name).toArrow()
     if not len(table):
         refuse_no_rows("a Spark DataFrame")
     ids, indptr, _ = group_rows(read_column(table, "qid"), len(table))
@@ -122,11 +124,11 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     order = np.argsort(ids, kind="stable")
     _look(table[SIGNS].drop_null().to_pylist(), specs, score_name)
     values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", SIGNS)}
-    return result_from_columns(specs, values, ids[order], values.get("weight"))
+    return result_from_columns(computed, values, ids[order], values.get("weight"))
 
 
 @named_arguments
-@with_arguments_of(evaluate)
+@with_arguments_of(evaluate, "chance")
 def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any:
     """Compute metrics per query as a Spark DataFrame, lazily.
 
@@ -189,7 +191,7 @@ def _look(parts: Iterable[str], specs: Mapping[str, MetricSpec], score_name: str
 
 
 @named_arguments
-@with_arguments_of(evaluate)
+@with_arguments_of(evaluate, "chance")
 def mean(
     data: Any, *, metrics: MetricsLike | None = None, assume_grouped: bool = False, **columns: Any
 ) -> dict[str, float]:

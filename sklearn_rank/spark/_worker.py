@@ -19,6 +19,7 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._signs.evidence import odd_ids
 from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]
@@ -74,10 +75,12 @@ def evaluate_partition(
     for part, evidence, _ in parts:
         # Queries come in the order of their numbers.
         start, stop = int(part.qid[0]), int(part.qid[-1]) + 1
-        columns = {"qid": pa.array(validator.seen.ids_between(start, stop), type=id_type)} | columns_of(part, specs)
+        ids = validator.seen.ids_between(start, stop)
+        columns = {"qid": pa.array(ids, type=id_type)} | columns_of(part, specs)
         if validator.weight is not None:
             columns["weight"] = pa.array(validator.weight[start:stop])
         if score_name is not None:
+            evidence = evidence._replace(odd_ids=odd_ids(ids))
             # One of the queries carries what the part shows.
             columns[SIGNS] = pa.array([evidence.to_json(), *[None] * (stop - start - 1)], type=pa.string())
         yield pa.record_batch(columns)

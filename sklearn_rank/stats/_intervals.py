@@ -157,9 +157,18 @@ def method_of_metric(method: str, values: Array, weight: Array | None, cluster: 
 
 def skew_note(which: Sequence[str] = ()) -> str:
     """Note for intervals that may not keep their level; ``docs/statistics.md`` has figures."""
-    shown = [*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])]
-    whose = f"the intervals of {', '.join(shown)}" if which else "the interval"
+    whose = f"the intervals of {_named(which)}" if which else "the interval"
     return f"Skewed values and few queries: {whose} may not keep {'their' if which else 'its'} level."
+
+
+def width_note(which: Sequence[str]) -> str:
+    """Note for intervals without width."""
+    return f"Every query has the same value of {_named(which)}: the interval does not say what others would show."
+
+
+def _named(which: Sequence[str]) -> str:
+    """The first of some names, and how many others there are."""
+    return ", ".join([*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])])
 
 
 def t_interval(centre: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:

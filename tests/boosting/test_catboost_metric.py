@@ -28,7 +28,7 @@ def stages(model, rows=VALID):
     return [*model.staged_predict(pool(rows))]
 
 
-@pytest.mark.parametrize("metric", ["map@10", "rmse", "arp(replace_undefined_by=0)"])
+@pytest.mark.parametrize("metric", ["map@10", "rmse", "relevance_position(replace_undefined_by=0)"])
 def test_values_and_round_are_those_of_staged_predictions(metric):
     valid, train = pool(VALID), pool(TRAIN)
     model = fit(catboost_metric(metric, [valid, train]), valid, train, use_best_model=False)

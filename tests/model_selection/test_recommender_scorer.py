@@ -571,10 +571,10 @@ def test_clones_copies_and_pickles():
 def test_names():
     one = make_recommender_scorer("ndcg@10", items=range(3), gain="linear", user="who")
     assert repr(one) == "make_recommender_scorer('ndcg@10', items=<3>, exclude='train', user='who', gain='linear')"
-    two = make_recommender_scorer({"a": "mrr", "b": "neg_arp"}, items={1, 2}, exclude={1: [2]})
+    two = make_recommender_scorer({"a": "mrr", "b": "neg_relevance_position"}, items={1, 2}, exclude={1: [2]})
     assert "exclude=..." in repr(two)
     model = InteractionRecommender(Fixed([[3, 2, 1]] * 3)).fit(ROWS)
-    values = make_recommender_scorer("arp", items=range(3))(model, frame([(0, 1), (1, 2)]))
+    values = make_recommender_scorer("relevance_position", items=range(3))(model, frame([(0, 1), (1, 2)]))
     assert values < 0, "errors are negative"
 
 
@@ -750,9 +750,7 @@ def test_wrong_predictions(scores, message):
 
 def test_wrong_fits():
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(
-        TypeError, match=r"must be an estimator with 'fit' and 'predict'. Create one: Factors\("
-    ):
+    with pytest.raises(TypeError, match=r"must be an estimator with 'fit' and 'predict'. Create one: Factors\("):
         InteractionRecommender(Factors).fit(ROWS)
     with pytest.raises(
         ValueError, match="InteractionRecommender needs the user of each row: the column 'user_id' of a"

@@ -53,7 +53,7 @@ PEERS = [
     "pandas",
 ]
 METRICS = ["ndcg@10", "ndcg@1", "ndcg@100", "map", "auc", "err@10", "pfound@10", "group", "sort", "suite"]
-METRICS += ["coverage", "kendall", "spearman"]
+METRICS += ["coverage_error", "kendall", "spearman"]
 SHAPES = ["mslr", "tiny", "huge", "shuffled", "strings", "shuffled_strings", "shuffled_objects", "narrow", "ties"]
 SHAPES += ["constant", "recommender", "rare", "no_relevant", "float32_scores", "zipf", "single"]
 SHAPES += ["probabilities", "far_out", "mostly_zero", "ranked"]
