@@ -107,7 +107,7 @@ def compare_systems(
         What to do about one object under two names.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
-        `evaluate_run`, and with matrices `exclude`, as `evaluate` has it.
+        `evaluate_run`, and with matrices `exclude`, see `evaluate`.
 
     Returns
     -------

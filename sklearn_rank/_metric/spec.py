@@ -246,7 +246,7 @@ class MetricSpec:
 
     @property
     def depth_of_rows(self) -> int:
-        """Depth to which documents must have a row: the whole list, where documents are put in another order."""
+        """Documents down to this depth must have a row: the whole list, where documents are put in another order."""
         return NO_CUTOFF if self.has_other_order else self.depth
 
     @cached_property
