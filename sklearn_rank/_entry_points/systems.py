@@ -107,7 +107,7 @@ def compare_systems(
         What to do about one object under two names.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
-        `evaluate_run`, and with matrices `exclude`, as `evaluate` has it.
+        `evaluate_run`, and with matrices `exclude`, see `evaluate`.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def compare_systems(
     qid   reranked     bm25   difference
     a       1.0000   0.5000       0.5000
 
-    The same of the columns of a table, and of runs:
+    The same with the columns of a table, and with runs:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"qid": qid, "label": y_true, **systems})

@@ -40,7 +40,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
 
 
 def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: str) -> None:
-    """Refuse attributes of one name with different values: segments would be of one result alone."""
+    """Refuse attributes of one name with different values: segments would belong to only one result."""
     known: dict[str, tuple[str, NDArray[Any]]] = {}
     for name, result in results.items():
         for attribute, values in result.attributes.items():

@@ -229,7 +229,7 @@ class Evaluation(TableReport, Saveable):
         return {name: result.greater_is_better for name, result in self._metrics.items()}
 
     def __getitem__(self, metric: str) -> float:
-        """Mean of a metric over queries, as `mean` gives it."""
+        """Mean of a metric over queries, the same as from `mean`."""
         return float(self._metrics[known_metric(self, metric)].average(self.weight)[0])
 
     def __iter__(self) -> Iterator[str]:
@@ -248,7 +248,7 @@ class Evaluation(TableReport, Saveable):
         Parameters
         ----------
         metric : str, default=None
-            One of the metrics, as it was named. None: all of them.
+            Name of one of the metrics. None: all of them.
 
         Returns
         -------
@@ -405,7 +405,7 @@ class Evaluation(TableReport, Saveable):
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
-        """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
+        """Number of queries with equal scores on both sides of the cutoff; anywhere, without a cutoff."""
         data = self._unchanged_data()
         return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 

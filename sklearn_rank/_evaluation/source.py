@@ -36,7 +36,7 @@ class RankedData:
     known_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprints of the labels, where they were computed with the metrics. None: they are computed when asked for.
     labels_checksum : int or None
-        Of labels that may be an array of the user.
+        Checksum of labels that may be an array of the user.
     """
 
     queries: Queries | LazyQueries

@@ -32,7 +32,7 @@ LEAST_LONGEST = 2**10
 """Length of the longest query that the smallest remembered plan is for."""
 
 LONGEST_REMEMBERED = 2**14
-"""The same of the largest remembered plan: it keeps tables of all ranks."""
+"""Limit of the largest remembered plan: it keeps tables of all ranks."""
 
 MOST_REMEMBERED = 64
 """Plans that are remembered."""
@@ -67,7 +67,7 @@ def value_of(
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
+    """Compute all metrics on all queries; those that differ only in their cutoff are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
     values = metrics.by_plan(queries, n_jobs) if (metrics := _remembered(queries, specs)) else None
@@ -239,7 +239,7 @@ def arrays_for(curves: Sequence[Curve], n_queries: int) -> list[Out]:
 
 
 def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve]:
-    """Curves of metrics that differ in their cutoff alone, with their keywords bound to the labels of queries."""
+    """Curves of metrics that differ only in their cutoff, with their keywords bound to the labels of queries."""
     alike: dict[Any, list[MetricSpec]] = {}
     for spec in specs:
         alike.setdefault(spec.curve_key, []).append(spec)

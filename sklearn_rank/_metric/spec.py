@@ -246,7 +246,7 @@ class MetricSpec:
 
     @property
     def depth_of_rows(self) -> int:
-        """Depth to which documents must have a row: the whole list, where documents are put in another order."""
+        """Documents down to this depth must have a row: the whole list, where documents are put in another order."""
         return NO_CUTOFF if self.has_other_order else self.depth
 
     @cached_property
@@ -256,7 +256,7 @@ class MetricSpec:
 
     @cached_property
     def curve_key(self) -> tuple[Any, ...]:
-        """Equal for metrics that differ in their cutoff alone, which are points of one curve."""
+        """Equal for metrics that differ only in their cutoff, which are points of one curve."""
         given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
         return self.metric, *sorted(given, key=itemgetter(0))
 

@@ -87,7 +87,7 @@ ONE_ROW = Sign(
 )  # fmt: skip
 NO_ID = Sign(
     "ids that are none", "qid",
-    "`qid` has -1, as `pandas.factorize` gives it, the text \"nan\" or the smallest int64; or it holds booleans.",
+    "`qid` has -1 (from `pandas.factorize`), the text \"nan\" or the smallest int64; or it holds booleans.",
     "the text or the number; -1 if no other of three ids is below 0", "is no id of a query",
 )  # fmt: skip
 RANKS_AS_SCORES = Sign(
@@ -100,7 +100,7 @@ SWAPPED = Sign(
 )  # fmt: skip
 NOTHING = Sign(
     "nothing retrieved", "retrieved", "All scores are -inf, or a run has no documents.", "two queries",
-    "Nothing is retrieved in",
+    "No document is retrieved in",
 )  # fmt: skip
 NAMED = Sign(
     "a column where lower is better", "names",
@@ -167,7 +167,7 @@ def signs_of(
     if "qid" in looked_at and e.odd_ids:
         yield from _of_qid(e)
     if "retrieved" in looked_at and e.highest_score == -np.inf and e.n_queries > 1:
-        yield Seen(NOTHING, f"Nothing is retrieved in {score} for any query: every score is -inf, or lists are empty.")
+        yield Seen(NOTHING, f"No document is retrieved in {score} for any query: all scores are -inf, or lists empty.")
     elif "scores" in looked_at and e.has_ranks and disagrees(e):
         yield Seen(
             RANKS_AS_SCORES,

@@ -36,7 +36,7 @@ NO_DOCUMENT = Sign(
     "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
 )  # fmt: skip
 STRANGERS = Sign(
-    "ids that match nothing", "runs",
+    "ids without a match", "runs",
     "Less than 1 % of the documents of a run are judged, no relevant one among them, and other queries do not have "
     "them either.",
     "two queries with documents", "document of the run is judged",
@@ -100,7 +100,7 @@ def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[S
 
 
 def match_nothing(n_retrieved: int, n_judged: int, n_known: Callable[[], int], examples: Any) -> Iterator[Seen]:
-    """A run that matches nothing, but by chance.
+    """A run without a match, but by chance.
 
     `n_judged` of the documents are judged, and `n_known()` are judged for some query; `examples` are an id of the run
     and one of the judgements.
@@ -116,7 +116,7 @@ def match_nothing(n_retrieved: int, n_judged: int, n_known: Callable[[], int], e
 
 
 def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Seen]:
-    """Ids of two types on one side, of which the other side lacks one, or has the same text as a number."""
+    """Ids of two types on one side; the other side lacks one of them, or has the same text as a number."""
     if pair is not None:
         one, other = map(echo, pair)
         yield Seen(

@@ -159,7 +159,7 @@ def join(
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
-        keep its other places, as unjudged documents. Readers of files and tables have a `duplicates` of their own.
+        keep its other places for unjudged documents. Readers of files and tables have a `duplicates` of their own.
     exclude : mapping of query to documents, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
         in neither are not looked at, as long as one is.
@@ -267,7 +267,7 @@ def joined(
 
 
 def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_score: Array, code: Index) -> None:
-    """Look for documents that match nothing, because their ids are others or of two types."""
+    """Look for documents without a match, because their ids are others or of two types."""
     both = run.doc_id, qrels.doc_id
     if isinstance(run.doc_id, ListedDocuments):
         report(door, ids_of_two_types(two_types(*both, run.qid.names.tolist(), qrels.qid.names.tolist())))

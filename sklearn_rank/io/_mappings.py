@@ -70,7 +70,7 @@ class ListedDocuments:
         return array
 
     def odd(self) -> frozenset[Any]:
-        """Documents that may stand for missing ones, as `odd_ids` has them."""
+        """Documents that may stand for missing ones, for `odd_ids`."""
         odd: set[Any] = set()
         if any(issubclass(kind, str) for kind in self.types):
             odd |= {text for text in STAND_INS if any(text in listed for listed in self.lists)}

@@ -45,7 +45,7 @@ def read_table(
         Column of documents, if they matter.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document of `doc_id` that is in a query twice: refuse it; take its row of the highest score; or keep its other
-        rows, too, as unjudged documents.
+        rows, too, for unjudged documents.
 
     Returns
     -------
@@ -108,8 +108,8 @@ def read_entries(
     doc_id : str, default="doc_id"
         Column of documents.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; keep its row of the highest value; or, of a run, keep its other
-        rows, too, as unjudged documents.
+        A document that is in a query twice: refuse it; keep its row of the highest value; or, in a run, keep its other
+        rows, too, for unjudged documents.
 
     Returns
     -------

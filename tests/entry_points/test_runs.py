@@ -254,7 +254,7 @@ WRONG = {
         "of one type.*Got ids such as '5' and 5, and none in both",
     ),
     "grades in a list": (({1: [("a", 2)]}, {1: ["a"]}), ValueError, r"Got ids such as 'a' and \('a', 2\)"),
-    "one string": (({1: "a"}, {1: ["a"]}), TypeError, "has a dictionary or a list of documents. Got 'a' for query 1"),
+    "one string": (({1: "a"}, {1: ["a"]}), TypeError, "needs a dictionary or list of documents. Got 'a' for query 1"),
     "set as a run": (({1: ["a"]}, {1: {"a", "b"}}), TypeError, "A set has no order.*Got a set for query 1"),
     "score as text": (({1: ["a"]}, {1: {"a": "0.5"}}), TypeError, "Got '0.5' for document 'a' of query 1"),
     "nan": (({1: ["a"]}, {1: {"b": 1, "a": np.nan}}), ValueError, "Got nan for document 'a' of query 1"),
@@ -265,7 +265,11 @@ WRONG = {
         ValueError,
         "negate distances.*Got rising scores for query 1",
     ),
-    "scores in a list": (({1: ["a"]}, {1: [1.0, 0.5]}), TypeError, "ids of documents. Got 0.5 for query 1 of the run"),
+    "scores in a list": (
+        ({1: ["a"]}, {1: [1.0, 0.5]}),
+        TypeError,
+        "must hold document ids. Got 0.5 for query 1 of the run",
+    ),
     "Series of scores": (
         ({1: {0: 1}}, {1: pd.Series([0.5, 1.0], index=[0, 1])}),
         TypeError,

@@ -379,7 +379,7 @@ def test_finished_results_are_alone_and_have_names(rows):
     for nameless in ([*results.values()], results["old"]):
         with pytest.raises(TypeError, match="a dict of results of evaluate, .* Got results without names"):
             compare_systems(nameless)
-    with pytest.raises(TypeError, match="Finished results are of evaluate, all of them. Got ndarray for 'more'"):
+    with pytest.raises(TypeError, match="All results must be Evaluation objects. Got ndarray for 'more'"):
         compare_systems(results | {"more": rows[1]["old"]})
 
 
