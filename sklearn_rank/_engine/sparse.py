@@ -169,7 +169,8 @@ def list_batches(
             labels, scores = drop_self(labels, first), drop_self(scores, first)
         return queries_of_matrix(labels, scores, origin=Origin(first_query=first))
 
-    return LazyQueries(np.full(n_queries, grades.n_documents - without_self), blocks, make)
+    n_documents = np.full(n_queries, grades.n_documents - without_self)
+    return LazyQueries(n_documents, blocks, make, is_by_column=not without_self)
 
 
 def cut_rows(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
@@ -232,4 +233,5 @@ def _dense_batches(score: NDArray[Any], grades: Grades) -> LazyQueries:
         return queries_of_matrix(label, as_floats(score[first:last], "y_score"), origin=Origin(first_query=first))
 
     n_rows = PAIRS_PER_BLOCK // n_documents
-    return LazyQueries(np.full(n_queries, n_documents), lambda depth: cut_rows(n_queries, n_rows), make)
+    sizes = np.full(n_queries, n_documents)
+    return LazyQueries(sizes, lambda depth: cut_rows(n_queries, n_rows), make, is_by_column=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +47,8 @@ from sklearn_rank._utils.typing import Array, RandomState
 if TYPE_CHECKING:
     from sklearn_rank.stats._segments import Heterogeneity
 
+E = TypeVar("E", bound="Evaluation")
+
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(TableReport, Saveable):
@@ -70,12 +72,15 @@ class Evaluation(TableReport, Saveable):
         What each query belongs to, such as a user; queries of one cluster are not independent.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
+    judged : dict of str to ndarray of shape (n_queries,)
+        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN where nothing was
+        retrieved. Empty if unknown: of batches, given values and sparse matrices.
 
     Notes
     -----
     A result keeps the checked data, as `tie_range` and `n_tied` rank again. The data are not saved with it, so a result
-    that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on other
-    labels are not compared.
+    that was loaded can do everything but look for ties and explain a comparison. The fingerprints of the labels are
+    saved: results on other labels are not compared.
     """
 
     qid: NDArray[Any]
@@ -193,6 +198,16 @@ class Evaluation(TableReport, Saveable):
     def label_fingerprints(self) -> NDArray[np.uint32] | None:
         """Fingerprint of the labels of each query; None if unknown."""
         return self._source.label_fingerprints
+
+    @cached_property
+    def judged(self) -> dict[str, NDArray[np.float64]]:
+        """Share of the documents of each query that are judged, by metric, down to its cutoff; empty if unknown."""
+        return dict(self._source.judged(self._specs()))
+
+    @property
+    def judges_both(self) -> bool:
+        """Whether some judged documents are known to be not relevant: judgements do not just name relevant ones."""
+        return self._source.judges_both
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
@@ -345,7 +360,11 @@ class Evaluation(TableReport, Saveable):
         """
         rows, source = subset_rows(qids, self.qid), self._source
         documents, sums = source.known_documents, source.label_fingerprints
-        counts = DataCounts(None if documents is None else documents[rows], None if sums is None else sums[rows])
+        judged = {name: shares[rows] for name, shares in self.judged.items()}
+        counts = DataCounts(
+            None if documents is None else documents[rows], None if sums is None else sums[rows], judged,
+            source.judges_both,
+        )  # fmt: skip
         return replace(self._taken(rows, [*self._metrics]), _source=counts)
 
     def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
@@ -615,7 +634,9 @@ class Evaluation(TableReport, Saveable):
             **{f"attribute{i}": values for i, values in enumerate(self.attributes.values())},
         }
         arrays |= {name: array for name, array in more.items() if array is not None}
-        return {"metrics": words, "attributes": [*self.attributes]}, arrays
+        if self.judged.keys() >= self._metrics.keys():
+            arrays["judged"] = np.stack([self.judged[name] for name in self._metrics])
+        return {"metrics": words, "attributes": [*self.attributes], "judges_both": self.judges_both}, arrays
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
@@ -625,7 +646,7 @@ class Evaluation(TableReport, Saveable):
         def by_metric(key: str) -> dict[str, Any]:
             return {metric["name"]: metric[key] for metric in metrics}
 
-        return cls.from_values(
+        result = cls.from_values(
             arrays["qid"],
             dict(zip(names, arrays["values"], strict=True)),
             undefined=dict(zip(names, arrays["undefined"], strict=True)),
@@ -640,6 +661,11 @@ class Evaluation(TableReport, Saveable):
             by={name: arrays[f"attribute{i}"] for i, name in enumerate(words.get("attributes", []))},
             clusters=arrays.get("clusters"),
         )
+        if "judged" not in arrays:
+            return result
+        arrays.check("judged", (len(names), len(result.qid)), "f")
+        shares = dict(zip(names, arrays["judged"], strict=True))
+        return with_judged(result, shares, judges_both=words.get("judges_both") is True)
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
@@ -659,6 +685,12 @@ class Evaluation(TableReport, Saveable):
     def _tables(self) -> list[Table]:
         rows = ((labelled(name), mean, self.n_undefined[name]) for name, mean in self.mean().items())
         return [Table(("metric", "mean", "undefined"), tuple(rows))]
+
+
+def with_judged(result: E, shares: Mapping[str, Array], *, judges_both: bool) -> E:
+    """A result of given values for which the share of judged documents is known."""
+    assert isinstance(result._source, DataCounts)
+    return replace(result, _source=replace(result._source, known_judged=shares, judges_both=judges_both))
 
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:
