@@ -23,13 +23,13 @@ from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, part
-from sklearn_rank._utils.table import Table, TableReport
+from sklearn_rank._utils.table import LabelledName, PartlyPrinted, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array, Index
 
 ROWS_AT_ONCE = 2**20
 """Rows of changed queries that are evaluated together."""
 
-N_SHOWN = 20
+MOST_SHOWN = 20
 """Documents that are printed: those that add most."""
 
 NEAR = 1e-9
@@ -69,7 +69,7 @@ class Documents:
             own[at], label[at] = np.arange(len(at)), one.label
         both = (row_in >= 0).all(axis=0)
         is_whole = both.all() and len(rows[0]) == len(rows[1]) == len(place)
-        if not (np.array_equal(*labels[:, both], equal_nan=True) and (old.has_ids or is_whole)):
+        if not (np.array_equal(labels[0, both], labels[1, both], equal_nan=True) and (old.has_ids or is_whole)):
             raise ValueError(
                 "Documents are matched by their rows where they have no ids, so both systems must be evaluated on the "
                 "same rows: compare_systems(y_true, {'old': scores, 'new': scores}, qid=qid), or runs with ids. Got "
@@ -295,7 +295,7 @@ class Explanation(TableReport, Saveable):
     @cached_property
     def table(self) -> Table:
         """A row for each document, the largest contribution first."""
-        columns = ("document", "grade", "judged", *self._rank_columns, "contribution")
+        columns = ("document", "grade", "judged", *_rank_columns(self.names), "contribution")
         old, new = self._ranks
         first = np.fmin(old, new)
         order = np.lexsort((first, -np.abs(self._contribution)))
@@ -304,11 +304,6 @@ class Explanation(TableReport, Saveable):
             _cells(old[order]), _cells(new[order]), self._contribution[order].tolist(), strict=True,
         )  # fmt: skip
         return Table(columns, tuple((name, grade, _YES[bool(known)], *more) for name, grade, known, *more in cells))
-
-    @property
-    def _rank_columns(self) -> tuple[str, str]:
-        old, new = self.names
-        return f"rank {old}", f"rank {new}"
 
     def to_judge(self, k: int = 10) -> Table:
         """Documents that nobody judged and whose judgement could change the difference most.
@@ -338,7 +333,7 @@ class Explanation(TableReport, Saveable):
             self._documents[at].tolist(), _cells(old[order]), _cells(new[order]), self._change[at].tolist(),
             strict=True,
         )  # fmt: skip
-        return Table(("document", *self._rank_columns, "change"), tuple(rows))
+        return _fitted(("document", *_rank_columns(self.names), "change"), rows)
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
@@ -369,14 +364,14 @@ class Explanation(TableReport, Saveable):
         if judged := judged_note({self.metric: dict(zip(self.names, self.judged, strict=True))}):
             notes.append(judged)
         n = len(self.table.rows)
-        if n > N_SHOWN:
-            rest = math.fsum(row[-1] for row in self.table.rows[N_SHOWN:])
+        if n > MOST_SHOWN:
+            rest = math.fsum(row[-1] for row in self.table.rows[MOST_SHOWN:])
             sum_of = f", which add {rest:.4f}" if self.is_sum else ""
-            notes.append(f"Without {n - N_SHOWN} documents of smaller contributions{sum_of}.")
+            notes.append(f"Without {n - MOST_SHOWN} documents of smaller contributions{sum_of}.")
         return notes
 
     def _tables(self) -> list[Table]:
-        return [Table(self.table.columns, self.table.rows[:N_SHOWN])]
+        return [Table(self.table.columns, self.table.rows[:MOST_SHOWN])]
 
     def _text_tables(self) -> list[Table]:
         return [table.fitted() for table in self._tables()]
@@ -416,6 +411,21 @@ class Explanation(TableReport, Saveable):
 
 _YES = {True: "yes", False: "no"}
 
+NAME_WIDTH = 16
+"""Characters of a system's name in the head of a printed column."""
+
+
+def _rank_columns(names: tuple[str, str]) -> tuple[str, str]:
+    """Names of the columns of ranks, which are shortened where they are printed."""
+    shown = [shorten(name, NAME_WIDTH) for name in names]
+    old, new = shown if shown[0] != shown[1] else ("old", "new")
+    return LabelledName(f"rank {names[0]}", f"rank {old}"), LabelledName(f"rank {names[1]}", f"rank {new}")
+
+
+def _fitted(columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> Table:
+    """A table whose text fits a terminal."""
+    return PartlyPrinted(columns, tuple(rows), printed=columns)
+
 
 def _cells(numbers: Array) -> list[Any]:
     """Numbers for a table: whole ones as int, NaN as an empty cell."""
@@ -440,10 +450,9 @@ def explanation_of(source: Source, query: Any) -> Explanation:
     ranks_of = [expected_ranks(one, spec) for one in queries]
     ranks = [np.append(own, np.nan)[rows] for own, rows in zip(ranks_of, documents.rows, strict=True)]
     added = [contributions(one, spec, value) for one, value in zip(queries, values, strict=True)]
-    is_sum = all(one is not None for one in added)
-    if is_sum:
-        of_old, of_new = (np.append(one, 0.0)[rows] for one, rows in zip(added, documents.rows, strict=True))
-        contribution = of_new - of_old
+    terms = [np.append(one, 0.0)[rows] for one, rows in zip(added, documents.rows, strict=True) if one is not None]
+    if is_sum := len(terms) == 2:
+        contribution = terms[1] - terms[0]
     else:
         contribution = left_out(lists, documents, values, spec)
     grade = source.highest_grade
@@ -502,5 +511,4 @@ def documents_to_judge(source: Source, k: int) -> Table:
         query, ids = result.qid[number : number + 1].tolist()[0], [documents.ids[i] for i in asked.tolist()]
         rows += zip([query] * len(ids), ids, _cells(old[asked]), _cells(new[asked]), change.tolist(), strict=True)
         rows = sorted(rows, key=lambda row: -abs(row[-1]))[:k]
-    of_old, of_new = source.names
-    return Table(("query", "document", f"rank {of_old}", f"rank {of_new}", "change"), tuple(rows))
+    return _fitted(("query", "document", *_rank_columns(source.names), "change"), rows)

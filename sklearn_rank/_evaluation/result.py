@@ -40,7 +40,7 @@ from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
-from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
+from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, part
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -634,9 +634,12 @@ class Evaluation(TableReport, Saveable):
             **{f"attribute{i}": values for i, values in enumerate(self.attributes.values())},
         }
         arrays |= {name: array for name, array in more.items() if array is not None}
+        described: dict[str, Any] = {"metrics": words, "attributes": [*self.attributes]}
         if self.judged.keys() >= self._metrics.keys():
-            arrays["judged"] = np.stack([self.judged[name] for name in self._metrics])
-        return {"metrics": words, "attributes": [*self.attributes], "judges_both": self.judges_both}, arrays
+            judged = np.stack([self.judged[name] for name in self._metrics])
+            described |= {"is_all_judged": not (judged < 1).any(), "judges_both": self.judges_both}
+            arrays |= {} if described["is_all_judged"] else {"judged": judged}
+        return described, arrays
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
@@ -661,11 +664,14 @@ class Evaluation(TableReport, Saveable):
             by={name: arrays[f"attribute{i}"] for i, name in enumerate(words.get("attributes", []))},
             clusters=arrays.get("clusters"),
         )
-        if "judged" not in arrays:
+        if "judges_both" not in words:
             return result
-        arrays.check("judged", (len(names), len(result.qid)), "f")
-        shares = dict(zip(names, arrays["judged"], strict=True))
-        return with_judged(result, shares, judges_both=words.get("judges_both") is True)
+        judged = np.ones((len(names), len(result.qid)))
+        if not part(words, "is_all_judged", bool):
+            arrays.check("judged", judged.shape, "f")
+            judged = arrays["judged"]
+        shares = dict(zip(names, judged, strict=True))
+        return with_judged(result, shares, judges_both=part(words, "judges_both", bool))
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".

@@ -49,7 +49,7 @@ class ByDocument(Ranked):
         return (values * mean_of_ties(order, weights))[:, None]
 
     @property
-    def ideal(self) -> Ranked:  # type: ignore[override]
+    def ideal(self) -> Ranked:
         """The best order, which is summed as ever."""
         return Ranked(self._order.ideal, self._cutoffs, self._min_relevance)
 

@@ -41,7 +41,8 @@ def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> I
     means = mean_shares(shares)
     most, least = (choose(means, key=means.__getitem__) for choose in (max, min))
     distance = means[most] - means[least]
-    if means[most] < MOSTLY_JUDGED or distance < FAR_APART:
+    # Where nothing is judged, ids do not match, which is another sign.
+    if means[least] == 0 or means[most] < MOSTLY_JUDGED or distance < FAR_APART:
         return
     error = math.sqrt(sum(float(known[name].var(ddof=1)) / len(known[name]) for name in (most, least)))
     if distance > LEAST_Z * error:

@@ -191,8 +191,7 @@ class Comparison(TableReport, Saveable):
                     row["queries"] = self.results[model].n_in_mean[metric]
                     row["judged"] = judged[model].get(metric)
                 rows.append(row)
-        left_out = () if self._judged_note() else ("judged",)
-        left_out += () if self.n_queries else FOLD_COLUMNS
+        left_out = [*(() if self._judged_note() else ("judged",)), *(() if self.n_queries else FOLD_COLUMNS)]
         columns = tuple(name for name in SUMMARY_COLUMNS if name not in left_out)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
         skewed = {name for result in self.results.values() for name in result._skewed()}

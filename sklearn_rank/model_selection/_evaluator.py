@@ -377,7 +377,7 @@ class RankingEvaluator:
                     with collected_signs() as seen[name]:
                         tested.look(COMPARE, scores, self.signs)
         pooled = {name: tested.evaluate(results) for name, results in complete.items()}
-        look_at_judged(COMPARE, pooled)
+        look_at_judged(COMPARE, pooled, self.signs)
         return Comparison(
             results=pooled,
             y_score=y_score,

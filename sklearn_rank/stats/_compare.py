@@ -240,7 +240,7 @@ def compare(
     check_options("compare", options)
     aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
     report(STATISTICS, aligned.unevenly)
-    return replace(compare_values(*aligned.values, options, aligned), judged=aligned.judged)
+    return replace(compare_values(aligned.values[0], aligned.values[1], options, aligned), judged=aligned.judged)
 
 
 def check_options(function_name: str, options: ComparisonOptions) -> None:
