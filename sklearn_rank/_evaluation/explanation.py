@@ -333,7 +333,7 @@ class Explanation(TableReport, Saveable):
             self._documents[at].tolist(), _cells(old[order]), _cells(new[order]), self._change[at].tolist(),
             strict=True,
         )  # fmt: skip
-        return _fitted(("document", *_rank_columns(self.names), "change"), rows)
+        return _fitted(("document", *_rank_columns(self.names), "change"), [*rows])
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
@@ -494,6 +494,8 @@ def _judged_share(one: RowsOfQuery, spec: MetricSpec) -> float:
 def documents_to_judge(source: Source, k: int) -> Table:
     """Documents of all queries whose judgement could change the mean difference most."""
     COUNT.check("k", k, "to_judge")
+    if (average := source.results[0].average[source.metric]) != "macro":
+        raise ValueError(f"to_judge is for a mean over queries. Got average={echo(average)}: evaluate without it.")
     result, spec, grade = source.results[0], source.spec, source.highest_grade
     weight = np.ones(len(result.qid)) if result.weight is None else result.weight
     counted = ~np.isnan(np.sum([one.per_query[source.metric] for one in source.results], axis=0))

@@ -542,7 +542,7 @@ class Comparison(TableReport, Saveable):
         tests = {m: self.significance(m) if several and not self._why_untested(m) else None for m in self._metrics}
         return paper_table(
             self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
-            digits=digits,
+            digits=digits, more=self._judged_note(),
         )  # fmt: skip
 
     def _tables(self) -> list[Table]:
