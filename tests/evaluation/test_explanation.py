@@ -211,7 +211,10 @@ def test_finished_results_are_matched_by_ids_or_by_rows():
     turned = rows | {"new": evaluate(y[1::-1] + y[2:], [1, 2, 1, 2], qid=qid)}
     with pytest.raises(ValueError, match="matched by their rows .* other labels in 'new' than in 'old'"):
         compare_systems(turned).explain("old", "new", 0)
-    mixed = {"old": evaluate([1, 0], [2, 1], qid=["q", "q"]), "new": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a"]})}
+    mixed = {
+        "old": evaluate([1, 0], [2, 1], qid=["q", "q"]),
+        "new": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a"]}),
+    }
     mixed = {name: result for name, result in mixed.items()}
     with pytest.raises(ValueError, match="Documents of both systems must have ids.*Got ids in 'new' alone"):
         Comparison(results=mixed, baseline="old").explain("old", "new", "q")
