@@ -78,7 +78,8 @@ class RankingData:
     def documents(self) -> Callable[[Any], NDArray[Any]] | None:
         """Function from rows to their documents, which keeps no labels and scores; None if documents have no ids."""
         if self._source is not None:
-            return partial(documents_at, self._documents, self._source)
+            ids = tuple(one.copied() if isinstance(one, ListedDocuments) else one for one in self._documents)
+            return partial(documents_at, ids, self._source)
         return self.doc_id.__getitem__ if self._documents else None
 
     def counts(self) -> str:
@@ -106,7 +107,7 @@ class RankingData:
         return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
 
 
-def documents_at(ids: tuple[Any, Any], source: Index, rows: Any) -> NDArray[Any]:
+def documents_at(ids: tuple[Any, ...], source: Index, rows: Any) -> NDArray[Any]:
     """Documents of some rows; `source` is the place of each in the run, or after it in the judgements."""
     (run, qrels), source = ids, source[rows]
     retrieved = source < len(run)

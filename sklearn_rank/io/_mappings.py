@@ -51,6 +51,10 @@ class ListedDocuments:
         """The document of each row."""
         return self._array.astype(dtype or object, copy=bool(copy))
 
+    def copied(self) -> ListedDocuments:
+        """The same, which does not change when the user's collections do."""
+        return ListedDocuments([[*documents] for documents in self.lists])
+
     @cached_property
     def has_tuples(self) -> bool:
         """Whether an id is a tuple."""

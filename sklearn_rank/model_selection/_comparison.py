@@ -580,12 +580,13 @@ class Comparison(TableReport, Saveable):
 
 def look_at_judged(door: Door, results: Mapping[str, Evaluation], signs: str = "raise") -> None:
     """Report that one of some models was judged far less than another one, by the first metric that shows it."""
-    if len(results) < 2 or not all(result.judges_both for result in results.values()):
+    if len(results) < 2:
         return
     for metric, meaning in next(iter(results.values())).meaning.items():
         shares = {name: result.judged[metric] for name, result in results.items() if metric in result.judged}
         if len(shares) == len(results) and (seen := [*unevenly_judged(shares, metric, meaning)]):
-            report(door, seen, signs)
+            if all(result.judges_both for result in results.values()):
+                report(door, seen, signs)
             return
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
@@ -97,7 +97,7 @@ class SystemValues:
     weight: Array | None = None
     is_binary: bool = False
     judged: Array | None = None
-    judges_both: bool = False
+    judges_both: Callable[[], bool] = bool
 
 
 @dataclass(frozen=True)
@@ -180,8 +180,9 @@ def align(
     is_binary = all(one.is_binary for one in read)
     shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
     judged, unevenly = mean_shares(shares), tuple[Seen, ...]()
-    if first.metric is not None and 1 < len(shares) == len(read) and all(one.judges_both for one in read):
+    if first.metric is not None and 1 < len(shares) == len(read):
         unevenly = tuple(unevenly_judged(shares, first.metric, first.meaning))
+        unevenly = unevenly if all(one.judges_both() for one in read) else ()
     return Aligned(
         values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, judged, unevenly
     )  # fmt: skip
@@ -283,7 +284,7 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     return SystemValues(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
         result.label_fingerprints, result.clusters, result.weight, result.is_binary[metric], result.judged.get(metric),
-        result.judges_both,
+        lambda: result.judges_both,
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Why two systems differ: contributions of documents, judged shares, and documents to judge."""
 
 import math
+import pickle
 from itertools import permutations
 
 import numpy as np
@@ -380,3 +381,14 @@ def test_long_lists_are_cut_in_print():
 
 def test_results_of_values_know_nothing_of_judgements():
     assert Evaluation.from_values([1, 2], {"map": [1.0, 0.5]}).judged == {}
+
+
+def test_documents_stay_when_the_users_collections_change():
+    qrels, runs = {"q": {"a": 1, "b": 0}}, {"old": {"q": {"b": 2.0, "a": 1.0}}, "new": {"q": {"a": 2.0, "c": 1.0}}}
+    report = compare_systems(qrels, runs, metrics="ndcg")
+    qrels["q"]["z"] = 5
+    for run in runs.values():
+        run["q"].clear()
+    again = pickle.loads(pickle.dumps(report))
+    for one in (report, again):
+        assert {*column(one.explain("old", "new", "q"), "rank new")} == {"a", "b", "c"}
