@@ -78,8 +78,7 @@ class RankingData:
     def documents(self) -> Callable[[Any], NDArray[Any]] | None:
         """Function from rows to their documents, which keeps no labels and scores; None if documents have no ids."""
         if self._source is not None:
-            ids = tuple(one.copied() if isinstance(one, ListedDocuments) else one for one in self._documents)
-            return partial(documents_at, ids, self._source)
+            return partial(documents_at, self._documents, self._source)
         return self.doc_id.__getitem__ if self._documents else None
 
     def counts(self) -> str:
