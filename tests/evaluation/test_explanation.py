@@ -312,6 +312,9 @@ def test_to_judge_by_brute_force():
     """Each document that is not judged, judged with the highest grade and evaluated again."""
     qrels, runs = pools(4, share=0.4)
     qrels[0]["d1"] = 3
+    for q, run in runs["old"].items():
+        run.extend(d for d in reversed(runs["new"][q]) if d not in qrels[q])
+        run.insert(2, run.pop())
     report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"])
     for metric in ("ndcg@5", "map"):
         before = {n: r.per_query[metric] for n, r in report.results.items()}
