@@ -1,9 +1,10 @@
-"""Runs and judgements in dictionaries of ids, as entries."""
+"""Entries from runs and judgements in dictionaries of ids."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from dataclasses import replace
 from itertools import chain, compress, islice, repeat
 from numbers import Integral, Real
 from typing import Any
@@ -12,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
+from sklearn_rank._signs.evidence import LOWEST_INT, STAND_INS, odd_ids
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._entries import Entries, QueryIds, grouped, taken
+from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, grouped, taken, without_rows
 
 TAKEN = {
     "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx",
@@ -54,7 +56,12 @@ class ListedDocuments:
     @cached_property
     def has_tuples(self) -> bool:
         """Whether an id is a tuple."""
-        return any(issubclass(kind, tuple) for kind in {*map(type, chain.from_iterable(self.lists))})
+        return any(issubclass(kind, tuple) for kind in self.types)
+
+    @cached_property
+    def types(self) -> set[type]:
+        """Types of the documents."""
+        return {*map(type, chain.from_iterable(self.lists))}
 
     @cached_property
     def _array(self) -> NDArray[Any]:
@@ -67,6 +74,17 @@ class ListedDocuments:
         array = np.empty(len(self), dtype=object)
         array[:] = [*chain.from_iterable(self.lists)]
         return array
+
+    def odd(self) -> frozenset[Any]:
+        """Documents that may stand for missing ones, as `odd_ids` has them."""
+        odd: set[Any] = set()
+        if any(issubclass(kind, str) for kind in self.types):
+            odd |= {text for text in STAND_INS if any(text in listed for listed in self.lists)}
+        if not all(issubclass(kind, str) for kind in self.types):
+            if any(one in listed for listed in self.lists for one in (-1, LOWEST_INT)):
+                numbers = [one for one in chain.from_iterable(self.lists) if isinstance(one, Real)]
+                odd |= odd_ids(np.array(numbers, dtype=np.float64))
+        return frozenset(odd)
 
     def query_of(self, row: int) -> int:
         """Number of the query of a row."""
@@ -83,7 +101,7 @@ def entries_of(
 ) -> tuple[Entries, int]:
     """Entries of a run or of judgements (`kind`) in any form, and the number of documents that were excluded.
 
-    Of a run, documents that were `judged` tell whether its pairs are ids.
+    Documents that were `judged` tell whether pairs of a run are ids.
 
     Raises
     ------
@@ -94,19 +112,40 @@ def entries_of(
     """
     if isinstance(source, Entries) and isinstance(source.doc_id, ListedDocuments) and not exclude:
         return source, 0
-    mapping = _mapping_of(source, kind)
+    if isinstance(source, Entries):
+        duplicates = "first" if source._again is None else "nonrelevant"
+        by_query = dict(_documents_of_queries(source))
+    else:
+        mapping = _mapping_of(source, kind)
+        by_query = {query: _listed(query, given, kind, duplicates, judged) for query, given in mapping.items()}
     lists, values, n_excluded = [], [], 0
-    for query, given in mapping.items():
-        documents, of_documents = _listed(query, given, kind, duplicates, judged)
+    for query, (documents, of_documents) in by_query.items():
         if out := exclude.get(query):
             n_before = len(documents)
             documents, of_documents = _without(documents, of_documents, out)
             n_excluded += n_before - len(documents)
         lists.append(documents)
         values.append(of_documents)
-    names, listed = ids_of([*mapping]), ListedDocuments(lists)
+    names, listed = ids_of([*by_query]), ListedDocuments(lists)
+    _refuse_unfit_documents(names, listed, kind)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
-    return _entries(names, listed, numbers), n_excluded
+    entries = _entries(names, listed, numbers)
+    if duplicates == "nonrelevant" and kind == "run":
+        entries = replace(entries, _again=np.fromiter(_repeated(lists), bool, len(entries)))
+    return entries, n_excluded
+
+
+def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
+    """Refuse ids of documents that are missing, or may be others than they were."""
+    if not may_be_missing(documents.types):
+        return
+    for query, listed in zip(names.tolist(), documents.lists, strict=True):
+        if any(map(is_missing, listed)):
+            raise ValueError(
+                "Every document needs an id, so leave missing ones out. "
+                f"Got {echo(next(filter(is_missing, listed)))} for query {echo(query)} of the {kind}."
+            )
+    refuse_rounded_ids(np.asarray(documents))
 
 
 def both_entries(
@@ -118,6 +157,8 @@ def both_entries(
     """
     for entries, kind in ((run, "run"), (qrels, "judgements")):
         _refuse_other_kind(caller, entries, kind)
+    if isinstance(qrels, Entries) and qrels._again is not None:
+        qrels = without_rows(qrels, qrels._again)
     if exclude is None and isinstance(run, Entries) and isinstance(qrels, Entries):
         return run, qrels, (0, 0)
     out = {} if exclude is None else _sets(exclude)
@@ -152,8 +193,41 @@ def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: 
         )
 
 
+def two_types(
+    run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]
+) -> tuple[Any, Any] | None:
+    """A text and a number among documents of one side, where the other side lacks one, or has it as the other type.
+
+    `of_run` and `of_judged` are the queries of the lists.
+    """
+    for one, other in ((run, judged), (judged, run)):
+        kinds, others = ({*map(_kind_of_type, side.types)} for side in (one, other))
+        if not {"number", "str"} <= kinds or not others:
+            continue
+        if {"number", "str"} <= others and not _are_alike_as_text(run, judged, of_run, of_judged):
+            continue
+        first = {_kind(document): document for document in chain.from_iterable(one.lists)}
+        return first["str"], first["number"]
+    return None
+
+
+def _are_alike_as_text(run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]) -> bool:
+    """Whether a document of the run is judged under another type."""
+    of_query = dict(zip(of_judged, judged.lists, strict=False))
+    for query, documents in zip(of_run, run.lists, strict=False):
+        known = {*of_query.get(query, ())}
+        texts = {*map(str, known)}
+        if any(document not in known and str(document) in texts for document in documents):
+            return True
+    return False
+
+
 def _kind(document: Any) -> str:
-    return "number" if isinstance(document, Real) else type(document).__name__.removesuffix("_")
+    return _kind_of_type(type(document))
+
+
+def _kind_of_type(kind: type) -> str:
+    return "number" if issubclass(kind, Real) else kind.__name__.removesuffix("_")
 
 
 def _without_empty(judged: Entries, run: Entries) -> Entries:
@@ -174,6 +248,24 @@ def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> E
     return Entries(QueryIds(code, names), documents, value)
 
 
+def run_entries(run: Any, *, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None) -> Entries:
+    """Entries of a run that is matched with no judgements."""
+    if isinstance(run, Entries) and exclude is None:
+        return run
+    out = {} if exclude is None else _sets(exclude)
+    entries, n_excluded = entries_of(run, "run", duplicates=duplicates, exclude=out)
+    if out and not n_excluded:
+        _refuse_idle(out, entries, entries)
+    return entries
+
+
+def judged_entries(judgements: Any) -> Entries:
+    """Entries of judgements that are matched with no run."""
+    if isinstance(judgements, Entries):
+        return judgements
+    return entries_of(judgements, "judgements", duplicates="raise", exclude={})[0]
+
+
 # --- what is left out ----------------------------------------------------------------------------------------
 
 
@@ -185,6 +277,7 @@ def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
             raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
     listed = {query: _as_list(query, out, "documents to exclude") for query, out in exclude.items()}
+    _refuse_unfit_documents(ids_of([*listed]), ListedDocuments([*listed.values()]), "documents to exclude")
     try:
         return {query: frozenset(out) for query, out in listed.items()}
     except TypeError as error:
@@ -218,8 +311,6 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     """A run or judgements as a mapping by query."""
     if isinstance(source, Mapping) and "doc_id" not in source:
         return source
-    if isinstance(source, Entries):
-        return dict(_documents_of_queries(source))
     if type(source).__module__.startswith("ranx."):
         of_ranx: dict[Any, Any] = source.to_dict()
         return of_ranx
@@ -228,7 +319,7 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
         return by_index(source, kind)
     hint = ""
     if isinstance(source, (list, tuple)):
-        hint = f" Of a list for each query make a dictionary: dict(zip(query_ids, {kind}))."
+        hint = f" If it has a list for each query, make a dictionary: dict(zip(query_ids, {kind}))."
     reader = READERS.format("run" if kind == "run" else "qrels")
     raise TypeError(
         f"{kind.capitalize()} must be one of {TAKEN[kind]}, {reader}. Got {type(source).__name__} instead.{hint}"
@@ -253,13 +344,15 @@ def by_index(series: Any, name: str) -> dict[Any, Any]:
     return values
 
 
-def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
-    """Documents and values of each query."""
+def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, Listed]]:
+    """Documents and values of each query; a document that is in it again has its best place first."""
     starts, order = grouped(entries.qid.code, len(entries.qid.names))
     rows = np.arange(len(entries)) if order is None else order
+    if entries._again is not None:
+        rows = rows[np.lexsort((-entries.value[rows], entries.qid.code[rows]))]
     documents, values = taken(entries.doc_id, rows).tolist(), entries.value[rows].tolist()
     for query, start, stop in zip(entries.qid.names.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        yield query, dict(zip(documents[start:stop], values[start:stop], strict=True))
+        yield query, (documents[start:stop], values[start:stop])
 
 
 def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDocuments | None) -> Listed:
@@ -270,7 +363,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     no_list = isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
     if no_list or hasattr(given, "columns"):
         raise TypeError(
-            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(given)} for query {echo(query)}."
+            f"A query of the {kind} needs a dictionary or list of documents. Got {echo(given)} for query {echo(query)}."
             + f" One document is a list of one, [{echo(given)}]." * isinstance(given, (str, bytes, Integral))
         )
     if kind == "run" and isinstance(given, (set, frozenset)):
@@ -280,9 +373,10 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
         )
     documents = _as_list(query, given, kind)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
-        return _of_pairs(query, documents)
-    documents = _distinct(query, documents, kind, duplicates)
-    return documents, repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+        documents, scores = _of_pairs(query, documents)
+    else:
+        scores = repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+    return _distinct(query, documents, scores, kind, duplicates)
 
 
 def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:
@@ -312,48 +406,62 @@ def _is_pair(entry: Any) -> bool:
     return isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[1], Real)
 
 
-def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
+def _of_pairs(query: Any, pairs: list[Any]) -> tuple[list[Any], Iterable[Any]]:
     """Documents and scores of pairs, which must stand by falling score: distances would rise."""
     if not all(map(_is_pair, pairs)):
         wrong = next(pair for pair in pairs if not _is_pair(pair))
-        raise TypeError(f"A list of (document, score) holds nothing else. Got {echo(wrong)} for query {echo(query)}.")
+        raise TypeError(f"A list of (document, score) must hold only pairs. Got {echo(wrong)} for query {echo(query)}.")
     documents, scores = [document for document, _ in pairs], [score for _, score in pairs]
     if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
         raise ValueError(
             "A list of (document, score) must stand best first, by falling score: negate distances, or give a "
             f"dictionary of scores, which needs no order. Got rising scores for query {echo(query)}: {echo(pairs)}."
         )
-    return _distinct(query, documents, "run", "raise"), scores
+    return documents, scores
 
 
-def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> list[Any]:
-    """The documents of a list, each once."""
+def _distinct(query: Any, documents: list[Any], values: Iterable[Any], kind: str, duplicates: str) -> Listed:
+    """The documents of a list and their values, each once unless a run is to keep the places of the others."""
     try:
         distinct = dict.fromkeys(documents)
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
-        hint = "; of hits make a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
+        hint = "; turn hits into a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
         raise TypeError(
             f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}"
             f"{hint * isinstance(wrong, Mapping)}."
         ) from None
     if isinstance(next(iter(distinct), None), float) and (fractions := [*filter(_is_fraction, documents)]):
         raise TypeError(
-            f"A list has the ids of documents. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
+            f"A list must hold document ids. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
             "go into a dictionary, {document: number}; series.to_dict() makes it of a Series with documents as its "
             "index."
         )
-    if len(distinct) < len(documents) and duplicates == "raise":
+    if len(distinct) == len(documents) or (duplicates == "nonrelevant" and kind == "run"):
+        return documents, values
+    if duplicates == "raise":
         again = next(document for document, n in Counter(documents).items() if n > 1)
         raise ValueError(
-            "A document must be in a list once, or it is counted twice; duplicates='first' takes its first place. "
+            f"A document must be in a list once, or it is counted twice: {HOW_TO_REPEAT}. "
             f"Got document {echo(again)} {documents.count(again)} times for query {echo(query)} of the {kind}."
         )
-    return [*distinct]
+    first: dict[Any, Any] = {}
+    for document, value in zip(documents, values, strict=True):
+        first.setdefault(document, value)
+    return first, first.values()
+
+
+def _repeated(lists: Iterable[Collection[Any]]) -> Iterator[bool]:
+    """Whether each document stands above in its list."""
+    for documents in lists:
+        above: set[Any] = set()
+        for document in documents:
+            yield document in above
+            above.add(document)
 
 
 def _is_fraction(document: Any) -> bool:
-    return isinstance(document, float) and not document.is_integer()
+    return isinstance(document, float) and document == document and not document.is_integer()
 
 
 def _is_hashable(document: Any) -> bool:

@@ -81,7 +81,7 @@ def paper_table(
     digits: int = 4,
     more: str = "",
 ) -> PaperTable:
-    """Table of systems, of which those that have no result failed, by the metrics of `tests`, tested or not.
+    """Table of systems by the metrics of `tests`, tested or not; systems without a result failed.
 
     The note ends with `more`.
     """

@@ -18,6 +18,7 @@ import sklearn_rank
 from sklearn_rank import evaluate, get_metric_names
 from sklearn_rank._cli import arguments, main, output
 from sklearn_rank._utils.table import cell
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
 
@@ -75,6 +76,18 @@ def test_formats_say_the_same(files, cli, per_query):
     assert len(rows) == (6 if per_query else 2)
     assert cli(*words, "--format", "markdown")[0].startswith("| run |")
     assert cli(*words, "--format", "latex")[0].startswith(r"\begin{tabular}{l")
+
+
+def test_chance(files, cli):
+    words = "evaluate qrels run -m map -m infap --ties best --chance --save saved.npz".split()
+    means = {"score": 1 / 3, "random": (3 / 8 + 3 / 4) / 3, "best": 1 / 2}
+    rows = [line.split() for line in cli(*words)[0].splitlines()]
+    assert rows[0] == ["run", "order", "MAP", "infAP"]
+    assert [row[:3] for row in rows[1:]] == [["run", order, f"{mean:.4f}"] for order, mean in means.items()]
+    found = json.loads(cli(*words, "--format", "json")[0])["run"]
+    assert {order: values["map"] for order, values in found.items()} == pytest.approx(means)
+    assert "infap" not in found["random"]
+    assert Evaluation.load("saved.npz").chance().mean() == pytest.approx({"map": means["random"]})
 
 
 def test_missing_queries(files, cli):
@@ -287,6 +300,23 @@ def test_options_of_trec_eval(tmp_path, cli):
     assert "so it needs --convention trec_eval" in cli(*words[:3], "-M", "3", code=2)[1]
 
 
+def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
+    """The relevant b stands at rank 3, and without the second place of a at rank 2."""
+    qrels, run, table = (str(tmp_path / name) for name in ("qrels", "run", "rows.csv"))
+    (tmp_path / "qrels").write_text("1 0 a 0\n1 0 b 1\n1 0 b 1\n")
+    (tmp_path / "run").write_text("1 Q0 b 3 1 t\n1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n")
+    (tmp_path / "rows.csv").write_text("qid,doc,label,score\n1,b,1,1\n1,a,0,3\n1,a,0,2\n")
+    of_files, of_table = ["evaluate", qrels, run], ["evaluate", "--table", table, "--doc-id", "doc"]
+    assert "duplicates='first' takes its first place" in cli(*of_files, code=2)[1]
+    assert "Got document 'a' of query 1 again in row 2, first in row 1" in cli(*of_table, code=2)[1]
+    for words in (of_files, of_table):
+        for duplicates, value in [("first", 1 / 2), ("nonrelevant", 1 / 3)]:
+            out = cli(*words, "--duplicates", duplicates, "-m", "mrr", "--format", "json")[0]
+            assert [*json.loads(out).values()] == [{"mrr": pytest.approx(value)}]
+    assert "unjudged='drop' leaves these" in cli(*of_files, "-J", "--duplicates", "nonrelevant", code=2)[1]
+    assert "so it needs doc_id=" in cli(*of_table[:3], "--duplicates", "first", code=2)[1]
+
+
 def test_shares_of_documents_that_nobody_judged(tmp_path, cli):
     """Of six documents d8 is in no file of judgements and d4 in the pool only; they stand at ranks 3 and 4."""
     (tmp_path / "qrels").write_text(TREC_QRELS)
@@ -357,7 +387,7 @@ def test_compare(files, cli):
     out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
-    assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
+    assert "at least two runs" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
     assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
 
@@ -395,8 +425,8 @@ def test_pictures(files, cli, kind):
 
 def test_pictures_that_cannot_be(files, cli, monkeypatch):
     plot = ["plot", "qrels", "run", "-o", "x.svg"]
-    assert "of one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
-    assert "two runs or more. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
+    assert "exactly one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
+    assert "at least two runs. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
     assert "--max-k must be 1 or more. Got 0" in cli(*plot, "--kind", "cutoff", "--max-k", "0", code=2)[1]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "sklearn-rank[plot]"' in cli(*plot, code=2)[1]
@@ -411,12 +441,15 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),
         (["evaluate", "run", "qrels"], "has lines of 4 fields: query iteration document relevance. Got 6 in line 1"),
         (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
-        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score is a column of a --table, and there is none"),
-        (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
-        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
-        (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
-        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs and judgements that are joined"),
-        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id is a column of a --table, and there is none"),
+        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score names a column of a --table; pass --table, too"),
+        (["evaluate", "qrels", "run", "--qid", "a"], "--qid names a column of a --table; pass --table, too"),
+        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs with judgements"),
+        (
+            ["evaluate", "--table", "t.csv", "--missing-from-run", "zero"],
+            "--missing-from-run is for runs with judgements",
+        ),
+        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs with judgements"),
+        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id names a column of a --table; pass --table, too"),
         (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
         (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
         (["guess"], "invalid choice"),
