@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,12 +42,14 @@ from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
-from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
+from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, part
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
 if TYPE_CHECKING:
     from sklearn_rank.stats._segments import Heterogeneity
+
+E = TypeVar("E", bound="Evaluation")
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,12 +74,15 @@ class Evaluation(TableReport, Saveable):
         What each query belongs to, such as a user; queries of one cluster are not independent.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
+    judged : dict of str to ndarray of shape (n_queries,)
+        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN where nothing was
+        retrieved. Empty if unknown: of batches, given values and sparse matrices.
 
     Notes
     -----
     A result keeps the checked data, because `tie_range` and `n_tied` rank again. The data are not saved with it, so a
-    result that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on
-    other labels are not compared.
+    result that was loaded can do everything but look for ties and explain a comparison. The fingerprints of the labels
+    are saved: results on other labels are not compared.
     """
 
     qid: NDArray[Any]
@@ -196,6 +201,16 @@ class Evaluation(TableReport, Saveable):
     def label_fingerprints(self) -> NDArray[np.uint32] | None:
         """Fingerprint of the labels of each query; None if unknown."""
         return self._source.label_fingerprints
+
+    @cached_property
+    def judged(self) -> dict[str, NDArray[np.float64]]:
+        """Share of the documents of each query that are judged, by metric, down to its cutoff; empty if unknown."""
+        return dict(self._source.judged(self._specs()))
+
+    @property
+    def judges_both(self) -> bool:
+        """Whether some judged documents are known to be not relevant: judgements do not just name relevant ones."""
+        return self._source.judges_both
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
@@ -384,7 +399,11 @@ class Evaluation(TableReport, Saveable):
         """
         rows, source = subset_rows(qids, self.qid), self._source
         documents, sums = source.known_documents, source.label_fingerprints
-        counts = DataCounts(None if documents is None else documents[rows], None if sums is None else sums[rows])
+        judged = {name: shares[rows] for name, shares in self.judged.items()}
+        counts = DataCounts(
+            None if documents is None else documents[rows], None if sums is None else sums[rows], judged,
+            source.judges_both,
+        )  # fmt: skip
         return replace(self._taken(rows, [*self._metrics]), _source=counts)
 
     def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
@@ -818,7 +837,12 @@ class Evaluation(TableReport, Saveable):
         }
         arrays |= {name: array for name, array in more.items() if array is not None}
         kept, of_kept = ({}, {}) if self._kept is None else saved_references(self._kept, self.weight)
-        return {"metrics": words, "attributes": [*self.attributes], **kept}, arrays | of_kept
+        described: dict[str, Any] = {"metrics": words, "attributes": [*self.attributes], **kept}
+        if self.judged.keys() >= self._metrics.keys():
+            judged = np.stack([self.judged[name] for name in self._metrics])
+            described |= {"is_all_judged": not (judged < 1).any(), "judges_both": self.judges_both}
+            arrays |= {} if described["is_all_judged"] else {"judged": judged}
+        return described, arrays | of_kept
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
@@ -843,6 +867,13 @@ class Evaluation(TableReport, Saveable):
             by={name: arrays[f"attribute{i}"] for i, name in enumerate(words.get("attributes", []))},
             clusters=arrays.get("clusters"),
         )
+        if "judges_both" in words:
+            judged = np.ones((len(names), len(result.qid)))
+            if not part(words, "is_all_judged", bool):
+                arrays.check("judged", judged.shape, "f")
+                judged = arrays["judged"]
+            shares = dict(zip(names, judged, strict=True))
+            result = with_judged(result, shares, judges_both=part(words, "judges_both", bool))
         if "references" not in words:
             return result
         given = cast("dict[str, GivenValues]", result._metrics)
@@ -876,6 +907,12 @@ class Evaluation(TableReport, Saveable):
         """Means of the values of one kind that were kept, by metric."""
         values = getattr(self._references, kind).items()
         return {name: float(of_metric.average(self.weight)[0]) for name, of_metric in values}
+
+
+def with_judged(result: E, shares: Mapping[str, Array], *, judges_both: bool) -> E:
+    """A result of given values for which the share of judged documents is known."""
+    assert isinstance(result._source, DataCounts)
+    return replace(result, _source=replace(result._source, known_judged=shares, judges_both=judges_both))
 
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,12 +80,14 @@ class RankingData:
         """Document of each row."""
         if self._source is None:
             return self._documents[0] if self._documents else None
-        run, qrels = self._documents
-        retrieved = self._source < len(run)
-        parts = taken(run, self._source[retrieved]), taken(qrels, self._source[~retrieved] - len(run))
-        ids = np.empty(len(self._source), dtype=np.result_type(*parts))
-        ids[retrieved], ids[~retrieved] = parts
-        return ids
+        return documents_at(self._documents, self._source, slice(None))
+
+    @property
+    def documents(self) -> Callable[[Any], NDArray[Any]] | None:
+        """Function from rows to their documents, which keeps no labels and scores; None if documents have no ids."""
+        if self._source is not None:
+            return partial(documents_at, self._documents, self._source)
+        return self.doc_id.__getitem__ if self._documents else None
 
     def counts(self) -> str:
         """Rows, queries that one side lacks, and what was done with these, in a line."""
@@ -109,6 +112,16 @@ class RankingData:
     def __repr__(self) -> str:
         """The same."""
         return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
+
+
+def documents_at(ids: tuple[Any, ...], source: Index, rows: Any) -> NDArray[Any]:
+    """Documents of some rows; `source` is the place of each in the run, or after it in the judgements."""
+    (run, qrels), source = ids, source[rows]
+    retrieved = source < len(run)
+    parts = taken(run, source[retrieved]), taken(qrels, source[~retrieved] - len(run))
+    found = np.empty(len(source), dtype=np.result_type(*parts))
+    found[retrieved], found[~retrieved] = parts
+    return found
 
 
 def _listed(ids: NDArray[Any], done: str) -> str:

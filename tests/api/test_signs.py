@@ -857,7 +857,7 @@ def test_every_cell_of_the_table_is_tried():
     """But for signs that cannot be where lists are made of a database."""
     tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
     tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in [*OF_ROWS, NOTHING]}
-    of_models = {sign.name for sign in ALL_SIGNS if sign.kind in ("models", "frozen", "fitted")}
+    of_models = {sign.name for sign in ALL_SIGNS if sign.kind in ("models", "frozen", "fitted", "judged")}
     of_retrieval = {doors.RETRIEVAL.name, doors.RETRIEVAL_SCORER.name, doors.NEIGHBORS.name}
     lacking = {
         (door.name, sign.name) for door in ALL_DOORS for sign in ALL_SIGNS
