@@ -35,8 +35,8 @@ Listed = tuple[Collection[Any], Iterable[Any]]
 class ListedDocuments:
     """Document of each row, in a collection for each query."""
 
-    def __init__(self, lists: list[Collection[Any]]) -> None:
-        self.lists = lists
+    def __init__(self, lists: list[Collection[Any]], has_scores: bool = True) -> None:
+        self.lists, self.has_scores = lists, has_scores
         self.ends = np.cumsum([0, *map(len, lists)])
 
     def __len__(self) -> int:
@@ -98,7 +98,8 @@ def entries_of(
             n_excluded += n_before - len(documents)
         lists.append(documents)
         values.append(of_documents)
-    names, listed = ids_of([*mapping]), ListedDocuments(lists)
+    has_scores = not any(isinstance(of_documents, range) for of_documents in values)
+    names, listed = ids_of([*mapping]), ListedDocuments(lists, has_scores)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
     return _entries(names, listed, numbers), n_excluded
 
@@ -111,8 +112,9 @@ def both_entries(
     Documents are listed by query on both sides, or on neither.
     """
     for entries, kind in ((run, "run"), (qrels, "judgements")):
-        _refuse_other_kind(caller, entries, kind)
-    if exclude is None and isinstance(run, Entries) and isinstance(qrels, Entries):
+        refuse_other_kind(caller, entries, kind)
+    are_entries = isinstance(run, Entries) and isinstance(qrels, Entries)
+    if exclude is None and are_entries and not isinstance(run.doc_id, ListedDocuments):
         return run, qrels, (0, 0)
     out = {} if exclude is None else _sets(exclude)
     judged, n_judged = entries_of(qrels, "judgements", duplicates=duplicates, exclude=out)
@@ -198,7 +200,7 @@ def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries)
 # --- forms ---------------------------------------------------------------------------------------------------
 
 
-def _refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
+def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
     """Refuse a run and judgements in the wrong order, where their type says which is which."""
     known = {"Run": "run", "Qrels": "judgements"} if type(entries).__module__.startswith("ranx.") else {}
     got = entries._kind if isinstance(entries, Entries) else known.get(type(entries).__name__)
@@ -229,18 +231,18 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     )
 
 
-def by_index(series: Any, name: str) -> dict[Any, Any]:
-    """A Series or a frame of pandas as a dictionary by query, its index.
+def by_index(series: Any, name: str, what: str = "query") -> dict[Any, Any]:
+    """A Series or a frame of pandas as a dictionary by query, or by `what` its index has.
 
     Raises
     ------
     ValueError
-        If a query is in the index twice, because a dictionary keeps only its last row.
+        If one is in the index twice, because a dictionary keeps only its last row.
     """
     again = series.index[series.index.duplicated()].tolist()
     if again:
         raise ValueError(
-            f"{name} must have each query once in its index. Got query {echo(again[0])} more than once; "
+            f"{name} must have each {what} once in its index. Got {what} {echo(again[0])} more than once; "
             "groupby(level=0).first() takes the first row of each, and groupby(level=0).agg(list) makes lists."
         )
     values: dict[Any, Any] = series.to_dict()
