@@ -129,6 +129,8 @@ KINDS = {
     "run": {"number": 3, "None": None, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}, "text in it":
         {"q1": {"d1": "x"}}, "NaN": {"q1": {"d1": NAN}}, "empty": {}},
     "exclude": {"number": 3, "text": "x", "object": THING, "numbers": {"q1": 3}, "word": {"q1": "d1"}},
+    "documents of chunks": {"number": 3, "text": "x", "object": THING, "without": {"x": "y"}, "unhashable": lambda c:
+        [c]},
     "sizes": {"empty": [], "zero": [0, 2], "float": [1.5], "2-D": [[1]], "text": ["x"], "number": 3, "None": None,
         "NaN": [NAN], "negative": [-1], "bool": [True], "object": THING},
     "qids": {"none": ["nope"], "number": 3, "text": "x", "object": THING, "None": None, "2-D": [["a"]]},
@@ -210,7 +212,7 @@ KIND_OF = {
     "noise": "not negative", "difference": "number", "baseline": "name", "model": "name", "a": "name", "b": "name",
     "name": "text or None", "prefix": "text", "tag": "tag", "ax": "axes", "comparison": "result", "other": "result",
     "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run", "qrels": "run",
-    "exclude": "exclude", "items": "items", "users": "of the model",
+    "exclude": "exclude", "document_of": "documents of chunks", "aggregate": "choice", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
     "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
