@@ -212,7 +212,8 @@ KIND_OF = {
     "noise": "not negative", "difference": "number", "baseline": "name", "model": "name", "a": "name", "b": "name",
     "name": "text or None", "prefix": "text", "tag": "tag", "ax": "axes", "comparison": "result", "other": "result",
     "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run", "qrels": "run",
-    "exclude": "exclude", "document_of": "documents of chunks", "aggregate": "choice", "items": "items", "users": "of the model",
+    "exclude": "exclude", "document_of": "documents of chunks", "aggregate": "choice", "items": "items", "users":
+    "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
     "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
@@ -224,7 +225,8 @@ KIND_OF = {
     "numbers", "true_indices": "indices or None", "query_labels": "labels of two", "database_labels":
     "labels of two", "query_features": "features of two", "database_features": "features of two", "qid_values":
     "qid", "curve": "numbers", "low": "numbers or None", "high": "numbers or None", "precision": "numbers",
-    "recall": "numbers", "levels": "numbers", "means": "mapping", "names": "names", "note": "text", "segments":
+    "recall": "numbers", "empty": "numbers or None", "answered": "numbers or None",
+    "levels": "numbers", "means": "mapping", "names": "names", "note": "text", "segments":
     "texts", "overall": "mapping", "difference_from": "name", "undefined": "mapping or None", "meaning":
     "mapping or None", "label_fingerprints": "numbers or None", "estimator": "estimator", "estimators":
     "estimators", "search": "estimator", "result": "result", "results": "results", "on_fold": "function or None",
@@ -260,7 +262,8 @@ KIND_AT = {
     "targets of a model", "display.Cutoff*(confidence_level)": "level or nothing",
     **{f"display.{name}Display({argument})": "numbers to draw" for name, arguments in {"Cutoff": "k mean",
     "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength":
-    "n_documents values", "QueryPrecisionRecall": "recall precision"}.items() for argument in
+    "n_documents values", "QueryPrecisionRecall": "recall precision",
+    "Threshold": "threshold precision recall f"}.items() for argument in
     arguments.split() }, "display.*Display(greater_is_better)": "bool", "display.Difference*Display(qid)":
     "nothing", "display.*Display(baseline)": "text or None", "display.*Display(difference_from)": "text or None",
     "display.CriticalDifferenceDisplay(pvalues)": "mapping", "display.SegmentsDisplay(values)": "mapping",
@@ -293,7 +296,9 @@ KIND_AT = {
     "by of result", "compare_systems(y_score)": "systems",
     **dict.fromkeys([f"display.{n}Display.from_predictions(y_score)" for n in ("CriticalDifference", "Difference",
     "Segments")], "systems"), "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
-    "rank_within(score)": "score to rank", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
+    "rank_within(score)": "score to rank", "retrieval.threshold_curve(k)": "count or None",
+    "display.ThresholdDisplay.from_predictions(k)": "count or None", "retrieval.threshold_curve(min_relevance)":
+    "of a metric", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
     "*PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(alpha)": "fraction",
 }  # fmt: skip
 """Kinds of arguments by door and name, before those by the name alone."""
