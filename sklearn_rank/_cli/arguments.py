@@ -110,6 +110,9 @@ def _add_data(
     group.add_argument("-J", action="store_const", const="drop", dest="unjudged", help="short for --unjudged drop")
     group.add_argument("-l", "--min-relevance", type=float, metavar="X",
                        help="a document is relevant from this label on")  # fmt: skip
+    group.add_argument("--duplicates", choices=["raise", "first", "nonrelevant"], default="raise",
+                       help="a document that is in a query twice: an error, its first place alone, or its other places "
+                       "as not relevant (default: raise)")  # fmt: skip
     group = sub.add_argument_group("runs and judgements")
     group.add_argument("--missing-from-run", choices=TREATMENTS,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "

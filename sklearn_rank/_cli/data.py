@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._cli.output import tell
+from sklearn_rank._entry_points.runs import tie_order_of
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
@@ -43,11 +44,11 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
     metrics = _metrics(options, names)
-    stable = any(spec["ties"] == "stable" for spec in metrics.values())
+    by_id = options.table and tie_order_of(metrics) == "trec_eval"
     of_runs: dict[str, Evaluation] = {}
     with signs_of_systems(COMMAND) as seen:
-        for name, data in _systems(options, missing_from_run):
-            in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
+        for name, data in _systems(options, metrics, missing_from_run):
+            in_trec_order = by_id and data.doc_id is not None
             with collected_signs() as seen[name]:
                 of_runs[name] = evaluate_rows(
                     COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
@@ -66,17 +67,21 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     own = own_measure if options.convention == "trec_eval" else lambda name: None
-    return {name: _with_keywords(own(name) or name, given, joined=options.table is None) for name in names}
+    # Documents that nobody judged come from a join, and from places of duplicates that are kept.
+    lacks_labels = options.table is None or options.duplicates == "nonrelevant"
+    return {name: _with_keywords(own(name) or name, given, lacks_labels=lacks_labels) for name in names}
 
 
-def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, joined: bool) -> MetricSpec:
-    """A metric with the keywords that it has; without judgements, joined documents are not relevant."""
+def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, lacks_labels: bool) -> MetricSpec:
+    """A metric with the keywords that it has; documents that lack labels are not relevant."""
     entry = parse_metric(metric, convention=given.get("convention")).metric
-    default = {"unjudged": "nonrelevant"} if joined and not entry.reads_unjudged else {}
+    default = {"unjudged": "nonrelevant"} if lacks_labels and not entry.reads_unjudged else {}
     return parse_metric(metric, **default | {name: value for name, value in given.items() if name in entry.defaults})
 
 
-def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tuple[str, RankingData]]:
+def _systems(
+    options: argparse.Namespace, metrics: Mapping[str, MetricSpec], missing_from_run: str
+) -> Iterator[tuple[str, RankingData]]:
     """Name and data of each run."""
     if options.table is not None:
         yield from _of_table(options)
@@ -87,17 +92,18 @@ def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tup
     _refuse_twice(options.files)
     if options.max_documents is not None and options.convention != "trec_eval":
         raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
-    qrels = read_trec_qrels(_source(options.files[0]), n_jobs=options.n_jobs)
+    reading = {"duplicates": options.duplicates, "n_jobs": options.n_jobs}
+    qrels = read_trec_qrels(_source(options.files[0]), **reading)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
         "missing_from_qrels": options.missing_from_qrels or "drop", "float32": options.float32,
-        "tie_order": "trec_eval" if options.convention == "trec_eval" else "input",
+        "tie_order": "trec_eval" if options.convention == "trec_eval" else tie_order_of(metrics),
         "negative": "keep" if options.keep_negative else "unjudged",
     }  # fmt: skip
     runs = options.files[1:]
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        data = join(read_trec_run(_source(name), n_jobs=options.n_jobs), qrels, **how)
+        data = join(read_trec_run(_source(name), **reading), qrels, **how)
         yield name, data if options.max_documents is None else _cut(data, options.max_documents)
 
 
@@ -121,7 +127,8 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     _refuse_twice(scores)
     for name in scores:
         _progress(name)
-        yield name, read_table(table, y_true=y_true, y_score=name, qid=qid, doc_id=options.doc_id)
+        columns = {"y_true": y_true, "y_score": name, "qid": qid, "doc_id": options.doc_id}
+        yield name, read_table(table, **columns, duplicates=options.duplicates)
 
 
 def _source(name: str) -> Any:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
-from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._signs.doors import RUN
 from sklearn_rank._signs.runs import TURNED
 from sklearn_rank._signs.sign import collected_signs, report
@@ -46,7 +47,7 @@ def evaluate_run(
     aggregate: str = "max",
     unjudged: str | None = "nonrelevant",
     negative: str = "unjudged",
-    tie_order: str = "input",
+    tie_order: str | None = None,
     float32: bool = False,
     n_jobs: int | None = None,
     **keywords: Any,
@@ -74,6 +75,9 @@ def evaluate_run(
         out, or raise. None: "zero", with a warning that counts them.
     missing_from_qrels : {"zero", "drop", "raise"}, default=None
         Queries of the run without judgements, in the same way. None: "drop", with a warning that counts them.
+    tie_order : {"input", "trec_eval"}, default=None
+        Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or by falling document id.
+        None: by document id with ``convention="trec_eval"`` and ``convention="ir_measures"``, else that of the run.
     unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
         Documents of the run that are not judged: not relevant, left out, or refused. Metrics that are made for
         incomplete judgements, such as bpref, read them in their own way, and so does a metric that says it in its name.
@@ -120,6 +124,7 @@ def evaluate_run(
     {'mrr': 0.75}
     """
     specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
+    tie_order = tie_order_of(specs) if tie_order is None else tie_order
     weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)
     clusters = _mapping_by_query("clusters", clusters)
     with collected_signs() as seen:
@@ -141,6 +146,24 @@ def evaluate_run(
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
         kinds=kinds,
     )  # fmt: skip
+
+
+def tie_order_of(specs: Mapping[str, MetricSpec]) -> str:
+    """Order of documents of equal score that the conventions of metrics ask for.
+
+    Raises
+    ------
+    ValueError
+        If they ask for different ones.
+    """
+    asked = {spec["convention"] for spec in specs.values() if spec["ties"] == "stable"}
+    if asked & BY_DOCUMENT_ID and asked - BY_DOCUMENT_ID:
+        names = [name for name, spec in specs.items() if spec["ties"] == "stable"]
+        raise ValueError(
+            "Some of these metrics take equal scores by document id, others in the order of the run: pass tie_order=, "
+            f"or evaluate them apart. Got {', '.join(names)}."
+        )
+    return "trec_eval" if asked & BY_DOCUMENT_ID else "input"
 
 
 def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:

@@ -19,6 +19,7 @@ LINEAR = {"gain": "linear"}
 BINARY = {"gain": "binary"}
 INPUT_ORDER = {"ties": "stable"}
 NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant", "negative": "unjudged"}
+NEGATIVE_IS_PADDING = {"unjudged": "drop", "negative": "unjudged"}
 AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
 ALL_RETRIEVED = {"threshold": float("-inf")}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
@@ -33,13 +34,14 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "auc": {"tied_curve": "straight", "replace_undefined_by": float("nan")},
         "ranking_loss": {"ties": "worst"},
     },
-    # Ties by descending document id: pass the ids as tie_break.
+    # Ties by descending document id: evaluate_run has the ids, other calls take them as tie_break.
     "trec_eval": {
         "": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT,
         "dcg": LINEAR,
         "ndcg": LINEAR,
         "iprec": {"rounding": "nearest"},  # version 10; "cut" in version 9 and pytrec_eval
         "rbp": {"p": 0.9},
+        "rbp_residual": {"p": 0.9},
         "set_precision": ALL_RETRIEVED,
         "set_recall": ALL_RETRIEVED,
         "set_f": ALL_RETRIEVED,
@@ -87,13 +89,15 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
     },
     # Ties are shuffled there, anew at each call: the average is their expectation.
     "tf_ranking": {
+        "": NEGATIVE_IS_PADDING,
         "precision": AS_LONG_AS_THE_LIST,
         "p_ia": AS_LONG_AS_THE_LIST,
         "arp": {"average": "micro"},
         "opa": POOLED_PAIRS_TIES_WRONG,
     },
     "rax": {"": INPUT_ORDER, "precision": AS_LONG_AS_THE_LIST, "opa": {"ties": "worst"}},
-    "keras_rs": {"precision": AS_LONG_AS_THE_LIST},  # as Rax, but ties are shuffled, as in TF-Ranking
+    # As Rax, but ties are shuffled, as in TF-Ranking.
+    "keras_rs": {"": NEGATIVE_IS_PADDING, "precision": AS_LONG_AS_THE_LIST},
     "spark": {"": INPUT_ORDER, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},
     "recbole": {"dcg": BINARY, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},  # torch.topk: ties in no order
     "replay": {"": INPUT_ORDER, "dcg": BINARY, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},
@@ -107,6 +111,10 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "rbp": {"p": 0.85},
     },
 }
+
+
+BY_DOCUMENT_ID = frozenset({"trec_eval", "ir_measures"})
+"""Conventions that order equal scores by descending document id."""
 
 
 def keywords_of(convention: str, metric: str) -> dict[str, Any]:
@@ -126,7 +134,7 @@ TREC_EVAL_NAMES: dict[str, Callable[..., str]] = {
     r"iprec_at_recall[._](\d+(?:\.\d*)?)": "iprec(recall={})".format,
     r"set_F[._](\d+(?:\.\d*)?)": lambda x: f"set_f(beta={float(x) ** 0.5})",  # x is beta squared
     r"rbp[._]p=(\d*\.?\d+)": "rbp(p={})".format,
-    r"rbp_resid": "rbp_residual(p=0.9)".format,
+    r"rbp_resid": "rbp_residual".format,
 }
 """Measures that trec_eval prints (9 and 10: measures.c and m_*.c), and their names here where these differ."""
 

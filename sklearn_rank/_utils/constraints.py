@@ -112,7 +112,6 @@ def is_random_state(value: Any) -> bool:
 BOOL = Constraint("True or False", is_bool, "")
 SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
 RANDOM_STATE = Constraint("an int from 0 to 2**32 - 1, a RandomState or None", is_random_state, "")
-DUPLICATES = one_of("raise", "first", doc="")
 """Constraints of arguments that many functions have."""
 
 

@@ -34,11 +34,12 @@ from sklearn_rank._signs.evidence import Evidence
 from sklearn_rank._signs.rows import look_at_evidence, transposed
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import DUPLICATES
+from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
+REPEATED_QUERIES = one_of("raise", "first", doc="")
 SAME = ("label_fingerprints", "n_documents", "weight")
 """Columns in which a query that comes again must be equal to itself."""
 
@@ -109,7 +110,7 @@ class RankingAccumulator:
         **keywords: Any,
     ) -> None:
         self._specs = parse_metrics(metrics, **keywords)
-        DUPLICATES.check("duplicates", duplicates, "RankingAccumulator")
+        REPEATED_QUERIES.check("duplicates", duplicates, "RankingAccumulator")
         check_n_jobs(n_jobs)
         self._duplicates, self._n_jobs = duplicates, n_jobs
         self._discounts = discounts_of(self._specs.values())

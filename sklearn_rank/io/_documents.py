@@ -45,6 +45,8 @@ def with_documents(run: Any, document_of: Any, aggregate: str, duplicates: str) 
     lists, number = _documents(chunks, document_of)
     code, score = chunks.qid.code, chunks.value
     retrieved = score > -np.inf
+    if chunks._again is not None:
+        retrieved &= ~chunks._again
     # One chunk stands for each document, so documents of equal score keep the order of these chunks.
     order = np.lexsort((-score if aggregate == "max" else ~retrieved, number))
     rows = order[np.append(True, np.diff(number[order]) > 0)] if len(order) else order

@@ -15,12 +15,12 @@ from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._signs.doors import JOIN, RUN
 from sklearn_rank._signs.runs import rises, turned_round, worst_first
 from sklearn_rank._signs.sign import report
-from sklearn_rank._utils.constraints import BOOL, DUPLICATES, one_of
+from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._documents import AGGREGATE, DocumentOf, with_documents
-from sklearn_rank.io._entries import Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
+from sklearn_rank.io._entries import DUPLICATES, Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
 from sklearn_rank.io._mappings import (
     JudgementsLike,
     ListedDocuments,
@@ -159,8 +159,10 @@ def join(
         Documents of negative relevance: in the pool but not judged, as trec_eval has it, a NaN that infAP tells from
         that of a document outside the pool; or the labels as they are, which metrics read by their own `negative`, and
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
-    duplicates : {"raise", "first"}, default="raise"
-        A document that is in a list of ids twice: refuse it, or take its first place.
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
+        keep its other places as those of documents that nobody judged. Files and tables are read with a `duplicates` of
+        their own.
     exclude : mapping of query to documents, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
         in neither are not looked at, as long as one is.
@@ -250,6 +252,8 @@ def joined(
             score = score.astype(np.float32).astype(np.float64)
     judged_rows, rows = grouped(of_qrels, len(names)), grouped(of_run, len(names))
     matches = _matches(run, qrels, rows, judged_rows)
+    if run._again is not None:
+        matches[run._again] = -1
     y_true, y_score = np.empty((2, len(run) + len(qrels)))
     source = np.empty(len(y_true), dtype=np.int64)
     retrieved = np.zeros(len(qrels), dtype=np.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from dataclasses import replace
 from itertools import chain, compress, islice, repeat
 from numbers import Integral, Real
 from typing import Any
@@ -17,7 +18,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._entries import Entries, QueryIds, grouped, taken
+from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, grouped, taken, without_rows
 
 TAKEN = {
     "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx",
@@ -88,10 +89,14 @@ def entries_of(
     """
     if isinstance(source, Entries) and isinstance(source.doc_id, ListedDocuments) and not exclude:
         return source, 0
-    mapping = _mapping_of(source, kind)
+    if isinstance(source, Entries):
+        duplicates = "first" if source._again is None else "nonrelevant"
+        by_query = dict(_documents_of_queries(source))
+    else:
+        mapping = _mapping_of(source, kind)
+        by_query = {query: _listed(query, given, kind, duplicates, judged) for query, given in mapping.items()}
     lists, values, n_excluded = [], [], 0
-    for query, given in mapping.items():
-        documents, of_documents = _listed(query, given, kind, duplicates, judged)
+    for query, (documents, of_documents) in by_query.items():
         if out := exclude.get(query):
             n_before = len(documents)
             documents, of_documents = _without(documents, of_documents, out)
@@ -99,9 +104,12 @@ def entries_of(
         lists.append(documents)
         values.append(of_documents)
     has_scores = not any(isinstance(of_documents, range) for of_documents in values)
-    names, listed = ids_of([*mapping]), ListedDocuments(lists, has_scores)
+    names, listed = ids_of([*by_query]), ListedDocuments(lists, has_scores)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
-    return _entries(names, listed, numbers), n_excluded
+    entries = _entries(names, listed, numbers)
+    if duplicates == "nonrelevant" and kind == "run":
+        entries = replace(entries, _again=np.fromiter(_repeated(lists), bool, len(entries)))
+    return entries, n_excluded
 
 
 def both_entries(
@@ -113,6 +121,8 @@ def both_entries(
     """
     for entries, kind in ((run, "run"), (qrels, "judgements")):
         refuse_other_kind(caller, entries, kind)
+    if isinstance(qrels, Entries) and qrels._again is not None:
+        qrels = without_rows(qrels, qrels._again)
     are_entries = isinstance(run, Entries) and isinstance(qrels, Entries)
     if exclude is None and are_entries and not isinstance(run.doc_id, ListedDocuments):
         return run, qrels, (0, 0)
@@ -214,8 +224,6 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     """A run or judgements as a mapping by query."""
     if isinstance(source, Mapping) and "doc_id" not in source:
         return source
-    if isinstance(source, Entries):
-        return dict(_documents_of_queries(source))
     if type(source).__module__.startswith("ranx."):
         of_ranx: dict[Any, Any] = source.to_dict()
         return of_ranx
@@ -249,13 +257,15 @@ def by_index(series: Any, name: str, what: str = "query") -> dict[Any, Any]:
     return values
 
 
-def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
-    """Documents and values of each query."""
+def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, Listed]]:
+    """Documents and values of each query; a document that is in it again has its best place first."""
     starts, order = grouped(entries.qid.code, len(entries.qid.names))
     rows = np.arange(len(entries)) if order is None else order
+    if entries._again is not None:
+        rows = rows[np.lexsort((-entries.value[rows], entries.qid.code[rows]))]
     documents, values = taken(entries.doc_id, rows).tolist(), entries.value[rows].tolist()
     for query, start, stop in zip(entries.qid.names.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        yield query, dict(zip(documents[start:stop], values[start:stop], strict=True))
+        yield query, (documents[start:stop], values[start:stop])
 
 
 def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDocuments | None) -> Listed:
@@ -276,9 +286,10 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
         )
     documents = _as_list(query, given, kind)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
-        return _of_pairs(query, documents)
-    documents = _distinct(query, documents, kind, duplicates)
-    return documents, repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+        documents, scores = _of_pairs(query, documents)
+    else:
+        scores = repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+    return _distinct(query, documents, scores, kind, duplicates)
 
 
 def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:
@@ -308,7 +319,7 @@ def _is_pair(entry: Any) -> bool:
     return isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[1], Real)
 
 
-def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
+def _of_pairs(query: Any, pairs: list[Any]) -> tuple[list[Any], Iterable[Any]]:
     """Documents and scores of pairs, which must stand by falling score: distances would rise."""
     if not all(map(_is_pair, pairs)):
         wrong = next(pair for pair in pairs if not _is_pair(pair))
@@ -319,11 +330,11 @@ def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
             "A list of (document, score) must stand best first, by falling score: negate distances, or give a "
             f"dictionary of scores, which needs no order. Got rising scores for query {echo(query)}: {echo(pairs)}."
         )
-    return _distinct(query, documents, "run", "raise"), scores
+    return documents, scores
 
 
-def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> list[Any]:
-    """The documents of a list, each once."""
+def _distinct(query: Any, documents: list[Any], values: Iterable[Any], kind: str, duplicates: str) -> Listed:
+    """The documents of a list and their values, each once unless a run is to keep the places of the others."""
     try:
         distinct = dict.fromkeys(documents)
     except TypeError:
@@ -339,13 +350,27 @@ def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> l
             "go into a dictionary, {document: number}; series.to_dict() makes it of a Series with documents as its "
             "index."
         )
-    if len(distinct) < len(documents) and duplicates == "raise":
+    if len(distinct) == len(documents) or (duplicates == "nonrelevant" and kind == "run"):
+        return documents, values
+    if duplicates == "raise":
         again = next(document for document, n in Counter(documents).items() if n > 1)
         raise ValueError(
-            "A document must be in a list once, or it is counted twice; duplicates='first' takes its first place. "
+            f"A document must be in a list once, or it is counted twice: {HOW_TO_REPEAT}. "
             f"Got document {echo(again)} {documents.count(again)} times for query {echo(query)} of the {kind}."
         )
-    return [*distinct]
+    first: dict[Any, Any] = {}
+    for document, value in zip(documents, values, strict=True):
+        first.setdefault(document, value)
+    return first, first.values()
+
+
+def _repeated(lists: Iterable[Collection[Any]]) -> Iterator[bool]:
+    """Whether each document stands above in its list."""
+    for documents in lists:
+        above: set[Any] = set()
+        for document in documents:
+            yield document in above
+            above.add(document)
 
 
 def _is_fraction(document: Any) -> bool:

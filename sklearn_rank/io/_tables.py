@@ -19,14 +19,15 @@ from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_optional
-from sklearn_rank.io._entries import Entries, QueryIds, checked
+from sklearn_rank.io._entries import DUPLICATES, Entries, QueryIds, checked, repeated_rows
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import open_to_read, source_name
 
 
 def read_table(
-    table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None
-) -> RankingData:
+    table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None,
+    duplicates: str = "raise",
+) -> RankingData:  # fmt: skip
     """Read labels, scores and queries from the columns of a table.
 
     Parameters
@@ -42,6 +43,9 @@ def read_table(
         Column, or level of the index, of queries.
     doc_id : str, default=None
         Column of documents, if they matter.
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document of `doc_id` that is in a query twice: refuse it; take its row of the highest score; or keep its other
+        rows as those of documents that nobody judged.
 
     Returns
     -------
@@ -69,16 +73,28 @@ def read_table(
     >>> data.y_true, data.y_score, data.qid
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
+    DUPLICATES.check("duplicates", duplicates, "read_table")
     table = opened(table, [qid] if doc_id is None else [qid, doc_id])
     _check_labels(table, y_true, y_score, qid, doc_id)
     columns = _numbers(table, y_true), _numbers(table, y_score), _ids(table, qid)
     queries = read(columns[0], columns[1], qid=columns[2])
-    documents = () if doc_id is None else (_entries(queries.score, columns[2], _ids(table, doc_id)).doc_id,)
-    nothing = np.empty(0, dtype=object)
-    return RankingData(queries.label, queries.score, columns[2], nothing, nothing, "zero", "drop", documents)
+    label, score, ids, nothing = queries.label, queries.score, columns[2], np.empty(0, dtype=object)
+    if doc_id is None and duplicates != "raise":
+        raise ValueError(f"duplicates={echo(duplicates)} is about documents, so it needs doc_id=. Got none.")
+    if doc_id is None:
+        return RankingData(label, score, ids, nothing, nothing, "zero", "drop", ())
+    entries = _entries(score, ids, _ids(table, doc_id))
+    documents, again = entries.doc_id, repeated_rows(entries, _where, duplicates)
+    if again is not None and duplicates == "first":
+        label, score, ids, documents = (column[~again] for column in (label, score, ids, documents))
+    elif again is not None:
+        label = np.where(again, np.nan, label)
+    return RankingData(label, score, ids, nothing, nothing, "zero", "drop", (documents,))
 
 
-def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id") -> Entries:
+def read_entries(
+    table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id", duplicates: str = "raise"
+) -> Entries:
     """Read a run or judgements from the columns of a table, to `join` them.
 
     Parameters
@@ -91,6 +107,9 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
         Column, or level of the index, of queries.
     doc_id : str, default="doc_id"
         Column of documents.
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document that is in a query twice: refuse it; keep its row of the highest value; or, of a run, keep its other
+        rows as those of documents that nobody judged.
 
     Returns
     -------
@@ -113,13 +132,14 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     ... )
     Entries of 3 rows and 2 queries
     """
+    DUPLICATES.check("duplicates", duplicates, "read_entries")
     table = opened(table, [qid, doc_id])
     _check_labels(table, value, qid, doc_id)
     numbers, queries, documents = _numbers(table, value), _ids(table, qid), _ids(table, doc_id)
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(f"Column {echo(value)} must hold finite numbers. Got {numbers[row]} in row {row}.")
-    return _entries(numbers, queries, documents)
+    return checked(_entries(numbers, queries, documents), _where, duplicates)
 
 
 def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDArray[Any]) -> Entries:
@@ -129,7 +149,11 @@ def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDAr
             f"Got {len(values)}, {len(queries)} and {len(documents)} entries."
         )
     names, (code,) = number_together([queries])
-    return checked(Entries(QueryIds(code.astype(np.uint32), names), documents, values), lambda row: f"in row {row}")
+    return Entries(QueryIds(code.astype(np.uint32), names), documents, values)
+
+
+def _where(row: int) -> str:
+    return f"in row {row}"
 
 
 # --- columns -------------------------------------------------------------------------------------------------

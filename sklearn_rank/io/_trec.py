@@ -24,7 +24,7 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._entries import ERRORS, Entries, QueryIds, Text, checked
+from sklearn_rank.io._entries import DUPLICATES, ERRORS, Entries, QueryIds, Text, checked, repeated_rows
 from sklearn_rank.io._source import complete_lines, open_to_read, open_to_write, source_name
 
 NO_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
@@ -36,7 +36,7 @@ LOOKS_LIKE = {
 }
 
 
-def read_trec_run(path: PathLike, *, n_jobs: int | None = None) -> Entries:
+def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
     r"""Read a run of TREC: lines ``query Q0 document rank score tag``.
 
     The score alone orders documents, as in trec_eval; Q0 and tag are not used, and ranks only to notice a column in the
@@ -46,6 +46,9 @@ def read_trec_run(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     Parameters
     ----------
     path : str, path or binary file
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines as
+        those of documents that nobody judged.
     n_jobs : int or None, default=None
         Threads to use, as joblib counts them.
 
@@ -75,14 +78,15 @@ def read_trec_run(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     >>> run.value
     array([0.9, 0.5])
     """
-    return _read_entries(path, "A run of TREC", RUN_FIELDS, n_jobs)
+    return _read_entries("read_trec_run", path, "A run of TREC", RUN_FIELDS, duplicates, n_jobs)
 
 
 @described_as(read_trec_run)
-def read_trec_qrels(path: PathLike, *, n_jobs: int | None = None) -> Entries:
+def read_trec_qrels(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
-    As `read_trec_run` reads a run; the iteration is not used.
+    As `read_trec_run` reads a run; the iteration is not used. Of a document that is in a query twice the line of the
+    highest relevance counts, unless ``duplicates="raise"``.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def read_trec_qrels(path: PathLike, *, n_jobs: int | None = None) -> Entries:
     >>> read_trec_qrels(io.BytesIO(b"q1 0 d1 2\nq1\t0\td3\t0\n")).value
     array([2., 0.])
     """
-    return _read_entries(path, "A file of TREC's judgements", QRELS_FIELDS, n_jobs)
+    return _read_entries("read_trec_qrels", path, "A file of TREC's judgements", QRELS_FIELDS, duplicates, n_jobs)
 
 
 class _Rows(NamedTuple):
@@ -118,8 +122,11 @@ class _Rows(NamedTuple):
     rank: NDArray[np.float64] | None
 
 
-def _read_entries(path: PathLike, what: str, fields: Sequence[str], n_jobs: int | None) -> Entries:
+def _read_entries(
+    caller: str, path: PathLike, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None
+) -> Entries:
     check_n_jobs(n_jobs)
+    DUPLICATES.check("duplicates", duplicates, caller)
     name = source_name(path)
     with open_to_read(path) as file:
         parts = on_threads(lambda text: _read_lines(text, fields), complete_lines(file), effective_n_jobs(n_jobs))
@@ -146,7 +153,7 @@ def _read_entries(path: PathLike, what: str, fields: Sequence[str], n_jobs: int 
     ranks = [part.rank for part in parts if part.rank is not None]
     if ranks:
         report(READ_RUN, contradicts(np.concatenate(ranks), value, code))
-    return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}")
+    return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}", duplicates)
 
 
 def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
@@ -268,10 +275,10 @@ def write_trec_run(
     (tag,) = _writable([tag], "tag")
     order = np.arange(len(score)) if order is None else order
     query = np.repeat(np.arange(len(ids)), np.diff(indptr))
-    checked(
+    repeated_rows(
         Entries(QueryIds(query, ids), Text.of([documents[row] for row in order.tolist()]), score),
-        lambda row: f"in row {order[row]}",
-    )
+        lambda row: f"in row {order[row]}", what_to_do="leave one of two rows out",
+    )  # fmt: skip
     with open_to_write(path) as file:
         for q, name in enumerate(queries):
             rows = order[indptr[q] : indptr[q + 1]]

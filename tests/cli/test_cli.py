@@ -287,6 +287,22 @@ def test_options_of_trec_eval(tmp_path, cli):
     assert "so it needs --convention trec_eval" in cli(*words[:3], "-M", "3", code=2)[1]
 
 
+def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
+    """The relevant b stands at rank 3, and without the second place of a at rank 2."""
+    qrels, run, table = (str(tmp_path / name) for name in ("qrels", "run", "rows.csv"))
+    (tmp_path / "qrels").write_text("1 0 a 0\n1 0 b 1\n1 0 b 1\n")
+    (tmp_path / "run").write_text("1 Q0 b 3 1 t\n1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n")
+    (tmp_path / "rows.csv").write_text("qid,doc,label,score\n1,b,1,1\n1,a,0,3\n1,a,0,2\n")
+    of_files, of_table = ["evaluate", qrels, run], ["evaluate", "--table", table, "--doc-id", "doc"]
+    assert "duplicates='first' takes its first place" in cli(*of_files, code=2)[1]
+    assert "Got document 'a' of query 1 again in row 2, first in row 1" in cli(*of_table, code=2)[1]
+    for words in (of_files, of_table):
+        for duplicates, value in [("first", 1 / 2), ("nonrelevant", 1 / 3)]:
+            out = cli(*words, "--duplicates", duplicates, "-m", "mrr", "--format", "json")[0]
+            assert [*json.loads(out).values()] == [{"mrr": pytest.approx(value)}]
+    assert "so it needs doc_id=" in cli(*of_table[:3], "--duplicates", "first", code=2)[1]
+
+
 def test_shares_of_documents_that_nobody_judged(tmp_path, cli):
     """Of six documents d8 is in no file of judgements and d4 in the pool only; they stand at ranks 3 and 4."""
     (tmp_path / "qrels").write_text(TREC_QRELS)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sklearn_rank
-from sklearn_rank import evaluate, evaluate_run
+from sklearn_rank import compare_systems, evaluate, evaluate_run
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
 from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, both_entries, match_listed
@@ -130,6 +130,68 @@ def test_duplicates(side):
     assert first["r@2"] == (0.5 if side == "judgements" else 1)
     run = {"q": ["x", "y", "z", "x"]}
     assert evaluate_run({"q": {"x"}}, run, duplicates="first", metrics="mrr").mean() == {"mrr": 1}  # not rank 3
+
+
+LISTED = {"q": ["x", "y", "x", "y", "z"], "r": ["z", "a"]}
+PAIRS = {q: [(d, 9.0 - i) for i, d in enumerate(listed)] for q, listed in LISTED.items()}
+
+
+def run_in_form(form, duplicates):
+    """The run; of a file and entries in reverse, as scores alone order them."""
+    rows = [(q, *pair) for q, pairs in PAIRS.items() for pair in pairs][::-1]
+    if form == "file":
+        text = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
+        return read_trec_run(io.BytesIO(text.encode()), duplicates=duplicates)
+    if form == "entries":
+        table = pd.DataFrame(rows, columns=["qid", "doc_id", "score"])
+        return read_entries(table, value="score", duplicates=duplicates)
+    return LISTED if form == "list" else PAIRS
+
+
+@pytest.mark.parametrize("as_entries", [False, True])
+@pytest.mark.parametrize("form", ["list", "pairs", "entries", "file"])
+def test_duplicates_in_all_forms(form, as_entries):
+    """In query q the relevant y and z stand at ranks 2 and 5; alone at 2 and 3."""
+    judged = {"q": {"y": 1, "z": 1, "x": 0}, "r": {"a": 1}}
+    qrels = judged
+    if as_entries and form in ("file", "entries"):
+        table = pd.DataFrame([(q, d, g) for q, of_q in judged.items() for d, g in of_q.items()])
+        qrels = read_entries(table.set_axis(["qid", "doc_id", "grade"], axis=1), value="grade")
+    for duplicates, ap in [("first", (1 / 2 + 2 / 3) / 2), ("nonrelevant", (1 / 2 + 2 / 5) / 2)]:
+        run, metrics = run_in_form(form, duplicates), ["map", "p@5", "judged@5"]
+        result = evaluate_run(qrels, run, duplicates=duplicates, metrics=metrics)
+        assert result.per_query["map"] == pytest.approx([ap, 1 / 2])
+        assert result.per_query["p@5"] == pytest.approx([2 / 5, 1 / 5])
+        assert result.per_query["judged@5"] == pytest.approx([1 if duplicates == "first" else 3 / 5, 1 / 2])
+        report = compare_systems(qrels, {"a": run}, duplicates=duplicates, metrics=metrics)
+        assert report.results["a"].mean() == result.mean()
+        out = evaluate_run(qrels, run, duplicates=duplicates, metrics="map", exclude={"q": ["y"]})
+        assert out.per_query["map"] == pytest.approx([1 / 2 if duplicates == "first" else 1 / 3, 1 / 2])
+
+
+def test_duplicates_among_judgements_are_one():
+    table = pd.DataFrame({"qid": 1, "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
+    for duplicates in ("first", "nonrelevant"):
+        qrels = read_entries(table, value="grade", duplicates=duplicates)
+        assert evaluate_run(qrels, {1: ["b", "a"]}, metrics=["cg", "r@2"]).mean() == {"cg": 2, "r@2": 1}
+        listed = evaluate_run({1: ["a", "a"]}, {1: ["b", "a"]}, duplicates=duplicates, metrics="r@2")
+        assert listed.mean() == {"r@2": 1}
+
+
+def test_a_convention_of_document_ids_orders_ties_by_them():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 0.5}}
+    for convention, rank in [("trec_eval", 2), ("ir_measures", 2), ("ranx", 1)]:
+        for metric, keywords in [("mrr", {"convention": convention}), (f"mrr(convention={convention})", {})]:
+            result = evaluate_run(qrels, run, metrics=[metric, "judged@3"], **keywords)
+            assert result.mean()[metric] == 1 / rank
+            report = compare_systems(qrels, {"a": run}, metrics=metric, **keywords)
+            assert report.results["a"].mean()[metric] == 1 / rank
+    as_given = evaluate_run(qrels, run, metrics="mrr", convention="trec_eval", tie_order="input")
+    assert as_given.mean() == {"mrr": 1}
+    names = ["mrr(convention=trec_eval)", "map(ties=stable)"]
+    with pytest.raises(ValueError, match=r"others in the order of the run: pass tie_order=.*Got mrr\(.*, map\("):
+        evaluate_run(qrels, run, metrics=names)
+    assert evaluate_run(qrels, run, metrics=names, tie_order="trec_eval").mean() == dict.fromkeys(names, 0.5)
 
 
 def test_excluded_documents_leave_both_sides():

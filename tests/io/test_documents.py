@@ -100,6 +100,13 @@ def test_chunks_that_were_not_retrieved_add_nothing():
         assert dict(zip(data.doc_id.tolist(), data.y_score.tolist(), strict=True)) == {"a": 2, "b": 3, "c": -np.inf}
 
 
+def test_a_chunk_that_is_there_twice_adds_its_score_once():
+    frame = {"qid": ["q"] * 4, "doc_id": ["a#1", "b#1", "a#1", "a#2"], "score": [2, 4, 1, 1]}
+    run = read_entries(frame, value="score", duplicates="nonrelevant")
+    data = join(run, {"q": {"b"}}, document_of=document, aggregate="sum")
+    assert dict(zip(data.doc_id.tolist(), data.y_score.tolist(), strict=True)) == {"a": 3, "b": 4}
+
+
 def test_an_empty_answer_stays_one():
     result = evaluate_run({"q": {"a"}, "r": {"b"}}, {"q": [], "r": ["b#1"]}, document_of=document, metrics="mrr")
     assert result.per_query["mrr"].tolist() == [0, 1]

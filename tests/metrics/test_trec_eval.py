@@ -114,7 +114,7 @@ def test_names_of_trec_eval(run, name):
 UNDERSTOOD = {
     "rbp": "rbp",
     "rbp.p=0.8": "rbp(p=0.8)",
-    "rbp_resid": "rbp_residual(p=0.9)",
+    "rbp_resid": "rbp_residual",
     "relative_P_5": "recall(denominator=min_k_relevant)@5",
     "set_F.0.25": "set_f(beta=0.5)",
 }
@@ -141,6 +141,7 @@ def test_names_that_it_has_and_we_spell_otherwise():
         spec, given = parse_metric(theirs, convention="trec_eval"), parse_metric(ours, convention="trec_eval")
         assert (spec.metric, spec.k, spec.keywords) == (given.metric, given.k, given.keywords)
     assert parse_metric("rbp", convention="trec_eval")["p"] == 0.9
+    assert parse_metric("rbp_resid", convention="trec_eval")["p"] == 0.9
     assert parse_metric("rbp(p=0.5)", convention="trec_eval")["p"] == 0.5
     assert parse_metric("dcg_2=3.5,3=9", convention="trec_eval")["gain"] == {0: 0, 1: 1, 2: 3.5, 3: 9}
     with pytest.raises(ValueError, match="gains by grade that do not fall"):
