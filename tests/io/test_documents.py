@@ -145,7 +145,8 @@ def test_tuples_of_document_and_number_are_chunks_of_a_mapping():
 def test_what_cannot_be_meant_is_refused(options, error, message):
     run = {"q": {"a#1": 2, "b#1": 1}}
     if options.get("aggregate") == "sum":
-        run = {"q": [*run["q"]]}
+        run = {"q": [*run["q"], "b#1"]}
+        options = options | {"duplicates": "first"}
     with pytest.raises(error, match=message):
         evaluate_run({"q": {"a"}}, run, **options)
 
