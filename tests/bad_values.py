@@ -131,6 +131,7 @@ KINDS = {
     "exclude": {"number": 3, "text": "x", "object": THING, "numbers": {"q1": 3}, "word": {"q1": "d1"}},
     "documents of chunks": {"number": 3, "text": "x", "object": THING, "without": {"x": "y"}, "unhashable": lambda c:
         [c]},
+    "separator": {"two": "::", "empty": "", "number": 3, "list": [], "object": THING},
     "sizes": {"empty": [], "zero": [0, 2], "float": [1.5], "2-D": [[1]], "text": ["x"], "number": 3, "None": None,
         "NaN": [NAN], "negative": [-1], "bool": [True], "object": THING},
     "qids": {"none": ["nope"], "number": 3, "text": "x", "object": THING, "None": None, "2-D": [["a"]]},
@@ -212,8 +213,8 @@ KIND_OF = {
     "noise": "not negative", "difference": "number", "baseline": "name", "model": "name", "a": "name", "b": "name",
     "name": "text or None", "prefix": "text", "tag": "tag", "ax": "axes", "comparison": "result", "other": "result",
     "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run", "qrels": "run",
-    "exclude": "exclude", "document_of": "documents of chunks", "aggregate": "choice", "items": "items", "users":
-    "of the model",
+    "exclude": "exclude", "separator": "separator", "document_of": "documents of chunks", "aggregate":
+    "choice", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
     "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
@@ -297,6 +298,7 @@ KIND_AT = {
     **dict.fromkeys([f"display.{n}Display.from_predictions(y_score)" for n in ("CriticalDifference", "Difference",
     "Segments")], "systems"), "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
     "rank_within(score)": "score to rank", "retrieval.threshold_curve(k)": "count or None",
+    "io.read_run(value)": "choice or None", "io.read_entries(value)": "column or None",
     "display.ThresholdDisplay.from_predictions(k)": "count or None", "retrieval.threshold_curve(min_relevance)":
     "of a metric", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
     "*PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(alpha)": "fraction",

@@ -92,7 +92,7 @@ def read_table(
 
 
 def read_entries(
-    table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id", duplicates: str = "raise",
+    table: Any, *, value: str | None = None, qid: str = "qid", doc_id: str = "doc_id", duplicates: str = "raise",
     separator: str | None = None,
 ) -> Entries:  # fmt: skip
     """Read a run or judgements from the columns of a table, to `join` them.
@@ -101,8 +101,9 @@ def read_entries(
     ----------
     table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
         As in `read_table`.
-    value : str
-        Column of the scores, or of relevance.
+    value : str, default=None
+        Column of the scores, or of relevance. None: there is none, as rows are relevant documents, or items that users
+        took: each has 1.
     qid : str, default="qid"
         Column, or level of the index, of queries.
     doc_id : str, default="doc_id"
@@ -135,7 +136,7 @@ def read_entries(
     Entries of 3 rows and 2 queries
     """
     DUPLICATES.check("duplicates", duplicates, "read_entries")
-    table = opened(table, [qid, doc_id], [value], separator)
+    table = opened(table, [qid, doc_id], [] if value is None else [value], separator)
     return entries_in(table, value, qid, doc_id, duplicates)
 
 

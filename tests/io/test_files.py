@@ -130,8 +130,9 @@ def test_separators_of_tables_are_noticed(mark):
         assert read_table(file(text), **options).y_score.tolist() == [0.5, 0.9]
         assert read_entries(file(text), value="score", **options).value.tolist() == [0.5, 0.9]
     other = "\t" if mark == "," else ","
-    quoted = f'qid{mark}label{mark}"score{other}2"\n1{mark}1{mark}0.5\n'
-    assert read_table(file(quoted), y_score=f"score{other}2").y_score.tolist() == [0.5]
+    name = other.join("abcdef")
+    quoted = f'qid{mark}label{mark}"{name}"\n1{mark}1{mark}0.5\n'
+    assert read_table(file(quoted), y_score=name).y_score.tolist() == [0.5]
     with pytest.raises(ValueError, match="one of the table's: 'qid', 'doc_id', 'label', 'score'. Got 'nope'"):
         read_table(file(text), y_score="nope")
     with pytest.raises(TypeError, match="separator= is for a file of CSV. Got DataFrame"):

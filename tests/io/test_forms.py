@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank import compare_systems, evaluate_run
-from sklearn_rank.io import join
+from sklearn_rank.io import join, read_entries
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -177,3 +177,10 @@ def test_ids_that_look_like_hits():
 def test_hits_that_cannot_be_meant(hits, error, message):
     with pytest.raises(error, match=message):
         mean(JUDGED, {"1": hits, "2": ["c"]})
+
+
+def test_entries_without_a_column_of_values():
+    taken = pd.DataFrame({"user_id": [7, 7, 8], "item_id": [1, 2, 1]})
+    entries = read_entries(taken, qid="user_id", doc_id="item_id")
+    assert entries.value.tolist() == [1, 1, 1]
+    assert evaluate_run(entries, {7: [3, 2], 8: [1]}, metrics="mrr").mean() == {"mrr": 0.75}
