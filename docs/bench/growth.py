@@ -9,6 +9,7 @@ and a column for each metric. A metric that refuses a shape, as some refuse ties
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -16,6 +17,8 @@ from measure import added_memory, alternate
 from peers import our_call
 from shapes import ROWS, SHAPES, SUITE, Data, make, of_length
 from tables import Lines, options_of
+
+from sklearn_rank.exceptions import RankingWarning
 
 METRICS = ["ndcg@10", "ndcg", "map", "mrr", "err", "auc", "suite"]
 Calls = Mapping[str, Callable[[], object]]
@@ -134,6 +137,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows, at most")
     parser.add_argument("--plot", metavar="PNG", help="save a plot of what has sizes")
     options = options_of(parser)
+    warnings.simplefilter("ignore", RankingWarning)  # lists of one row and the like are meant here
     tables = {}
     for by in options.by:
         print(f"\n{by.capitalize()}: {GROWTH[by].__doc__}\n")

@@ -17,6 +17,7 @@ from sklearn_rank._engine.columns import check_columns, check_rows, one_column, 
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere, together
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_rows
+from sklearn_rank._engine.kernels.order import longest as longest_between
 from sklearn_rank._engine.queries import BYTE, Facts, InputNames, Origin, Queries, first_row
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
@@ -81,26 +82,29 @@ def _read_plain(
         return None
     grade = np.empty(n_rows, BYTE)
 
-    def read_block(start: int, stop: int) -> tuple[Any, Index, NDArray[Any]] | None:
-        """What is seen of some rows, and starts and ids of the queries that begin there."""
+    def read_block(start: int, stop: int) -> tuple[Any, Index, NDArray[Any], int] | None:
+        """What is seen of some rows; starts, ids and greatest length of the queries that begin there."""
         starts, ids = np.empty(stop - start + 1, np.int64), np.empty(stop - start, qid.dtype)
         seen = read_rows(y_true, y_score, qid, start, stop, grade, starts, ids)
         if seen is None:
             return None
         starts.resize(seen[-1], refcheck=False)
         ids.resize(seen[-1] - (stop == n_rows), refcheck=False)
-        return seen, starts, ids
+        return seen, starts, ids, longest_between(starts)
 
     blocks = for_each(read_block, row_blocks(n_rows, n_jobs), n_jobs)
     if None in blocks:
         return None
-    seen, starts, ids = zip(*blocks, strict=True)
+    seen, starts, ids, longest = zip(*blocks, strict=True)
     facts, are_grades, is_good = _joined(seen, qid.dtype.kind)
     if not is_good or not (are_grades or y_true.dtype is FLOAT64):
         return None
     score = y_score if keeps_narrow or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
     label = grade if are_grades else y_true
-    return Queries(label, score, together(starts), None, together(ids), None, facts, None, origin)
+    queries = Queries(label, score, together(starts, n_jobs), None, together(ids, n_jobs), None, facts, None, origin)
+    edges = np.cumsum([len(part) for part in starts[:-1]], dtype=np.intp)
+    queries.longest = max(*longest, 0, *(queries.indptr[edges] - queries.indptr[edges - 1]).tolist())
+    return queries
 
 
 def _joined(blocks: Sequence[Any], id_kind: str) -> tuple[Facts, bool, bool]:

@@ -19,7 +19,7 @@ from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_missing_ids
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.numbers import aligned
-from sklearn_rank._utils.threads import for_each, row_blocks
+from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
 
 Number = NDArray[np.uint32]
@@ -205,12 +205,23 @@ def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[
         return starts, heads.view(ids.dtype), falls
 
     starts, heads, falls = zip(*for_each(find, row_blocks(n_rows, n_jobs), n_jobs), strict=True)
-    return together(starts), together(heads), is_number and not any(falls)
+    return together(starts, n_jobs), together(heads, n_jobs), is_number and not any(falls)
 
 
-def together(parts: Sequence[NDArray[T]]) -> NDArray[T]:
-    """Arrays of blocks as one; a copy if there are several."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def together(parts: Sequence[NDArray[T]], n_jobs: int | None) -> NDArray[T]:
+    """Arrays of blocks as one; a copy if there are several, made on several threads if they are large."""
+    if len(parts) == 1:
+        return parts[0]
+    edges = np.cumsum([0, *map(len, parts)]).tolist()
+    if is_one_block(edges[-1]):
+        return np.concatenate(parts)
+    out = np.empty(edges[-1], dtype=parts[0].dtype)
+
+    def copy(part: NDArray[T], start: int, stop: int) -> None:
+        out[start:stop] = part
+
+    for_each(copy, list(zip(parts, edges[:-1], edges[1:], strict=True)), n_jobs)
+    return out
 
 
 def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:

@@ -379,9 +379,11 @@ class Plan:
         indptr, order, grade = queries.indptr, queries.order, queries.grade
         assert grade is not None
         score = rows_of(queries.score, indptr, order, first, last)
-        starts = indptr[first : last + 1] - indptr[first] if first else indptr[: last + 1]
         buffers = self._take_buffers(n_rows, n_queries)
         try:
+            starts = indptr[: last + 1]
+            if first:
+                starts = np.subtract(indptr[first : last + 1], indptr[first], out=buffers.starts[: last - first + 1])
             rows = rows_of(grade, indptr, order, first, last), score, starts
             return buffers.run(*rows, queries.has_one_score, outs)
         finally:
@@ -414,6 +416,7 @@ class Buffers:
 
     def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
         self.n_rows, self.n_queries, self._longest, self._highest = n_rows, n_queries, plan.longest, plan.highest
+        self.starts = np.empty(n_queries + 1, dtype=np.int64)
         self._steps: list[Callable[[], object]] = []
         self._work = Work(plan.longest)
         orders, arrays = [], {}

@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """Facts about all rows, seen while they were read. The lengths of queries are `Queries.longest` and `shortest`.
+    """Facts about all rows, seen while they were read. The length of the longest query is `Queries.longest`.
 
     Attributes
     ----------
@@ -131,11 +131,6 @@ class Queries:
         if self.unlisted is None:
             return order_kernels.longest(self.indptr)
         return int((self.n_documents + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
-
-    @cached_property
-    def shortest(self) -> int:
-        """Rows of the query that has fewest."""
-        return int(self.n_documents.min())
 
     @cached_property
     def without_negative(self) -> Queries:

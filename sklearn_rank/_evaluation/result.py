@@ -316,21 +316,6 @@ class Evaluation(TableReport, Saveable):
             and may_not_keep_level(values, self.weight, self.clusters, is_binary=self.is_binary[name])
         ]
 
-    def counts_queries_equally(self, metric: str) -> bool:
-        """Whether the mean of a metric gives every query the same weight.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics, as it was named.
-
-        Returns
-        -------
-        bool
-            False if the result has weights, and for a pooled or geometric mean.
-        """
-        return self.weight is None and self.average[known_metric(self, metric)] == "macro"
-
     def subset(self, qids: ArrayLike | Set[Any]) -> Self:
         """Result of some of the queries, in the order of this one.
 

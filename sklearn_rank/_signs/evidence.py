@@ -363,7 +363,7 @@ def are_ranks(queries: Queries) -> bool:
     low, high = queries.facts.score_range
     if not queries.facts.scores_are_whole or low not in (0, 1) or high + 1 - low > queries.longest:
         return False
-    if queries.unlisted is not None:
+    if queries.unlisted is not None or queries.has_one_score:
         return False
     n_queries = len(queries.indptr) - 1
     for n in sorted({min(SAMPLE, n_queries), n_queries}):

@@ -46,10 +46,8 @@ def test_defaults():
     assert result.greater_is_better == {"mrr": True, "rmse": False, "clicks": True}
     assert result.meaning["clicks"] == "clicks"
     assert result.label_fingerprints is None
-    assert result.counts_queries_equally("mrr")
     weighted = Evaluation.from_values([7, 8], {"mrr": [0.5, 1]}, weight=[3, 1])
     assert weighted.mean() == {"mrr": 0.625}
-    assert not weighted.counts_queries_equally("mrr")
 
 
 def test_without_counts(tmp_path):

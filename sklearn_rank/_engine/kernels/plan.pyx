@@ -18,7 +18,7 @@ from sklearn_rank._engine.kernels.order cimport AVERAGE, STABLE, number, rank_qu
 from sklearn_rank._engine.kernels.sums cimport cumsum, joint, means_of_grades, means_of_items
 
 cdef enum:
-    TAKEN_AT_ONCE = 512         # queries of which all columns are divided before the next ones
+    DIVIDED_TOGETHER = 512      # queries of which all columns are divided before the next ones
 
 cdef double LEAST = 1e-292      # least denominator that has all its digits
 
@@ -284,7 +284,7 @@ cpdef bint divide(
     cdef const double* y
     cdef const double* z = NULL
     cdef double* to
-    cdef int32_t[TAKEN_AT_ONCE] place
+    cdef int32_t[DIVIDED_TOGETHER] place
     if n_queries == 0:
         return True
     if numerator.shape[0] > 1:
@@ -295,7 +295,7 @@ cpdef bint divide(
         needed_step = needed.strides[0] // <int64_t> sizeof(double)
     with nogil:
         while first < n_queries:
-            n = min(n_queries - first, <int64_t> TAKEN_AT_ONCE)
+            n = min(n_queries - first, <int64_t> DIVIDED_TOGETHER)
             known = False
             if needed is not None:
                 z = &needed[0, 0] + needed_step * first
