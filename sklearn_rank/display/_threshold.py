@@ -15,7 +15,7 @@ from sklearn_rank.display._figure import set_labels
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import line_style, name_systems
 
-NAMES = {
+CURVE_LABELS = {
     "precision": "precision", "recall": "recall", "f": "F",
     "empty": "empty answers, answerable", "answered": "answers, not answerable",
 }  # fmt: skip
@@ -84,7 +84,7 @@ class ThresholdDisplay(PredictionsDisplay):
         low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
         at[at == -np.inf] = low - 0.05 * ((high - low) or 1.0)
         self.lines_ = {}
-        for name, label in NAMES.items():
+        for name, label in CURVE_LABELS.items():
             values = getattr(self, name)
             if values is None or np.isnan(values).all():
                 continue

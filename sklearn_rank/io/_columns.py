@@ -18,14 +18,14 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io._entries import Entries, QueryIds, checked
 
-QUERY = (
+QUERY_NAMES = (
     "qid", "query_id", "queryid", "q_id", "topic_id", "user_id", "userid", "query", "topic", "user",
 )  # fmt: skip
-DOCUMENT = (
+DOCUMENT_NAMES = (
     "docno", "doc_id", "docid", "document_id", "corpus_id", "passage_id", "pid", "did", "item_id", "itemid", "movieid",
     "document", "doc", "item",
 )  # fmt: skip
-VALUE = {
+VALUE_NAMES = {
     "judgements": ("relevance", "label", "rel", "grade", "qrel", "rating", "score"),
     "run": ("score", "similarity", "sim", "rank"),
 }
@@ -35,7 +35,10 @@ VALUE = {
 def known_columns(names: Iterable[Any], kind: str) -> tuple[Any, Any, Any]:
     """Columns of queries, documents and values of a run or of judgements (`kind`); None for one that is not there."""
     known = {str(name).lower().replace("-", "_").replace(" ", "_"): name for name in names}
-    columns = (next((known[name] for name in some if name in known), None) for some in (QUERY, DOCUMENT, VALUE[kind]))
+    columns = (
+        next((known[name] for name in some if name in known), None)
+        for some in (QUERY_NAMES, DOCUMENT_NAMES, VALUE_NAMES[kind])
+    )
     query, document, value = columns
     return query, document, value
 
@@ -57,7 +60,7 @@ def entries_of_frame(frame: Any, kind: str, duplicates: str) -> Entries:
     if query is None or document is None or (value is None and kind == "run"):
         raise TypeError(
             f"A table as {kind} needs a column of queries, such as 'qid' or 'query_id', one of documents, such as "
-            f"'doc_id' or 'docno', and one of values, such as {VALUE[kind][0]!r}. Got {echo_all(names)}; "
+            f"'doc_id' or 'docno', and one of values, such as {VALUE_NAMES[kind][0]!r}. Got {echo_all(names)}; "
             "io.read_entries(table, value=..., qid=..., doc_id=...) reads columns of other names."
         )
     return entries_in(frame, value, query, document, duplicates, kind)

@@ -23,7 +23,7 @@ from sklearn_rank.io._source import complete_lines, open_to_read, source_name
 from sklearn_rank.io._tables import HEADER_SIZE, SEPARATOR, SEPARATORS, fields_of, first_line, opened, separator_in
 from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 
-FIELDS: dict[str, dict[int, tuple[str, ...]]] = {
+FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {
     "judgements": {2: ("query", "document"), 3: ("query", "document", "relevance"), 4: QRELS_FIELDS},
     "run": {3: ("query", "document", "score"), 6: RUN_FIELDS},
 }
@@ -33,8 +33,8 @@ FORMS = (
     "lines of TREC, BEIR or MS MARCO, JSON as {query: {document: number}}, JSON lines, or a table with columns such as "
     "qid, doc_id and score"
 )
-VALUE = one_of("score", "rank", None, doc="")
-BINARY = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+RANK_OR_SCORE = one_of("score", "rank", None, doc="")
+MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
 
 def read_run(
@@ -83,7 +83,7 @@ def read_run(
     >>> read_run(io.BytesIO(b"q1\td2\t1\nq1\td1\t2\n")).value
     array([-1., -2.])
     """
-    VALUE.check("value", value, "read_run")
+    RANK_OR_SCORE.check("value", value, "read_run")
     return _read("read_run", "run", path, value, duplicates, separator, n_jobs)
 
 
@@ -128,14 +128,14 @@ def _read(
         start: bytes = file.peek(HEADER_SIZE)[:HEADER_SIZE]
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
             return _of_json(file.read(), name, kind, duplicates)
-        line, is_binary = first_line(start.lstrip(b"\r\n")), start.startswith(BINARY)
+        line, is_binary = first_line(start.lstrip(b"\r\n")), start.startswith(MAGIC)
         fields, has_header = (None, False) if is_binary else _fields(line, kind, separator)
         if fields is not None:
             what = WHAT.get(fields, f"A file of {kind} that begins as this one")
             pieces = complete_lines(file)
             pieces = _without_header(pieces) if has_header else pieces
             entries = read_lines(pieces, name, what, fields, duplicates, n_jobs)
-            if fields is not FIELDS["run"][3]:
+            if fields is not FIELDS_OF["run"][3]:
                 return entries
             return _ranked(entries, line.split()[2].lower() if has_header else value, name)
         table = io.BytesIO(file.read()) if hasattr(path, "read") else path
@@ -146,7 +146,7 @@ def _read(
     header = None if _is_header(columns, kind) else _header(columns, kind, name)
     ids = [*known_columns(header or columns, kind)[:2]]
     entries = entries_of_frame(opened(table, ids, [], mark, header), kind, duplicates)
-    return _ranked(entries, value, name) if header == FIELDS["run"][3] else entries
+    return _ranked(entries, value, name) if header == FIELDS_OF["run"][3] else entries
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def _read(
 def _fields(line: str, kind: str, separator: str | None) -> tuple[tuple[str, ...] | None, bool]:
     """Fields of lines between blanks, and whether the first line has their names; None for a table."""
     words = line.split()
-    fields = FIELDS[kind].get(len(words))
+    fields = FIELDS_OF[kind].get(len(words))
     if separator is not None:
         return None, False
     if _is_header(words, kind):
@@ -164,7 +164,7 @@ def _fields(line: str, kind: str, separator: str | None) -> tuple[tuple[str, ...
     has_marks = len(words) < 2 and any(mark in line for mark in SEPARATORS)
     if has_marks or any(_is_header(fields_of(line, mark), kind) for mark in SEPARATORS):
         return None, False
-    return fields or FIELDS[kind][max(FIELDS[kind])], False
+    return fields or FIELDS_OF[kind][max(FIELDS_OF[kind])], False
 
 
 def _is_header(names: Sequence[str], kind: str) -> bool:
@@ -180,7 +180,7 @@ def _without_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def _header(columns: Sequence[str], kind: str, name: str) -> tuple[str, ...]:
     """Names for the columns of a table whose first line has none."""
-    fields = FIELDS[kind].get(len(columns))
+    fields = FIELDS_OF[kind].get(len(columns))
     at = -1 if fields is None else value_field(fields)
     if fields is None or (at >= 0 and not _is_number(columns[at])):
         raise ValueError(f"A file of {kind} has {FORMS}. Got {', '.join(columns)[:80]!r} in line 1 of {name}.")
