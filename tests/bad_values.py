@@ -131,6 +131,7 @@ KINDS = {
     "exclude": {"number": 3, "text": "x", "object": THING, "numbers": {"q1": 3}, "word": {"q1": "d1"}},
     "documents of chunks": {"number": 3, "text": "x", "object": THING, "without": {"x": "y"}, "unhashable": lambda c:
         [c]},
+    "distances or None": {"text": [["x"]], "number": 3, "object": THING, "short": [[0.1]], "NaN": [[NAN], [0.1]]},
     "separator": {"two": "::", "empty": "", "number": 3, "list": [], "object": THING},
     "sizes": {"empty": [], "zero": [0, 2], "float": [1.5], "2-D": [[1]], "text": ["x"], "number": 3, "None": None,
         "NaN": [NAN], "negative": [-1], "bool": [True], "object": THING},
@@ -223,7 +224,8 @@ KIND_OF = {
     "number", "grades": "grades", "n_documents": "count range", "pvalues": "numbers", "scores_a": "numbers",
     "scores_b": "numbers", "distance": "choice", "distance_params": "mapping or None", "relevance":
     "function or None", "mean": "numbers", "working_memory": "positive or None", "indices": "indices", "distances":
-    "numbers", "true_indices": "indices or None", "query_labels": "labels of two", "database_labels":
+    "numbers", "true_indices": "indices or None", "tolerance":
+    "not negative", "true_distances": "distances or None", "query_labels": "labels of two", "database_labels":
     "labels of two", "query_features": "features of two", "database_features": "features of two", "qid_values":
     "qid", "curve": "numbers", "low": "numbers or None", "high": "numbers or None", "precision": "numbers",
     "recall": "numbers", "empty": "numbers or None", "answered": "numbers or None",

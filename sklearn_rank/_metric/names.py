@@ -97,9 +97,8 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
         Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; several cutoffs as in
         "ndcg@5,10"; names for trackers, such as "ndcg_at_10" (see `Evaluation.to_dict`); CatBoost's "NDCG:top=10",
         which is ``ndcg(convention=catboost)@10``, as that is its number; with ``convention="trec_eval"`` also what
-        trec_eval calls it, such as "P_10" or "ndcg_cut.10"; a measure of ir_measures or PyTerrier, such as ``nDCG @ 10``,
-        with its number there; or a plain function ``f(y_true, y_score) -> float`` of one
-        query.
+        trec_eval calls it, such as "P_10" or "ndcg_cut.10"; a measure of ir_measures or PyTerrier, such as
+        ``nDCG @ 10``, with its number there; or a plain function ``f(y_true, y_score) -> float`` of one query.
     **keywords
         More keywords of the metric, and its cutoff `k`; the name wins over them. A plain function has two:
         `greater_is_better`, which must be given where the name ends in "_error", "_loss", "_distance" and the like, but
