@@ -74,7 +74,8 @@ def doors():
             item = getattr(module, name)
             if not callable(item) or not str(getattr(item, "__module__", "")).startswith("sklearn_rank"):
                 continue
-            if any(item is other for other, _ in found.values()):
+            is_metric = module is sklearn_rank and hasattr(sklearn_rank.metrics, name)  # which has a module of its own
+            if is_metric or any(item is other for other, _ in found.values()):
                 continue
             where = f"{module.__name__}.{name}".removeprefix("sklearn_rank.")
             if hasattr(module, "__all__") or item.__module__ == module.__name__:

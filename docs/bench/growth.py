@@ -3,7 +3,7 @@
     python docs/bench/growth.py [--by rows length queries k metrics shape memory] [--metric ndcg ...] [--plot PNG]
 
 Prints ns a row (for `memory`: what a call adds at its peak, over the size of its three arrays), a line for each step
-and a column for each metric. A metric that refuses a shape, as some refuse ties, has "-".
+and a column for each metric. A metric that refuses a shape (some refuse ties) has "-".
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ GROWTH = {
 
 
 def cost(by: str, data: Data, of: Calls, options: argparse.Namespace) -> list[float]:
-    """Of each call: ns a row, or what it adds over the inputs; nan where it is refused."""
+    """For each call: ns a row, or what it adds over the inputs; nan where it is refused."""
     fit = {name: call for name, call in of.items() if _accepted(call)}
     if by == "memory":
         found = [added_memory(call) / data.nbytes for call in fit.values()]

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning
             return options.command(options) or 0
-    # The reader has closed the pipe, so nothing may be flushed at exit.
+    # The reader has closed the pipe, so Python must not flush at exit.
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED

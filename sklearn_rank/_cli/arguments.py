@@ -44,6 +44,8 @@ def parser() -> argparse.ArgumentParser:
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
     _add_data(sub, METRICS_BY_DEFAULT)
     sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
+    sub.add_argument("--chance", action="store_true",
+                     help="also the means of a random order and of the best one of the same documents")  # fmt: skip
     sub.add_argument("--save", metavar="FILE", help="save the result of one run, too, such as for the gate")
     _add_format(sub)
 
@@ -116,14 +118,14 @@ def _add_data(
     group = sub.add_argument_group("runs and judgements")
     group.add_argument("--missing-from-run", choices=TREATMENTS,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "
-                       "trec_eval, as trec_eval does without -c)")  # fmt: skip
+                       "trec_eval, like trec_eval without -c)")  # fmt: skip
     group.add_argument("-c", action="store_const", const="zero", dest="missing_from_run",
                        help="short for --missing-from-run zero")  # fmt: skip
     group.add_argument("-M", "--max-documents", type=int, metavar="N",
                        help="read the first N documents of each query; with --convention trec_eval")  # fmt: skip
     group.add_argument("--missing-from-qrels", choices=TREATMENTS,
-                       help="queries of a run that nobody judged (default: drop)")  # fmt: skip
-    group.add_argument("--float32", action="store_true", help="scores in single precision, as trec_eval 9 has them")
+                       help="queries of a run without judgements (default: drop)")  # fmt: skip
+    group.add_argument("--float32", action="store_true", help="scores in single precision, like trec_eval 9")
     group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")
     group.add_argument("--document-of", metavar="FILE",
                        help="lines of a chunk and its document; runs rank chunks, QRELS has documents")  # fmt: skip

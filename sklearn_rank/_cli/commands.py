@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn_rank._cli.data import is_count_measure, metrics_of, results
 from sklearn_rank._cli.output import show
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._utils.echo import echo
@@ -21,9 +21,11 @@ def evaluate_runs(options: argparse.Namespace) -> None:
     """Print means of metrics, or values per query."""
     metrics = metrics_of(options)
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
+    if options.chance:
+        of_runs = {run: with_chance(result) for run, result in of_runs.items()}
     if options.save is not None:
         if len(of_runs) > 1:
-            raise ValueError(f"--save writes the result of one run. Got {', '.join(of_runs)}.")
+            raise ValueError(f"--save takes exactly one run. Got {', '.join(of_runs)}.")
         next(iter(of_runs.values())).save(options.save)
     headings = [_heading(options, metric) for metric in metrics]
     if options.per_query:
@@ -35,8 +37,20 @@ def evaluate_runs(options: argparse.Namespace) -> None:
         ]
         show(("run", "qid", *headings), rows, by_query, options.format)
         return
+    if options.chance:
+        orders = {run: _orders(result) for run, result in of_runs.items()}
+        rows = [
+            (run, order, *map(mean.get, metrics)) for run, means in orders.items() for order, mean in means.items()
+        ]  # fmt: skip
+        show(("run", "order", *headings), rows, orders, options.format)
+        return
     means = {run: _means(result) for run, result in of_runs.items()}
     show(("run", *headings), [(run, *mean.values()) for run, mean in means.items()], means, options.format)
+
+
+def _orders(result: Evaluation) -> dict[str, dict[str, float]]:
+    """Means by metric in the order of the scores, in a random one and in the best one."""
+    return {"score": _means(result), "random": result.chance().mean(), "best": result.best().mean()}
 
 
 def _heading(options: argparse.Namespace, metric: str) -> str:
@@ -62,7 +76,7 @@ def compare_runs(options: argparse.Namespace) -> None:
     metrics = metrics_of(options)
     of_runs = results(options, metrics)
     if len(of_runs) < 2:
-        raise ValueError(f"Two runs or more are compared. Got {', '.join(of_runs)}.")
+        raise ValueError(f"compare needs at least two runs. Got {', '.join(of_runs)}.")
     rows: list[tuple[Any, ...]] = []
     nested: dict[str, list[dict[str, Any]]] = {}
     for metric in metrics:
@@ -104,7 +118,7 @@ def plot(options: argparse.Namespace) -> None:
     """Draw a picture of one metric."""
     metrics = options.metrics or options.default_metrics
     if len(metrics) != 1:
-        raise ValueError(f"A picture is of one metric. Got {', '.join(metrics)}.")
+        raise ValueError(f"plot takes exactly one metric. Got {', '.join(metrics)}.")
     output = _with_format(options.output)
     try:
         import matplotlib
@@ -123,7 +137,7 @@ def _with_format(output: str) -> str:
     if not os.path.basename(output) or os.path.exists(output):
         raise ValueError(
             "--output must be a file to write, and end in the format of the picture: .png, .svg, .pdf. "
-            f"Got {echo(output)}{', which is there already' if os.path.exists(output) else ''}."
+            f"Got {echo(output)}{', which already exists' if os.path.exists(output) else ''}."
         )
     return f"{output}.png"
 
@@ -159,7 +173,7 @@ def _critical(options: argparse.Namespace, metric: str) -> Any:
 def _at_least_two(options: argparse.Namespace, metric: str) -> dict[str, Evaluation]:
     of_runs = results(options, [metric])
     if len(of_runs) < 2:
-        raise ValueError(f"This picture is of two runs or more. Got {', '.join(of_runs)}.")
+        raise ValueError(f"This picture needs at least two runs. Got {', '.join(of_runs)}.")
     return of_runs
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._cli.output import tell
-from sklearn_rank._entry_points.runs import tie_order_of
+from sklearn_rank._entry_points.runs import refuse_lost_places, tie_order_of
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
@@ -44,6 +44,7 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
     metrics = _metrics(options, names)
+    refuse_lost_places(options.duplicates, metrics)
     by_id = options.table and tie_order_of(metrics) == "trec_eval"
     of_runs: dict[str, Evaluation] = {}
     with signs_of_systems(COMMAND) as seen:
@@ -67,7 +68,7 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     own = own_measure if options.convention == "trec_eval" else lambda name: None
-    # Documents that nobody judged come from a join, and from places of duplicates that are kept.
+    # A join has unjudged documents, and so have places of duplicates that are kept.
     lacks_labels = options.table is None or options.duplicates == "nonrelevant"
     return {name: _with_keywords(own(name) or name, given, lacks_labels=lacks_labels) for name in names}
 
@@ -88,7 +89,7 @@ def _systems(
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
-    _refuse(options, OF_TABLES, "is a column of a --table, and there is none")
+    _refuse(options, OF_TABLES, "names a column of a --table; pass --table, too")
     _refuse_twice(options.files)
     if options.max_documents is not None and options.convention != "trec_eval":
         raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
@@ -132,7 +133,7 @@ def _cut(data: RankingData, n: int) -> RankingData:
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
-    _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
+    _refuse(options, OF_RUNS, "is for runs with judgements; the rows of a table are joined already")
     # The empty string is the name of a column too.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid

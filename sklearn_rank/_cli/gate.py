@@ -70,7 +70,7 @@ def _is_saved(baseline: str) -> bool:
 
 
 def _check_baseline(old: Evaluation, name: str, metrics: list[str]) -> None:
-    """Refuse a saved result that lacks a metric, or of which it is not known on which labels it was computed."""
+    """Refuse a saved result that lacks a metric or the fingerprints of its labels."""
     for metric in metrics:
         if metric not in old.per_query:
             raise ValueError(
@@ -79,8 +79,8 @@ def _check_baseline(old: Evaluation, name: str, metrics: list[str]) -> None:
             )
     if old.label_fingerprints is None:
         raise ValueError(
-            "A saved baseline must have fingerprints of its labels, as results of evaluate and evaluate_run have, so "
-            f"that both runs are judged by the same ones. Got none in {echo(name)}."
+            "A saved baseline must have fingerprints of its labels, which show that both runs have the same ones. Save "
+            f"a result of evaluate or evaluate_run. Got none in {echo(name)}."
         )
     tell(f"{name}: {len(old.qid)} queries, saved")
 

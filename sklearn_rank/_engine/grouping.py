@@ -16,7 +16,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import queries_in
-from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_missing_ids
+from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_unfit_ids
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
@@ -71,8 +71,8 @@ def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
             of_level, of_qid = (of_query[of_qid] for of_query in numbers)
     if not np.array_equal(of_level, of_qid):
         raise ValueError(
-            f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, "
-            f"as {name}.to_numpy() does. Got other queries from row {int(np.argmax(of_level != of_qid))} on."
+            f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, such as "
+            f"with {name}.to_numpy(). Got other queries from row {int(np.argmax(of_level != of_qid))} on."
         )
 
 
@@ -154,7 +154,9 @@ def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDA
         starts, heads, rises = _runs(ids, n_jobs)
         if not rises:
             number, first = _number_in_parts(heads, n_jobs)
-        refuse_missing_ids(distinct := to_qid(heads if first is None else heads[first]))
+        # A result keeps the ids, and the caller may write to an array that names each row another query.
+        heads = heads.copy() if starts is None and first is None else heads
+        refuse_unfit_ids(distinct := to_qid(heads if first is None else heads[first]))
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     return distinct, starts, number, first
@@ -180,7 +182,8 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[Any], bool]:
     """Starts of runs of equal ids, and the end of the last one; their ids; and whether these are known to rise.
 
-    A run may be cut in two. The starts are None, and the ids those of all rows, if most runs seem to have one row.
+    A run may be cut in two. If most runs seem to have one row, the starts are None, and the ids have an entry for each
+    row.
     """
     kind, n_rows = ids.dtype.kind, len(ids)
     if kind == "O":  # an object at the address of the one before need not be looked at again
@@ -308,7 +311,7 @@ def _narrowed(strings: NDArray[Any]) -> NDArray[Any]:
 
 
 def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, Index]:
-    """As `_number`, of whole numbers that are no more than rows, through a table of all of them: nothing is hashed."""
+    """As `_number`, of whole numbers that are no more than rows, through a table of all of them, without hashing."""
     number, first, n = np.empty(len(ids), dtype=np.uint32), np.empty(n_slots, dtype=np.int64), 0
     table = np.zeros(n_slots, dtype=np.uint32)
     for begin in range(0, len(ids), N_AT_A_TIME):
@@ -316,7 +319,7 @@ def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, 
         n = grouping_kernels.number_near_keys(key, lowest, begin, table, n, number, first)
         if n < 0:
             raise ValueError(
-                "qid must stay as it is while it is read, so give a copy of what another thread writes. "
+                "qid must not change while it is read: pass a copy if another thread writes to it. "
                 f"Got other ids than a moment ago, from row {begin} on."
             )
     return number, first[:n].copy()
@@ -423,7 +426,7 @@ class Distinct:
                 continue
             if 2 * self.n > MOST_IDS:
                 raise ValueError(
-                    f"Rows that are not sorted by a whole number as qid can be of {MOST_IDS} queries at most. Got "
+                    f"Rows can be of {MOST_IDS} queries at most, unless they are sorted by a qid of whole numbers. Got "
                     f"more after {begin + n_done} rows. Sort them, or evaluate whole queries in parts."
                 )
             self._table = np.zeros(2 * len(self._table), dtype=np.uint32)

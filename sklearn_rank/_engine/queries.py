@@ -43,8 +43,8 @@ class InputNames(NamedTuple):
 class Origin(NamedTuple):
     """Origin of the rows, for errors.
 
-    `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
-    kept of `n_given`, in the order in which they stand here, None for all as they were given.
+    `first_query` is the number of the first query where each row is a query; `rows` are the numbers of the input rows
+    that were kept of `n_given`, in the order here; None for all, in the order given.
     """
 
     names: InputNames = InputNames()
@@ -156,6 +156,14 @@ class Queries:
             vars(other)["without_negative"] = negative.with_scores(score, seen)
         return other
 
+    @property
+    def all_tied(self) -> Queries:
+        """The same queries with one score for all documents that have a rank; the others stay without."""
+        score = np.zeros_like(self.score)
+        if self.facts.has_unretrieved:
+            score[np.isneginf(self.score)] = -np.inf
+        return self.with_scores(score, Facts(has_unretrieved=self.facts.has_unretrieved, score_range=(0.0, 0.0)))
+
     def by_query(self) -> Queries:
         """The same queries with their rows in order, to be given scores in this order."""
         if self.order is None:
@@ -246,7 +254,7 @@ class DocumentsWithoutRow:
         return cls(query, label, count, kept, n_queries, ranked)
 
     def of_queries(self, first: int, last: int) -> DocumentsWithoutRow:
-        """Those of the queries `first` to `last`."""
+        """The documents of the queries `first` to `last`."""
         return self._where((self.query >= first) & (self.query < last), -first, last - first)
 
     def read_unjudged(self, unjudged: str | None) -> DocumentsWithoutRow:
@@ -291,8 +299,8 @@ class DocumentsWithoutRow:
 class LazyQueries:
     """Queries that are built block by block when they are needed, and not kept.
 
-    `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
-    also those not retrieved. `done` is called with the number of queries after each block.
+    `blocks` and ``make(first, last, depth)`` take a depth: documents down to it must have a row; None for all
+    documents, retrieved or not. `done` is called with the number of queries after each block.
     """
 
     n_documents: Index

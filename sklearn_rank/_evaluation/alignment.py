@@ -40,7 +40,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
 
 
 def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: str) -> None:
-    """Refuse attributes of one name with different values: segments would be those of one result alone."""
+    """Refuse attributes of one name with different values: segments would be of one result alone."""
     known: dict[str, tuple[str, NDArray[Any]]] = {}
     for name, result in results.items():
         for attribute, values in result.attributes.items():
@@ -53,7 +53,7 @@ def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: s
 
 
 def _refuse_other_metrics(first: str, expected: Evaluation, name: str, result: Evaluation, function_name: str) -> None:
-    """Refuse a result with other metrics than those of the first one, or metrics that were computed otherwise."""
+    """Refuse a result with other metrics than the first one, or metrics that were computed otherwise."""
     if {*expected.meaning} != {*result.meaning}:
         raise ValueError(
             f"{function_name} takes results of the same metrics. "
@@ -71,7 +71,7 @@ def _refuse_other_metrics(first: str, expected: Evaluation, name: str, result: E
 
 
 def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], function_name: str) -> None:
-    """Refuse results of which one lacks a query that another one has."""
+    """Refuse results where one lacks a query that another one has."""
     present = {name: np.isin(np.arange(len(known)), number) for name, number in numbers.items()}
     for name, there in present.items():
         if not there.all():

@@ -30,7 +30,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "dcg": LINEAR,
         "ndcg": LINEAR,
         "map": {"precision_at": "threshold"},  # average_precision_score; the alias "lrap" is the label ranking one
-        "coverage": {"ties": "worst"},
+        "coverage_error": {"ties": "worst"},
         "auc": {"tied_curve": "straight", "replace_undefined_by": float("nan")},
         "ranking_loss": {"ties": "worst"},
     },
@@ -92,7 +92,7 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "": NEGATIVE_IS_PADDING,
         "precision": AS_LONG_AS_THE_LIST,
         "p_ia": AS_LONG_AS_THE_LIST,
-        "arp": {"average": "micro"},
+        "relevance_position": {"average": "micro"},
         "opa": POOLED_PAIRS_TIES_WRONG,
     },
     "rax": {"": INPUT_ORDER, "precision": AS_LONG_AS_THE_LIST, "opa": {"ties": "worst"}},
@@ -147,7 +147,7 @@ NOT_HERE: dict[str, str] = {
     ),
     r"official|set|all_trec": f"is a set of measures, {PRINTED}",
     r"num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)": f"is a count, {PRINTED}; it has no mean",
-    r"unj[._]\d+": f"is the share of the first k that nobody judged, {PRINTED}: 1 - judged@k if the list is as long",
+    r"unj[._]\d+": f"is the share of the first k without a judgement, {PRINTED}: 1 - judged@k if the list is as long",
     r"Rprec_mult[._].*": f"is precision at a multiple of R, {PRINTED}",
     r"set_map": f"is the product of set_precision and set_recall, {PRINTED}",
     r"set_relative_P": f"is the hits over the most that a list as long could hold, {PRINTED}: recall_at_k_score with "
@@ -159,7 +159,7 @@ NOT_HERE: dict[str, str] = {
     r"(?:all_)?prefs(?:_.*)?|qrels_jg|.*_avgjg(?:[._].*)?": "needs preferences or judgements of several people, which "
     "labels of documents are not",
     r"runid|relstring(?:[._].*)?": "is a word, not a number",
-    r"n?dcg\..*|n?dcg_.*=.*": "takes a gain for each level that is listed, as in 'ndcg.1=3,2=9.5'",
+    r"n?dcg\..*|n?dcg_\d.*=.*": "takes a gain for each level that is listed, as in 'ndcg.1=3,2=9.5'",
     r"rbp[._].*": "takes one parameter, as in 'rbp.p=0.8'; gains are given as rbp(gain=linear, max_grade=3)",
 }
 """Measures of trec_eval that have no name here, and why."""

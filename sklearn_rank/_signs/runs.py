@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements
+from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements, stand_in
 from sklearn_rank._signs.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
 from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_DISTINCT = 6
 """Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
+
+SHARE_BY_CHANCE = 0.01
+"""Share of documents that may match by chance."""
 
 TURNED = Sign(
     "run and judgements swapped", "runs", "A run has grades, and what it is judged by has scores or an order.",
@@ -22,8 +27,25 @@ TURNED = Sign(
 )  # fmt: skip
 RISING = Sign(
     "a run worst first", "runs",
-    "Dictionaries of a run rise in the order given, as distances and ranks do, and relevant documents come first.",
+    "Dictionaries of a run rise in the order given, like distances and ranks, and relevant documents come first.",
     "20 queries of three or more documents", "rise in the order given",
+)  # fmt: skip
+NO_DOCUMENT = Sign(
+    "documents that are none", "runs",
+    "Documents of a run or of judgements have the id -1, the text \"nan\" or the smallest int64.",
+    "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
+)  # fmt: skip
+STRANGERS = Sign(
+    "ids that match nothing", "runs",
+    "Less than 1 % of the documents of a run are judged, no relevant one among them, and other queries do not have "
+    "them either.",
+    "two queries with documents", "document of the run is judged",
+)  # fmt: skip
+TWO_TYPES = Sign(
+    "ids of two types", "runs",
+    "Documents of a run or of judgements are texts and numbers, and the other side has one of these types, or the "
+    "same text as a number.",
+    "one document of each type", "have ids of two types",
 )  # fmt: skip
 FRACTION = Sign(
     "rank and score swapped in a file", "lines", "The rank column of a TREC run has a fraction.", "one line",
@@ -33,7 +55,7 @@ CONTRADICTED = Sign(
     "ranks that contradict scores", "lines", "The ranks of a TREC run rise with its scores in all queries.",
     "20 queries of three or more different scores", "contradict its scores",
 )  # fmt: skip
-SIGNS_OF_RUNS = (TURNED, RISING, FRACTION, CONTRADICTED)
+SIGNS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
 
 
 # --- run and judgements --------------------------------------------------------------------------------------
@@ -62,6 +84,46 @@ def turned_round(
 def _are_grades(values: Array) -> bool:
     """Whether values are integers and as few as grades."""
     return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_DISTINCT
+
+
+# --- documents -----------------------------------------------------------------------------------------------
+
+
+def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[Seen]:
+    """Odd ids among documents that stand for missing ones."""
+    if (one := stand_in(odd, n_documents)) is not None:
+        yield Seen(
+            NO_DOCUMENT,
+            f"{echo(one)} is no id of a document but stands for a missing one, and would count as one: leave it out of "
+            "run and judgements.",
+        )
+
+
+def match_nothing(n_retrieved: int, n_judged: int, n_known: Callable[[], int], examples: Any) -> Iterator[Seen]:
+    """A run that matches nothing, but by chance.
+
+    `n_judged` of the documents are judged, and `n_known()` are judged for some query; `examples` are an id of the run
+    and one of the judgements.
+    """
+    if n_judged < SHARE_BY_CHANCE * n_retrieved and n_known() < SHARE_BY_CHANCE * n_retrieved:
+        of_run, of_judgements = map(echo, examples)
+        yield Seen(
+            STRANGERS,
+            f"{'Nearly no' if n_judged else 'No'} document of the run is judged, so that all are not relevant. Ids of "
+            f"documents must be the same in both. Got ids such as {of_run} in the run and {of_judgements} in the "
+            "judgements.",
+        )
+
+
+def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Seen]:
+    """Ids of two types on one side, of which the other side lacks one, or has the same text as a number."""
+    if pair is not None:
+        one, other = map(echo, pair)
+        yield Seen(
+            TWO_TYPES,
+            f"Documents of the run or of the judgements have ids of two types, such as {one} and {other}, so some may "
+            "not match: str(id) makes strings of all.",
+        )
 
 
 # --- direction -----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from sklearn_rank._utils.hints import refuse_missing
 P = ParamSpec("P")
 T = TypeVar("T")
 
-QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
+QID = "qid= is the query of each row; qid_from_group_sizes makes it from group sizes."
 
 KEYWORD_HINTS = {
     "eval_set=(X, y, qid, sample_weight) holds all of the validation rows.": (
@@ -36,6 +36,14 @@ KEYWORD_HINTS = {
     ),
     "mask= is for padded arrays, which evaluate and RankingAccumulator.update take; rows of a table are documents, so "
     "leave padding out before: rows[rows['mask']].": ("mask",),
+    "evaluate_run and scorers of recommenders have exclude=; of queries by documents mask= is False for what to leave "
+    "out, as in mask=train == 0.": ("exclude", "seen", "filter_already_liked_items"),
+    "unjudged='drop' leaves out unjudged documents.": ("judged_only",),
+    "Comparisons draw the same each time; splitters, confidence_interval, stats.compare and stats.compare_all have "
+    "random_state=.": ("random_state", "seed"),
+    "RankingEvaluator and evaluate_retrieval have progress=; of batches tqdm(batches) shows a bar.": (
+        "progress", "show_progress", "show_progress_bar", "verbose",
+    ),
     "y_score is the output of the model.": ("preds", "predictions", "y_pred", "scores", "score"),
     "y_true is the relevance of each row.": ("target", "targets", "labels", "label", "relevance"),
     "by= is an attribute of each row's query, for segments().": (
@@ -52,7 +60,7 @@ HINT_BY_NAME = {name: hint for hint, names in KEYWORD_HINTS.items() for name in 
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 NAMES_OF_QID = {"qid", *KEYWORD_HINTS[QID]}
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
-GROUPS = "A splitter takes the query of each row as groups=, as those of scikit-learn do."
+GROUPS = "A splitter takes the query of each row as groups=, like scikit-learn's splitters."
 
 
 def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:

@@ -13,7 +13,10 @@ TABLE_HINT = "A table goes to evaluate_frame(data, y_true='label', y_score='scor
 RECORDS_HINT = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
 RUN_HINT = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
 SYSTEMS_HINT = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
-COLUMNS_HINT = "Columns of several systems go to compare_systems(data, ['bm25', 'lgbm']), by their names."
+COLUMNS_HINT = (
+    "Columns of several systems in a table in memory go to compare_systems(data, ['bm25', 'lgbm']); of other data "
+    "evaluate each column, and pass the results: compare_systems({'bm25': result, 'lgbm': other})."
+)
 RESULTS_HINT = "Results go to compare_systems({name: result}), or two of them to stats.compare(a, b)."
 ROWS_HINT = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
 ARRAYS_HINT = "Arrays go to evaluate(y_true, y_score, qid=qid)."
@@ -102,7 +105,7 @@ def _is_matrix(y_true: Any, y_score: Any) -> bool:
 
 
 def _is_twice(y_true: Any, y_score: Any) -> bool:
-    """Whether both are one table; numbered columns are documents, of which every order is ideal for itself."""
+    """Whether both are one table; numbered columns are documents, and every order of them is ideal for itself."""
     return y_true is y_score and any(isinstance(name, str) for name in getattr(y_true, "columns", ()))
 
 

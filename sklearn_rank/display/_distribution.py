@@ -77,7 +77,7 @@ class DistributionDisplay(ResultDisplay):
         drawn = thin(len(values))
         x, share = np.append(values[0], values[drawn]), np.append(0.0, (drawn + 1) / len(values))
         look = line_style(len(ax.lines), len(x)) | {"label": label_of(mean if name is None else f"{name}: {mean}")}
-        # The first point, from which the line rises, has no marker.
+        # The line rises from the first point, which has no marker.
         look["markevery"] = (look["markevery"], look["markevery"])
         (self.line_,) = ax.step(x, share, where="post", **look | kwargs)
         what = value_label(self.metric, self.greater_is_better)

@@ -1,4 +1,4 @@
-"""Runs, judgements and tables from files and frames, as the arrays that metrics take.
+"""Runs, judgements and tables from files and frames, made into the arrays that metrics take.
 
 Files in, arrays out. May not touch formulas. ``docs/files.md`` shows each.
 """

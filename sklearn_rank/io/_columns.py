@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_rank._chunks.columns import column_names, find_column
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.ids import ids_of, is_missing
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
@@ -132,16 +132,8 @@ def _missing(column: Any) -> NDArray[np.bool_]:
         if hasattr(column, method):
             return np.asarray(getattr(column, method)())
     array = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column)
-    none = [*map(_is_missing, array.tolist())] if array.dtype == object else np.zeros(len(array))
+    none = [*map(is_missing, array.tolist())] if array.dtype == object else np.zeros(len(array))
     return np.array(none, dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether an entry is missing; what does not compare with itself, such as an array, is refused later."""
-    try:
-        return value is None or type(value).__name__ == "NAType" or bool(value != value)
-    except (ArithmeticError, TypeError, ValueError):
-        return False
 
 
 def numbers_in(table: Any, name: str) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Keys, hashed, number_together, sort_by_number
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
+from sklearn_rank._signs.evidence import STAND_INS
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -52,7 +53,7 @@ class QueryIds:
         return self.names[self.code].astype(self.names.dtype if dtype is None else dtype, copy=False)
 
     def factorize(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the codes and the distinct ids, as `factorize` of pandas does."""
+        """Return the codes and the distinct ids, like `factorize` of pandas."""
         return self.code, self.names
 
     def __repr__(self) -> str:
@@ -102,6 +103,13 @@ class Text:
         """The given strings."""
         return [s.decode("utf-8", ERRORS) for s in self.encoded(rows)]
 
+    def odd(self) -> frozenset[Any]:
+        """Strings that may stand for missing ones, as `odd_ids` has them."""
+        size = np.diff(self.end, prepend=0)
+        rows = np.flatnonzero((size >= min(map(len, STAND_INS))) & (size <= max(map(len, STAND_INS))))
+        rows = rows[np.isin(self.data[self.end[rows] - size[rows]], [*map(ord, {text[0] for text in STAND_INS})])]
+        return STAND_INS.intersection(self.strings(rows))
+
     @classmethod
     def of(cls, strings: list[str]) -> Text:
         """Encode strings."""
@@ -112,7 +120,7 @@ class Text:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries:
-    """Rows of a run or of judgements, as `read_trec_run`, `read_trec_qrels` and `read_entries` return them.
+    """Rows of a run or of judgements, from `read_trec_run`, `read_trec_qrels` or `read_entries`.
 
     A query has each document at most once, unless they were read with ``duplicates="nonrelevant"``.
 
@@ -236,7 +244,7 @@ def document_keys(*lists: Any) -> list[Keys]:
     if not all(strings) and any(strings):
         other = taken(lists[strings.index(False)], [0]).tolist()[0]
         raise TypeError(
-            "Document ids must be of one type in the run and in the judgements; those of TREC's files are strings. "
+            "Document ids must be of one type in the run and in the judgements; TREC's files have strings. "
             f"Got strings and {echo(other)}; make strings of them with astype(str)."
         )
     if any(isinstance(ids, Text) for ids in lists):

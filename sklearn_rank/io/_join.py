@@ -13,8 +13,16 @@ from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._signs.doors import JOIN, RUN
-from sklearn_rank._signs.runs import rises, turned_round, worst_first
-from sklearn_rank._signs.sign import report
+from sklearn_rank._signs.evidence import odd_ids
+from sklearn_rank._signs.runs import (
+    documents_that_are_none,
+    ids_of_two_types,
+    match_nothing,
+    rises,
+    turned_round,
+    worst_first,
+)
+from sklearn_rank._signs.sign import Door, report
 from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -28,6 +36,7 @@ from sklearn_rank.io._mappings import (
     both_entries,
     match_listed,
     refuse_other_kind,
+    two_types,
 )
 
 TREATMENTS = ("zero", "drop", "raise")
@@ -146,23 +155,22 @@ def join(
         Relevance, of `read_trec_qrels` or `read_entries`; or ``{query: {document: grade}}``,
         ``{query: relevant documents}``, or Qrels of ranx.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
-        Queries of the judgements for which nothing was retrieved: keep them, so that metrics count them as zero
+        Queries of the judgements without retrieved documents: keep them, so that metrics count them as zero
         (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.
     missing_from_qrels : {"zero", "drop", "raise"}, default="drop"
         Queries of the run without judgements, in the same way; trec_eval leaves them out.
     tie_order : {"input", "trec_eval"}, default="input"
-        Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or trec_eval's, by falling
-        document id as bytes.
+        Order of documents of equal score, which ``ties="stable"`` reads: the order of the run, or trec_eval's, by
+        falling document id as bytes.
     float32 : bool, default=False
-        Whether scores are rounded to single precision first, as version 9 of trec_eval does.
+        Whether scores are rounded to single precision first, like version 9 of trec_eval.
     negative : {"unjudged", "keep"}, default="unjudged"
-        Documents of negative relevance: in the pool but not judged, as trec_eval has it, a NaN that infAP tells from
-        that of a document outside the pool; or the labels as they are, which metrics read by their own `negative`, and
+        Documents of negative relevance: in the pool but not judged, like trec_eval, with a NaN that infAP tells from
+        the NaN of a document outside the pool; or the labels unchanged, which metrics read by their own `negative`, and
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
-        keep its other places as those of documents that nobody judged. Files and tables are read with a `duplicates` of
-        their own.
+        keep its other places, as unjudged documents. Readers of files and tables have a `duplicates` of their own.
     exclude : mapping of query to documents, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
         in neither are not looked at, as long as one is.
@@ -185,6 +193,11 @@ def join(
         list has a document twice, a chunk has no document, a value is not finite, or a keyword is not what it must be.
     TypeError
         If ids are strings on one side only, or one side has another form.
+
+    Warns
+    -----
+    RankingWarning
+        If run and judgements seem to be the wrong way round, hardly a document is in both, or ids are of two types.
 
     Examples
     --------
@@ -240,6 +253,8 @@ def joined(
             is_list=isinstance(first, Sequence), is_judged_by_lists=isinstance(judged_first, Sequence),
         ),
     )  # fmt: skip
+    odd = _odd_documents(run) | _odd_documents(qrels)
+    report(door, documents_that_are_none(odd, len(run) + len(qrels)))
     may_rise = isinstance(first, Mapping) and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
@@ -263,6 +278,7 @@ def joined(
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
     size = np.diff(rows[0]) + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
     code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])
+    _look_at_matches(door, run, qrels, y_true, y_score, code)
     if may_rise:
         report(door, worst_first(y_true, y_score, np.append(0, np.cumsum(size[keep]))))
     if tie_order == "trec_eval":
@@ -271,6 +287,26 @@ def joined(
         y_true, y_score, QueryIds(code, names[keep]), *lacking, missing_from_run, missing_from_qrels,
         (run.doc_id, qrels.doc_id), source, n_excluded,
     )  # fmt: skip
+
+
+def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_score: Array, code: Index) -> None:
+    """Look for documents that match nothing, because their ids are others or of two types."""
+    both = run.doc_id, qrels.doc_id
+    if isinstance(run.doc_id, ListedDocuments):
+        report(door, ids_of_two_types(two_types(*both, run.qid.names.tolist(), qrels.qid.names.tolist())))
+    retrieved = y_score > -np.inf
+    label, in_queries = y_true[retrieved], code[retrieved]
+    if len(label) == 0 or in_queries[0] == in_queries[-1] or not len(qrels) or (label > 0).any():
+        return
+
+    def n_known() -> int:
+        """Documents of the run that are judged for some query."""
+        of_run, judged = (np.asarray(ids).tolist() for ids in both)
+        known = {*judged}
+        return sum(one in known for one in of_run)
+
+    examples = [taken(ids, [0]).tolist()[0] for ids in both]
+    report(door, match_nothing(len(label), int(np.count_nonzero(~np.isnan(label))), n_known, examples))
 
 
 def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
@@ -320,7 +356,7 @@ def _choose(
 
 
 def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) -> None:
-    """Refuse queries that both sides have, as 1 and as "1"."""
+    """Refuse queries that one side has as 1, the other as "1"."""
     of_run = {str(query): query for query in not_in_qrels.tolist()} if len(not_in_run) else {}
     query = next((query for query in not_in_run.tolist() if str(query) in of_run), None)
     if query is not None:
@@ -328,6 +364,12 @@ def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) ->
             "The id of a query must be of one type in the run and in the judgements; str(id) makes strings of all. "
             f"Got {echo(of_run[str(query)])} in the run and {echo(query)} in the judgements."
         )
+
+
+def _odd_documents(entries: Entries) -> frozenset[Any]:
+    """Documents that may stand for missing ones."""
+    documents = entries.doc_id
+    return documents.odd() if isinstance(documents, ListedDocuments | Text) else odd_ids(np.asarray(documents))
 
 
 def _first_value(by_query: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Runs and judgements in dictionaries of ids, as entries."""
+"""Entries from runs and judgements in dictionaries of ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank._chunks.columns import column_names
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
+from sklearn_rank._signs.evidence import LOWEST_INT, STAND_INS, odd_ids
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
@@ -58,13 +59,29 @@ class ListedDocuments:
     @cached_property
     def has_tuples(self) -> bool:
         """Whether an id is a tuple."""
-        return any(issubclass(kind, tuple) for kind in {*map(type, chain.from_iterable(self.lists))})
+        return any(issubclass(kind, tuple) for kind in self.types)
+
+    @cached_property
+    def types(self) -> set[type]:
+        """Types of the documents."""
+        return {*map(type, chain.from_iterable(self.lists))}
 
     @cached_property
     def _array(self) -> NDArray[Any]:
         array = np.empty(len(self), dtype=object)
         array[:] = [*chain.from_iterable(self.lists)]
         return array
+
+    def odd(self) -> frozenset[Any]:
+        """Documents that may stand for missing ones, as `odd_ids` has them."""
+        odd: set[Any] = set()
+        if any(issubclass(kind, str) for kind in self.types):
+            odd |= {text for text in STAND_INS if any(text in listed for listed in self.lists)}
+        if not all(issubclass(kind, str) for kind in self.types):
+            if any(one in listed for listed in self.lists for one in (-1, LOWEST_INT)):
+                numbers = [one for one in chain.from_iterable(self.lists) if isinstance(one, Real)]
+                odd |= odd_ids(np.array(numbers, dtype=np.float64))
+        return frozenset(odd)
 
     def query_of(self, row: int) -> int:
         """Number of the query of a row."""
@@ -81,7 +98,7 @@ def entries_of(
 ) -> tuple[Entries, int]:
     """Entries of a run or of judgements (`kind`) in any form, and the number of documents that were excluded.
 
-    Of a run, documents that were `judged` tell whether its pairs are ids.
+    Documents that were `judged` tell whether pairs of a run are ids.
 
     Raises
     ------
@@ -109,11 +126,25 @@ def entries_of(
         values.append(of_documents)
     has_scores = not any(isinstance(of_documents, range) for of_documents in values)
     names, listed = ids_of([*by_query]), ListedDocuments(lists, has_scores)
+    _refuse_unfit_documents(names, listed, kind)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
     entries = _entries(names, listed, numbers)
     if duplicates == "nonrelevant" and kind == "run":
         entries = replace(entries, _again=np.fromiter(_repeated(lists), bool, len(entries)))
     return entries, n_excluded
+
+
+def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
+    """Refuse ids of documents that are missing, or may be others than they were."""
+    if not may_be_missing(documents.types):
+        return
+    for query, listed in zip(names.tolist(), documents.lists, strict=True):
+        if any(map(is_missing, listed)):
+            raise ValueError(
+                "Every document needs an id, so leave missing ones out. "
+                f"Got {echo(next(filter(is_missing, listed)))} for query {echo(query)} of the {kind}."
+            )
+    refuse_rounded_ids(np.asarray(documents))
 
 
 def both_entries(
@@ -166,8 +197,41 @@ def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: 
         )
 
 
+def two_types(
+    run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]
+) -> tuple[Any, Any] | None:
+    """A text and a number among documents of one side, where the other side lacks one, or has it as the other type.
+
+    `of_run` and `of_judged` are the queries of the lists.
+    """
+    for one, other in ((run, judged), (judged, run)):
+        kinds, others = ({*map(_kind_of_type, side.types)} for side in (one, other))
+        if not {"number", "str"} <= kinds or not others:
+            continue
+        if {"number", "str"} <= others and not _are_alike_as_text(run, judged, of_run, of_judged):
+            continue
+        first = {_kind(document): document for document in chain.from_iterable(one.lists)}
+        return first["str"], first["number"]
+    return None
+
+
+def _are_alike_as_text(run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]) -> bool:
+    """Whether a document of the run is judged under another type."""
+    of_query = dict(zip(of_judged, judged.lists, strict=False))
+    for query, documents in zip(of_run, run.lists, strict=False):
+        known = {*of_query.get(query, ())}
+        texts = {*map(str, known)}
+        if any(document not in known and str(document) in texts for document in documents):
+            return True
+    return False
+
+
 def _kind(document: Any) -> str:
-    return "number" if isinstance(document, Real) else type(document).__name__.removesuffix("_")
+    return _kind_of_type(type(document))
+
+
+def _kind_of_type(kind: type) -> str:
+    return "number" if issubclass(kind, Real) else kind.__name__.removesuffix("_")
 
 
 def _without_empty(judged: Entries, run: Entries) -> Entries:
@@ -188,6 +252,24 @@ def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> E
     return Entries(QueryIds(code, names), documents, value)
 
 
+def run_entries(run: Any, *, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None) -> Entries:
+    """Entries of a run that is matched with no judgements."""
+    if isinstance(run, Entries) and exclude is None:
+        return run
+    out = {} if exclude is None else _sets(exclude)
+    entries, n_excluded = entries_of(run, "run", duplicates=duplicates, exclude=out)
+    if out and not n_excluded:
+        _refuse_idle(out, entries, entries)
+    return entries
+
+
+def judged_entries(judgements: Any) -> Entries:
+    """Entries of judgements that are matched with no run."""
+    if isinstance(judgements, Entries):
+        return judgements
+    return entries_of(judgements, "judgements", duplicates="raise", exclude={})[0]
+
+
 # --- what is left out ----------------------------------------------------------------------------------------
 
 
@@ -199,6 +281,7 @@ def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
             raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
     listed = {query: _as_list(query, out, "documents to exclude") for query, out in exclude.items()}
+    _refuse_unfit_documents(ids_of([*listed]), ListedDocuments([*listed.values()]), "documents to exclude")
     try:
         return {query: frozenset(out) for query, out in listed.items()}
     except TypeError as error:
@@ -263,7 +346,7 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
         return by_index(source, kind)
     hint = ""
     if isinstance(source, (list, tuple)):
-        hint = f" Of a list for each query make a dictionary: dict(zip(query_ids, {kind}))."
+        hint = f" If it has a list for each query, make a dictionary: dict(zip(query_ids, {kind}))."
     reader = READERS.format("run" if kind == "run" else "qrels")
     raise TypeError(
         f"{kind.capitalize()} must be one of {TAKEN[kind]}, {reader}. Got {type(source).__name__} instead.{hint}"
@@ -307,7 +390,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     no_list = isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
     if no_list or hasattr(given, "columns"):
         raise TypeError(
-            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(given)} for query {echo(query)}."
+            f"A query of the {kind} needs a dictionary or list of documents. Got {echo(given)} for query {echo(query)}."
             + f" One document is a list of one, [{echo(given)}]." * isinstance(given, (str, bytes, Integral))
         )
     if kind == "run" and isinstance(given, (set, frozenset)):
@@ -356,7 +439,7 @@ def _of_pairs(query: Any, pairs: list[Any]) -> tuple[list[Any], Iterable[Any]]:
     """Documents and scores of pairs, which must stand by falling score: distances would rise."""
     if not all(map(_is_pair, pairs)):
         wrong = next(pair for pair in pairs if not _is_pair(pair))
-        raise TypeError(f"A list of (document, score) holds nothing else. Got {echo(wrong)} for query {echo(query)}.")
+        raise TypeError(f"A list of (document, score) must hold only pairs. Got {echo(wrong)} for query {echo(query)}.")
     documents, scores = [document for document, _ in pairs], [score for _, score in pairs]
     if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
         raise ValueError(
@@ -372,14 +455,14 @@ def _distinct(query: Any, documents: list[Any], values: Iterable[Any], kind: str
         distinct = dict.fromkeys(documents)
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
-        hint = "; of hits make a dictionary, such as {hit['key']: hit['score'] for hit in hits}"
+        hint = "; turn hits into a dictionary, such as {hit['key']: hit['score'] for hit in hits}"
         raise TypeError(
             f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}"
             f"{hint * isinstance(wrong, Mapping)}."
         ) from None
     if isinstance(next(iter(distinct), None), float) and (fractions := [*filter(_is_fraction, documents)]):
         raise TypeError(
-            f"A list has the ids of documents. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
+            f"A list must hold document ids. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
             "go into a dictionary, {document: number}; series.to_dict() makes it of a Series with documents as its "
             "index."
         )
@@ -409,7 +492,7 @@ def _repeated(lists: Iterable[Collection[Any]]) -> Iterator[bool]:
 
 
 def _is_fraction(document: Any) -> bool:
-    return isinstance(document, float) and not document.is_integer()
+    return isinstance(document, float) and document == document and not document.is_integer()
 
 
 def _is_hashable(document: Any) -> bool:

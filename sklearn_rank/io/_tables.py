@@ -30,7 +30,7 @@ def read_table(
     ----------
     table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
         Files are of CSV (with a header), Parquet or Arrow, known by their first bytes, and need the extra "arrow". In
-        CSV ids are strings, as they stand there.
+        CSV ids are strings, unchanged.
     y_true : str, default="label"
         Column of relevance; a missing value is a document that was not judged.
     y_score : str, default="score"
@@ -41,7 +41,7 @@ def read_table(
         Column of documents, if they matter.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document of `doc_id` that is in a query twice: refuse it; take its row of the highest score; or keep its other
-        rows as those of documents that nobody judged.
+        rows, too, as unjudged documents.
     separator : str, default=None
         Character between the fields of a CSV file. None: a comma, tab or semicolon, with which its header has the named
         columns.
@@ -110,7 +110,7 @@ def read_entries(
         Column of documents.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a query twice: refuse it; keep its row of the highest value; or, of a run, keep its other
-        rows as those of documents that nobody judged.
+        rows, too, as unjudged documents.
     separator : str, default=None
         As in `read_table`.
 
@@ -174,7 +174,7 @@ def opened(
 def _read_file(
     source: Any, ids: list[str], names: list[str], separator: str | None, header: Sequence[str] | None
 ) -> Any:
-    import_optional("pyarrow", extra="arrow", purpose="Tables in files")
+    import_optional("pyarrow", extra="arrow", purpose="Reading tables from files")
     from pyarrow import ArrowException, csv, ipc, parquet, string
 
     file, name = _file_of_arrow(source), source_name(source)
@@ -226,7 +226,7 @@ def separator_in(header: str, names: Iterable[str]) -> str:
 
 
 def _file_of_arrow(source: Any) -> Any:
-    """The file as Arrow reads it: nothing that is read stays a view of it, nor is any of it memory of Python.
+    """The file as Arrow reads it: what is read is no view of it, and it is not memory of Python.
 
     A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
     has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._signs.doors import READ_RUN
 from sklearn_rank._signs.runs import contradicts, rank_with_fraction
@@ -47,10 +47,10 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
     ----------
     path : str, path or binary file
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines as
-        those of documents that nobody judged.
+        A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines,
+        too, as unjudged documents.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
 
     Returns
     -------
@@ -85,8 +85,8 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
 def read_trec_qrels(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
-    As `read_trec_run` reads a run; the iteration is not used. Of a document that is in a query twice the line of the
-    highest relevance counts, unless ``duplicates="raise"``.
+    As `read_trec_run` reads a run; the iteration is not used. If a document is in a query twice, its line of highest
+    relevance counts, unless ``duplicates="raise"``.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def write_trec_run(
         raise TypeError(f"tag must be a str, the name of the run. Got {echo(tag)} instead.")
     n_rows_of(doc_id, "doc_id")
     named = ids_of(doc_id, NO_DOCUMENT)
-    refuse_missing_ids(named, NO_DOCUMENT)
+    refuse_unfit_ids(named, NO_DOCUMENT)
     documents = _writable(named.tolist(), "doc_id")
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")

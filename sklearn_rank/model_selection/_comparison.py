@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric, note_of_skew
+from sklearn_rank._evaluation.result import Evaluation, has_no_width, interval_cells, known_metric, note_of_intervals
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.arguments import named_arguments
@@ -26,7 +26,7 @@ from sklearn_rank.model_selection._segments import SegmentComparison, compare_se
 
 
 class CrossValidation(dict[str, Any]):
-    """Scores of each fold, as scikit-learn's `cross_validate` returns them, and those of each query.
+    """Scores of each fold, like scikit-learn's `cross_validate`, and of each query.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class CrossValidation(dict[str, Any]):
         Returns
         -------
         dict of str to float
-            Errors are negative, as scorers have them.
+            Errors are negative, like in scorers.
         """
         return {name.removeprefix("test_"): float(v.mean()) for name, v in self.items() if name.startswith("test_")}
 
@@ -92,7 +92,7 @@ class Comparison(TableReport, Saveable):
         The scores behind them, in the order of the input: of shape (n_samples,), NaN for rows that no fold tests, or
         (n_samples, n_repeats) where each row is tested that often. Empty where finished results were compared.
     fold_means : dict of str to dict of str to ndarray of shape (n_splits,)
-        Mean of each metric in each fold, of each model; NaN in a fold in which it failed. Empty without folds.
+        Mean of each metric in each fold, of each model; NaN in a fold where it failed. Empty without folds.
     fit_time : dict of str to ndarray of shape (n_splits,)
         Seconds. Empty without folds.
     failures : dict of str to dict of int to str
@@ -102,7 +102,7 @@ class Comparison(TableReport, Saveable):
     baseline : str
         The model that the others are tested against.
     test, correction : str
-        Of the p-values, see `sklearn_rank.stats`.
+        Test of the differences and correction of the p-values, see `sklearn_rank.stats`.
     """
 
     results: dict[str, Evaluation]
@@ -120,6 +120,7 @@ class Comparison(TableReport, Saveable):
         """Values query by query: of each model, each metric."""
         return {model: result.per_query for model, result in self.results.items()}
 
+    @named_arguments
     def significance(self, metric: str) -> Any:
         """Tests of each model against the baseline over queries, corrected for their number.
 
@@ -128,7 +129,7 @@ class Comparison(TableReport, Saveable):
         Parameters
         ----------
         metric : str
-            One of the metrics, as it was named.
+            Name of one of the metrics.
 
         Returns
         -------
@@ -163,7 +164,8 @@ class Comparison(TableReport, Saveable):
             One fold has no standard deviation and no p-value over folds; without folds there are no columns of them.
             Printed are the mean with its interval, the difference, the corrected p-value, the queries won and lost,
             and how many queries are in the mean where these are not all. A note names metrics whose intervals may not
-            keep their level, because values are skewed and queries are few.
+            keep their level, because values are skewed and queries are few; metrics whose intervals have no width; and
+            differences that are the same for every query.
         """
         means = {model: result.mean() for model, result in self.results.items()}
         intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
@@ -181,11 +183,22 @@ class Comparison(TableReport, Saveable):
         columns = tuple(name for name in SUMMARY_COLUMNS if self.n_queries or name not in FOLD_COLUMNS)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
         skewed = {name for result in self.results.values() for name in result._skewed()}
-        note = note_of_skew([metric for metric in self._metrics if metric in skewed])
+        note = self._note(rows, skewed)
         if full:
             return Table(columns, cells, note=note)
         n_queries = len(next(iter(self.results.values())).qid)
         return Summary(columns, cells, note=note, confidence_level=confidence_level, n_queries=n_queries)
+
+    def _note(self, rows: Sequence[Mapping[str, Any]], skewed: set[str]) -> str:
+        """Note under the summary, of its rows and of metrics whose values are skewed."""
+        from sklearn_rank.stats._compare import constant_note  # loads scipy.stats
+
+        constant = {row["metric"] for row in rows if has_no_width(row.get("low"), row.get("high"))}
+        settled = [
+            f"{row['model']} - {self.baseline} in {display_name(row['metric'])}" for row in rows if row.get("settled")
+        ]
+        known = ([metric for metric in self._metrics if metric in metrics] for metrics in (skewed, constant))
+        return " ".join([note_of_intervals(*known), *([constant_note(settled)] if settled else [])]).strip()
 
     def _of_folds(self, model: str, metric: str) -> dict[str, float | None]:
         """Mean and standard deviation over folds."""
@@ -203,6 +216,7 @@ class Comparison(TableReport, Saveable):
             model: {
                 "difference": pair.difference, "won": pair.won, "tied": pair.tied, "lost": pair.lost, "p": pair.pvalue,
                 "p corrected": tests.corrected[model, other], "p folds": self._fold_pvalue(model, other, metric),
+                "settled": pair.is_constant,
             }
             for (model, other), pair in tests.comparisons.items()
         }  # fmt: skip
@@ -251,13 +265,13 @@ class Comparison(TableReport, Saveable):
         Parameters
         ----------
         by : str, list of str, or values per query, default=None
-            Attribute that makes the segments, as it was given to `compare_systems` or `evaluate`; those of several are
+            Attribute that makes the segments, by its name in `compare_systems` or `evaluate`; several make segments of
             their combinations. None: all attributes. Or a dict from queries to values, for attributes that the results
             do not have.
         metric : str, default=None
             None: the first.
         confidence_level : float, default=0.95
-            Of each interval by itself.
+            Level of each interval by itself.
 
         Returns
         -------
@@ -273,8 +287,8 @@ class Comparison(TableReport, Saveable):
 
         Notes
         -----
-        That a model is significantly better in one segment and not in another does not say that segments differ, as
-        one may only have more queries: read `interaction`, which tests whether differences from the baseline vary
+        That a model is significantly better in one segment and not in another does not say that segments differ: one
+        may only have more queries. Read `interaction`, which tests whether differences from the baseline vary
         between segments (Welch's ANOVA of the paired differences, see `Evaluation.segments`). And a mean over all
         queries may favour a model that is worse in every segment if the systems were judged on other queries each
         (Simpson's paradox); here all are judged on the same ones, but the mean of unpaired logs can fall for it.
@@ -379,7 +393,7 @@ class Comparison(TableReport, Saveable):
             if results[model].qid.tolist() != first.qid.tolist() or results[model].meaning != first.meaning:
                 raise ValueError("results must be of the same queries and metrics")
             if "y_score" in of_model:
-                # One or more for each row, as many as those of the other models.
+                # One or more for each row, like the other models.
                 shape = next(iter(y_score.values())).shape if y_score else (None, *of_model["y_score"].shape[1:2])
                 of_model.check("y_score", shape, "f")
                 y_score[model] = of_model["y_score"]
@@ -519,7 +533,7 @@ class Summary(PartlyPrinted):
     rows : tuple of tuples
         A row for each model and metric; names as they were given.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
     n_queries : int
         Number of queries, also of those that are not in the means.
     """

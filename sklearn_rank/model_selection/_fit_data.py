@@ -20,7 +20,7 @@ from sklearn_rank._utils.typing import Index
 
 @dataclass(frozen=True)
 class FitData:
-    """Training or validation rows, those of a query adjacent.
+    """Training or validation rows, with the rows of a query adjacent.
 
     `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row.
     """
@@ -69,7 +69,7 @@ class QueryData:
         return FitData(X, y, sizes[chosen], weight)
 
     def take_all(self) -> FitData:
-        """All rows, those of a query adjacent."""
+        """All rows, with the rows of a query adjacent."""
         return self.take(np.ones(len(self.ids), dtype=bool))
 
     def refuse_varying_weights(self, takes: str | None) -> None:
@@ -152,5 +152,5 @@ def numbers_in(known: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def echo_id(one: Any) -> str:
-    """An id, as Python writes it."""
+    """An id, in Python's notation."""
     return echo(one.item() if isinstance(one, np.generic) else one)

@@ -80,7 +80,7 @@ def paper_table(
     confidence_level: float = 0.95,
     digits: int = 4,
 ) -> PaperTable:
-    """Table of systems, of which those that have no result failed, by the metrics of `tests`, tested or not."""
+    """Table of systems by the metrics of `tests`, tested or not; systems without a result failed."""
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
     DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}

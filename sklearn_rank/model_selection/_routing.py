@@ -73,7 +73,7 @@ def consumes(consumer: Any, method: str, *names: str) -> bool:
 
 
 def with_weights_on_request(estimator: Any) -> Any:
-    """A copy in which each `fit` that has not been asked about sample_weight goes without; scikit-learn would raise."""
+    """A copy where each `fit` that has not been asked about sample_weight goes without; scikit-learn would raise."""
     ready = clone(estimator)
     with sklearn.config_context(enable_metadata_routing=True):
         for inner in [ready, *ready.get_params(deep=True).values()]:

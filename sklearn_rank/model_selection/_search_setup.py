@@ -49,7 +49,7 @@ SPACES = (
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """Scorers, of which the first decides, splitter and number of queries, which searches are given."""
+    """Scorers (the first decides), splitter and number of queries, which searches are given."""
 
     scorers: RankingScorers
     cv: Any
@@ -203,7 +203,7 @@ class OneMetricScorer:
 
 
 class DecidingScorer(OneMetricScorer):
-    """Several ranking metrics, one of them once more as "score", by which halving searches decide."""
+    """Several ranking metrics, one of them once more as "score", which decides in halving searches."""
 
     @property
     def names(self) -> list[str]:
@@ -239,7 +239,7 @@ class ForgivingScorer:
         return get_routing_for_object(self.scorer)
 
     def __repr__(self) -> str:
-        """Scorer of which it is."""
+        """The scorer inside."""
         return repr(self.scorer)
 
 
@@ -287,7 +287,7 @@ def check_inner_searches(
                 continue
             if not hasattr(inner.cv, "split"):
                 raise ValueError(
-                    "A search inside a training set needs a splitter, as rows have other numbers there: QueryKFold, "
+                    "A search inside a training set needs a splitter: rows have other numbers there. Use QueryKFold, "
                     f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
                 )
             for train, _ in folds:
@@ -324,9 +324,7 @@ def _check_grid(grid: Any, estimator: Any) -> None:
         for name, values in part.items():
             owner, _, last = name.rpartition("__")
             if last in ("cv", "scoring") and tunes(known.get(owner)):
-                raise ValueError(
-                    f"A search must not try values of {echo(name)}, which say how the search inside judges."
-                )
+                raise ValueError(f"The parameter grid must not vary {echo(name)}: it configures the search inside.")
             for value in values if isinstance(values, list | tuple) else []:
                 refuse_searches(value)
 
@@ -359,7 +357,7 @@ def renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
 
 
 def _renamed_resource(name: str, before: Any, wrapped: Any) -> str:
-    """Name of a halving search's resource; "max_queries" is that of the one `QueryRanker` inside."""
+    """Name of a halving search's resource; "max_queries" belongs to the one `QueryRanker` inside."""
     known = wrapped.get_params(deep=True)
     if name == "max_queries" and name not in known:
         return next((known_as for known_as in known if known_as.endswith("__max_queries")), name)

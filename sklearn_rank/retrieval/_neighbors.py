@@ -13,7 +13,7 @@ from sklearn_rank._engine.sparse import Judgements, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._signs.distances import neighbors_worst_first
+from sklearn_rank._signs.distances import finds_itself, neighbors_worst_first
 from sklearn_rank._signs.doors import NEIGHBORS
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import BOOL, is_count, real
@@ -73,7 +73,7 @@ def score_neighbors(
     tolerance : float, default=0.0
         With `true_distances`, how much farther a neighbour may be. An index that computes in single precision needs it.
     n_database : int, default=None
-        Number of items. None: that of `database_labels` or of a matrix `relevance`, else the highest index plus one.
+        Number of items. None: from `database_labels` or a matrix `relevance`, else the highest index plus one.
     higher_is_nearer : bool, default=False
         Whether `distances` are similarities, such as inner products.
     exclude_self : bool, default=False
@@ -83,7 +83,7 @@ def score_neighbors(
     sample_weight : array-like of shape (n_queries,), default=None
         Weight of each query in the mean.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`.
 
@@ -140,6 +140,9 @@ def score_neighbors(
     near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
     if distances is not None:
         report(NEIGHBORS, neighbors_worst_first(near, items, higher_is_nearer))
+    if not exclude_self:
+        n_found = int(np.count_nonzero(items[:, :1] == np.arange(n_queries)[:, None]))
+        report(NEIGHBORS, finds_itself(n_found, n_queries))
     true = None if true_indices is None else _indices(true_indices, "true_indices")
     n_items = _n_items(items, true, n_database, database_labels, relevance)
     if exclude_self:

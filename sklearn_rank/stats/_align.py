@@ -185,14 +185,14 @@ def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function
 def _clusters(
     read: list[SystemValues], same: _SameQueries, clusters: Any, names: list[str], function_name: str
 ) -> Index | None:
-    """Number of each query's cluster, as it was given here or as the results have it."""
+    """Number of each query's cluster, given here or by the results."""
     own = [one.clusters for one in read]
     if clusters is None:
         return None if same.ids is None else joined_clusters(own, same.positions, same.ids, names, function_name)
     if any(one is not None for one in own):
         raise ValueError(
-            f"{function_name} takes the clusters of results as they have them. Got clusters=, and a result with "
-            "clusters; pass values alone, result.to_frame()[metric], to compare by others."
+            "The results already have clusters; remove clusters=. To use others, pass values alone: "
+            f"result.to_frame()[metric]. Got both in {function_name}."
         )
     return clusters_of_queries(clusters, same.ids, same.table.shape[1])
 
@@ -200,14 +200,14 @@ def _clusters(
 def _weights(
     read: list[SystemValues], same: _SameQueries, weight: Any, names: list[str], function_name: str
 ) -> Array | None:
-    """Weight of each query, as it was given here or as the results have it."""
+    """Weight of each query, given here or by the results."""
     own = [one.weight for one in read]
     if weight is None:
         return None if same.ids is None else joined_weights(own, same.positions, same.ids, names, function_name)
     if any(one is not None for one in own):
         raise ValueError(
-            f"{function_name} takes the weights of results as they have them. Got weight=, and a result with weights; "
-            "pass values alone, result.to_frame()[metric], to compare by others."
+            "The results already have weights; remove weight=. To use others, pass values alone: "
+            f"result.to_frame()[metric]. Got both in {function_name}."
         )
     return weights_of_queries(weight, same.ids, same.table.shape[1])
 
@@ -252,7 +252,7 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     metric = next(iter(result.per_query)) if metric is None else metric
     if not is_key(metric, result.per_query):
         raise ValueError(
-            f"The 'metric' parameter of {function_name} must be one of {known} of {echo(name)}. Got {echo(metric)}."
+            f"The 'metric' parameter of {function_name} must be a metric of {echo(name)}: {known}. Got {echo(metric)}."
         )
     if (average := result.average[metric]) != "macro":
         raise ValueError(
@@ -269,7 +269,7 @@ def _same_queries(read: list[SystemValues], names: list[str], missing: Any, func
     """Values of all systems for the same queries, in the order of the first."""
     ids = [one.qid for one in read if one.qid is not None]
     if len(ids) not in (0, len(read)):
-        raise TypeError(f"{function_name} takes systems that all name their queries, or none. Got both.")
+        raise TypeError(f"{function_name} needs query ids in all systems, or in none. Got both.")
     if not ids:
         sizes = [len(one.values) for one in read]
         if len(set(sizes)) > 1:

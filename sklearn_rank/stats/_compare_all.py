@@ -43,7 +43,7 @@ DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), LabelledName("corre
 
 @dataclass(frozen=True, repr=False)
 class MultipleComparison(TableReport):
-    """Comparison of many systems by one metric, as `compare_all` returns it.
+    """Comparison of many systems by one metric, from `compare_all`.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class MultipleComparison(TableReport):
         Whether a higher value of the metric is better.
     intervals : dict of (str, str) to (float, float)
         Interval of each pair at the level that belongs to its corrected p: it leaves out 0 where that is below 1 less
-        the confidence level. These are printed; `comparisons` has those of each pair by itself.
+        the confidence level. These are printed; `comparisons` has the intervals of each pair by itself.
     """
 
     metric: str | None
@@ -164,10 +164,10 @@ def compare_all(
     Parameters
     ----------
     results : dict of str to Evaluation or array-like of shape (n_queries,)
-        Two systems or more, as `compare` takes them. All are compared on the same queries: one that is undefined for
+        Two systems or more, in the forms of `compare`. All are compared on the same queries: one that is undefined for
         one system is left out for all. (Tests for different queries take each system's own.)
     metric : str, default=None
-        Metric to compare, as it was given to `evaluate`; may be left out if there is one only.
+        Metric to compare, by its name in `evaluate`; may be left out if there is one only.
     baseline : str, default=None
         System that every other is compared with, other less baseline. None: all pairs.
     test : str, default="t"

@@ -139,7 +139,7 @@ def n_to_decide(pair: PairedQueries, margin: float, alpha: float, alternative: s
 
 @dataclass(frozen=True, repr=False, eq=False)
 class GateResult(TableReport, Saveable):
-    """Decision whether a new system is no worse than an old one, as `no_worse` returns it; true only for "no worse".
+    """Decision whether a new system is no worse than an old one, from `no_worse`; true only for "no worse".
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class GateResult(TableReport, Saveable):
     low, high : dict of str to float
         One-sided bounds of the difference: `low` at level 1 - alpha, `high` at level 1 - alpha / number of metrics.
     pvalue : dict of str to float
-        Of the hypothesis that new loses the margin or more.
+        P-value of the hypothesis that new loses the margin or more.
     n_needed : int or None
         Number of queries that would decide with a chance of 0.8 if their differences are like these; None if it is
         decided, or no number would.
@@ -246,7 +246,7 @@ class GateResult(TableReport, Saveable):
         Returns
         -------
         Table
-            Query ids, both values, and the difference, which is negative; queries that lost nothing are not in it.
+            Query ids, both values, and the difference, which is negative; queries without a loss are not in it.
 
         Raises
         ------
@@ -392,7 +392,7 @@ def no_worse(
     Parameters
     ----------
     new, old : Evaluation
-        Results of `evaluate` on the same queries and labels; those of a comparison are ``report.results["name"]``.
+        Results of `evaluate` on the same queries and labels; a comparison has them in ``report.results["name"]``.
         Queries are matched by id.
     margin : float or dict of str to float
         Loss that still counts as no worse, in units of the metric: 0.01 is one point of nDCG. A dict names the metrics

@@ -290,7 +290,7 @@ def test_negative_labels_where_they_mean_something():
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        ("ndgc@10", ValueError, r"Got 'ndgc@10' instead. Did you mean 'ndcg'"),
+        ("ndgc@10", ValueError, r"Got 'ndgc@10' instead. Did you mean 'ndcg@10'"),
         ("xyzzy", ValueError, r"must be one of get_metric_names\(\) or an alias. Got 'xyzzy' instead.$"),
         ("ndcg@", ValueError, "looks like"),
         ("ndcg@0", ValueError, "an int >= 1"),

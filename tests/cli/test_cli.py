@@ -18,6 +18,7 @@ import sklearn_rank
 from sklearn_rank import evaluate, get_metric_names
 from sklearn_rank._cli import arguments, main, output
 from sklearn_rank._utils.table import cell
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
 
@@ -77,6 +78,18 @@ def test_formats_say_the_same(files, cli, per_query):
     assert cli(*words, "--format", "latex")[0].startswith(r"\begin{tabular}{l")
 
 
+def test_chance(files, cli):
+    words = "evaluate qrels run -m map -m infap --ties best --chance --save saved.npz".split()
+    means = {"score": 1 / 3, "random": (3 / 8 + 3 / 4) / 3, "best": 1 / 2}
+    rows = [line.split() for line in cli(*words)[0].splitlines()]
+    assert rows[0] == ["run", "order", "MAP", "infAP"]
+    assert [row[:3] for row in rows[1:]] == [["run", order, f"{mean:.4f}"] for order, mean in means.items()]
+    found = json.loads(cli(*words, "--format", "json")[0])["run"]
+    assert {order: values["map"] for order, values in found.items()} == pytest.approx(means)
+    assert "infap" not in found["random"]
+    assert Evaluation.load("saved.npz").chance().mean() == pytest.approx({"map": means["random"]})
+
+
 def test_missing_queries(files, cli):
     def queries(*words):
         return [
@@ -107,7 +120,7 @@ def test_files_of_other_forms_and_chunks(files, cli):
     (files / "table.tsv").write_text("qid\tlabel\tscore\n1\t1\t2\n1\t0\t3\n")
     table = "evaluate", "--table", "table.tsv", "-m", "mrr"
     assert cli(*table)[0] == cli(*table, "--separator", r"\t")[0] == "run        MRR\nscore   0.5000\n"
-    assert "--document-of is for runs and judgements" in cli(*table, "--document-of", "chunks", code=2)[1]
+    assert "--document-of is for runs with judgements" in cli(*table, "--document-of", "chunks", code=2)[1]
 
 
 def test_keywords_of_all_metrics(files, cli):
@@ -318,6 +331,7 @@ def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
         for duplicates, value in [("first", 1 / 2), ("nonrelevant", 1 / 3)]:
             out = cli(*words, "--duplicates", duplicates, "-m", "mrr", "--format", "json")[0]
             assert [*json.loads(out).values()] == [{"mrr": pytest.approx(value)}]
+    assert "unjudged='drop' leaves these" in cli(*of_files, "-J", "--duplicates", "nonrelevant", code=2)[1]
     assert "so it needs doc_id=" in cli(*of_table[:3], "--duplicates", "first", code=2)[1]
 
 
@@ -391,7 +405,7 @@ def test_compare(files, cli):
     out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
-    assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
+    assert "at least two runs" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
     assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
 
@@ -429,8 +443,8 @@ def test_pictures(files, cli, kind):
 
 def test_pictures_that_cannot_be(files, cli, monkeypatch):
     plot = ["plot", "qrels", "run", "-o", "x.svg"]
-    assert "of one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
-    assert "two runs or more. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
+    assert "exactly one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
+    assert "at least two runs. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
     assert "--max-k must be 1 or more. Got 0" in cli(*plot, "--kind", "cutoff", "--max-k", "0", code=2)[1]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "sklearn-rank[plot]"' in cli(*plot, code=2)[1]
@@ -445,12 +459,15 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),
         (["evaluate", "run", "qrels"], "has lines of 4 fields: query iteration document relevance. Got 6 in line 1"),
         (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
-        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score is a column of a --table, and there is none"),
-        (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
-        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
-        (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
-        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs and judgements that are joined"),
-        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id is a column of a --table, and there is none"),
+        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score names a column of a --table; pass --table, too"),
+        (["evaluate", "qrels", "run", "--qid", "a"], "--qid names a column of a --table; pass --table, too"),
+        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs with judgements"),
+        (
+            ["evaluate", "--table", "t.csv", "--missing-from-run", "zero"],
+            "--missing-from-run is for runs with judgements",
+        ),
+        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs with judgements"),
+        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id names a column of a --table; pass --table, too"),
         (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
         (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
         (["guess"], "invalid choice"),

@@ -229,7 +229,7 @@ def test_subset():
     assert subset.clusters.tolist() == (alone.qid // 2).tolist()
     for other in (set(few.tolist()), np.isin(got.qid, few), pd.Index(few)):
         assert got.subset(other).mean() == alone.mean()
-    with pytest.raises(ValueError, match="Ties are looked for in the data.*subsets"):
+    with pytest.raises(ValueError, match="Ties need the data.*subset"):
         subset.tie_range()
 
 

@@ -170,7 +170,7 @@ def test_ids_that_look_like_hits():
         ([Document("a", 0.5), Document("b")], TypeError, "All hits of a query have a score, or none has. Got none for"),
         ([Document("a", 0.5), Document("b", 0.9)], ValueError, "by falling score"),
         ([Document("a", 0.5), Document("a", 0.4)], ValueError, "Got document 'a' 2 times for query '1'"),
-        ([{"key": "a", "score": 0.5}], TypeError, "must be hashable.*of hits make a dictionary"),
+        ([{"key": "a", "score": 0.5}], TypeError, "must be hashable.*turn hits into a dictionary"),
         ([Document(None, 0.5)], TypeError, "must be hashable"),
     ],
 )

@@ -281,7 +281,12 @@ def test_pictures_have_a_name_that_nothing_else_has(tmp_path, monkeypatch, capsy
     (tmp_path / "qrels").write_bytes(QRELS)
     (tmp_path / "run").write_bytes(RUN)
     before = {*tmp_path.iterdir()}
-    for name, end in {"": "''", "new/": "'new/'", ".": "'.', which is there already", "run": "'run', which is"}.items():
+    for name, end in {
+        "": "''",
+        "new/": "'new/'",
+        ".": "'.', which already exists",
+        "run": "'run', which already exists",
+    }.items():
         said = printed_by(capsys, "plot", "qrels", "run", "-o", name, rc=2).err
         assert "--output must be a file to write, and end in the format of the picture: .png, .svg, .pdf." in said
         assert f"Got {end}" in said

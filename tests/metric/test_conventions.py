@@ -14,7 +14,6 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import (
     acg_score,
-    arp_error,
     fall_out_error,
     map_score,
     mrr_score,
@@ -22,6 +21,7 @@ from sklearn_rank.metrics import (
     pairwise_accuracy_score,
     precision_at_k_score,
     query_auc_score,
+    relevance_position_error,
     set_precision_score,
 )
 
@@ -83,8 +83,8 @@ def test_pairs_of_other_libraries():
 def test_average_relevance_position_of_tf_ranking_weighs_queries_by_their_labels():
     """Ranks 2 of label 1, then 1 and 3 of labels 2 and 1."""
     y_true, y_score, qid = [0, 1, 2, 0, 1], [2, 1, 3, 2, 1], [1, 1, 2, 2, 2]
-    assert arp_error(y_true, y_score, qid=qid) == pytest.approx((2 + 5 / 3) / 2)
-    assert arp_error(y_true, y_score, qid=qid, convention="tf_ranking") == (2 + 5) / (1 + 3)
+    assert relevance_position_error(y_true, y_score, qid=qid) == pytest.approx((2 + 5 / 3) / 2)
+    assert relevance_position_error(y_true, y_score, qid=qid, convention="tf_ranking") == (2 + 5) / (1 + 3)
 
 
 def test_fall_out_of_torchmetrics_is_1_without_a_negative_document():

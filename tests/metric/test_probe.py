@@ -60,7 +60,7 @@ def test_what_a_wrong_formula_is_told_to_do():
         ValueError, match=r"is a value, .* is a weight; .* call r.refuse_ties .* or declare defines_ties=True"
     ):
         metric("wrong")(lambda r: r.cumsum(weight=r.label))
-    with pytest.raises(ValueError, match=r"sum it by r.cumsum, and spread by r.of_query what each query has one of"):
+    with pytest.raises(ValueError, match=r"sum them by r.cumsum, and repeat a number per query by r.of_query"):
         metric("wrong")(lambda r: r.n.sum())
 
 

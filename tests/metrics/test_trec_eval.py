@@ -122,7 +122,7 @@ REFUSED = {  # by which names, and with which words
     "is measured at several values": "map_cut ndcg_cut relative_P unj iprec_at_recall Rprec_mult P.5,10 recall_5,10",
     "is a set of measures": "official set all_trec",
     "is a count": "num_q num_ret num_rel num_rel_ret num_nonrel_judged_ret",
-    "the share of the first k that nobody judged": "unj_5 unj.20",
+    "the share of the first k without a judgement": "unj_5 unj.20",
     "is precision at a multiple of R": "Rprec_mult_0.20 Rprec_mult.1.5",
     "the product of set_precision and set_recall": "set_map",
     "recall_at_k_score with denominator='min_k_relevant'": "set_relative_P",

@@ -173,7 +173,7 @@ def test_what_else_is_refused(split):
     ranker.set_params(eval_fraction=0.5)
     refused("give eval_fraction to QueryRanker or eval_set to fit")
     ranker.set_params(eval_fraction=None, estimator=Ridge())
-    refused("models trained in rounds")
+    refused("models that train in rounds")
     ranker.set_params(eval_metric=None)
     refused("Without eval_metric, rows to stop by are for models that take them in fit")
 

@@ -192,7 +192,7 @@ class NoParameters:
     ("model", "message"),
     [
         (Ridge, r"Make one of the class: Ridge\(\). Got <class"),
-        (QueryRanker, "Make one of the class"),
+        (QueryRanker, "Create one: QueryRanker"),
         (np.zeros(1000), r"Got array\(\[0"),
         ([0.5, 0.1], r"Got \[0.5, 0.1\]"),
         ("ridge", "Got 'ridge'"),

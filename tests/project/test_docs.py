@@ -31,7 +31,7 @@ PAGES = [ROOT / "README.md", *(page for page in ON_PAGES if page != INDEX)]
 LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 MAY_BE_MISSING = (
     "catboost", "dask", "dask_ml", "distributed", "implicit", "ir_measures", "lightgbm", "mlflow", "optuna",
-    "pytrec_eval", "ranx", "shap", "skopt", "skore", "skorch", "torch", "xgboost",
+    "pytrec_eval", "ranx", "rectools", "shap", "skopt", "skore", "skorch", "torch", "xgboost",
 )  # fmt: skip
 """Packages without which a page's code is not run."""
 

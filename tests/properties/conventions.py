@@ -22,7 +22,7 @@ CHOICES = {
     "sklearn": (
         {},
         gain("linear"),
-        {"map": {"precision_at": "threshold"}, "coverage": {"ties": "worst"}, "ranking_loss": {"ties": "worst"}},
+        {"map": {"precision_at": "threshold"}, "coverage_error": {"ties": "worst"}, "ranking_loss": {"ties": "worst"}},
         {"auc": {"tied_curve": "straight", "replace_undefined_by": nan}},
     ),
     "trec_eval": (TREC, gain("linear"), WHOLE_SETS, {"iprec": {"rounding": "nearest"}}, P_9),
@@ -49,7 +49,7 @@ CHOICES = {
         PADDING,
         SHORT_LISTS,
         POOLED_OPA,
-        {"p_ia": {"denominator": "min_k_n"}, "arp": {"average": "micro"}},
+        {"p_ia": {"denominator": "min_k_n"}, "relevance_position": {"average": "micro"}},
     ),
     "rax": (STABLE, SHORT_LISTS, {"opa": {"ties": "worst"}}),
     "keras_rs": (PADDING, SHORT_LISTS),

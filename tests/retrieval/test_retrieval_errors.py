@@ -15,7 +15,7 @@ TWICE = sparse.csr_array((np.ones(3), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
     ("arguments", "options", "error", "message"),
     [
         ((Q, np.eye(3), QL, DL), {}, ValueError, r"must have as many columns. Got 2 and 3"),
-        ((Q, D, QL, [0, 1]), {}, ValueError, r"an entry, or a row, .* there are 3. Got shape \(2,\)"),
+        ((Q, D, QL, [0, 1]), {}, ValueError, r"an entry, or a row, .* \(3\). Got shape \(2,\)"),
         ((Q, D, [0], DL), {}, ValueError, r"query_labels must have an entry"),
         ((Q, D, QL, [[0, 1]] * 3), {}, ValueError, r"must both be one-dimensional, or indicator matrices"),
         ((Q, D, [[0, 1]] * 2, [[0, 1, 1]] * 3), {}, ValueError, r"as many columns. Got shapes \(2, 2\) and \(3, 3\)"),
@@ -50,7 +50,7 @@ TWICE = sparse.csr_array((np.ones(3), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
         ((Q[:1], None, [0]), {}, ValueError, r"among the other ones, so there must be at least two. Got one"),
         ((Q, None, QL, DL), {}, TypeError, r"database_labels must be None"),
         ((Q, D, QL, DL), {"query_ids": [1]}, ValueError, r"query_ids must have one entry per query \(2\).* Got \[1\]"),
-        ((Q, D, QL, DL), {"query_ids": [1, None]}, ValueError, r"none of them missing. Got \[1, None\]"),
+        ((Q, D, QL, DL), {"query_ids": [1, None]}, ValueError, r"without missing ones. Got \[1, None\]"),
         ((Q, D, QL, DL), {"query_ids": [1, 1]}, ValueError, r"must name each query once. Got 1 ids of 2 queries"),
         ((Q, D, QL, DL), {"sample_weight": [1]}, ValueError, r"one entry per query \(2\)"),
         ((Q, D, QL, DL), {"n_jobs": 0}, ValueError, r"'n_jobs' parameter"),

@@ -15,7 +15,7 @@ from sklearn_rank._engine.kernels.common cimport fetch_ahead
 from sklearn_rank._engine.kernels.grouping cimport find_runs
 
 cdef enum:
-    CHUNK = 64          # rows of which ids, labels and scores are read in turn
+    CHUNK = 64          # rows whose ids, labels and scores are read in turn
     LANES = 4           # results that a loop has side by side, so that it uses vectors
     GRADE_BITS = 5      # of labels that are kept as bytes: 0 to 31
 
@@ -41,14 +41,14 @@ cdef struct numbers_t:
 
 
 def read_rows(label, score, ids, int64_t begin, int64_t end, grade, starts, heads):
-    """Read the rows from `begin` up to `end` of IN `label`, `score` and `ids`, each of which may be None.
+    """Read the rows from `begin` up to `end` of IN `label`, `score` and `ids`. Each of the three may be None.
 
     Returned are facts about labels and scores, each lowest and highest finite number, whether there is NaN, -inf and
     +inf, and whether all finite ones are whole; whether all labels are grades, whole numbers from 0 to 31; and how many
-    entries of `starts` were written. A range of nothing is inf and -inf. None is returned for arrays of other types or
+    entries of `starts` were written. An empty range is inf and -inf. None is returned for arrays of other types or
     with gaps, and for ids that are not whole numbers, or fall.
 
-    Written are OUT `grade`, labels as bytes if all are grades; OUT `starts`, the rows whose id is not that of the row
+    Written are OUT `grade`, labels as bytes if all are grades; OUT `starts`, the rows whose id differs from the row
     before, with the end of the last row; and OUT `heads`, their ids. `grade` has an entry for each row of the arrays,
     `heads` for each row that is read, and `starts` one more. Labels that have no `grade` may have two dimensions.
     """
@@ -205,8 +205,8 @@ cdef void _add_grades(const uint8_t* x, int64_t n, numbers_t* facts) noexcept no
 cdef void _add(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
     """Add numbers to the facts.
 
-    Most chunks lie within the range so far: their distances from its ends have no sign, and x - x has no bit set, as it
-    has if x is NaN or infinite. A chunk within a range of one number has that number alone.
+    Most chunks lie within the range so far: their distances from its ends have no sign. And x - x has a bit set only if
+    x is NaN or infinite. A chunk within a range of one number has that number alone.
     """
     cdef uint64_t outside = 0, odd = 0
     cdef double low = facts.low, high = facts.high
