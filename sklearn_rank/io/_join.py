@@ -16,6 +16,7 @@ from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._signs.doors import JOIN, RUN
 from sklearn_rank._signs.evidence import odd_ids
 from sklearn_rank._signs.runs import (
+    SHARE_BY_CHANCE,
     documents_that_are_none,
     ids_of_two_types,
     match_nothing,
@@ -309,17 +310,13 @@ def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_
         report(door, ids_of_two_types(two_types(*both, run.qid.names.tolist(), qrels.qid.names.tolist())))
     retrieved = y_score > -np.inf
     label, in_queries = y_true[retrieved], code[retrieved]
-    if len(label) == 0 or in_queries[0] == in_queries[-1] or not len(qrels) or (label > 0).any():
+    if len(label) == 0 or in_queries[0] == in_queries[-1] or not (qrels.value != 0).any() or (label > 0).any():
         return
-
-    def n_known() -> int:
-        """Documents of the run that are judged for some query."""
-        of_run, judged = (np.asarray(ids).tolist() for ids in both)
-        known = {*judged}
-        return sum(one in known for one in of_run)
-
-    examples = [taken(ids, [0]).tolist()[0] for ids in both]
-    report(door, match_nothing(len(label), int(np.count_nonzero(~np.isnan(label))), n_known, examples))
+    n_judged = int(np.count_nonzero(~np.isnan(label)))
+    if n_judged < SHARE_BY_CHANCE * len(label):
+        # A query without documents has None.
+        of_run, judged = ([one for one in np.asarray(ids).tolist() if one is not None] for ids in both)
+        report(door, match_nothing(of_run, judged, n_judged))
 
 
 def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:

@@ -6,6 +6,8 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import sklearn_rank
@@ -505,3 +507,50 @@ def test_one_entry_that_is_another_thing(documents, match):
 
 def test_listed_documents_are_an_array():
     assert np.asarray(ListedDocuments([["a"], ["b", "c"]])).tolist() == ["a", "b", "c"]
+
+
+MISSING = {"None": None, "NaN": float("nan"), "NA": pd.NA, "NaT": pd.NaT, "NaT of NumPy": np.datetime64("NaT")}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_ids_of_documents(kind):
+    """In every form of a run and of judgements."""
+    none, fine = MISSING[kind], {"u": ["x"], "v": ["y"]}
+    in_a_run = [["a", none], [("a", 0.9), (none, 0.5)], {"a": 0.9, none: 0.5}, np.array(["a", none], dtype=object)]
+    in_judgements = [["x", none], {"x", none}, {"x": 1, none: 0}]
+    for documents in in_a_run:
+        run = {"u": documents, "v": ["y"]}
+        for call in (
+            lambda: evaluate_run(fine, run, metrics="mrr"),  # noqa: B023
+            lambda: join(run, fine),  # noqa: B023
+            lambda: compare_systems(fine, {"a": run, "b": fine}, metrics="mrr"),  # noqa: B023
+        ):
+            with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the run\."):
+                call()
+    for documents in in_judgements:
+        with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the judgements\."):
+            evaluate_run({"u": documents, "v": ["y"]}, fine)
+    with pytest.raises(ValueError, match="Every document needs an id.* documents to exclude"):
+        evaluate_run(fine, fine, exclude={"u": ["x", none]})
+    with pytest.raises(ValueError, match="must not contain missing values"):
+        evaluate_run({**fine, none: ["x"]}, fine)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        np.ma.array([1, 2], mask=[False, True]), pd.Series([1, None], dtype="Int64"), pa.array([1, None]),
+        pl.Series([1, None]), np.array([1.0, np.nan]), [np.nan, 1.0],
+    ],
+    ids=["masked", "nullable", "Arrow", "polars", "floats", "floats in a list"],
+)  # fmt: skip
+def test_missing_ids_in_columns(documents):
+    for call in (lambda: evaluate_run({"u": documents}, {"u": [1, 2]}), lambda: join({"u": documents}, {"u": [1, 2]})):
+        with pytest.raises(ValueError, match="Every document needs an id"):
+            call()
+
+
+def test_documents_that_float64_may_have_made_equal():
+    for documents in ({1e18: 1}, [2.0**53, 1.0], np.array([-1e17, 1.0])):
+        with pytest.raises(ValueError, match="Ids must stay different, and float64"):
+            evaluate_run({"u": documents}, {"u": [1.0, 2.0]})
