@@ -136,12 +136,12 @@ class MetricSpec:
     @property
     def has_other_order(self) -> bool:
         """Whether its value takes another order than the order by score."""
-        return self.order is not None or self["adjusted"]
+        return self.order is not None or bool(self["adjusted"])
 
     @property
     def greater_is_better(self) -> bool:
         """Whether the higher value is the better one: a value that is adjusted for chance is, also of an error."""
-        return self["adjusted"] or self.metric.greater_is_better
+        return bool(self["adjusted"]) or self.metric.greater_is_better
 
     @cached_property
     def without_chance(self) -> str:

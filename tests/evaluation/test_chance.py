@@ -334,8 +334,8 @@ def test_metrics_that_refuse():
         precision_at_k_score(**call, k=1, average="micro")
     with pytest.raises(ValueError, match="have no geometric mean"):
         mrr_score(**call, average="geometric")
-    with pytest.raises(ValueError, match="'adjusted' parameter of arp_error must be True or False. Got 1 instead"):
-        arp_error(**{**call, "adjusted": 1})
+    with pytest.raises(ValueError, match="'adjusted' parameter of arp_error must be True or False. Got 2 instead"):
+        arp_error(**{**call, "adjusted": 2})
     with pytest.raises(TypeError, match="No metric of rmse, kendall has a keyword 'adjusted'"):
         evaluate([0, 1], [1, 2], qid=[0, 0], metrics=["rmse", "kendall"], adjusted=True)
 
