@@ -204,7 +204,7 @@ KIND_OF = {
     "method ties stop variant rounding tied_curve no_relevant precision_at denominator signs".split(), "choice"),
     **dict.fromkeys("unjudged correction convention".split(), "choice or None"),
     **dict.fromkeys("assume_grouped float32 exclude_self higher_is_nearer progress shuffle string_qid sort_by_qid full "
-    "return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
+    "adjusted chance return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
     "greater_is_better": "bool or None",
     **dict.fromkeys("n_splits n_repeats n_resamples n n_bins n_queries n_features digits memory_limit".split(),
     "count"),

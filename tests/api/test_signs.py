@@ -814,7 +814,7 @@ def test_ids_that_are_others(name):
     half = len(of_run) // 2
     run = {"u": of_run[:half], "v": of_run[half:]}
     warned = seen(evaluate_run, {"u": dict.fromkeys(judged, 0), "v": {judged[0]: 1}}, run)
-    assert warned == (["ids that match nothing"], "")
+    assert warned == (["ids without a match"], "")
 
 
 @pytest.mark.parametrize("name", MAY_BE_THE_SAME)
