@@ -337,6 +337,10 @@ def _group_of_items(groups: Any, items: NDArray[Any]) -> list[Any]:
     if hasattr(groups, "index") and hasattr(groups, "to_dict"):
         groups = by_index(groups, "groups of exposure")
     if not isinstance(groups, Mapping):
+        if isinstance(groups, str) or not isinstance(groups, Iterable):
+            raise TypeError(
+                f"groups of exposure must be {{item: group}}, or a list with one for each item. Got {echo(groups)}."
+            )
         listed = [*as_numpy(groups).tolist()] if hasattr(groups, "__array__") else [*groups]
         if len(listed) != len(items):
             raise ValueError(f"groups of exposure must have one for each of {len(items)} items. Got {len(listed)}.")
