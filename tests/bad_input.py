@@ -174,7 +174,7 @@ TOGETHER = {
     "a keyword of another door": lambda at, rows, of: at.evaluate(rows, metrics="map", tie_break="doc_id"),
     "a keyword of no metric": lambda at, rows, of: at.mean(rows, metrics="mrr", gain="linear"),
     "no mean": lambda at, rows, of: at.mean(rows, metrics="ndcg", average=None),
-    "pooled nDCG": lambda at, rows, of: at.evaluate(rows, metrics="ndcg", average="micro"),
+    "pooled MRR": lambda at, rows, of: at.evaluate(rows, metrics="mrr", average="micro"),
     "weights named as a metric": lambda at, rows, of: at.per_query(
         rows, metrics={"weight": "map"}, sample_weight="label"
     ),
