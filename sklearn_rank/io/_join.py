@@ -178,8 +178,8 @@ def join(
         Document of each chunk, where the run ranks chunks and the judgements name documents: a mapping, a Series with
         chunks as its index, or a function of the id of a chunk. Each document is then in a query once.
     aggregate : {"max", "first", "sum"}, default="max"
-        With `document_of`, the score of a document: the best one of its chunks, that of its first chunk in the order of
-        the run, or the sum of all.
+        With `document_of`, the score of a document: the best score of its chunks, the score of its first chunk in the
+        order of the run, or the sum of all.
 
     Returns
     -------
