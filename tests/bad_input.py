@@ -207,6 +207,7 @@ DISPLAYS = {
     "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
     "SegmentsDisplay": lambda c: c(["x"], {"a": [0.1]}, {"a": 0.1}),
+    "ThresholdDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4], [0.1, 0.2], [0.1, 0.2]),
 }
 
 
@@ -251,6 +252,7 @@ GIVEN = {
     "data": FRAME, "table": FRAME, "value": "score", "judgements": QRELS, "run": RUN, "sizes": [2, 3],
     "qids": ["a"], "estimators": {"idle": Idle()}, "difference": 0.1, "std": 0.2, "n": 10,
     "k": [1, 2], "mean": [0.1, 0.2], "precision": [0.3, 0.4], "recall": [0.1, 0.2], "curve": [0.1, 0.2],
+    "f": [0.1, 0.2], "threshold": [0.1, 0.2],
     "means": {"a": 0.1, "b": 0.2}, "pvalues": {("a", "b"): 0.5}, "segments": ["x"], "overall": {"a": 0.1},
     "values": [0.1, 0.2], "n_documents": [1, 2], "scores_a": [0.1, 0.2, 0.4], "scores_b": [0.2, 0.1, 0.1],
     "n_train": 80, "n_test": 20, "indices": [[0, 1], [1, 0]], "distances": [[0.1, 0.2], [0.1, 0.3]],
@@ -307,8 +309,8 @@ def given_to(where, folder):
 RETURNED = {
     "io.Entries", "io.RankingData", "model_selection.Comparison", "model_selection.CrossValidation",
     "model_selection.FoldScores", "model_selection.SegmentComparison", "model_selection.Summary", "results.Evaluation",
-    "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table",
-    "retrieval.Exposure", "retrieval.RetrievalScorer",
+    "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table", "retrieval.Exposure",
+    "retrieval.RetrievalScorer", "retrieval.ThresholdCurve",
     "stats.ComparisonResult", "stats.FoldComparison", "stats.GateResult", "stats.JudgeAgreement",
     "stats.JudgedComparison", "stats.JudgedInterval", "stats.MultipleComparison",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),

@@ -129,6 +129,10 @@ KINDS = {
     "run": {"number": 3, "None": None, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}, "text in it":
         {"q1": {"d1": "x"}}, "NaN": {"q1": {"d1": NAN}}, "empty": {}},
     "exclude": {"number": 3, "text": "x", "object": THING, "numbers": {"q1": 3}, "word": {"q1": "d1"}},
+    "documents of chunks": {"number": 3, "text": "x", "object": THING, "without": {"x": "y"}, "unhashable": lambda c:
+        [c]},
+    "distances or None": {"text": [["x"]], "number": 3, "object": THING, "short": [[0.1]], "NaN": [[NAN], [0.1]]},
+    "separator": {"two": "::", "empty": "", "number": 3, "list": [], "object": THING},
     "sizes": {"empty": [], "zero": [0, 2], "float": [1.5], "2-D": [[1]], "text": ["x"], "number": 3, "None": None,
         "NaN": [NAN], "negative": [-1], "bool": [True], "object": THING},
     "qids": {"none": ["nope"], "number": 3, "text": "x", "object": THING, "None": None, "2-D": [["a"]]},
@@ -215,7 +219,8 @@ KIND_OF = {
     "noise": "not negative", "difference": "number", "baseline": "name", "model": "name", "a": "name", "b": "name",
     "name": "text or None", "prefix": "text", "tag": "tag", "ax": "axes", "comparison": "result", "other": "result",
     "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run", "qrels": "run",
-    "exclude": "exclude", "items": "items", "users": "of the model",
+    "exclude": "exclude", "separator": "separator", "document_of": "documents of chunks", "aggregate":
+    "choice", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
     "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
@@ -224,10 +229,12 @@ KIND_OF = {
     "number", "grades": "grades", "n_documents": "count range", "pvalues": "numbers", "scores_a": "numbers",
     "scores_b": "numbers", "distance": "choice", "distance_params": "mapping or None", "relevance":
     "function or None", "mean": "numbers", "working_memory": "positive or None", "indices": "indices", "distances":
-    "numbers", "true_indices": "indices or None", "query_labels": "labels of two", "database_labels":
+    "numbers", "true_indices": "indices or None", "tolerance":
+    "not negative", "true_distances": "distances or None", "query_labels": "labels of two", "database_labels":
     "labels of two", "query_features": "features of two", "database_features": "features of two", "qid_values":
     "qid", "curve": "numbers", "low": "numbers or None", "high": "numbers or None", "precision": "numbers",
-    "recall": "numbers", "levels": "numbers", "means": "mapping", "names": "names", "note": "text", "segments":
+    "recall": "numbers", "empty": "numbers or None", "answered": "numbers or None",
+    "levels": "numbers", "means": "mapping", "names": "names", "note": "text", "segments":
     "texts", "overall": "mapping", "difference_from": "name", "undefined": "mapping or None", "meaning":
     "mapping or None", "label_fingerprints": "numbers or None", "estimator": "estimator", "estimators":
     "estimators", "search": "estimator", "result": "result", "results": "results", "on_fold": "function or None",
@@ -268,7 +275,8 @@ KIND_AT = {
     "targets of a model", "display.Cutoff*(confidence_level)": "level or nothing",
     **{f"display.{name}Display({argument})": "numbers to draw" for name, arguments in {"Cutoff": "k mean",
     "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength":
-    "n_documents values", "QueryPrecisionRecall": "recall precision"}.items() for argument in
+    "n_documents values", "QueryPrecisionRecall": "recall precision",
+    "Threshold": "threshold precision recall f"}.items() for argument in
     arguments.split() }, "display.*Display(greater_is_better)": "bool", "display.Difference*Display(qid)":
     "nothing", "display.*Display(baseline)": "text or None", "display.*Display(difference_from)": "text or None",
     "display.CriticalDifferenceDisplay(pvalues)": "mapping", "display.SegmentsDisplay(values)": "mapping",
@@ -301,7 +309,10 @@ KIND_AT = {
     "by of result", "compare_systems(y_score)": "systems",
     **dict.fromkeys([f"display.{n}Display.from_predictions(y_score)" for n in ("CriticalDifference", "Difference",
     "Segments")], "systems"), "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
-    "rank_within(score)": "score to rank", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
+    "rank_within(score)": "score to rank", "retrieval.threshold_curve(k)": "count or None",
+    "io.read_run(value)": "choice or None", "io.read_entries(value)": "column or None",
+    "display.ThresholdDisplay.from_predictions(k)": "count or None", "retrieval.threshold_curve(min_relevance)":
+    "of a metric", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
     "*PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(alpha)": "fraction",
 }  # fmt: skip
 """Kinds of arguments by door and name, before those by the name alone."""

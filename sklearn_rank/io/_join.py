@@ -27,8 +27,17 @@ from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank.io._documents import AGGREGATE, DocumentOf, with_documents
 from sklearn_rank.io._entries import DUPLICATES, Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
-from sklearn_rank.io._mappings import JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed, two_types
+from sklearn_rank.io._mappings import (
+    JudgementsLike,
+    ListedDocuments,
+    RunLike,
+    both_entries,
+    match_listed,
+    refuse_other_kind,
+    two_types,
+)
 
 TREATMENTS = ("zero", "drop", "raise")
 """What is done with queries that one side lacks."""
@@ -129,6 +138,8 @@ def join(
     negative: str = "unjudged",
     duplicates: str = "raise",
     exclude: Mapping[Any, Iterable[Any]] | None = None,
+    document_of: DocumentOf | None = None,
+    aggregate: str = "max",
 ) -> RankingData:
     r"""Join a run with judgements: a row for each document that was retrieved or judged.
 
@@ -163,6 +174,12 @@ def join(
     exclude : mapping of query to documents, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
         in neither are not looked at, as long as one is.
+    document_of : mapping of chunk to document or callable, default=None
+        Document of each chunk, where the run ranks chunks and the judgements name documents: a mapping, a Series with
+        chunks as its index, or a function of the id of a chunk. Each document is then in a query once.
+    aggregate : {"max", "first", "sum"}, default="max"
+        With `document_of`, the score of a document: the best score of its chunks, the score of its first chunk in the
+        order of the run, or the sum of all.
 
     Returns
     -------
@@ -173,7 +190,7 @@ def join(
     ------
     ValueError
         If a query is missing and that is to raise, no query is in both, run and judgements are the wrong way round, a
-        list has a document twice, a value is not finite, or a keyword is not what it must be.
+        list has a document twice, a chunk has no document, a value is not finite, or a keyword is not what it must be.
     TypeError
         If ids are strings on one side only, or one side has another form.
 
@@ -206,12 +223,14 @@ def join(
     return joined(
         "join", run, qrels, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
         tie_order=tie_order, float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
+        document_of=document_of, aggregate=aggregate,
     )  # fmt: skip
 
 
 def joined(
     caller: str, run: RunLike, qrels: JudgementsLike, *, missing_from_run: str, missing_from_qrels: str, tie_order: str,
     float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
+    document_of: DocumentOf | None, aggregate: str,
 ) -> RankingData:  # fmt: skip
     """As `join`; errors name the caller."""
     TREATMENT.check("missing_from_run", missing_from_run, caller)
@@ -220,7 +239,11 @@ def joined(
     TIE_ORDER.check("tie_order", tie_order, caller)
     NEGATIVE.check("negative", negative, caller)
     DUPLICATES.check("duplicates", duplicates, caller)
+    AGGREGATE.check("aggregate", aggregate, caller)
     sides = run, qrels
+    if document_of is not None:
+        refuse_other_kind(caller, run, "run")
+        run = with_documents(run, document_of, aggregate, duplicates)
     run, qrels, n_excluded = both_entries(caller, run, qrels, duplicates, exclude)
     door, (first, judged_first) = DOORS[caller], map(_first_value, sides)
     report(
