@@ -165,8 +165,9 @@ def exposure(
 
     Parameters
     ----------
-    run : mapping, Entries or ranx.Run
-        ``{user: {item: score}}`` or ``{user: [items, best first]}``, as `evaluate_run` takes it.
+    run : mapping, table, Entries or ranx.Run
+        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks, as
+        `evaluate_run` takes it.
     items : array-like of shape (n_items,)
         Ids of all items that could be shown, each once; coverage and Gini depend on how many there are.
     k : int
@@ -178,7 +179,7 @@ def exposure(
         Group of each item, such as its provider. An array has them in the order of `items`.
     judgements : mapping or Entries, default=None
         What is relevant to each user, as `evaluate_run` takes it: labels of at least 1. With `groups` alone.
-    exclude : mapping of user to items, default=None
+    exclude : mapping of user to items, or table, default=None
         Items that are taken out of the run, such as those seen in training.
     duplicates : {"raise", "first"}, default="raise"
         An item that is in a list twice: refuse it, or take its first place.
