@@ -59,8 +59,8 @@ def threshold_curve(
 ) -> ThresholdCurve:
     """Precision and recall of the documents above a threshold, and empty answers, at all thresholds.
 
-    For systems that answer with what scores high enough, and with nothing otherwise. Scores must mean the same in every
-    query. At each threshold the means are those of the metrics ``set_precision``, ``set_recall`` and ``set_f`` over the
+    For systems that answer with the documents that score high enough, or not at all. Scores must mean the same in every
+    query. At each threshold these are the means of the metrics ``set_precision``, ``set_recall`` and ``set_f`` over the
     queries with a relevant document.
 
     Parameters

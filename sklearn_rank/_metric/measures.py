@@ -18,7 +18,7 @@ def is_measure(metric: Any) -> bool:
 
 
 def of_measure(measure: Any) -> tuple[str, dict[str, Any]]:
-    """Name here of a measure, and keywords for which its number is that of ir_measures.
+    """Name here of a measure, and keywords that give its number in ir_measures.
 
     Raises
     ------

@@ -51,7 +51,7 @@ def entries_of_frame(frame: Any, kind: str, duplicates: str) -> Entries:
     Raises
     ------
     TypeError
-        If a column has none of these names.
+        If a needed column is not there.
     ValueError
         As `entries_in`.
     """

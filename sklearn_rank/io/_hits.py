@@ -40,7 +40,7 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
     pairs = []
     for hit in hits:
         if not is_hit(hit):
-            raise TypeError(f"A list of hits holds nothing else. Got {echo(hit)} for query {echo(query)}.")
+            raise TypeError(f"A list of hits must hold hits only. Got {echo(hit)} for query {echo(query)}.")
         if isinstance(hit, (tuple, list)):
             pairs.append((_id_of(hit[0]), hit[1]))
         elif isinstance(hit, Mapping):

@@ -185,15 +185,16 @@ def join(
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
         keep its other places for unjudged documents. Readers of files and tables have a `duplicates` of their own.
-    exclude : mapping of query to documents, default=None
+    exclude : mapping of query to documents, or table, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
-        in neither are not looked at, as long as one is.
+        in neither are not looked at, as long as one is. A table has a column of queries or users and one of documents
+        or items, such as "user_id" and "item_id".
     document_of : mapping of chunk to document or callable, default=None
         Document of each chunk, where the run ranks chunks and the judgements name documents: a mapping, a Series with
         chunks as its index, or a function of the id of a chunk. Each document is then in a query once.
     aggregate : {"max", "first", "sum"}, default="max"
-        With `document_of`, the score of a document: the best one of its chunks, that of its first chunk in the order of
-        the run, or the sum of all.
+        With `document_of`, the score of a document: the best score of its chunks, the score of its first chunk in the
+        order of the run, or the sum of all.
 
     Returns
     -------

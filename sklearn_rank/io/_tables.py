@@ -102,8 +102,8 @@ def read_entries(
     table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
         As in `read_table`.
     value : str, default=None
-        Column of the scores, or of relevance. None: there is none, as rows are relevant documents, or items that users
-        took: each has 1.
+        Column of the scores, or of relevance. None: each row is a relevant document, or an item that a user took, and
+        has 1.
     qid : str, default="qid"
         Column, or level of the index, of queries.
     doc_id : str, default="doc_id"

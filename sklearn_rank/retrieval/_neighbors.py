@@ -68,8 +68,8 @@ def score_neighbors(
         True neighbours of each query, found by exact search: only these are relevant. "recall@10" of the 10 true ones
         is the recall of an index.
     true_distances : array-like of shape (n_queries, n_true), default=None
-        Distances of the true neighbours, in place of their indices: every neighbour that is as near as the farthest of
-        them is a true one, as faiss and ann-benchmarks count, so that ties at this distance cost no recall.
+        Distances of the true neighbours, in place of their indices: every neighbour that is as near as the farthest
+        true one counts, so that ties at this distance cost no recall. faiss and ann-benchmarks count in this way.
     tolerance : float, default=0.0
         With `true_distances`, how much farther a neighbour may be. An index that computes in single precision needs it.
     n_database : int, default=None
@@ -261,9 +261,9 @@ def _true_nearness(distances: Any, n_queries: int, higher_is_nearer: bool) -> Ar
 
 
 def _as_near(items: Index, near: Array, true: Array, tolerance: float, n_items: int) -> tuple[Index, Index]:
-    """Neighbours, and those of them that are as near as the farthest true one, filled up with items not in the list.
+    """Neighbours, and the ones that are as near as the farthest true one, filled up with items not in the list.
 
-    Of more neighbours that are so near than there are true ones, the others leave the list: any of them will do.
+    If more neighbours are so near than there are true ones, the surplus leaves the list: any of them will do.
     """
     n_true = true.shape[1]
     hit = (items >= 0) & (near >= true.min(axis=1, keepdims=True) - tolerance)

@@ -352,7 +352,7 @@ def test_run_of_which_no_document_is_judged():
         ({"q1": [1]}, ValueError, "of one type in the run and in exclude"),
         ({"q1": "a"}, TypeError, "a set or a list of documents. Got 'a' for query 'q1'"),
         ({"q1": pd.Series({"a": 5})}, TypeError, "Got 5 at 'a' for query 'q1' of the documents to exclude"),
-        (["a"], TypeError, "exclude must be {query: documents}. Got list"),
+        (["a"], TypeError, "exclude must be {query: documents}, or a table of both. Got list"),
     ],
 )
 def test_what_cannot_be_excluded_is_refused(exclude, error, message):
