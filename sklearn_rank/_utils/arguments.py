@@ -39,7 +39,7 @@ KEYWORD_HINTS = {
     "evaluate_run and scorers of recommenders have exclude=; of queries by documents mask= is False for what to leave "
     "out, as in mask=train == 0.": ("exclude", "seen", "filter_already_liked_items"),
     "Documents by query have ids: evaluate_run, io.join and readers of files have duplicates= and more; rows have "
-    "tie_break=, by which equal scores are ordered.": (
+    "tie_break= to order equal scores.": (
         "duplicates", "tie_order", "missing_from_run", "missing_from_qrels", "doc_id", "doc_ids", "docno", "float32",
     ),
     "unjudged='drop' leaves out unjudged documents.": ("judged_only",),
