@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
-from sklearn_rank._evaluation.result import Evaluation, has_no_width, interval_cells, known_metric, note_of_intervals
+from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._signs.judged import judged_note, mean_shares, unevenly_judged
