@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from sklearn_rank._metric.notation import display_name
-
-if TYPE_CHECKING:
-    from sklearn_rank._evaluation.result import Evaluation
 
 
 def note_of_intervals(skewed: Sequence[str], constant: Sequence[str] = ()) -> str:
@@ -27,7 +23,6 @@ def has_no_width(low: float | None, high: float | None) -> bool:
     return low is not None and low == high
 
 
-def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:
+def interval_cells(intervals: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float | None, float | None]]:
     """Confidence intervals for a table; cells are empty where there is none."""
-    intervals = result.confidence_interval(confidence_level)
     return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in intervals.items()}

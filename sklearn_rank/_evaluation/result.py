@@ -808,7 +808,7 @@ class Evaluation(TableReport, Saveable):
             whose interval may not keep its level, because values are skewed and queries are few, and those whose
             interval has no width, because every query has the same value.
         """
-        intervals = interval_cells(self, confidence_level)
+        intervals = interval_cells(self.confidence_interval(confidence_level))
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)

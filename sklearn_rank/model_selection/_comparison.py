@@ -181,7 +181,10 @@ class Comparison(TableReport, Saveable):
             differences that are the same for every query.
         """
         means = {model: result.mean() for model, result in self.results.items()}
-        intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
+        intervals = {
+            model: interval_cells(result.confidence_interval(confidence_level))
+            for model, result in self.results.items()
+        }
         rows, judged = [], self.judged
         for metric in self._metrics:
             against = self._against_baseline(metric)
