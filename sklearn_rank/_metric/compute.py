@@ -21,7 +21,7 @@ from sklearn_rank._engine.ranking import depth_of
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
 from sklearn_rank._metric.adjustment import adjusted_values
 from sklearn_rank._metric.metric import Metric
-from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_of
+from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
 from sklearn_rank._signs.doors import METRIC
 from sklearn_rank._signs.rows import is_plain, look
 from sklearn_rank._utils.echo import echo
@@ -200,7 +200,7 @@ class MetricsInOrders:
         """Metrics bound to queries; for `most_kept` see `BoundMetrics.of`."""
         by_score = [spec.by_score for spec in specs if spec.order is None]
         orders = [[spec.order] if spec.order else [*ORDERS] if spec["adjusted"] else [] for spec in specs]
-        tied = [spec.in_order(order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]
+        tied = [spec_in_order(spec, order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]
         return cls(specs, *(BoundMetrics.of(queries, listed, most_kept=most_kept) for listed in (by_score, tied)))
 
     def check_scores(self, queries: Queries) -> None:

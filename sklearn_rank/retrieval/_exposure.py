@@ -165,8 +165,9 @@ def exposure(
 
     Parameters
     ----------
-    run : mapping, Entries or ranx.Run
-        ``{user: {item: score}}`` or ``{user: [items, best first]}``, see `evaluate_run`.
+    run : mapping, table, Entries or ranx.Run
+        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks,
+        see `evaluate_run`.
     items : array-like of shape (n_items,)
         Ids of all items that could be shown, each once; coverage and Gini depend on how many there are.
     k : int
@@ -178,7 +179,7 @@ def exposure(
         Group of each item, such as its provider. An array has them in the order of `items`.
     judgements : mapping or Entries, default=None
         What is relevant to each user, see `evaluate_run`: labels of at least 1. Only with `groups`.
-    exclude : mapping of user to items, default=None
+    exclude : mapping of user to items, or table, default=None
         Items that are taken out of the run, such as those seen in training.
     duplicates : {"raise", "first"}, default="raise"
         An item that is in a list twice: refuse it, or take its first place.
@@ -337,6 +338,10 @@ def _group_of_items(groups: Any, items: NDArray[Any]) -> list[Any]:
     if hasattr(groups, "index") and hasattr(groups, "to_dict"):
         groups = by_index(groups, "groups of exposure")
     if not isinstance(groups, Mapping):
+        if isinstance(groups, str) or not isinstance(groups, Iterable):
+            raise TypeError(
+                f"groups of exposure must be {{item: group}}, or a list with one for each item. Got {echo(groups)}."
+            )
         listed = [*as_numpy(groups).tolist()] if hasattr(groups, "__array__") else [*groups]
         if len(listed) != len(items):
             raise ValueError(f"groups of exposure must have one for each of {len(items)} items. Got {len(listed)}.")
