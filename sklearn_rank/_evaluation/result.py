@@ -32,7 +32,7 @@ from sklearn_rank._evaluation.segments import (
     subset_rows,
     table_of,
 )
-from sklearn_rank._evaluation.source import DataCounts, RankedData
+from sklearn_rank._evaluation.source import DataCounts, RankedData, loaded_judged, saved_judged
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
@@ -42,7 +42,7 @@ from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
-from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, part
+from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -839,9 +839,8 @@ class Evaluation(TableReport, Saveable):
         kept, of_kept = ({}, {}) if self._kept is None else saved_references(self._kept, self.weight)
         described: dict[str, Any] = {"metrics": words, "attributes": [*self.attributes], **kept}
         if self.judged.keys() >= self._metrics.keys():
-            judged = np.stack([self.judged[name] for name in self._metrics])
-            described |= {"is_all_judged": not (judged < 1).any(), "judges_both": self.judges_both}
-            arrays |= {} if described["is_all_judged"] else {"judged": judged}
+            of_judged, shares = saved_judged([self.judged[name] for name in self._metrics], self.judges_both)
+            described, arrays = described | of_judged, arrays | shares
         return described, arrays | of_kept
 
     @classmethod
@@ -868,12 +867,7 @@ class Evaluation(TableReport, Saveable):
             clusters=arrays.get("clusters"),
         )
         if "judges_both" in words:
-            judged = np.ones((len(names), len(result.qid)))
-            if not part(words, "is_all_judged", bool):
-                arrays.check("judged", judged.shape, "f")
-                judged = arrays["judged"]
-            shares = dict(zip(names, judged, strict=True))
-            result = with_judged(result, shares, judges_both=part(words, "judges_both", bool))
+            result = with_judged(result, *loaded_judged(words, arrays, names))
         if "references" not in words:
             return result
         given = cast("dict[str, GivenValues]", result._metrics)
@@ -909,7 +903,7 @@ class Evaluation(TableReport, Saveable):
         return {name: float(of_metric.average(self.weight)[0]) for name, of_metric in values}
 
 
-def with_judged(result: E, shares: Mapping[str, Array], *, judges_both: bool) -> E:
+def with_judged(result: E, shares: Mapping[str, Array], judges_both: bool) -> E:
     """A result of given values for which the share of judged documents is known."""
     assert isinstance(result._source, DataCounts)
     return replace(result, _source=replace(result._source, known_judged=shares, judges_both=judges_both))

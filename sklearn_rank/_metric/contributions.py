@@ -53,6 +53,10 @@ class ByDocument(Ranked):
         """The best order, which is summed as ever."""
         return Ranked(self._order.ideal, self._cutoffs, self._min_relevance)
 
+    def total(self, of_label: Callable[[Array], Array]) -> Array:
+        """Sum over all judged documents, which is a number of the query."""
+        return Ranked(self._order, self._cutoffs, self._min_relevance).total(of_label)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of what a formula returns: a row for each document."""
