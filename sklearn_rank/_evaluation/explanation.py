@@ -445,7 +445,8 @@ def explanation_of(source: Source, query: Any) -> Explanation:
     values = values_of(source, number, lists)
     if any(map(math.isnan, values)):
         raise ValueError(
-            f"{display_name(source.metric)} is undefined for query {echo(query)}. Choose a query where it is defined."
+            f"A query must have a value in both systems. Got {echo(query)}, for which {display_name(source.metric)} is "
+            "undefined."
         )
     documents = Documents.of(lists, source.names)
     queries = [queries_of(*one[:2]) for one in lists]
