@@ -99,7 +99,7 @@ def _margins(given: list[str], metrics: list[str]) -> dict[str, float]:
         except ValueError:
             raise ValueError(f"--margin must be a number such as 0.01, or NAME=0.01. Got {echo(text)}.") from None
         if name in margins:
-            raise ValueError(f"--margin must be given once for each metric. Got {echo(text)} beside another one.")
+            raise ValueError(f"--margin must be given once for each metric. Got {echo(text)} and another one.")
         if name and name not in metrics:
             raise ValueError(f"--margin must name a metric of -m: {', '.join(metrics)}. Got {echo(name)}.")
         margins[name] = value

@@ -30,6 +30,7 @@ from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import collected_warnings, warn_caller
+from sklearn_rank.io._mappings import from_rows, has_documents
 from sklearn_rank.model_selection._comparison import Comparison, known_baseline, look_at_judged
 from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
@@ -107,7 +108,7 @@ def compare_systems(
         What to do about one object under two names.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
-        `evaluate_run`, and with matrices `exclude`, as `evaluate` has it.
+        `evaluate_run`, and with matrices `exclude`, see `evaluate`.
 
     Returns
     -------
@@ -139,7 +140,7 @@ def compare_systems(
     qid   reranked     bm25   difference
     a       1.0000   0.5000       0.5000
 
-    The same of the columns of a table, and of runs:
+    The same with the columns of a table, and with runs:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"qid": qid, "label": y_true, **systems})
@@ -271,7 +272,9 @@ def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
             "compare_systems takes runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
             f"Got one run, or systems without queries: {echo(systems)}."
         )
-    return hint_for(judgements) == RUN_HINT or any(hint_for(run) == RUN_HINT for run in systems.values())
+    return hint_for(judgements) == RUN_HINT or any(
+        hint_for(run) == RUN_HINT or has_documents(run, "run") for run in systems.values()
+    )
 
 
 def _is_run(run: Any) -> bool:
@@ -358,6 +361,7 @@ def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems
         As `evaluate_run`, with the name of the system.
     """
     results = {}
+    judgements = from_rows(judgements, "judgements", common.get("duplicates", "raise"))
     with signs_of_systems(SYSTEMS) as seen:
         for name, run in runs.items():
             with collected_signs() as seen[name]:

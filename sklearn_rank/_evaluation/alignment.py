@@ -40,7 +40,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
 
 
 def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: str) -> None:
-    """Refuse attributes of one name with different values: segments would be of one result alone."""
+    """Refuse attributes of one name with different values: segments would belong to only one result."""
     known: dict[str, tuple[str, NDArray[Any]]] = {}
     for name, result in results.items():
         for attribute, values in result.attributes.items():
@@ -101,7 +101,7 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         **{name: None if values is None else values[order] for name, values in of_queries.items()},
     )  # fmt: skip
     judged = {metric: shares[order] for metric, shares in result.judged.items()}
-    return with_judged(moved, judged, result.judges_both)
+    return with_judged(moved, judged, judges_both=result.judges_both)
 
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

@@ -20,7 +20,6 @@ from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.storage import SavedArrays, part
 from sklearn_rank._utils.typing import Array, Index
 
 CHECKED_ROWS = 2**10
@@ -56,7 +55,7 @@ class RankedData:
     documents : callable or None
         From rows of the input to ids of documents; None where documents are known by their place.
     labels_checksum : int or None
-        Of labels that may be an array of the user.
+        Checksum of labels that may be an array of the user.
     """
 
     queries: Queries | LazyQueries
@@ -207,24 +206,3 @@ def judged_as_metric(spec: MetricSpec) -> MetricSpec:
     ties = {} if spec.metric.pointwise or spec.metric.defines_ties else {"ties": spec["ties"]}
     negative = {"negative": spec["negative"]}
     return replace(parse_metric("judged", **ties, **negative), k=spec.k)
-
-
-# --- shares of judged documents in files ---------------------------------------------------------------------
-
-
-def saved_judged(shares: Sequence[Array], judges_both: bool) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Words and arrays of the share of judged documents by each metric; no array if all are judged."""
-    judged = np.stack(shares)
-    is_all = not (judged < 1).any()
-    return {"is_all_judged": is_all, "judges_both": judges_both}, {} if is_all else {"judged": judged}
-
-
-def loaded_judged(
-    words: Mapping[str, Any], arrays: SavedArrays, names: Sequence[str]
-) -> tuple[dict[str, Array], bool]:  # fmt: skip
-    """Shares by metric that were saved, and whether judgements do not just name relevant documents."""
-    judged = np.ones((len(names), len(arrays["qid"])))
-    if not part(words, "is_all_judged", bool):
-        arrays.check("judged", judged.shape, "f")
-        judged = arrays["judged"]
-    return dict(zip(names, judged, strict=True)), part(words, "judges_both", bool)

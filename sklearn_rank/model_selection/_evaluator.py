@@ -414,7 +414,7 @@ class RankingEvaluator:
             go on meaning what they meant. Successive halving decides by the first metric, or by the one that `refit`
             names, and takes the resource "max_queries", up to the number of queries, or another with `max_resources`. A
             search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or a search of dask-ml, takes
-            this metric alone, and finds qid in the index of y, which needs pandas. A number of folds
+            only this metric, and finds qid in the index of y, which needs pandas. A number of folds
             that is the default of `cv`, such as 5 of halving, counts as None.
 
         Returns

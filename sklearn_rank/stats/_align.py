@@ -213,7 +213,7 @@ def _clusters(
         return None if same.ids is None else joined_clusters(own, same.positions, same.ids, names, function_name)
     if any(one is not None for one in own):
         raise ValueError(
-            "The results already have clusters; remove clusters=. To use others, pass values alone: "
+            "The results already have clusters; remove clusters=. To use others, pass only values: "
             f"result.to_frame()[metric]. Got both in {function_name}."
         )
     return clusters_of_queries(clusters, same.ids, same.table.shape[1])
@@ -228,7 +228,7 @@ def _weights(
         return None if same.ids is None else joined_weights(own, same.positions, same.ids, names, function_name)
     if any(one is not None for one in own):
         raise ValueError(
-            "The results already have weights; remove weight=. To use others, pass values alone: "
+            "The results already have weights; remove weight=. To use others, pass only values: "
             f"result.to_frame()[metric]. Got both in {function_name}."
         )
     return weights_of_queries(weight, same.ids, same.table.shape[1])
@@ -274,7 +274,7 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     metric = next(iter(result.per_query)) if metric is None else metric
     if not is_key(metric, result.per_query):
         raise ValueError(
-            f"The 'metric' parameter of {function_name} must be a metric of {echo(name)}: {known}. Got {echo(metric)}."
+            f"The 'metric' parameter of {function_name} must be one of {known} (of {echo(name)}). Got {echo(metric)}."
         )
     if (average := result.average[metric]) != "macro":
         raise ValueError(
@@ -342,7 +342,7 @@ def refuse_other_labels(
         If two systems have different labels for a query. Unknown labels are not compared.
     """
     rule = (
-        f"{function_name} takes systems that were judged by the same labels; values alone, result.to_frame()[metric], "
-        "are compared all the same."
+        f"{function_name} takes systems that were judged by the same labels; to compare anyway, pass only values, "
+        "result.to_frame()[metric]."
     )
     agreed_by_query(sums, positions, ids, names, rule, "labels")

@@ -227,7 +227,8 @@ def compare(
 
     >>> from sklearn_rank.stats import compare
     >>> result = compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4])
-    >>> result    a metric: a less b, 4 queries, test 't', two-sided
+    >>> result
+    a metric: a less b, 4 queries, test 't', two-sided
     difference       low     high        p   effect   won   tied   lost
         0.1500   -0.0554   0.3554   0.1027   1.1619     3      1      0
     >>> compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4], test="randomization").pvalue

@@ -495,7 +495,7 @@ def _margins(margin: Any, results: Mapping[str, QueryResult]) -> dict[str, float
         if differ := [name for name in (*new, *old) if not (is_key(name, new) and is_key(name, old))]:
             raise ValueError(
                 "One margin for all metrics needs results with the same metrics; a dict such as "
-                f"margin={{{echo(next(iter(new)))}: 0.01}} names those that count. Got {echo(differ[0])} in one alone."
+                f"margin={{{echo(next(iter(new)))}: 0.01}} names those that count. Got {echo(differ[0])} in only one."
             )
         return _checked_margins(dict.fromkeys(new, margin), [*new])
     both = [name for name in new if is_key(name, old)]
