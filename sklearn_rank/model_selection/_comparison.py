@@ -107,6 +107,9 @@ class Comparison(TableReport, Saveable):
         The model that the others are tested against.
     test, correction : str
         Test of the differences and correction of the p-values, see `sklearn_rank.stats`.
+    judged : dict of str to dict of str to float
+        Mean share of the documents of each model that are judged, by metric, down to its cutoff; without metrics whose
+        share is unknown.
     """
 
     results: dict[str, Evaluation]
