@@ -22,7 +22,7 @@ from sklearn_rank._evaluation.given_values import (
     mean_of,
 )
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
-from sklearn_rank._evaluation.references import References, refuse_without
+from sklearn_rank._evaluation.references import References, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
@@ -39,7 +39,7 @@ from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
 from sklearn_rank._metric.notation import labelled
-from sklearn_rank._metric.spec import MetricSpec, is_adjusted
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
@@ -840,8 +840,10 @@ class Evaluation(TableReport, Saveable):
 
     def _title(self) -> str:
         clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"
-        adjusted = ", adjusted for chance" if all(map(is_adjusted, self.meaning.values())) else ""
-        return f"Evaluation of {len(self.qid)} queries{clusters}{adjusted}"
+        return f"Evaluation of {len(self.qid)} queries{clusters}"
+
+    def _notes(self) -> list[str]:
+        return notes_of_adjusted(self.meaning)
 
     def _tables(self) -> list[Table]:
         known = {kind: self._reference_means(kind) for kind in ("chance", "best") if self._kept is not None}

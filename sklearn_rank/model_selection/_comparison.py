@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
@@ -589,7 +590,8 @@ class Comparison(TableReport, Saveable):
         for reason in dict.fromkeys(filter(None, reasons.values())):
             untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
-        return notes + [*filter(None, [self._judged_note()])]
+        adjusted = notes_of_adjusted(next(iter(self.results.values())).meaning)
+        return [*notes, *adjusted, *filter(None, [self._judged_note()])]
 
     def _judged_note(self) -> str:
         judged = self.judged
