@@ -209,7 +209,7 @@ KIND_OF = {
     "method ties stop variant rounding tied_curve no_relevant precision_at denominator signs".split(), "choice"),
     **dict.fromkeys("unjudged correction convention".split(), "choice or None"),
     **dict.fromkeys("assume_grouped float32 exclude_self higher_is_nearer progress shuffle string_qid sort_by_qid full "
-    "return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
+    "adjusted chance return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
     "greater_is_better": "bool or None",
     **dict.fromkeys("n_splits n_repeats n_resamples n n_bins n_queries n_features digits memory_limit".split(),
     "count"),
@@ -223,7 +223,8 @@ KIND_OF = {
     "choice", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
-    "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
+    "eval_set", "eval_qid": "pools",
+    "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
     "aliases", "properties": "unknown", "pools": "pools", "query_relevance": "run", "scores": "run", "measures":
     "measures", "measure": "metric", "values": "numbers", "f_qrel": "lines", "f_run": "lines", "relevance_level":
     "number", "grades": "grades", "n_documents": "count range", "pvalues": "numbers", "scores_a": "numbers",

@@ -53,7 +53,7 @@ ELSEWHERE = {
     "tau_b": "kendall",
     "top_k_accuracy": "hit",
 }
-"""Names that metrics have elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
+"""Names that metrics have elsewhere, without "_score" and "_error", and here: only for hints, meanings may differ."""
 
 MEAN_RANK = (
     "'relevance_position' is the mean rank of the relevant documents of a query, each weighing as much as its label."

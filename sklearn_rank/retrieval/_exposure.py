@@ -31,12 +31,12 @@ N_RESAMPLES = Constraint("an int >= 2, or None", lambda v: v is None or (is_coun
 
 @dataclass(frozen=True, repr=False)
 class Exposure(TableReport):
-    """How often each item is shown, as `exposure` returns it.
+    """How often each item is shown, from `exposure`.
 
     Attributes
     ----------
     items : ndarray of shape (n_items,)
-        Ids of all items, in the given order.
+        Ids of all items, in the order given.
     counts : ndarray of shape (n_items,)
         Expected number of users who have each item among their first k.
     n_users : int
@@ -83,7 +83,7 @@ class Exposure(TableReport):
         return {name: value for name, value in values.items() if value is not None}
 
     def confidence_interval(self, confidence_level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Confidence interval of each value, over users: for as many other users of the same kind.
+        """Confidence interval of each value, over users: what equally many other users of the same kind would be shown.
 
         Users are put into `n_resamples` parts at random. Each part is left out in turn, and the interval is Student's t
         with the standard error of the jackknife. The bootstrap is wrong here: it draws users twice, so each of its
@@ -166,8 +166,8 @@ def exposure(
     Parameters
     ----------
     run : mapping, table, Entries or ranx.Run
-        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks, as
-        `evaluate_run` takes it.
+        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks,
+        see `evaluate_run`.
     items : array-like of shape (n_items,)
         Ids of all items that could be shown, each once; coverage and Gini depend on how many there are.
     k : int
@@ -178,7 +178,7 @@ def exposure(
     groups : dict of item to group, Series, or array-like of shape (n_items,), default=None
         Group of each item, such as its provider. An array has them in the order of `items`.
     judgements : mapping or Entries, default=None
-        What is relevant to each user, with labels of at least 1, in the forms of `evaluate_run`. Only with `groups`.
+        What is relevant to each user, see `evaluate_run`: labels of at least 1. Only with `groups`.
     exclude : mapping of user to items, or table, default=None
         Items that are taken out of the run, such as those seen in training.
     duplicates : {"raise", "first"}, default="raise"
@@ -208,7 +208,7 @@ def exposure(
     1 - product of (1 - p) over users``. With counts sorted upwards, ``gini = sum of (2 i - n - 1) counts_i / (n sum of
     counts)``. The three values of lists are means over users whose list is not empty.
 
-    RecBole and LensKit have the same Gini; Elliot has ``1 - gini * n / (n - 1)``. The guide compares other libraries.
+    Gini is defined like RecBole's and LensKit's; Elliot's is ``1 - gini * n / (n - 1)``. See the guide for others.
 
     References
     ----------

@@ -36,8 +36,8 @@ def intra_list_diversity(
     Parameters
     ----------
     run : mapping, table, Entries or ranx.Run
-        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks, as
-        `evaluate_run` takes it.
+        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks,
+        see `evaluate_run`.
     items : array-like of shape (n_items,)
         Ids of all items, each once, in the order of `vectors` or `similarity`.
     k : int
@@ -46,7 +46,7 @@ def intra_list_diversity(
         Vector of each item, such as its genres or an embedding. The similarity is their cosine; that with a zero vector
         is 0.
     similarity : array-like or sparse matrix of shape (n_items, n_items), default=None
-        Similarity of two items, symmetric, in place of `vectors`; ``1 - distance`` for a distance.
+        Similarity of two items, symmetric, in place of `vectors`. For a distance pass ``1 - distance``.
     exclude : mapping of user to items, or table, default=None
         Items that are taken out of the run, such as those seen in training.
     duplicates : {"raise", "first"}, default="raise"
@@ -56,7 +56,7 @@ def intra_list_diversity(
     -------
     Evaluation
         The metric "ild@k" with a value for each user, for intervals, segments and `compare_systems`. It is undefined
-        for a list of less than two items, and the mean leaves it out.
+        for a list of less than two items, which is left out of the mean.
 
     Raises
     ------
