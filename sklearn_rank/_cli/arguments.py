@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import commands, gate
+from sklearn_rank._cli import commands, explain, gate
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
@@ -16,8 +16,8 @@ from sklearn_rank.io._join import TREATMENTS
 METRICS_BY_DEFAULT = ["ndcg@10", "map"]
 STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 EPILOG = (
-    "QRELS and RUN are files of TREC, also packed by gzip; '-' is the standard input. With --table they are columns of "
-    "a file of CSV, Parquet or Arrow, and each --y-score is a run."
+    "QRELS and RUN are files of TREC, BEIR or MS MARCO, JSON, or tables with known columns, also gzipped; '-' is "
+    "the standard input. With --table they are columns of a file of CSV, Parquet or Arrow, and each --y-score is a run."
 )
 
 
@@ -77,6 +77,16 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument(name, help=text, **more)
     _add_format(sub)
 
+    sub = add("explain", explain.explain, "Why two runs differ on a query: what each document adds to the difference.")
+    sub.epilog = explain.EXPLAIN_EPILOG
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS OLD NEW", "judgements, the old run, the new run")
+    sub.add_argument("--query", metavar="ID", help="the query (default: the one on which the new run loses most)")
+    sub.add_argument(
+        "--to-judge", type=int, metavar="N",
+        help="print the N documents whose judgement could change the difference most, of --query or of all queries",
+    )  # fmt: skip
+    _add_format(sub)
+
     sub = add("metrics", commands.list_metrics, "All metrics: names, aliases and formulas.")
     _add_format(sub)
 
@@ -127,6 +137,14 @@ def _add_data(
                        help="queries of a run without judgements (default: drop)")  # fmt: skip
     group.add_argument("--float32", action="store_true", help="scores in single precision, like trec_eval 9")
     group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")
+    group.add_argument("--document-of", metavar="FILE",
+                       help="lines of a chunk and its document; runs rank chunks, QRELS has documents")  # fmt: skip
+    group.add_argument("--aggregate", choices=["max", "first", "sum"], default="max",
+                       help="score of a document from its chunks, with --document-of (default: max)")  # fmt: skip
+    sub.add_argument(
+        "--separator", metavar="X", type=lambda text: text.replace("\\t", "\t"),
+        help="character between fields, such as ';' or '\\t' (default: blanks, or what the header has)",
+    )  # fmt: skip
     group = sub.add_argument_group("tables")
     group.add_argument("--table", metavar="FILE", help="CSV, Parquet or Arrow, instead of QRELS and RUN")
     group.add_argument("--y-true", metavar="COLUMN", help="relevance (default: label)")

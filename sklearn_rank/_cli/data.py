@@ -22,11 +22,11 @@ from sklearn_rank._signs.sign import collected_signs, signs_of_systems
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
-from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
+from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
 from sklearn_rank.io._tables import opened
 
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
-OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents")
+OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents", "document_of")
 """Options of one kind of input, which the other kind refuses."""
 NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
 """Measures that trec_eval prints and that are not here."""
@@ -55,6 +55,7 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
                     COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
                     name=name if options.table else None, kinds="" if options.table else RUN.hands,
+                    documents=data.documents,
                 )  # fmt: skip
             tell(f"{name}: {data.counts()}")
     return of_runs
@@ -93,19 +94,33 @@ def _systems(
     _refuse_twice(options.files)
     if options.max_documents is not None and options.convention != "trec_eval":
         raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
-    reading = {"duplicates": options.duplicates, "n_jobs": options.n_jobs}
-    qrels = read_trec_qrels(_source(options.files[0]), **reading)
+    reading = {"duplicates": options.duplicates, "separator": options.separator, "n_jobs": options.n_jobs}
+    qrels = read_qrels(_source(options.files[0]), **reading)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
         "missing_from_qrels": options.missing_from_qrels or "drop", "float32": options.float32,
         "tie_order": "trec_eval" if options.convention == "trec_eval" else tie_order_of(metrics),
-        "negative": "keep" if options.keep_negative else "unjudged",
+        "negative": "keep" if options.keep_negative else "unjudged", "document_of": _documents(options),
+        "aggregate": options.aggregate,
     }  # fmt: skip
     runs = options.files[1:]
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        data = join(read_trec_run(_source(name), **reading), qrels, **how)
+        data = join(read_run(_source(name), **reading), qrels, **how)
         yield name, data if options.max_documents is None else _cut(data, options.max_documents)
+
+
+def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:
+    """Document of each chunk, from a file of both."""
+    if options.document_of is None:
+        return None
+    pairs = read_qrels(_source(options.document_of), separator=options.separator, n_jobs=options.n_jobs)
+    chunks = np.asarray(pairs.qid).tolist()
+    documents = dict(zip(chunks, np.asarray(pairs.doc_id).tolist(), strict=True))
+    if len(documents) < len(chunks):
+        twice = next(chunk for chunk in documents if chunks.count(chunk) > 1)
+        raise ValueError(f"--document-of must have each chunk once. Got {echo(twice)} with several documents.")
+    return documents
 
 
 def _cut(data: RankingData, n: int) -> RankingData:
@@ -123,8 +138,9 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     # The empty string is the name of a column too.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
-    table = opened(_source(options.table), [qid] if options.doc_id is None else [qid, options.doc_id])
     scores = options.y_score or ["score"]
+    ids = [qid] if options.doc_id is None else [qid, options.doc_id]
+    table = opened(_source(options.table), ids, [y_true, *scores], options.separator)
     _refuse_twice(scores)
     for name in scores:
         _progress(name)

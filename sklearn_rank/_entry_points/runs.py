@@ -22,6 +22,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io import RankingData, join
+from sklearn_rank.io._documents import DocumentOf
 from sklearn_rank.io._entries import QueryIds
 from sklearn_rank.io._join import joined
 from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index
@@ -41,6 +42,8 @@ def evaluate_run(
     missing_from_qrels: str | None = None,
     duplicates: str = "raise",
     exclude: Mapping[Any, Iterable[Any]] | None = None,
+    document_of: DocumentOf | None = None,
+    aggregate: str = "max",
     unjudged: str | None = "nonrelevant",
     negative: str = "unjudged",
     tie_order: str | None = None,
@@ -131,6 +134,7 @@ def evaluate_run(
             missing_from_run="zero" if missing_from_run is None else missing_from_run,
             missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, tie_order=tie_order,
             float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
+            document_of=document_of, aggregate=aggregate,
         )  # fmt: skip
     report(RUN, seen)
     # What is wrong with the run as a whole shows in its rows as well.
@@ -140,7 +144,7 @@ def evaluate_run(
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
-        kinds=kinds, chance=chance,
+        kinds=kinds, chance=chance, documents=data.documents,
     )  # fmt: skip
 
 

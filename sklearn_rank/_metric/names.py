@@ -12,6 +12,7 @@ from typing import Any
 
 from sklearn_rank._metric.conventions import our_name
 from sklearn_rank._metric.keywords import own_tables
+from sklearn_rank._metric.measures import is_measure, of_measure
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.name_hints import hint_for_name, hint_for_their_name
 from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
@@ -60,12 +61,12 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
 
     Parameters
     ----------
-    metric : str, metric function, MetricSpec or callable
+    metric : str, metric function, MetricSpec, measure of ir_measures or callable
         Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; several cutoffs as in
         "ndcg@5,10"; names for trackers, such as "ndcg_at_10" (see `Evaluation.to_dict`); CatBoost's "NDCG:top=10",
         which is ``ndcg(convention=catboost)@10`` and gives its number; with ``convention="trec_eval"`` also what
-        trec_eval calls it, such as "P_10" or "ndcg_cut.10"; or a plain function ``f(y_true, y_score) -> float`` of one
-        query.
+        trec_eval calls it, such as "P_10" or "ndcg_cut.10"; a measure of ir_measures or PyTerrier, such as
+        ``nDCG @ 10``, with its number there; or a plain function ``f(y_true, y_score) -> float`` of one query.
     **keywords
         More keywords of the metric, and its cutoff `k`; the name wins over them. A plain function has two:
         `greater_is_better`, which must be given where the name ends in "_error", "_loss", "_distance" and the like, but
@@ -117,6 +118,9 @@ def _read(metric: MetricLike, keywords: dict[str, Any]) -> tuple[Metric, Any, di
         text, more = our_name(metric) if keywords.get("convention") == "trec_eval" else (metric, {})
         entry, given = _parse(text)
         given |= more
+    elif is_measure(metric):
+        name, given = of_measure(metric)
+        entry = REGISTRY[name]
     elif hasattr(metric, "metric"):
         entry, given = metric.metric, {}
     elif is_plain(metric):
@@ -277,7 +281,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = cached_spec(bare, **taken) if taken else bare
         spec.refuse_unread(bare.keywords)
-        name = metric.strip() if isinstance(metric, str) else str(bare)
+        name = str(metric).strip() if isinstance(metric, str) or is_measure(metric) else str(bare)
         name = name if given_name is None else given_name
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")

@@ -17,6 +17,7 @@ from sklearn import metrics as of_sklearn
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._metric.compute import value_of
 from sklearn_rank._metric.meaning import text_of
+from sklearn_rank._metric.measures import is_measure
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.echo import echo
@@ -66,7 +67,8 @@ class PlainMetric(Metric):
 
 def is_plain(metric: MetricLike) -> bool:
     """Whether this is a plain function, not a metric, the name of one, or a function of one."""
-    return callable(metric) and not isinstance(metric, (str, Metric, MetricSpec)) and not hasattr(metric, "metric")
+    is_other = isinstance(metric, (str, Metric, MetricSpec)) or hasattr(metric, "metric") or is_measure(metric)
+    return callable(metric) and not is_other
 
 
 def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bool = False) -> PlainMetric:

@@ -38,6 +38,10 @@ KEYWORD_HINTS = {
     "leave padding out before: rows[rows['mask']].": ("mask",),
     "evaluate_run and scorers of recommenders have exclude=; of queries by documents mask= is False for what to leave "
     "out, as in mask=train == 0.": ("exclude", "seen", "filter_already_liked_items"),
+    "Documents by query have ids: evaluate_run, io.join and readers of files have duplicates= and more; rows have "
+    "tie_break= to order equal scores.": (
+        "duplicates", "tie_order", "missing_from_run", "missing_from_qrels", "doc_id", "doc_ids", "docno", "float32",
+    ),
     "unjudged='drop' leaves out unjudged documents.": ("judged_only",),
     "Comparisons draw the same each time; splitters, confidence_interval, stats.compare and stats.compare_all have "
     "random_state=.": ("random_state", "seed"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._signs.doors import JOIN, RUN
 from sklearn_rank._signs.evidence import odd_ids
 from sklearn_rank._signs.runs import (
+    SHARE_BY_CHANCE,
     documents_that_are_none,
     ids_of_two_types,
     match_nothing,
@@ -27,8 +29,17 @@ from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank.io._documents import AGGREGATE, DocumentOf, with_documents
 from sklearn_rank.io._entries import DUPLICATES, Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
-from sklearn_rank.io._mappings import JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed, two_types
+from sklearn_rank.io._mappings import (
+    JudgementsLike,
+    ListedDocuments,
+    RunLike,
+    both_entries,
+    match_listed,
+    refuse_other_kind,
+    two_types,
+)
 
 TREATMENTS = ("zero", "drop", "raise")
 """What is done with queries that one side lacks."""
@@ -79,12 +90,14 @@ class RankingData:
         """Document of each row."""
         if self._source is None:
             return self._documents[0] if self._documents else None
-        run, qrels = self._documents
-        retrieved = self._source < len(run)
-        parts = taken(run, self._source[retrieved]), taken(qrels, self._source[~retrieved] - len(run))
-        ids = np.empty(len(self._source), dtype=np.result_type(*parts))
-        ids[retrieved], ids[~retrieved] = parts
-        return ids
+        return documents_at(self._documents, self._source, slice(None))
+
+    @property
+    def documents(self) -> Callable[[Any], NDArray[Any]] | None:
+        """Function from rows to their documents, which keeps no labels and scores; None if documents have no ids."""
+        if self._source is not None:
+            return partial(documents_at, self._documents, self._source)
+        return self.doc_id.__getitem__ if self._documents else None
 
     def counts(self) -> str:
         """Rows, queries that one side lacks, and what was done with these, in a line."""
@@ -111,6 +124,16 @@ class RankingData:
         return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
 
 
+def documents_at(ids: tuple[Any, ...], source: Index, rows: Any) -> NDArray[Any]:
+    """Documents of some rows; `source` is the place of each in the run, or after it in the judgements."""
+    (run, qrels), source = ids, source[rows]
+    retrieved = source < len(run)
+    parts = taken(run, source[retrieved]), taken(qrels, source[~retrieved] - len(run))
+    found = np.empty(len(source), dtype=np.result_type(*parts))
+    found[retrieved], found[~retrieved] = parts
+    return found
+
+
 def _listed(ids: NDArray[Any], done: str) -> str:
     if len(ids) == 0:
         return "0"
@@ -129,6 +152,8 @@ def join(
     negative: str = "unjudged",
     duplicates: str = "raise",
     exclude: Mapping[Any, Iterable[Any]] | None = None,
+    document_of: DocumentOf | None = None,
+    aggregate: str = "max",
 ) -> RankingData:
     r"""Join a run with judgements: a row for each document that was retrieved or judged.
 
@@ -159,10 +184,17 @@ def join(
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
-        keep its other places, as unjudged documents. Readers of files and tables have a `duplicates` of their own.
-    exclude : mapping of query to documents, default=None
+        keep its other places for unjudged documents. Readers of files and tables have a `duplicates` of their own.
+    exclude : mapping of query to documents, or table, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
-        in neither are not looked at, as long as one is.
+        in neither are not looked at, as long as one is. A table has a column of queries or users and one of documents
+        or items, such as "user_id" and "item_id".
+    document_of : mapping of chunk to document or callable, default=None
+        Document of each chunk, where the run ranks chunks and the judgements name documents: a mapping, a Series with
+        chunks as its index, or a function of the id of a chunk. Each document is then in a query once.
+    aggregate : {"max", "first", "sum"}, default="max"
+        With `document_of`, the score of a document: the best score of its chunks, the score of its first chunk in the
+        order of the run, or the sum of all.
 
     Returns
     -------
@@ -173,7 +205,7 @@ def join(
     ------
     ValueError
         If a query is missing and that is to raise, no query is in both, run and judgements are the wrong way round, a
-        list has a document twice, a value is not finite, or a keyword is not what it must be.
+        list has a document twice, a chunk has no document, a value is not finite, or a keyword is not what it must be.
     TypeError
         If ids are strings on one side only, or one side has another form.
 
@@ -206,12 +238,14 @@ def join(
     return joined(
         "join", run, qrels, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
         tie_order=tie_order, float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
+        document_of=document_of, aggregate=aggregate,
     )  # fmt: skip
 
 
 def joined(
     caller: str, run: RunLike, qrels: JudgementsLike, *, missing_from_run: str, missing_from_qrels: str, tie_order: str,
     float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
+    document_of: DocumentOf | None, aggregate: str,
 ) -> RankingData:  # fmt: skip
     """As `join`; errors name the caller."""
     TREATMENT.check("missing_from_run", missing_from_run, caller)
@@ -220,7 +254,11 @@ def joined(
     TIE_ORDER.check("tie_order", tie_order, caller)
     NEGATIVE.check("negative", negative, caller)
     DUPLICATES.check("duplicates", duplicates, caller)
+    AGGREGATE.check("aggregate", aggregate, caller)
     sides = run, qrels
+    if document_of is not None:
+        refuse_other_kind(caller, run, "run")
+        run = with_documents(run, document_of, aggregate, duplicates)
     run, qrels, n_excluded = both_entries(caller, run, qrels, duplicates, exclude)
     door, (first, judged_first) = DOORS[caller], map(_first_value, sides)
     report(
@@ -267,23 +305,19 @@ def joined(
 
 
 def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_score: Array, code: Index) -> None:
-    """Look for documents that match nothing, because their ids are others or of two types."""
+    """Look for documents without a match, because their ids are others or of two types."""
     both = run.doc_id, qrels.doc_id
     if isinstance(run.doc_id, ListedDocuments):
         report(door, ids_of_two_types(two_types(*both, run.qid.names.tolist(), qrels.qid.names.tolist())))
     retrieved = y_score > -np.inf
     label, in_queries = y_true[retrieved], code[retrieved]
-    if len(label) == 0 or in_queries[0] == in_queries[-1] or not len(qrels) or (label > 0).any():
+    if len(label) == 0 or in_queries[0] == in_queries[-1] or not (qrels.value != 0).any() or (label > 0).any():
         return
-
-    def n_known() -> int:
-        """Documents of the run that are judged for some query."""
-        of_run, judged = (np.asarray(ids).tolist() for ids in both)
-        known = {*judged}
-        return sum(one in known for one in of_run)
-
-    examples = [taken(ids, [0]).tolist()[0] for ids in both]
-    report(door, match_nothing(len(label), int(np.count_nonzero(~np.isnan(label))), n_known, examples))
+    n_judged = int(np.count_nonzero(~np.isnan(label)))
+    if n_judged < SHARE_BY_CHANCE * len(label):
+        # A query without documents has None.
+        of_run, judged = ([one for one in np.asarray(ids).tolist() if one is not None] for ids in both)
+        report(door, match_nothing(of_run, judged, n_judged))
 
 
 def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:

@@ -12,24 +12,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._chunks.columns import column_names
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
 from sklearn_rank._signs.evidence import LOWEST_INT, STAND_INS, odd_ids
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank.io._columns import entries_in, entries_of_frame, known_columns
 from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, grouped, taken, without_rows
+from sklearn_rank.io._hits import is_hit, read_hits
 
 TAKEN = {
-    "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx",
-    "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx",
+    "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx, a table with qid and doc_id",
+    "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx, a table with qid and doc_id",
 }
 READERS = (
-    "or Entries: of files by io.read_trec_{}(file), of frames by io.read_entries(frame, value=..., qid=..., doc_id=...)"
+    "or Entries: of files by io.read_{}(file), of tables by io.read_entries(table, value=..., qid=..., doc_id=...)"
 )
 RunLike = Entries | Mapping[Any, Any]
 JudgementsLike = Entries | Mapping[Any, Any]
+Excluded = Mapping[Any, Iterable[Any]] | Any
+"""Documents by query, or a table of both."""
 Listed = tuple[Collection[Any], Iterable[Any]]
 """Documents of a query, and their values."""
 
@@ -37,8 +42,8 @@ Listed = tuple[Collection[Any], Iterable[Any]]
 class ListedDocuments:
     """Document of each row, in a collection for each query."""
 
-    def __init__(self, lists: list[Collection[Any]]) -> None:
-        self.lists = lists
+    def __init__(self, lists: list[Collection[Any]], has_scores: bool = True) -> None:
+        self.lists, self.has_scores = lists, has_scores
         self.ends = np.cumsum([0, *map(len, lists)])
 
     def __len__(self) -> int:
@@ -65,12 +70,18 @@ class ListedDocuments:
 
     @cached_property
     def _array(self) -> NDArray[Any]:
+        # The collections are the user's, because a copy takes a third of the time of an evaluation.
+        if np.diff(self.ends).tolist() != [*map(len, self.lists)]:
+            raise ValueError(
+                "The dictionaries and lists of a run and of judgements must have the documents that were evaluated. "
+                "Got a query with others, so they were changed since: evaluate again."
+            )
         array = np.empty(len(self), dtype=object)
         array[:] = [*chain.from_iterable(self.lists)]
         return array
 
     def odd(self) -> frozenset[Any]:
-        """Documents that may stand for missing ones, as `odd_ids` has them."""
+        """Documents that may stand for missing ones, for `odd_ids`."""
         odd: set[Any] = set()
         if any(issubclass(kind, str) for kind in self.types):
             odd |= {text for text in STAND_INS if any(text in listed for listed in self.lists)}
@@ -104,6 +115,7 @@ def entries_of(
     TypeError
         If it is in no such form, a document cannot be hashed, or a value is no number.
     """
+    source = from_rows(source, kind, duplicates)
     if isinstance(source, Entries) and isinstance(source.doc_id, ListedDocuments) and not exclude:
         return source, 0
     if isinstance(source, Entries):
@@ -120,7 +132,8 @@ def entries_of(
             n_excluded += n_before - len(documents)
         lists.append(documents)
         values.append(of_documents)
-    names, listed = ids_of([*by_query]), ListedDocuments(lists)
+    has_scores = not any(isinstance(of_documents, range) for of_documents in values)
+    names, listed = ids_of([*by_query]), ListedDocuments(lists, has_scores)
     _refuse_unfit_documents(names, listed, kind)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
     entries = _entries(names, listed, numbers)
@@ -143,17 +156,18 @@ def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kin
 
 
 def both_entries(
-    caller: str, run: Any, qrels: Any, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None
+    caller: str, run: Any, qrels: Any, duplicates: str, exclude: Excluded | None
 ) -> tuple[Entries, Entries, tuple[int, int]]:
     """Entries of a run and of judgements, and how many documents of each were excluded.
 
     Documents are listed by query on both sides, or on neither.
     """
+    run, qrels = from_rows(run, "run", duplicates), from_rows(qrels, "judgements", duplicates)
     for entries, kind in ((run, "run"), (qrels, "judgements")):
-        _refuse_other_kind(caller, entries, kind)
+        refuse_other_kind(caller, entries, kind)
     if isinstance(qrels, Entries) and qrels._again is not None:
         qrels = without_rows(qrels, qrels._again)
-    if exclude is None and isinstance(run, Entries) and isinstance(qrels, Entries):
+    if exclude is None and not any(map(_is_listed, (run, qrels))):
         return run, qrels, (0, 0)
     out = {} if exclude is None else _sets(exclude)
     judged, n_judged = entries_of(qrels, "judgements", duplicates=duplicates, exclude=out)
@@ -161,6 +175,10 @@ def both_entries(
     if out and not (n_judged or n_run):
         _refuse_idle(out, of_run, judged)
     return of_run, _without_empty(judged, of_run), (n_run, n_judged)
+
+
+def _is_listed(source: Any) -> bool:
+    return not isinstance(source, Entries) or isinstance(source.doc_id, ListedDocuments)
 
 
 def match_listed(run: Entries, qrels: Entries) -> Index:
@@ -242,31 +260,44 @@ def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> E
     return Entries(QueryIds(code, names), documents, value)
 
 
-def run_entries(run: Any, *, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None) -> Entries:
+def run_entries(run: Any, *, duplicates: str, exclude: Excluded | None) -> Entries:
     """Entries of a run that is matched with no judgements."""
-    if isinstance(run, Entries) and exclude is None:
-        return run
-    out = {} if exclude is None else _sets(exclude)
-    entries, n_excluded = entries_of(run, "run", duplicates=duplicates, exclude=out)
-    if out and not n_excluded:
-        _refuse_idle(out, entries, entries)
-    return entries
+    entries = from_rows(run, "run", duplicates)
+    if exclude is not None or not isinstance(entries, Entries):
+        out = {} if exclude is None else _sets(exclude)
+        entries, n_excluded = entries_of(entries, "run", duplicates=duplicates, exclude=out)
+        if out and not n_excluded:
+            _refuse_idle(out, entries, entries)
+    return entries if entries._again is None else without_rows(entries, entries._again)
 
 
 def judged_entries(judgements: Any) -> Entries:
     """Entries of judgements that are matched with no run."""
-    if isinstance(judgements, Entries):
-        return judgements
+    entries = from_rows(judgements, "judgements", "raise")
+    if isinstance(entries, Entries):
+        return entries
     return entries_of(judgements, "judgements", duplicates="raise", exclude={})[0]
 
 
 # --- what is left out ----------------------------------------------------------------------------------------
 
 
-def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
+def _sets(exclude: Excluded) -> dict[Any, Set[Any]]:
     """Excluded documents of each query."""
+    names = None if isinstance(exclude, Mapping) else column_names(exclude)
+    if names is not None:
+        query, document, _ = known_columns(names, "judgements")
+        if query is None or document is None:
+            raise TypeError(
+                "exclude as a table needs a column of queries or users, such as 'user_id', and one of documents or "
+                f"items, such as 'item_id'. Got {echo_all(names)}."
+            )
+        entries = entries_in(exclude, None, query, document, "first")
+        exclude = {query: documents for query, (documents, _) in _documents_of_queries(entries)}
     if not isinstance(exclude, Mapping):
-        raise TypeError(f"exclude must be {{query: documents}}. Got {type(exclude).__name__} instead.")
+        raise TypeError(
+            f"exclude must be {{query: documents}}, or a table of both. Got {type(exclude).__name__} instead."
+        )
     for query, out in exclude.items():
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
             raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
@@ -291,7 +322,30 @@ def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries)
 # --- forms ---------------------------------------------------------------------------------------------------
 
 
-def _refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
+def has_documents(source: Any, kind: str) -> bool:
+    """Whether a source is a table with columns of queries and documents, or rows as ir_measures has them."""
+    if isinstance(source, Mapping):
+        return False
+    names = column_names(source)
+    if names is not None:
+        return None not in known_columns(names, kind)[:2]
+    return isinstance(source, (list, tuple)) and len(source) > 0 and hasattr(source[0], "query_id")
+
+
+def from_rows(source: Any, kind: str, duplicates: str) -> Any:
+    """Entries of a table, or of rows as ir_measures has them, with names for query and document; else as it is."""
+    if isinstance(source, (Mapping, Entries, str)):
+        return source
+    if column_names(source) is not None:
+        return entries_of_frame(source, kind, duplicates)
+    rows = [*source] if isinstance(source, Iterator) else source
+    if not has_documents(rows, kind):
+        return source
+    names = [name for name in ("query_id", "doc_id", "relevance", "score") if hasattr(rows[0], name)]
+    return entries_of_frame({name: [getattr(row, name) for row in rows] for name in names}, kind, duplicates)
+
+
+def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
     """Refuse a run and judgements in the wrong order, where their type says which is which."""
     known = {"Run": "run", "Qrels": "judgements"} if type(entries).__module__.startswith("ranx.") else {}
     got = entries._kind if isinstance(entries, Entries) else known.get(type(entries).__name__)
@@ -320,18 +374,18 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     )
 
 
-def by_index(series: Any, name: str) -> dict[Any, Any]:
-    """A Series or a frame of pandas as a dictionary by query, its index.
+def by_index(series: Any, name: str, what: str = "query") -> dict[Any, Any]:
+    """A Series or a frame of pandas as a dictionary by query, or by `what` its index has.
 
     Raises
     ------
     ValueError
-        If a query is in the index twice, because a dictionary keeps only its last row.
+        If one is in the index twice, because a dictionary keeps only its last row.
     """
     again = series.index[series.index.duplicated()].tolist()
     if again:
         raise ValueError(
-            f"{name} must have each query once in its index. Got query {echo(again[0])} more than once; "
+            f"{name} must have each {what} once in its index. Got {what} {echo(again[0])} more than once; "
             "groupby(level=0).first() takes the first row of each, and groupby(level=0).agg(list) makes lists."
         )
     values: dict[Any, Any] = series.to_dict()
@@ -366,6 +420,8 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
             f"may be sets, and come first in evaluate_run. Got a set for query {echo(query)}."
         )
     documents = _as_list(query, given, kind)
+    if kind == "run" and documents and is_hit(documents[0]):
+        documents = read_hits(query, documents)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
         documents, scores = _of_pairs(query, documents)
     else:
@@ -420,7 +476,7 @@ def _distinct(query: Any, documents: list[Any], values: Iterable[Any], kind: str
         distinct = dict.fromkeys(documents)
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
-        hint = "; turn hits into a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
+        hint = "; turn hits into a dictionary, such as {hit['key']: hit['score'] for hit in hits}"
         raise TypeError(
             f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}"
             f"{hint * isinstance(wrong, Mapping)}."
@@ -439,6 +495,8 @@ def _distinct(query: Any, documents: list[Any], values: Iterable[Any], kind: str
             f"A document must be in a list once, or it is counted twice: {HOW_TO_REPEAT}. "
             f"Got document {echo(again)} {documents.count(again)} times for query {echo(query)} of the {kind}."
         )
+    if isinstance(values, range):
+        return [*distinct], range(len(distinct), 0, -1)
     first: dict[Any, Any] = {}
     for document, value in zip(documents, values, strict=True):
         first.setdefault(document, value)

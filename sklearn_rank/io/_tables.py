@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
+from csv import reader
 from gzip import GzipFile
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import column_names, find_column
 from sklearn_rank._engine.check import read
-from sklearn_rank._engine.columns import check_rows
-from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._engine.ids import ids_of, is_missing
-from sklearn_rank._utils.containers import n_rows_of
-from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank._utils.constraints import Constraint
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_optional
-from sklearn_rank.io._entries import DUPLICATES, Entries, QueryIds, checked, repeated_rows
+from sklearn_rank.io._columns import check_names, column_entries, entries_in, ids_in, in_row, numbers_in
+from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import open_to_read, source_name
+from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, source_name
 
 
 def read_table(
     table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None,
-    duplicates: str = "raise",
+    duplicates: str = "raise", separator: str | None = None,
 ) -> RankingData:  # fmt: skip
     """Read labels, scores and queries from the columns of a table.
 
@@ -45,7 +41,10 @@ def read_table(
         Column of documents, if they matter.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document of `doc_id` that is in a query twice: refuse it; take its row of the highest score; or keep its other
-        rows, too, as unjudged documents.
+        rows, too, for unjudged documents.
+    separator : str, default=None
+        Character between the fields of a CSV file. None: a comma, tab or semicolon, with which its header has the named
+        columns.
 
     Returns
     -------
@@ -74,17 +73,17 @@ def read_table(
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
     DUPLICATES.check("duplicates", duplicates, "read_table")
-    table = opened(table, [qid] if doc_id is None else [qid, doc_id])
-    _check_labels(table, y_true, y_score, qid, doc_id)
-    columns = _numbers(table, y_true), _numbers(table, y_score), _ids(table, qid)
+    table = opened(table, [qid] if doc_id is None else [qid, doc_id], [y_true, y_score], separator)
+    check_names(table, y_true, y_score, qid, doc_id)
+    columns = numbers_in(table, y_true), numbers_in(table, y_score), ids_in(table, qid)
     queries = read(columns[0], columns[1], qid=columns[2])
     label, score, ids, nothing = queries.label, queries.score, columns[2], np.empty(0, dtype=object)
     if doc_id is None and duplicates != "raise":
         raise ValueError(f"duplicates={echo(duplicates)} is about documents, so it needs doc_id=. Got none.")
     if doc_id is None:
         return RankingData(label, score, ids, nothing, nothing, "zero", "drop", ())
-    entries = _entries(score, ids, _ids(table, doc_id))
-    documents, again = entries.doc_id, repeated_rows(entries, _where, duplicates)
+    entries = column_entries(score, ids, ids_in(table, doc_id))
+    documents, again = entries.doc_id, repeated_rows(entries, in_row, duplicates)
     if again is not None and duplicates == "first":
         label, score, ids, documents = (column[~again] for column in (label, score, ids, documents))
     elif again is not None:
@@ -93,23 +92,27 @@ def read_table(
 
 
 def read_entries(
-    table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id", duplicates: str = "raise"
-) -> Entries:
+    table: Any, *, value: str | None = None, qid: str = "qid", doc_id: str = "doc_id", duplicates: str = "raise",
+    separator: str | None = None,
+) -> Entries:  # fmt: skip
     """Read a run or judgements from the columns of a table, to `join` them.
 
     Parameters
     ----------
     table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
         As in `read_table`.
-    value : str
-        Column of the scores, or of relevance.
+    value : str, default=None
+        Column of the scores, or of relevance. None: each row is a relevant document, or an item that a user took, and
+        has 1.
     qid : str, default="qid"
         Column, or level of the index, of queries.
     doc_id : str, default="doc_id"
         Column of documents.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; keep its row of the highest value; or, of a run, keep its other
-        rows, too, as unjudged documents.
+        A document that is in a query twice: refuse it; keep its row of the highest value; or, in a run, keep its other
+        rows, too, for unjudged documents.
+    separator : str, default=None
+        As in `read_table`.
 
     Returns
     -------
@@ -133,95 +136,34 @@ def read_entries(
     Entries of 3 rows and 2 queries
     """
     DUPLICATES.check("duplicates", duplicates, "read_entries")
-    table = opened(table, [qid, doc_id])
-    _check_labels(table, value, qid, doc_id)
-    numbers, queries, documents = _numbers(table, value), _ids(table, qid), _ids(table, doc_id)
-    if not np.isfinite(numbers).all():
-        row = int(np.argmin(np.isfinite(numbers)))
-        raise ValueError(f"Column {echo(value)} must hold finite numbers. Got {numbers[row]} in row {row}.")
-    return checked(_entries(numbers, queries, documents), _where, duplicates)
-
-
-def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDArray[Any]) -> Entries:
-    if not len(values) == len(queries) == len(documents) > 0:
-        raise ValueError(
-            f"Columns must have one entry per row, and at least one row. "
-            f"Got {len(values)}, {len(queries)} and {len(documents)} entries."
-        )
-    names, (code,) = number_together([queries])
-    return Entries(QueryIds(code.astype(np.uint32), names), documents, values)
-
-
-def _where(row: int) -> str:
-    return f"in row {row}"
-
-
-# --- columns -------------------------------------------------------------------------------------------------
-
-
-def _column(table: Any, name: str) -> Any:
-    names = column_names(table) or [*table]
-    if names.count(name) == 1:
-        column = find_column(table, name)
-        n_rows_of(column, f"Column {echo(name)}")
-        return column
-    known = echo_all(names)
-    raise ValueError(
-        f"A column must be one of the table's: {known}. Got {echo(name)}, {names.count(name)} times there."
-    )
-
-
-def _check_labels(table: Any, *names: str | None) -> None:
-    """Refuse names of columns that are none, and a mapping of pandas objects whose rows are not the same, in order."""
-    for name in names:
-        if isinstance(name, (list, tuple, dict, set, np.ndarray)):
-            raise TypeError(f"A column is named by a str. Got {echo(name)} instead.")
-    if isinstance(table, Mapping):
-        check_rows(**{name: table[name] for name in names if name is not None and name in table})
-
-
-def _missing(column: Any) -> NDArray[np.bool_]:
-    """Whether each entry is missing, by the rules of the column's library; in an array, None and NaN are."""
-    if isinstance(column, np.ma.MaskedArray):
-        return np.ma.getmaskarray(column)
-    # pandas has isna, polars and Arrow have is_null.
-    for method in ("isna", "is_null"):
-        if hasattr(column, method):
-            return np.asarray(getattr(column, method)())
-    array = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column)
-    none = [*map(is_missing, array.tolist())] if array.dtype == object else np.zeros(len(array))
-    return np.array(none, dtype=bool)
-
-
-def _numbers(table: Any, name: str) -> NDArray[np.float64]:
-    """Column of numbers, with NaN for missing ones."""
-    numbers = as_floats(_column(table, name), f"Column {echo(name)}")
-    if numbers.ndim != 1:
-        raise TypeError(f"Column {echo(name)} must hold real numbers, one a row. Got shape {numbers.shape} instead.")
-    return numbers
-
-
-def _ids(table: Any, name: str) -> NDArray[Any]:
-    """Column of ids; each row must have one."""
-    column = _column(table, name)
-    array, missing = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column), _missing(column)
-    if array.dtype.kind in "fcmM":
-        missing = missing | (array != array)
-    if missing.any():
-        raise ValueError(
-            f"Every row needs an id, so column {echo(name)} must not have missing values. "
-            f"Got {missing.sum()}, the first in row {int(np.argmax(missing))}."
-        )
-    return array
+    table = opened(table, [qid, doc_id], [] if value is None else [value], separator)
+    return entries_in(table, value, qid, doc_id, duplicates)
 
 
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def opened(table: Any, ids: list[str]) -> Any:
-    """The table: a file is read, and a lazy frame of polars is collected."""
+SEPARATOR = Constraint(
+    "a character or None", lambda v: v is None or (isinstance(v, str) and len(v) == 1 and v.isascii()), ""
+)
+SEPARATORS = ",\t;"
+HEADER_SIZE = 2**16
+"""Bytes that are searched for a header."""
+
+
+def opened(
+    table: Any, ids: list[str], others: Sequence[str] = (), separator: str | None = None,
+    header: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """The table: a file is read, and a lazy frame of polars is collected.
+
+    Columns of `ids` and `others` tell the separator of CSV, and `header` has the names of columns if the file has none.
+    """
+    SEPARATOR.check("separator", separator, "a file of CSV")
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
-        return _read_file(table, ids)
+        return _read_file(table, ids, [*ids, *others], separator, header)
+    if separator is not None:
+        raise TypeError(f"separator= is for a file of CSV. Got {type(table).__name__}, whose columns are apart.")
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
         return table.collect()
     if not hasattr(table, "columns") and not hasattr(table, "keys"):
@@ -229,7 +171,9 @@ def opened(table: Any, ids: list[str]) -> Any:
     return table
 
 
-def _read_file(source: Any, ids: list[str]) -> Any:
+def _read_file(
+    source: Any, ids: list[str], names: list[str], separator: str | None, header: Sequence[str] | None
+) -> Any:
     import_optional("pyarrow", extra="arrow", purpose="Reading tables from files")
     from pyarrow import ArrowException, csv, ipc, parquet, string
 
@@ -247,14 +191,38 @@ def _read_file(source: Any, ids: list[str]) -> Any:
             column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
             strings_can_be_null=False,
         )  # fmt: skip
-        return _without_empty(csv.read_csv(file, convert_options=options), ids)
+        first = first_line(file.read(HEADER_SIZE))
+        file.seek(0)
+        parse = csv.ParseOptions(delimiter=separator or separator_in(first, names))
+        read_options = csv.ReadOptions(column_names=None if header is None else [*header])
+        table = csv.read_csv(file, read_options=read_options, parse_options=parse, convert_options=options)
+        return _without_empty(table, ids)
     except (ArrowException, OSError) as error:
         # An error with a number is about the disk, and not about what is in the file.
         if getattr(error, "errno", None) is not None:
             raise
         raise ValueError(
-            f"A table is a file of CSV, with commas between fields, Parquet or Arrow. Got {name}: {error}"
+            f"A table is a file of CSV, with commas, tabs or semicolons between fields, Parquet or Arrow. "
+            f"Got {name}: {error}"
         ) from None
+
+
+def first_line(data: bytes) -> str:
+    """First line of the beginning of a file, without its end."""
+    return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace").partition("\n")[0].rstrip("\r")
+
+
+def fields_of(line: str, separator: str) -> list[str]:
+    """Fields of a line of CSV, which may have quotes."""
+    return next(reader([line], delimiter=separator), [])
+
+
+def separator_in(header: str, names: Iterable[str]) -> str:
+    """Separator with which a header has the named columns, or else most columns."""
+    columns = {separator: fields_of(header, separator) for separator in SEPARATORS}
+    named = {name for name in names if isinstance(name, str)}
+    with_names = [separator for separator in SEPARATORS if named and named <= {*columns[separator]}]
+    return (with_names or sorted(SEPARATORS, key=lambda separator: -len(columns[separator])))[0]
 
 
 def _file_of_arrow(source: Any) -> Any:

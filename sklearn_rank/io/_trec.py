@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import DUPLICATES, ERRORS, Entries, QueryIds, Text, checked, repeated_rows
 from sklearn_rank.io._source import complete_lines, open_to_read, open_to_write, source_name
 
-NO_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
+MISSING_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 LOOKS_LIKE = {
@@ -48,7 +48,7 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
     path : str, path or binary file
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines,
-        too, as unjudged documents.
+        too, for unjudged documents.
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib.
 
@@ -127,9 +127,15 @@ def _read_entries(
 ) -> Entries:
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
-    name = source_name(path)
     with open_to_read(path) as file:
-        parts = on_threads(lambda text: _read_lines(text, fields), complete_lines(file), effective_n_jobs(n_jobs))
+        return read_lines(complete_lines(file), source_name(path), what, fields, duplicates, n_jobs)
+
+
+def read_lines(
+    pieces: Iterable[bytes], name: str, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None
+) -> Entries:
+    """Entries of pieces of a file that end with a newline; without a field of values each is 1."""
+    parts = on_threads(lambda text: _read_lines(text, fields), pieces, effective_n_jobs(n_jobs))
     for i, part in enumerate(parts):
         if part.wrong is not None:
             _refuse_line(part, sum(p.n_lines for p in parts[:i]), what, fields, name)
@@ -147,7 +153,7 @@ def _read_entries(
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
     )
-    kind = "run" if fields is RUN_FIELDS else "judgements"
+    kind = "judgements" if fields[-1] in ("document", "relevance") else "run"
     code = np.repeat(number.astype(np.uint32), lengths)
     entries = Entries(QueryIds(code, names), documents, value, kind)
     ranks = [part.rank for part in parts if part.rank is not None]
@@ -161,10 +167,10 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
     n_lines = int(np.count_nonzero(data == ord("\n")))
     query, document = np.empty((2, len(text)), dtype=np.uint8)
     query_end, run_start = np.empty((2, n_lines), dtype=np.int64)
-    document_end, value = np.empty(n_lines, dtype=np.int64), np.empty(n_lines)
+    document_end, value = np.empty(n_lines, dtype=np.int64), np.ones(n_lines)
     rank = np.empty(n_lines) if fields is RUN_FIELDS else None
     stopped, n_rows, n_runs = trec_kernels.read_fields(
-        data, len(fields), len(fields) - (2 if fields is RUN_FIELDS else 1),
+        data, len(fields), fields.index("document"), value_field(fields),
         query, query_end, run_start, document, document_end, value, rank,
     )  # fmt: skip
     if b"\0" in text:
@@ -176,6 +182,11 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
         _decoded(query, query_end[:n_runs]), np.diff(run_start[:n_runs], append=n_rows),
         document[:used].copy(), document_end[:n_rows], value[:n_rows], None if rank is None else rank[:n_rows],
     )  # fmt: skip
+
+
+def value_field(fields: Sequence[str]) -> int:
+    """Place of the field of values, or -1."""
+    return next((fields.index(name) for name in ("score", "relevance", "rank") if name in fields), -1)
 
 
 def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
@@ -200,10 +211,10 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
         raise ValueError(
             f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(parts)} {where}. {hint}"
         )
-    if "rank" in fields:
+    if fields is RUN_FIELDS:
         report(READ_RUN, rank_with_fraction(parts[fields.index("rank")].decode("utf-8", "replace"), where))
-    field = "score" if "score" in fields else "relevance"
-    value = parts[fields.index(field)].decode("utf-8", "replace")
+    field = fields[value_field(fields)]
+    value = parts[value_field(fields)].decode("utf-8", "replace")
     raise ValueError(f"{what} must have a finite decimal number as {field}. Got {echo(value)} {where}.")
 
 
@@ -262,8 +273,8 @@ def write_trec_run(
     if not isinstance(tag, str):
         raise TypeError(f"tag must be a str, the name of the run. Got {echo(tag)} instead.")
     n_rows_of(doc_id, "doc_id")
-    named = ids_of(doc_id, NO_DOCUMENT)
-    refuse_unfit_ids(named, NO_DOCUMENT)
+    named = ids_of(doc_id, MISSING_DOCUMENT)
+    refuse_unfit_ids(named, MISSING_DOCUMENT)
     documents = _writable(named.tolist(), "doc_id")
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_rank._evaluation.result import Evaluation, note_of_intervals
+from sklearn_rank._evaluation.intervals import note_of_intervals
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import VALUE_WIDTH, SegmentsBy, partition, shorten_values, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo
@@ -50,7 +51,7 @@ class SegmentComparison(TableReport):
         corrected for the number of systems and segments. Values are None where a segment is too small for a test, or
         has no query where the metric is defined for all systems.
     overall : Table
-        The same of all queries, corrected for the number of systems.
+        The same for all queries, corrected for the number of systems.
     interaction : dict of str to float
         P-value of a test that the differences of a system from the baseline differ between segments at all, corrected
         for the number of systems; NaN where there is none.

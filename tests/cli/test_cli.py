@@ -105,6 +105,24 @@ def test_missing_queries(files, cli):
     assert "Got 1 missing, the first '303'" in err
 
 
+def test_files_of_other_forms_and_chunks(files, cli):
+    """Judgements of BEIR, a run in JSON, and a file that says what documents chunks belong to."""
+    (files / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t2\n")
+    chunks = {"1": {"b#1": 0.9, "a#1": 0.5, "a#2": 0.5}, "2": {"x#1": 0.7, "c#2": 0.6}}
+    (files / "run.json").write_text(json.dumps(chunks))
+    (files / "chunks").write_text("".join(f"{chunk} {chunk[0]}\n" for run in chunks.values() for chunk in run))
+    words = "evaluate", "qrels.tsv", "run.json", "--document-of", "chunks", "-m", "mrr"
+    assert cli(*words)[0].split()[-1] == "0.5000"
+    assert cli(*words, "--aggregate", "sum")[0].split()[-1] == "0.7500"
+    (files / "chunks").write_text("a#1 a\na#1 b\n")
+    assert "must have each chunk once. Got 'a#1' with several documents" in cli(*words, code=2)[1]
+    pytest.importorskip("pyarrow")
+    (files / "table.tsv").write_text("qid\tlabel\tscore\n1\t1\t2\n1\t0\t3\n")
+    table = "evaluate", "--table", "table.tsv", "-m", "mrr"
+    assert cli(*table)[0] == cli(*table, "--separator", r"\t")[0] == "run        MRR\nscore   0.5000\n"
+    assert "--document-of is for runs with judgements" in cli(*table, "--document-of", "chunks", code=2)[1]
+
+
 def test_keywords_of_all_metrics(files, cli):
     def value(*words):
         return json.loads(cli("evaluate", "qrels", "run", "-m", "p@1", "--format", "json", *words)[0])["run"]["p@1"]

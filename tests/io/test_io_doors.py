@@ -168,13 +168,13 @@ FRAME = pd.DataFrame({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]})
 
 @pytest.mark.parametrize(
     "given",
-    [FRAME, {"qid": ["q1"], "doc_id": ["a"], "score": [1.0]}, [("q1", "a", 1.0)], "run", None, pd.Series([1.0])],
+    [{"qid": ["q1"], "doc_id": ["a"], "score": [1.0]}, [("q1", "a", 1.0)], "run", None, pd.Series([1.0])],
 )
 def test_join_takes_entries(given):
     entries = read_entries(FRAME, value="score")
     for name, arguments in (("run", (given, entries)), ("qrels", (entries, given))):
         message = (
-            rf"{'Run' if name == 'run' else 'Judgements'} must be one of .*read_trec_{name}\(file\), .*read_entries"
+            rf"{'Run' if name == 'run' else 'Judgements'} must be one of .*io\.read_{name}\(file\), .*read_entries"
         )
         with pytest.raises(TypeError, match=message + rf".*Got {type(given).__name__} instead"):
             join(*arguments)

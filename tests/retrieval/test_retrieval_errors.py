@@ -124,7 +124,7 @@ def test_predictions_are_wanted_of_all_items_where_they_are_compared_with_grades
         (([[np.nan]], [[0]], [0], DL), {}, ValueError, r"must be finite where a neighbour was found. .* row 0"),
         (([[1], [np.inf]], [[-1], [0]], QL, DL), {}, ValueError, r"must be finite where .* not in row 1"),
         (([[1], [-np.inf]], [[-1], [0]], QL, DL), {}, ValueError, r"must be finite where .* not in row 1"),
-        ((None, [[0]], [0], DL), {"true_indices": [[1]]}, TypeError, r"Either true_indices, or labels"),
+        ((None, [[0]], [0], DL), {"true_indices": [[1]]}, TypeError, r"Either true_indices, true_distances, or labels"),
         ((None, [[0]]), {"true_indices": [[1], [2]]}, ValueError, r"must have a row for each query \(1\)"),
         ((None, [[0]]), {}, TypeError, r"must say what is relevant"),
         ((None, [[0]], [0], DL), {"n_database": 2.5}, ValueError, r"n_database must be an int >= 1. Got 2.5"),
