@@ -430,21 +430,15 @@ class Evaluation(TableReport, Saveable):
         data = self._unchanged_data()
         return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 
-    @property
-    def _data(self) -> RankedData:
-        """The data, if they were kept."""
+    def _unchanged_data(self) -> RankedData:
+        """The data, if they were kept and are what they were."""
         if not isinstance(self._source, RankedData):
             raise ValueError(
                 "Ties need the data, which this result does not keep: it was saved, or is of batches or a subset. "
                 "Call evaluate again."
             )
+        self._source.check_unchanged(self._metrics)
         return self._source
-
-    def _unchanged_data(self) -> RankedData:
-        """The data, if they were kept and are what they were."""
-        computed = [values for values in self._metrics.values() if isinstance(values, PerQuery)]
-        self._data.check_unchanged([values for values in computed if values.spec.metric.is_built_in])
-        return self._data
 
     @cached_property
     def _references(self) -> References:

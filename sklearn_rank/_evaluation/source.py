@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -132,14 +132,15 @@ class RankedData:
         """Highest label of all queries; -inf where that is not known."""
         return -math.inf if isinstance(self.queries, LazyQueries) else self.queries.facts.label_range[1]
 
-    def check_unchanged(self, before: Sequence[PerQuery]) -> None:
-        """Refuse data that were changed since, so that metrics have other values now than `before`."""
+    def check_unchanged(self, values: Mapping[str, Any]) -> None:
+        """Refuse data that were changed since, so that metrics of this library have other values than before."""
+        before = [one for one in values.values() if isinstance(one, PerQuery) and one.spec.metric.is_built_in]
         specs: list[Any] = [one.spec for one in before]
         now = compute(self.queries, specs, self.n_jobs)
         if not all(map(_are_equal, before, now)):
             raise ValueError(
-                "Ties are looked for in the data, and the scores were changed since, or the labels: call evaluate "
-                "again, or give it copies."
+                "Ties, chance and best are computed from the data, and the scores were changed since, or the labels: "
+                "call evaluate again, or give it copies."
             )
 
     def n_tied(self, spec: MetricSpec) -> int:
@@ -148,6 +149,7 @@ class RankedData:
 
     def references(self, values: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> References:
         """Values of metrics in other orders of the documents that have a rank, beside those by score."""
+        self.check_unchanged(values)
         in_orders = specs_in_orders(specs)
         computed = iter(compute(self.queries, [s for of in in_orders.values() for s in of.values()], self.n_jobs))
         return References.of(values, {o: {name: next(computed) for name in of} for o, of in in_orders.items()})

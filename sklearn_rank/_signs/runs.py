@@ -36,7 +36,7 @@ RISING = Sign(
     "Dictionaries of a run rise in the order given, like distances and ranks, and relevant documents come first.",
     "20 queries of three or more documents", "rise in the order given",
 )  # fmt: skip
-NO_DOCUMENT = Sign(
+NO_DOCUMENT_ID = Sign(
     "documents that are none", "runs",
     "Documents of a run or of judgements have the id -1, the text \"nan\" or the smallest int64.",
     "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
@@ -62,7 +62,7 @@ CONTRADICTED = Sign(
     "ranks that contradict scores", "lines", "The ranks of a TREC run rise with its scores in all queries.",
     "20 queries of three or more different scores", "contradict its scores",
 )  # fmt: skip
-SIGNS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
+SIGNS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
 
 
 # --- run and judgements --------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[S
     """Odd ids among documents that stand for missing ones."""
     if (one := stand_in(odd, n_documents)) is not None:
         yield Seen(
-            NO_DOCUMENT,
+            NO_DOCUMENT_ID,
             f"{echo(one)} is no id of a document but stands for a missing one, and would count as one: leave it out of "
             "run and judgements.",
         )

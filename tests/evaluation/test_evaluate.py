@@ -365,5 +365,6 @@ def test_labels_that_were_changed_since():
     label += 1
     assert result.label_fingerprints.tolist() == known
     assert fresh.label_fingerprints is None
-    with pytest.raises(ValueError, match="changed since, or the labels"):
-        fresh.tie_range()
+    for look in (fresh.tie_range, fresh.chance):
+        with pytest.raises(ValueError, match="changed since, or the labels"):
+            look()
