@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.result import Evaluation, with_judged
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.saved import with_judged
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from sklearn_rank._evaluation.given_values import (
 )
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import References, notes_of_adjusted, refuse_without
-from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, words_and_arrays
+from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, with_judged, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
     SEGMENT_COLUMNS,
@@ -50,8 +50,6 @@ from sklearn_rank._utils.typing import Array, RandomState
 
 if TYPE_CHECKING:
     from sklearn_rank.stats._segments import Heterogeneity
-
-E = TypeVar("E", bound="Evaluation")
 
 
 @dataclass(frozen=True, repr=False)
@@ -851,12 +849,6 @@ class Evaluation(TableReport, Saveable):
         """Means of the values of one kind that were kept, by metric."""
         values = getattr(self._references, kind).items()
         return {name: float(of_metric.average(self.weight)[0]) for name, of_metric in values}
-
-
-def with_judged(result: E, shares: Mapping[str, Array], *, judges_both: bool) -> E:
-    """A result of given values for which the share of judged documents is known."""
-    assert isinstance(result._source, DataCounts)
-    return replace(result, _source=replace(result._source, known_judged=shares, judges_both=judges_both))
 
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:

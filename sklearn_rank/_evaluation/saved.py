@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from sklearn_rank._evaluation.given_values import GivenValues
 from sklearn_rank._evaluation.references import References, ValuesByMetric
 from sklearn_rank._metric.spec import adjusted_meaning
 from sklearn_rank._utils.storage import SavedArrays, check_saved, part
+
+E = TypeVar("E")
 
 
 def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -89,6 +91,14 @@ def given_shares(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, NDA
         arrays.check("judged", judged.shape, "f")
         judged = arrays["judged"]
     return dict(zip(names, judged, strict=True))
+
+
+def with_judged(result: E, shares: Mapping[str, NDArray[Any]], *, judges_both: bool) -> E:
+    """A result of given values with what is known of its judgements: the share of judged documents by metric."""
+    evaluation: Any = result
+    counts = replace(evaluation._source, known_judged=shares, judges_both=judges_both)
+    changed: E = replace(evaluation, _source=counts)
+    return changed
 
 
 def given_references(
