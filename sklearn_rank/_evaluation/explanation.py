@@ -89,7 +89,7 @@ class Source(NamedTuple):
     @property
     def data(self) -> tuple[RankedData, RankedData]:
         """The data of both."""
-        old, new = (result._data for result in self.results)
+        old, new = (result._unchanged_data() for result in self.results)
         return old, new
 
     def lists(self, number: int) -> Lists:
