@@ -76,8 +76,8 @@ class Evaluation(TableReport, Saveable):
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
     judged : dict of str to ndarray of shape (n_queries,)
-        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN where nothing was
-        retrieved. Empty if unknown: of batches, given values and sparse matrices.
+        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN without a retrieved
+        document. Empty if unknown: of batches, given values and sparse matrices.
 
     Notes
     -----
@@ -857,7 +857,7 @@ class Evaluation(TableReport, Saveable):
 
 
 def with_judged(result: E, shares: Mapping[str, Array], *, judges_both: bool) -> E:
-    """A result of given values for which the share of judged documents is known."""
+    """A result of given values with a known share of judged documents."""
     assert isinstance(result._source, DataCounts)
     return replace(result, _source=replace(result._source, known_judged=shares, judges_both=judges_both))
 

@@ -16,7 +16,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array, Index
 
 ROUNDING = 1e-9
-"""Share of a sum by which its terms may miss it."""
+"""The terms of a sum may miss it by this share."""
 
 
 class NotASum(Exception):
@@ -69,7 +69,7 @@ class ByDocument(Ranked):
     over_subtopics = most_novel = at_tie_end = at_cutoff = highest = overlap = _refuse
 
     def queries(self, reader: str = "") -> Iterator[tuple[Array, Array]]:
-        """Refuse a plain function, of which nothing is known."""
+        """Refuse a plain function, which is unknown."""
         raise NotASum
 
 
@@ -104,7 +104,7 @@ def contributions(query: Queries, spec: MetricSpec, value: float) -> Array | Non
 
 
 def expected_ranks(query: Queries, spec: MetricSpec) -> Array:
-    """Rank of each row of one query, that of tied ones as the metric breaks ties; NaN for one that has none."""
+    """Rank of each row of one query, under the metric's tie policy; NaN for a row without a rank."""
     key = RankingKey.of(spec, query)._replace(pointwise=False, keep_unretrieved=False)
     if key.unjudged == "drop":
         key = key._replace(unjudged="nonrelevant")
