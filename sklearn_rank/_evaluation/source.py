@@ -88,8 +88,8 @@ class RankedData:
     def judged(self, specs: Mapping[str, MetricSpec]) -> dict[str, Array]:
         """Share of the documents of each query that are judged, down to the cutoff of each metric.
 
-        NaN for a query without a document. It is unknown for labels by subtopic, and for queries that are built when
-        they are needed.
+        NaN for a query without a document. Empty for labels by subtopic, and for queries that are built when they are
+        needed.
         """
         queries = self.queries
         if isinstance(queries, LazyQueries) or queries.has_subtopics:
