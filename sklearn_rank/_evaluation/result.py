@@ -75,8 +75,8 @@ class Evaluation(TableReport, Saveable):
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
     judged : dict of str to ndarray of shape (n_queries,)
-        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN where nothing was
-        retrieved. Empty if unknown: of batches, given values and sparse matrices.
+        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN without a retrieved
+        document. Empty if unknown: of batches, given values and sparse matrices.
 
     Notes
     -----

@@ -70,7 +70,7 @@ def threshold_curve(
     y_score : array-like of shape (n_samples,)
         Output of the model, higher ranks first; -inf: not retrieved.
     qid : array-like of shape (n_samples,), default=None
-        Query of each row, as `sklearn_rank.evaluate` finds it.
+        Query of each row, see `sklearn_rank.evaluate`.
     k : int, default=None
         Documents of an answer, at most: the first k above the threshold. Where equal scores stand at the cut, the means
         are expectations over their orders. None: all.

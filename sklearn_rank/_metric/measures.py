@@ -1,4 +1,4 @@
-"""Measure objects of ir_measures, which PyTerrier has too, such as ``nDCG @ 10``, as names and keywords here."""
+"""Measure objects of ir_measures, which PyTerrier has too, such as ``nDCG @ 10``, made into names and keywords."""
 
 from __future__ import annotations
 

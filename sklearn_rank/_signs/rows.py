@@ -45,7 +45,7 @@ LEAST_ROWS_WITHOUT = 1400
 """So many rows are all irrelevant by chance less than once in a million, if one in a hundred is relevant."""
 
 LEAST_ROWS_UNRETRIEVED = 20
-"""Rows none of which is retrieved by chance once in a million, if one in two is."""
+"""So many rows are all not retrieved by chance once in a million, if one in two is retrieved."""
 
 LEAST_FRACTIONS = 20
 """Different labels that are not whole numbers, so that they are no scale of grades."""

@@ -107,7 +107,7 @@ def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[S
 
 
 def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterator[Seen]:
-    """Ids of a run that are other ids than those of the judgements; `n_judged` of its documents are judged."""
+    """Ids of a run that are other ids than in the judgements; `n_judged` of its documents are judged."""
     if are_other_ids(of_run, judged):
         ours, theirs = echo(of_run[0]), echo(judged[0])
         yield Seen(

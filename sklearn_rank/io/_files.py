@@ -45,8 +45,8 @@ def read_run(
 
     - Lines of TREC, ``query Q0 document rank score tag``, or of three fields, ``query document score``; MS MARCO has a
       rank in place of the score.
-    - JSON, ``{query: {document: score}}`` or ``{query: [documents, best first]}``, as ranx and pytrec_eval's users
-      write it, and what MTEB writes for one subset and split. JSON lines, an object for each row.
+    - JSON, ``{query: {document: score}}`` or ``{query: [documents, best first]}``, the format of ranx and of
+      pytrec_eval's users, and of MTEB for one subset and split. JSON lines, an object for each row.
     - Tables of CSV with a header, Parquet or Arrow, whose columns have names that libraries give them, such as
       ``query-id``, ``docno`` and ``score``. They need the extra "arrow".
 
@@ -62,7 +62,7 @@ def read_run(
     separator : str, default=None
         Character between the fields of a line. None: blanks, or what the header has: a tab, a semicolon or a comma.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
 
     Returns
     -------
@@ -94,8 +94,8 @@ def read_qrels(
     r"""Read judgements (qrels) from a file of any usual form, noticed by its first line.
 
     As `read_run` reads a run: lines of TREC, ``query iteration document relevance``; BEIR's ``qrels/test.tsv`` with its
-    header; three fields, ``query document relevance``; two, ``query document``, of relevant documents, as MS MARCO has
-    them; JSON ``{query: {document: grade}}`` or ``{query: [relevant documents]}``; and tables.
+    header; three fields, ``query document relevance``; two, ``query document``, of relevant documents (MS MARCO); JSON
+    ``{query: {document: grade}}`` or ``{query: [relevant documents]}``; and tables.
 
     Returns
     -------

@@ -406,9 +406,9 @@ class Comparison(TableReport, Saveable):
         what each document adds, so the contributions sum to the difference. Other metrics, such as MAP and MRR, are
         computed again without each document, in both lists and in the judgements: the contribution is the difference
         as it is less the difference without it. These effects need not sum to the difference. With ties, ranks and
-        contributions are expectations over the orders of tied documents, as the metric is.
+        contributions are expectations over the orders of tied documents, like the metric.
 
-        Documents have the ids of runs. Of arrays and tables they are numbers of rows, counted from 0; of queries by
+        Documents have the ids of runs. With arrays and tables they are numbers of rows, counted from 0; with queries by
         documents, columns.
 
         Examples
