@@ -33,7 +33,7 @@ MOST_SHOWN = 20
 """Documents that are printed: those that add most."""
 
 NEAR = 1e-9
-"""Share of a value by which it may differ when it is computed again."""
+"""Relative difference of a value that is computed again."""
 
 Lists = tuple[RowsOfQuery, RowsOfQuery]
 """One query in both systems, the old one first."""
@@ -56,7 +56,7 @@ class Documents:
         old, new = lists
         if old.has_ids != new.has_ids:
             raise ValueError(
-                "Documents of both systems must have ids, as those of runs have, or none. "
+                "Documents of both systems must have ids, like documents of runs, or both must have no ids. "
                 f"Got ids in {echo(names[0 if old.has_ids else 1])} alone: evaluate both in the same way."
             )
         place: dict[Any, int] = {}
@@ -99,7 +99,7 @@ class Source(NamedTuple):
 
     @property
     def highest_grade(self) -> float:
-        """Highest grade of all labels, and at least that of a relevant document."""
+        """Highest grade of all labels; at least the lowest grade of a relevant document."""
         return max(self.spec["min_relevance"], *(data.highest_label for data in self.data))
 
 
@@ -167,7 +167,7 @@ def values_of(source: Source, number: int, lists: Lists) -> tuple[float, float]:
 def values_with(
     variants: Iterator[tuple[Array, Array]], spec: MetricSpec, n_jobs: int | None = None
 ) -> Array:  # fmt: skip
-    """Value of a metric for each of many queries, given by labels and scores; that of no document is undefined."""
+    """Value of a metric for each of many queries, given by labels and scores; undefined for one without documents."""
     values: list[Array] = []
     while chunk := [*_of_rows(variants, ROWS_AT_ONCE)]:
         size = np.array([len(label) for label, _ in chunk])
@@ -234,7 +234,7 @@ def _is_retrieved(lists: Lists, documents: Documents) -> NDArray[np.bool_]:
 
 
 def to_judge_first(lists: Lists, documents: Documents, ranks: tuple[Array, Array], spec: MetricSpec) -> Index:
-    """Documents that nobody judged and that a system has down to the cutoff."""
+    """Documents without a judgement that a system has down to the cutoff."""
     first = np.fmin(*ranks) <= spec.depth
     return np.flatnonzero(first & ~_is_judged(documents.label, spec))
 
@@ -249,7 +249,7 @@ def _is_judged(label: Array, spec: MetricSpec) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Explanation(TableReport, Saveable):
-    """What each document adds to the difference of two systems on one query, as `Comparison.explain` returns it.
+    """What each document adds to the difference of two systems on one query: the result of `Comparison.explain`.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class Explanation(TableReport, Saveable):
         Whether the metric is a sum over documents, so that contributions sum to the difference. Otherwise each is the
         effect of leaving the document out, and they need not sum to anything.
     judged : (float, float)
-        Share of the documents of each system that are judged, down to the cutoff; NaN where nothing was retrieved.
+        Share of the documents of each system that are judged, down to the cutoff; NaN for an empty list.
     grade : float
         The highest grade, which `to_judge` gives to documents.
     table : Table
@@ -306,7 +306,7 @@ class Explanation(TableReport, Saveable):
         return Table(columns, tuple((name, grade, _YES[bool(known)], *more) for name, grade, known, *more in cells))
 
     def to_judge(self, k: int = 10) -> Table:
-        """Documents that nobody judged and whose judgement could change the difference most.
+        """Unjudged documents whose judgement could change the difference most.
 
         Parameters
         ----------
@@ -444,7 +444,10 @@ def explanation_of(source: Source, query: Any) -> Explanation:
     lists = source.lists(number)
     values = values_of(source, number, lists)
     if any(map(math.isnan, values)):
-        raise ValueError(f"{display_name(source.metric)} is undefined for query {echo(query)}, so nothing differs.")
+        raise ValueError(
+            f"A query must have a value in both systems. Got {echo(query)}, for which {display_name(source.metric)} is "
+            "undefined."
+        )
     documents = Documents.of(lists, source.names)
     queries = [queries_of(*one[:2]) for one in lists]
     ranks_of = [expected_ranks(one, spec) for one in queries]

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.given_values import GivenValues
 from sklearn_rank._metric.adjustment import adjusted_values
-from sklearn_rank._metric.spec import ORDERS, MetricSpec
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._metric.spec import ORDERS, MetricSpec, is_adjusted
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
@@ -62,6 +63,12 @@ def refuse_without(kind: str, specs: Mapping[str, MetricSpec]) -> NoReturn:
         pooled = f"has a {spec['average']} mean, which average='micro' adjusts"
         reasons.append(f"{echo(name)} {(whys or [pooled])[0]}")
     raise ValueError(f"{kind}() is for metrics of an order of documents. Got {'; '.join(reasons) or 'other values'}.")
+
+
+def notes_of_adjusted(meaning: Mapping[str, str]) -> list[str]:
+    """A sentence that names the metrics that are adjusted for chance and whose own names leave it out, if any."""
+    adjusted = [display_name(name) for name, text in meaning.items() if is_adjusted(text) and "adjusted" not in name]
+    return [f"Adjusted for chance: {', '.join(adjusted)}."] if adjusted else []
 
 
 def adjusted_spec(spec: Any) -> MetricSpec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast, overload
 
@@ -21,7 +21,8 @@ from sklearn_rank._evaluation.given_values import (
     check_weight,
     mean_of,
 )
-from sklearn_rank._evaluation.references import References, refuse_without
+from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.references import References, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
@@ -37,8 +38,8 @@ from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
-from sklearn_rank._metric.notation import display_name, labelled
-from sklearn_rank._metric.spec import MetricSpec, is_adjusted
+from sklearn_rank._metric.notation import labelled
+from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
@@ -807,7 +808,7 @@ class Evaluation(TableReport, Saveable):
             whose interval may not keep its level, because values are skewed and queries are few, and those whose
             interval has no width, because every query has the same value.
         """
-        intervals = interval_cells(self, confidence_level)
+        intervals = interval_cells(self.confidence_interval(confidence_level))
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
@@ -839,8 +840,10 @@ class Evaluation(TableReport, Saveable):
 
     def _title(self) -> str:
         clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"
-        adjusted = ", adjusted for chance" if all(map(is_adjusted, self.meaning.values())) else ""
-        return f"Evaluation of {len(self.qid)} queries{clusters}{adjusted}"
+        return f"Evaluation of {len(self.qid)} queries{clusters}"
+
+    def _notes(self) -> list[str]:
+        return notes_of_adjusted(self.meaning)
 
     def _tables(self) -> list[Table]:
         known = {kind: self._reference_means(kind) for kind in ("chance", "best") if self._kept is not None}
@@ -885,24 +888,3 @@ def known_metric(result: Evaluation, metric: object) -> str:
             f"{echo_all(result.average)}. Got {echo(metric)} instead."
         )
     return str(metric)
-
-
-def note_of_intervals(skewed: Sequence[str], constant: Sequence[str] = ()) -> str:
-    """Note under the intervals of metrics: which may not keep their level, and which have no width."""
-    from sklearn_rank.stats._intervals import skew_note, width_note  # loads scipy.stats
-
-    notes = [
-        note([*map(display_name, names)]) for note, names in ((skew_note, skewed), (width_note, constant)) if names
-    ]
-    return " ".join(notes)
-
-
-def has_no_width(low: float | None, high: float | None) -> bool:
-    """Whether an interval is a point."""
-    return low is not None and low == high
-
-
-def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:
-    """Confidence intervals for a table; cells are empty where there is none."""
-    intervals = result.confidence_interval(confidence_level)
-    return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in intervals.items()}

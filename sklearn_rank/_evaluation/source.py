@@ -33,7 +33,7 @@ Documents = Callable[[Index], NDArray[Any]]
 
 
 class RowsOfQuery(NamedTuple):
-    """Documents of one query, in the order in which stable ties stand: label, score, and id or place in the input."""
+    """Documents of one query, in the order of stable ties: label, score, and id or place in the input."""
 
     label: Array
     score: Array
@@ -88,8 +88,8 @@ class RankedData:
     def judged(self, specs: Mapping[str, MetricSpec]) -> dict[str, Array]:
         """Share of the documents of each query that are judged, down to the cutoff of each metric.
 
-        NaN for a query without a document. Nothing is known of labels by subtopic, and of queries that are built when
-        they are needed.
+        NaN for a query without a document. Empty for labels by subtopic, and for queries that are built when they are
+        needed.
         """
         queries = self.queries
         if isinstance(queries, LazyQueries) or queries.has_subtopics:

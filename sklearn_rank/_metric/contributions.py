@@ -16,7 +16,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array, Index
 
 ROUNDING = 1e-9
-"""Share of a sum by which its terms may miss it."""
+"""Relative rounding of a sum of terms."""
 
 
 class NotASum(Exception):
@@ -53,6 +53,10 @@ class ByDocument(Ranked):
         """The best order, which is summed as ever."""
         return Ranked(self._order.ideal, self._cutoffs, self._min_relevance)
 
+    def total(self, of_label: Callable[[Array], Array]) -> Array:
+        """Sum over all judged documents, which is a number of the query."""
+        return Ranked(self._order, self._cutoffs, self._min_relevance).total(of_label)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of what a formula returns: a row for each document."""
@@ -69,7 +73,7 @@ class ByDocument(Ranked):
     over_subtopics = most_novel = at_tie_end = at_cutoff = highest = overlap = _refuse
 
     def queries(self, reader: str = "") -> Iterator[tuple[Array, Array]]:
-        """Refuse a plain function, of which nothing is known."""
+        """Refuse a plain function, because it may be anything."""
         raise NotASum
 
 
@@ -104,7 +108,7 @@ def contributions(query: Queries, spec: MetricSpec, value: float) -> Array | Non
 
 
 def expected_ranks(query: Queries, spec: MetricSpec) -> Array:
-    """Rank of each row of one query, that of tied ones as the metric breaks ties; NaN for one that has none."""
+    """Rank of each row of one query, ties broken as in the metric; NaN for a row without a rank."""
     key = RankingKey.of(spec, query)._replace(pointwise=False, keep_unretrieved=False)
     if key.unjudged == "drop":
         key = key._replace(unjudged="nonrelevant")

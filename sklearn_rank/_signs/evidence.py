@@ -83,7 +83,7 @@ class Moments(NamedTuple):
         return math.copysign(math.inf, mean) if variance == 0 else mean / math.sqrt(variance / self.n)
 
 
-SETS = ("unmoved", "fractions", "odd_ids")
+SETS_OF_EVIDENCE = ("unmoved", "fractions", "odd_ids")
 """Attributes of evidence that are sets."""
 
 NO_MOMENTS = Moments()
@@ -170,14 +170,14 @@ class Evidence(NamedTuple):
 
     def to_json(self) -> str:
         """The evidence as text, for a table."""
-        sets = {name: sorted(getattr(self, name) or (), key=str) for name in SETS}
+        sets = {name: sorted(getattr(self, name) or (), key=str) for name in SETS_OF_EVIDENCE}
         return json.dumps(self._asdict() | sets)
 
     @classmethod
     def from_json(cls, text: str) -> Evidence:
         """Evidence from its text."""
         known = json.loads(text)
-        sets = {name: frozenset(known[name]) for name in SETS}
+        sets = {name: frozenset(known[name]) for name in SETS_OF_EVIDENCE}
         return cls(**known | sets | {"agreement": Moments(*known["agreement"])})
 
     def joined(self, other: Evidence) -> Evidence:

@@ -31,9 +31,9 @@ SIGNS_OF_SYSTEMS = (UNEVENLY_JUDGED,)
 
 
 def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> Iterator[Seen]:
-    """Two systems of which one was judged far less; `shares` has the share of each query, empty if it is unknown.
+    """The sign that one system was judged far less than another; `shares` has the share of each query by system.
 
-    `meaning` is that of the metric: only one that reads what is not judged as not relevant is misled.
+    `meaning` says how the metric reads unjudged documents: it is misled only if they count as not relevant.
     """
     known = {name: one[~np.isnan(one)] for name, one in shares.items()}
     if "unjudged=nonrelevant" not in meaning or min(map(len, known.values())) < LEAST_QUERIES:
@@ -41,16 +41,16 @@ def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> I
     means = mean_shares(shares)
     most, least = (choose(means, key=means.__getitem__) for choose in (max, min))
     distance = means[most] - means[least]
-    # Where nothing is judged, ids do not match, which is another sign.
+    # A share of 0 is another sign: ids do not match.
     if means[least] == 0 or means[most] < MOSTLY_JUDGED or distance < FAR_APART:
         return
     error = math.sqrt(sum(float(known[name].var(ddof=1)) / len(known[name]) for name in (most, least)))
     if distance > LEAST_Z * error:
         yield Seen(
             UNEVENLY_JUDGED,
-            f"Documents of {echo(least)} were judged far less than those of {echo(most)}: {_percent(means[least])} and "
-            f"{_percent(means[most])} of {_first(metric)}. The others count as not relevant, so the difference may be "
-            "one of judgements. Judge more (to_judge of a comparison says which), or use bpref or unjudged='drop'.",
+            f"Documents of {echo(least)} were judged far less than documents of {echo(most)}: {_percent(means[least])} "
+            f"and {_percent(means[most])} of {_first(metric)}. The others count as not relevant, so the difference may "
+            "be one of judgements. Judge more (to_judge of a comparison says which), or use bpref or unjudged='drop'.",
         )
 
 

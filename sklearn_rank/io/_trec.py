@@ -27,7 +27,7 @@ from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import DUPLICATES, ERRORS, Entries, QueryIds, Text, checked, repeated_rows
 from sklearn_rank.io._source import complete_lines, open_to_read, open_to_write, source_name
 
-NO_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
+MISSING_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 LOOKS_LIKE = {
@@ -273,8 +273,8 @@ def write_trec_run(
     if not isinstance(tag, str):
         raise TypeError(f"tag must be a str, the name of the run. Got {echo(tag)} instead.")
     n_rows_of(doc_id, "doc_id")
-    named = ids_of(doc_id, NO_DOCUMENT)
-    refuse_unfit_ids(named, NO_DOCUMENT)
+    named = ids_of(doc_id, MISSING_DOCUMENT)
+    refuse_unfit_ids(named, MISSING_DOCUMENT)
     documents = _writable(named.tolist(), "doc_id")
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
-from sklearn_rank._evaluation.result import Evaluation, has_no_width, interval_cells, known_metric, note_of_intervals
+from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.references import notes_of_adjusted
+from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._signs.judged import judged_note, mean_shares, unevenly_judged
@@ -106,6 +108,9 @@ class Comparison(TableReport, Saveable):
         The model that the others are tested against.
     test, correction : str
         Test of the differences and correction of the p-values, see `sklearn_rank.stats`.
+    judged : dict of str to dict of str to float
+        Mean share of the documents of each model that are judged, by metric, down to its cutoff; without metrics whose
+        share is unknown.
     """
 
     results: dict[str, Evaluation]
@@ -180,7 +185,10 @@ class Comparison(TableReport, Saveable):
             differences that are the same for every query.
         """
         means = {model: result.mean() for model, result in self.results.items()}
-        intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
+        intervals = {
+            model: interval_cells(result.confidence_interval(confidence_level))
+            for model, result in self.results.items()
+        }
         rows, judged = [], self.judged
         for metric in self._metrics:
             against = self._against_baseline(metric)
@@ -582,7 +590,8 @@ class Comparison(TableReport, Saveable):
         for reason in dict.fromkeys(filter(None, reasons.values())):
             untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
-        return notes + [*filter(None, [self._judged_note()])]
+        adjusted = notes_of_adjusted(next(iter(self.results.values())).meaning)
+        return [*notes, *adjusted, *filter(None, [self._judged_note()])]
 
     def _judged_note(self) -> str:
         judged = self.judged

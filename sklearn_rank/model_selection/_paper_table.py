@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.constraints import SHARE, Constraint, is_count
@@ -138,7 +139,8 @@ def _note(
     if len({*numbers.values()}) > 1:
         over = f"over queries: {', '.join(f'{n} ({display_name(metric)})' for metric, n in numbers.items())}"
     means = "Means" if next(iter(results.values())).weight is None else "Weighted means"
-    note = f"{means} {over}; the best of each metric in bold."
+    adjusted = notes_of_adjusted(next(iter(results.values())).meaning)
+    note = " ".join([f"{means} {over}; the best of each metric in bold.", *adjusted])
     tested = [one for one in tests.values() if one is not None]
     if not tested:
         return note

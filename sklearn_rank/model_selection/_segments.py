@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_rank._evaluation.result import Evaluation, note_of_intervals
+from sklearn_rank._evaluation.intervals import note_of_intervals
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import VALUE_WIDTH, SegmentsBy, partition, shorten_values, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo

@@ -25,7 +25,7 @@ from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.retrieval._evaluate import RETRIEVAL_METRICS, check_order, check_queries_data, check_self, in_words
 from sklearn_rank.retrieval._relevance import make_grades
 
-TOLERANCE = real("a number >= 0", lambda v: v >= 0, "")
+RELATIVE_TOLERANCE = real("a number >= 0", lambda v: v >= 0, "")
 
 
 def score_neighbors(
@@ -123,7 +123,7 @@ def score_neighbors(
     check_n_jobs(n_jobs)
     BOOL.check("higher_is_nearer", higher_is_nearer, "score_neighbors")
     BOOL.check("exclude_self", exclude_self, "score_neighbors")
-    TOLERANCE.check("tolerance", tolerance, "score_neighbors")
+    RELATIVE_TOLERANCE.check("tolerance", tolerance, "score_neighbors")
     for name, labels in (("query_labels", query_labels), ("database_labels", database_labels)):
         if labels is not None:
             n_rows_of(labels, name)

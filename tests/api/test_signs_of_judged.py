@@ -131,7 +131,7 @@ def test_a_saved_baseline_keeps_what_was_judged(tmp_path):
 
 def test_the_message_has_shares_and_a_way_out():
     with pytest.warns(
-        RankingWarning, match=r"of 'new' were judged far less than those of 'old'.* of the first 10"
+        RankingWarning, match=r"of 'new' were judged far less than documents of 'old'.* of the first 10"
     ) as t:
         compare_systems(*runs(), metrics="ndcg@10")
     assert "to_judge" in str(t[0].message)

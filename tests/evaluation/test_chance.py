@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from sklearn_rank import (
     RankingAccumulator,
+    compare_systems,
     evaluate,
     evaluate_batches,
     evaluate_frame,
@@ -525,5 +526,18 @@ def test_it_prints_in_every_form():
     assert "| metric | mean | chance | best | undefined |" in result.to_markdown()
     assert "chance & best" in result.to_latex()
     assert ">chance</th>" in result._repr_html_()
-    assert str(result.adjusted()).startswith("Evaluation of 40 queries, adjusted for chance\n")
+    assert str(result.adjusted()).startswith("Evaluation of 40 queries\nAdjusted for chance: nDCG@5, ")
+    assert "Adjusted" not in str(evaluate(**data(), metrics="ndcg(adjusted=True)@5"))
     assert query_auc_score(**data(), adjusted=True) <= 1
+
+
+def test_comparisons_say_what_is_adjusted():
+    rows = data(unretrieved=0)
+    others = {**rows, "y_score": rows["y_score"] + rows["y_true"]}
+    results = {name: evaluate(**of, metrics=["ndcg@5", "auc"]) for name, of in {"old": rows, "new": others}.items()}
+    comparison = compare_systems({name: result.adjusted() for name, result in results.items()})
+    assert "\nAdjusted for chance: nDCG@5, AUC.\n" in str(comparison)
+    assert "in bold. Adjusted for chance: nDCG@5, AUC." in comparison.to_latex()
+    assert "Adjusted" not in str(compare_systems(results)) + compare_systems(results).to_latex()
+    by_name = {name: evaluate(**rows, metrics="ndcg(adjusted=True)@5") for name in results}
+    assert "Adjusted" not in compare_systems(by_name).to_latex()

@@ -96,7 +96,7 @@ def test_a_search_on_a_validation_set(data):
     [
         (lambda train, test: (train, test), r"a list of splits, \[\(train, test\)\], of row numbers. Got \("),
         (lambda train, test: [], r"a list of splits, \[\(train, test\)\], of row numbers. Got \[\]"),
-        (lambda train, test: np.arange(5) % 2, "there is PredefinedSplit. Got"),
+        (lambda train, test: np.arange(5) % 2, "use PredefinedSplit. Got"),
     ],
 )
 def test_splits_are_pairs(data, cv, message):

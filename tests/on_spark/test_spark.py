@@ -299,7 +299,7 @@ def test_other_frames(spark):
         ("a", lambda x: compare(x, x)),
     ]:
         message = (
-            rf"{name} must be a Spark DataFrame; what is in memory is for sklearn_rank.evaluate. Got Table instead"
+            rf"{name} must be a Spark DataFrame; for data in memory use sklearn_rank.evaluate. Got Table instead"
         )
         with pytest.raises(TypeError, match=message):
             function(table_of(make()))
