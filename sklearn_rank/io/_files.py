@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -224,14 +225,24 @@ def _ranked(entries: Entries, value: str | None, name: str) -> Entries:
 
 def _of_json(data: bytes, name: str, kind: str, duplicates: str) -> Entries:
     """Entries of a JSON file, or of a file with an object in each line."""
+    twice: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
+            twice.extend(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        return mapping
+
     try:
-        read = json.loads(data)
-    except ValueError as error:
+        read = json.loads(data, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
         lines = [line for line in data.splitlines() if line.strip()]
         try:
-            read = [*map(json.loads, lines)]
-        except ValueError:
+            read = [json.loads(line, object_pairs_hook=once) for line in lines]
+        except (ValueError, RecursionError):
             raise ValueError(f"A file that begins with a bracket is JSON, or JSON lines. Got {name}: {error}") from None
+    if twice:
+        raise ValueError(f"A key must be in an object of JSON once. Got {echo(twice[0])} more than once in {name}.")
     if isinstance(read, dict) and "mteb_model_meta" in read:
         read = _of_mteb(read, name)
     if isinstance(read, dict) and _is_header([*read], kind):

@@ -151,6 +151,13 @@ def test_separators_of_tables_are_noticed(mark):
         (read_run, "", "must have at least one line"),
         (read_run, "one,two,three\n1,a,1\n", r"A file of run has lines of TREC, BEIR.*Got 'one, two, three' in line 1"),
         (read_run, '{"1": {"a": 1}', "is JSON, or JSON lines. Got BytesIO"),
+        (read_run, '{"1": {"a": 1, "b": 2, "a": 3}}', "once. Got 'a' more than once in BytesIO"),
+        (read_run, "[" * 100_000, "is JSON, or JSON lines"),
+        (
+            read_run,
+            '{"qid": "1", "docno": "a", "score": 1}\n{"qid": "1", "score": 2}',
+            "'docno' must not have",
+        ),
         (read_run, "[]", "Rows of JSON are objects.*Got none"),
         (read_run, "[1]", "Rows of JSON are objects.*Got 1"),
         (
