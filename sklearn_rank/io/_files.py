@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -135,10 +136,9 @@ def _read(
             what = WHAT.get(fields, f"A file of {kind} that begins as this one")
             pieces = complete_lines(file)
             pieces = _without_header(pieces) if has_header else pieces
-            entries = read_lines(pieces, name, what, fields, duplicates, n_jobs)
-            if fields is not FIELDS_OF["run"][3]:
-                return entries
-            return _ranked(entries, line.split()[2].lower() if has_header else value, name)
+            third = line.split()[2].lower() if has_header and len(fields) > 2 else value
+            ranked = partial(_ranked, value=third, name=name) if fields is FIELDS_OF["run"][3] else None
+            return read_lines(pieces, name, what, fields, duplicates, n_jobs, ranked)
         table = io.BytesIO(file.read()) if hasattr(path, "read") else path
     if is_binary:
         return entries_of_frame(opened(table, []), kind, duplicates)
@@ -146,8 +146,8 @@ def _read(
     columns = fields_of(line, mark)
     header = None if _is_header(columns, kind) else _header(columns, kind, name)
     ids = [*known_columns(header or columns, kind)[:2]]
-    entries = entries_of_frame(opened(table, ids, [], mark, header), kind, duplicates)
-    return _ranked(entries, value, name) if header == FIELDS_OF["run"][3] else entries
+    ranked = partial(_ranked, value=value, name=name) if header == FIELDS_OF["run"][3] else None
+    return entries_of_frame(opened(table, ids, [], mark, header), kind, duplicates, ranked)
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
@@ -174,8 +174,9 @@ def _is_header(names: Sequence[str], kind: str) -> bool:
 
 def _without_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The pieces with an empty first line, so that lines keep their numbers."""
-    first = next(pieces).lstrip(b"\r\n")
-    yield first[first.index(b"\n") :]
+    first = next(pieces)
+    start = len(first) - len(first.lstrip(b"\r\n"))
+    yield first[:start] + first[first.index(b"\n", start) :]
     yield from pieces
 
 
