@@ -65,7 +65,7 @@ def group_sizes(qid: ArrayLike) -> NDArray[np.int64]:
     Raises
     ------
     ValueError
-        If the rows of a query are not adjacent: sizes alone could not tell whose they are.
+        If the rows of a query are not adjacent: sizes could not tell whose they are.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Permutation importance of features for a fitted model, query by query.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ TOGETHER = {
     "a keyword of another door": lambda at, rows, of: at.evaluate(rows, metrics="map", tie_break="doc_id"),
     "a keyword of no metric": lambda at, rows, of: at.mean(rows, metrics="mrr", gain="linear"),
     "no mean": lambda at, rows, of: at.mean(rows, metrics="ndcg", average=None),
-    "pooled nDCG": lambda at, rows, of: at.evaluate(rows, metrics="ndcg", average="micro"),
+    "pooled MRR": lambda at, rows, of: at.evaluate(rows, metrics="mrr", average="micro"),
     "weights named as a metric": lambda at, rows, of: at.per_query(
         rows, metrics={"weight": "map"}, sample_weight="label"
     ),
@@ -234,6 +234,9 @@ OBJECTS = {
     "compat.pytrec_eval.RelevanceEvaluator": lambda: importlib.import_module(
         "sklearn_rank.compat.pytrec_eval"
     ).RelevanceEvaluator(QRELS, {"map"}),
+    "retrieval.Exposure": lambda: importlib.import_module("sklearn_rank.retrieval").exposure(
+        {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
+    ),
     "stats.ComparisonResult": lambda: stats.compare(a_result(), a_result(), metric="map"),
     "stats.GateResult": lambda: stats.no_worse(a_result(), a_result(), margin=0.1),
     "stats.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
@@ -290,6 +293,8 @@ def given_to(where, folder):
     if where.startswith("display.Segments"):
         known |= {"values": {"a": [0.1]}}
         known |= {"by": {"half": [*"xxxxxxyyyyyy"]}} if name == "from_predictions" else {}
+    if where in ("retrieval.exposure", "retrieval.intra_list_diversity"):
+        known |= {"items": ["d1", "d2"], "k": 2, "groups": ["x", "y"], "vectors": np.eye(2)}
     if where == "stats.no_worse":
         known |= {"new": a_result(), "old": a_result()}
     if where in ("stats.judged_interval", "stats.compare_judged"):
@@ -304,8 +309,8 @@ def given_to(where, folder):
 RETURNED = {
     "io.Entries", "io.RankingData", "model_selection.Comparison", "model_selection.CrossValidation",
     "model_selection.FoldScores", "model_selection.SegmentComparison", "model_selection.Summary", "results.Evaluation",
-    "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table", "retrieval.RetrievalScorer",
-    "retrieval.ThresholdCurve",
+    "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table", "retrieval.Exposure",
+    "retrieval.RetrievalScorer", "retrieval.ThresholdCurve",
     "stats.ComparisonResult", "stats.FoldComparison", "stats.GateResult", "stats.JudgeAgreement",
     "stats.JudgedComparison", "stats.JudgedInterval", "stats.MultipleComparison",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
@@ -360,6 +365,7 @@ ALSO = {
     "display.SegmentsDisplay.from_predictions": {"by"},
     "retrieval.evaluate_retrieval": {"database_features", "query_labels", "database_labels"},
     "retrieval.score_neighbors": {"query_labels", "database_labels"},
+    "retrieval.intra_list_diversity": {"vectors"},
 }
 """Arguments with a default without which nothing else is looked at."""
 

@@ -172,6 +172,7 @@ KINDS = {
     "weights of a part": {"short": [1] * (N - 1), "negative": [-1] * N, "NaN": [NAN] * N, "text": ["x"] * N,
         "not constant": range(1, N + 1), "object": THING},
     "distance": {"word": "nope", "number": 3, "list": [], "object": THING, "bool": True},
+    "judgements or None": {"number": 3, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}},
     "judgements": {"number": 3, "None": None, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}},
     "response": {"word": "nope", "number": 3, "list": [], "object": THING, "None": None, "numbers": [3]},
     "documents": {"short": range(N - 1), "number": 3, "None": None, "blank": ["a b"] * N, "twice": ["d"] * N},
@@ -188,6 +189,10 @@ KINDS = {
     "interactions": {"1-D": Y, "one column": X[:, :1], "None": None, "number": 3, "object": THING},
     "items": {"empty": [], "twice": [1, 1], "None in it": [None, 1], "2-D": np.ones((2, 2)), "unhashable": [[1], [2]],
         "text": "x", "None": None, "number": 3, "object": THING},
+    "pairs of users and items": {"number": 3, "text": "x", "object": THING, "1-D": [1, 2], "numbers": {"u": 3},
+        "others": {"u": ["nope"]}},
+    "groups of items": {"short": ["x"], "number": 3, "object": THING, "text": "xy", "some": {"d1": "x"}},
+    "matrix of items": {"short": [[1.0]], "number": 3, "object": THING, "text": [["x"], ["y"]], "NaN": [[NAN], [1]]},
     "column of interactions": {"none": "nope", "outside": 99, "float": 0.5, "list": ["nope"], "bool": True, "object":
         THING},
     "column to come": {"float": 0.5, "list": ["nope"], "bool": True, "object": THING},
@@ -204,7 +209,7 @@ KIND_OF = {
     "method ties stop variant rounding tied_curve no_relevant precision_at denominator signs".split(), "choice"),
     **dict.fromkeys("unjudged correction convention".split(), "choice or None"),
     **dict.fromkeys("assume_grouped float32 exclude_self higher_is_nearer progress shuffle string_qid sort_by_qid full "
-    "return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
+    "adjusted chance return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
     "greater_is_better": "bool or None",
     **dict.fromkeys("n_splits n_repeats n_resamples n n_bins n_queries n_features digits memory_limit".split(),
     "count"),
@@ -218,7 +223,8 @@ KIND_OF = {
     "choice", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
-    "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
+    "eval_set", "eval_qid": "pools",
+    "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
     "aliases", "properties": "unknown", "pools": "pools", "query_relevance": "run", "scores": "run", "measures":
     "measures", "measure": "metric", "values": "numbers", "f_qrel": "lines", "f_run": "lines", "relevance_level":
     "number", "grades": "grades", "n_documents": "count range", "pvalues": "numbers", "scores_a": "numbers",
@@ -234,7 +240,9 @@ KIND_OF = {
     "mapping or None", "label_fingerprints": "numbers or None", "estimator": "estimator", "estimators":
     "estimators", "search": "estimator", "result": "result", "results": "results", "on_fold": "function or None",
     "on_round": "function or None", "intervals": "mapping or None", "confidence_interval": "numbers or None",
-    "as_row": "bool", "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin",
+    "as_row": "bool", "train": "pairs of users and items",
+    **dict.fromkeys("vectors similarity".split(), "matrix of items"),
+    "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin",
 }  # fmt: skip
 
 KIND_AT = {
@@ -251,7 +259,10 @@ KIND_AT = {
     "of a metric"), "*Evaluation.from_values(clusters)": "nothing", "*Evaluation.from_values(by)": "nothing",
     "*Evaluation.from_values(weight)": "weights", "*Evaluation.segments(confidence_level)": "level",
     "retrieval.evaluate_retrieval(distance)": "distance", "retrieval.make_retrieval_scorer(distance)": "nothing",
-    "retrieval.score_neighbors(distances)": "indices or None", "*Display.plot(kwargs)": "nothing",
+    "retrieval.score_neighbors(distances)": "indices or None", "retrieval.exposure(k)": "count",
+    "retrieval.intra_list_diversity(k)": "count", "retrieval.exposure(groups)": "groups of items",
+    "retrieval.exposure(n_resamples)": "count or None", "retrieval.exposure(judgements)": "judgements or None",
+    "stats.effective_sample_size(weight)": "numbers", "*Display.plot(kwargs)": "nothing",
     "*.from_*(kwargs)": "nothing", "stats.compare*(missing)": "choice or number", "*.compare(missing)":
     "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",
     "compat.*(measure)": "text", "compat.*(values)": "numbers of queries",

@@ -173,6 +173,8 @@ class TableValues:
     label_fingerprints: None = None
     clusters: None = None
     weight: Array | None = None
+    judged: Mapping[str, Array] = field(default_factory=dict)
+    judges_both: bool = False
 
     @property
     def per_query(self) -> dict[str, Array]:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import commands, gate
+from sklearn_rank._cli import commands, explain, gate
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
@@ -75,6 +75,16 @@ def parser() -> argparse.ArgumentParser:
         ("--markdown", {"metavar": "FILE"}, "write the decision and its tables for a comment, too"),
     ):  # fmt: skip
         sub.add_argument(name, help=text, **more)
+    _add_format(sub)
+
+    sub = add("explain", explain.explain, "Why two runs differ on a query: what each document adds to the difference.")
+    sub.epilog = explain.EXPLAIN_EPILOG
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS OLD NEW", "judgements, the old run, the new run")
+    sub.add_argument("--query", metavar="ID", help="the query (default: the one on which the new run loses most)")
+    sub.add_argument(
+        "--to-judge", type=int, metavar="N",
+        help="print the N documents whose judgement could change the difference most, of --query or of all queries",
+    )  # fmt: skip
     _add_format(sub)
 
     sub = add("metrics", commands.list_metrics, "All metrics: names, aliases and formulas.")

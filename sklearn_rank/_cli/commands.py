@@ -9,10 +9,13 @@ import re
 from typing import Any
 
 from sklearn_rank._cli.data import is_count_measure, metrics_of, results
-from sklearn_rank._cli.output import show
+from sklearn_rank._cli.output import show, tell
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
+from sklearn_rank._signs.doors import COMMAND
+from sklearn_rank._signs.judged import judged_note
+from sklearn_rank._signs.sign import Seen, collected_signs, report
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 
@@ -79,17 +82,26 @@ def compare_runs(options: argparse.Namespace) -> None:
         raise ValueError(f"compare needs at least two runs. Got {', '.join(of_runs)}.")
     rows: list[tuple[Any, ...]] = []
     nested: dict[str, list[dict[str, Any]]] = {}
+    notes: dict[str, dict[str, float]] = {}
+    unevenly: list[Seen] = []
     for metric in metrics:
-        comparison = compare_all(
-            of_runs, metric=metric, baseline=options.baseline, test=options.test, random_state=options.random_state,
-            correction=None if options.correction == "none" else options.correction,
-        )  # fmt: skip
+        with collected_signs() as seen:
+            comparison = compare_all(
+                of_runs, metric=metric, baseline=options.baseline, test=options.test,
+                random_state=options.random_state,
+                correction=None if options.correction == "none" else options.correction,
+            )  # fmt: skip
+        unevenly += seen
+        notes[metric] = comparison.judged
         table = comparison.table
         # A line for a terminal lacks the last column, the number of queries: they are won, tied or lost.
         shown = slice(-1 if options.format == "table" else None)
         rows += [(_heading(options, metric), *row[shown]) for row in table.rows]
         nested[metric] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     show(("metric", *table.columns[shown]), rows, nested, options.format, fit=True)
+    if note := judged_note(notes):
+        tell(note)
+    report(COMMAND, unevenly[:1])
 
 
 def list_metrics(options: argparse.Namespace) -> None:

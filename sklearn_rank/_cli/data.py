@@ -55,6 +55,7 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
                     COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
                     name=name if options.table else None, kinds="" if options.table else RUN.hands,
+                    documents=data.documents,
                 )  # fmt: skip
             tell(f"{name}: {data.counts()}")
     return of_runs

@@ -9,6 +9,8 @@ import zipfile
 from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._signs.doors import COMMAND
+from sklearn_rank._signs.sign import collected_signs, report
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 
@@ -27,7 +29,9 @@ def gate(options: argparse.Namespace) -> int:
     metrics = metrics_of(options)
     margins = _margins(options.margin, metrics)
     new, old = _new_and_old(options, metrics)
-    found = no_worse(new, old, margin=margins, alpha=options.alpha)
+    with collected_signs() as seen:
+        found = no_worse(new, old, margin=margins, alpha=options.alpha)
+    report(COMMAND, seen)
     if options.markdown is not None:
         with replacing(options.markdown) as file:
             file.write(f"{found.to_markdown()}\n".encode())
@@ -95,7 +99,7 @@ def _margins(given: list[str], metrics: list[str]) -> dict[str, float]:
         except ValueError:
             raise ValueError(f"--margin must be a number such as 0.01, or NAME=0.01. Got {echo(text)}.") from None
         if name in margins:
-            raise ValueError(f"--margin must be given once for each metric. Got {echo(text)} beside another one.")
+            raise ValueError(f"--margin must be given once for each metric. Got {echo(text)} and another one.")
         if name and name not in metrics:
             raise ValueError(f"--margin must name a metric of -m: {', '.join(metrics)}. Got {echo(name)}.")
         margins[name] = value

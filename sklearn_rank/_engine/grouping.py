@@ -15,9 +15,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.columns import labels_of, queries_in
 from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_unfit_ids
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
+from sklearn_rank._utils.arguments import NAMES_OF_LEVELS
 from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
@@ -51,9 +52,13 @@ def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true
         return qid
     level = queries_in(y)
     if level is None:
+        other = next((level for level in getattr(labels_of(y), "names", ()) if level in NAMES_OF_LEVELS), None)
+        rename = (
+            "" if other is None else f" Rename its level {other!r}: {name}.rename_axis(index={{{other!r}: 'qid'}})."
+        )
         raise ValueError(
             "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
-            f"{name} as a pandas Series whose index has a level named 'qid'. Got neither."
+            f"{name} as a pandas Series whose index has a level named 'qid'. Got neither.{rename}"
         )
     return level
 

@@ -16,7 +16,7 @@ from sklearn_rank._utils.containers import as_numpy, is_tensor
 from sklearn_rank._utils.typing import Index
 
 EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 2**53, "float": 2**53}
-"""Whole numbers up to which types of floats are exact."""
+"""Types of floats are exact up to these whole numbers."""
 
 COMPLETE = {str, bytes, int, bool}
 """Types of ids that cannot be missing, because they have no NaN."""
@@ -128,7 +128,7 @@ def refuse_unfit_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
 
 
 def is_missing(one: Any) -> bool:
-    """Whether an id is None, masked or not equal to itself, as NaN, NaT and pandas.NA are, or has such a part."""
+    """Whether an id is None, masked or not equal to itself (NaN, NaT, pandas.NA), or has such a part."""
     if isinstance(one, (tuple, frozenset)):
         return any(map(is_missing, one))
     if one is None or one is np.ma.masked or type(one).__name__ == "NAType":

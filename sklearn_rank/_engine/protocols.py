@@ -78,7 +78,7 @@ class MetricRequest(Protocol):
 
     @property
     def curve_key(self) -> tuple[Any, ...]:
-        """Equal for metrics that differ in their cutoffs alone."""
+        """Equal for metrics that differ only in their cutoffs."""
 
     @property
     def greater_is_better(self) -> bool:

@@ -300,13 +300,15 @@ class LazyQueries:
     """Queries that are built block by block when they are needed, and not kept.
 
     `blocks` and ``make(first, last, depth)`` take a depth: documents down to it must have a row; None for all
-    documents, retrieved or not. `done` is called with the number of queries after each block.
+    documents, retrieved or not. `done` is called with the number of queries after each block. With
+    `is_by_column` the document at place j of a query whose documents all have a row is column j of the input.
     """
 
     n_documents: Index
     blocks: Callable[[int | None], list[tuple[int, int]]]
     make: Callable[[int, int, int | None], Queries]
     done: Callable[[int], object] = int
+    is_by_column: bool = False
 
     def for_each(self, function: Callable[[int, int, Queries], T], depth: int | None, n_jobs: int | None) -> list[T]:
         """List ``function(first, last, queries)`` for each block."""

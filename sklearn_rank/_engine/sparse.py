@@ -182,7 +182,8 @@ def list_batches(
         return queries_of_matrix(labels, scores, mask=mask, origin=Origin(first_query=first))
 
     n_documents = np.full(n_queries, grades.n_documents - without_self)
-    return LazyQueries(n_documents if left_out is None else n_documents - np.diff(left_out.indptr), blocks, make)
+    sizes = n_documents if left_out is None else n_documents - np.diff(left_out.indptr)
+    return LazyQueries(sizes, blocks, make, is_by_column=not without_self and left_out is None)
 
 
 def cut_rows(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
@@ -293,4 +294,4 @@ def _dense_batches(score: NDArray[Any], grades: Grades, left_out: Any = None) ->
 
     n_rows, sizes = PAIRS_PER_BLOCK // n_documents, np.full(n_queries, n_documents)
     sizes = sizes if left_out is None else sizes - np.diff(left_out.indptr)
-    return LazyQueries(sizes, lambda depth: cut_rows(n_queries, n_rows), make)
+    return LazyQueries(sizes, lambda depth: cut_rows(n_queries, n_rows), make, is_by_column=left_out is None)

@@ -144,7 +144,7 @@ def evaluate_run(
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
-        kinds=kinds, chance=chance,
+        kinds=kinds, chance=chance, documents=data.documents,
     )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import collected_warnings, warn_caller
 from sklearn_rank.io._mappings import from_rows, has_documents
-from sklearn_rank.model_selection._comparison import Comparison, known_baseline
+from sklearn_rank.model_selection._comparison import Comparison, known_baseline, look_at_judged
 from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
 
@@ -108,7 +108,7 @@ def compare_systems(
         What to do about one object under two names.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
-        `evaluate_run`, and with matrices `exclude`, as `evaluate` has it.
+        `evaluate_run`, and with matrices `exclude`, see `evaluate`.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def compare_systems(
     qid   reranked     bm25   difference
     a       1.0000   0.5000       0.5000
 
-    The same of the columns of a table, and of runs:
+    The same with the columns of a table, and with runs:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"qid": qid, "label": y_true, **systems})
@@ -165,13 +165,16 @@ def compare_systems(
         plan = _check_plan(data, baseline, test, correction)
         report(SYSTEMS, models_twice(data), signs)
         check_clusters("compare_systems", test, next(iter(data.values())).clusters)
-        return Comparison(results=align_results(data, "compare_systems"), **plan)
+        aligned = align_results(data, "compare_systems")
+        look_at_judged(SYSTEMS, aligned)
+        return Comparison(results=aligned, **plan)
     scores = _systems(y_score)
     plan = _check_plan(scores, baseline, test, correction)
     report(SYSTEMS, models_twice(scores), signs)
     check_clusters("compare_systems", test, clusters)
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
+        look_at_judged(SYSTEMS, results)
         return Comparison(results=results, y_score=by_row, **plan)
     _refuse_table_of_rows(y_true if data is None else data, scores)
     if data is not None and y_true is not None:
@@ -184,6 +187,7 @@ def compare_systems(
         results, by_row = _of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)
     else:
         results, by_row = _of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
+    look_at_judged(SYSTEMS, results)
     return Comparison(results=results, y_score=by_row, **plan)
 
 

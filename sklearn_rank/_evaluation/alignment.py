@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.result import Evaluation, with_judged
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
@@ -40,7 +40,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
 
 
 def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: str) -> None:
-    """Refuse attributes of one name with different values: segments would be of one result alone."""
+    """Refuse attributes of one name with different values: segments would belong to only one result."""
     known: dict[str, tuple[str, NDArray[Any]]] = {}
     for name, result in results.items():
         for attribute, values in result.attributes.items():
@@ -92,7 +92,7 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         "n_documents": result._source.known_documents, "label_fingerprints": result.label_fingerprints,
         "weight": result.weight, "clusters": result.clusters,
     }  # fmt: skip
-    return Evaluation.from_values(
+    moved = Evaluation.from_values(
         result.qid[order],
         {metric: result.per_query[metric][order] for metric in expected.meaning},
         undefined={metric: values.undefined[order, 0] for metric, values in result._metrics.items()},
@@ -100,6 +100,8 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         greater_is_better=result.greater_is_better, by={name: x[order] for name, x in result.attributes.items()},
         **{name: None if values is None else values[order] for name, values in of_queries.items()},
     )  # fmt: skip
+    judged = {metric: shares[order] for metric, shares in result.judged.items()}
+    return with_judged(moved, judged, judges_both=result.judges_both)
 
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

@@ -18,7 +18,7 @@ from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.sparse import check_sparse, left_out
 from sklearn_rank._evaluation.result import Evaluation, with_chance
-from sklearn_rank._evaluation.source import RankedData
+from sklearn_rank._evaluation.source import Documents, RankedData
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
@@ -148,11 +148,12 @@ def evaluate_rows(
     qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None, by: AttributesLike = None,
     clusters: ClustersLike = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
     exclude: MatrixLike | None = None, n_jobs: int | None = None, name: Any = None, kinds: str = "",
-    chance: bool = False,
+    chance: bool = False, documents: Documents | None = None,
 ) -> Evaluation:  # fmt: skip
     """Metrics of rows that come in by a door, in an `Evaluation`.
 
-    `name` is the name of the column of scores, and `kinds` are the kinds of signs to look for, if not all of the door.
+    `name` is the name of the column of scores, `kinds` are the kinds of signs to look for, if not all of the door, and
+    `documents` has the ids of documents.
     """
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
@@ -172,7 +173,7 @@ def evaluate_rows(
         y_true, mask = without_excluded(y_true, exclude, mask)
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
-    result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
+    result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties, documents=documents)
     if name is not None or not is_plain(queries, specs.values(), y_true, y_score):
         look(door, queries, specs, compute, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
     return with_chance(result) if chance else result
@@ -207,7 +208,7 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
 def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
     weight: NDArray[np.float64] | None, n_jobs: int | None, properties: QueryAttributes | None = None, *,
-    kept: LazyQueries | None = None, door: Door = EVALUATE,
+    kept: LazyQueries | None = None, door: Door = EVALUATE, documents: Documents | None = None,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are built a block at a time.
 
@@ -221,7 +222,8 @@ def evaluate_queries(
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
     metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
     look_at_evidence(door, evidence, specs, compute, kinds="labels")
-    return Evaluation(ids, weight, metrics, RankedData(kept or queries, n_jobs, fingerprints), *(properties or ()))
+    data = RankedData(kept or queries, n_jobs, fingerprints, documents)
+    return Evaluation(ids, weight, metrics, data, *(properties or ()))
 
 
 def _read_on_the_way(

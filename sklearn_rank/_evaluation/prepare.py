@@ -1,4 +1,4 @@
-"""Labels that are checked once, for scores that come again and again."""
+"""Labels that are checked once, for scores that change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def prepare(
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> PreparedMetrics:
-    """Prepare metrics of labels that stay, for scores that come again and again.
+    """Prepare metrics: labels are checked once, and scores may change from call to call.
 
     For a training loop, a search or a service that scores the same rows many times. Labels, queries, weights and
     keywords are checked once, and what depends on labels alone, such as the ideal order, is computed once.

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.given_values import GivenValues
 from sklearn_rank._metric.adjustment import adjusted_values
-from sklearn_rank._metric.spec import ORDERS, MetricSpec, adjusted_meaning
+from sklearn_rank._metric.spec import ORDERS, MetricSpec
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
@@ -104,35 +102,3 @@ def by_score_alone(spec: Any) -> bool:
 
 def _name_in(order: str, name: str) -> str:
     return f"{name} in {order} order"
-
-
-# --- as they are saved ---------------------------------------------------------------------------------------
-
-
-def saved_references(references: References, weight: Array | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Words and arrays to save: means by metric, and values and undefined queries, a row for each metric."""
-    words, arrays = dict[str, Any](), dict[str, Any]()
-    for kind, values in references._asdict().items():
-        words[kind] = {name: float(of_metric.average(weight)[0]) for name, of_metric in values.items()}
-        if values:
-            arrays[f"{kind}_values"] = np.stack([of_metric.values()[:, 0] for of_metric in values.values()])
-            arrays[f"{kind}_undefined"] = np.stack([of_metric.undefined[:, 0] for of_metric in values.values()])
-    return {"references": words}, arrays
-
-
-def loaded_references(
-    words: Mapping[str, Any], arrays: Mapping[str, Any], by_score: Mapping[str, GivenValues]
-) -> References:  # fmt: skip
-    """References of saved words and arrays, which `check_saved` checks, beside the values by score."""
-
-    def of(kind: str) -> dict[str, GivenValues]:
-        listed = {}
-        for i, (name, mean) in enumerate(words["references"][kind].items()):
-            values, undefined = (arrays[f"{kind}_{part}"][i] for part in ("values", "undefined"))
-            listed[name] = replace(by_score[name], of_queries=values, undefined=undefined[:, None], mean=float(mean))
-            if kind == "adjusted":
-                meaning = adjusted_meaning(by_score[name].meaning)
-                listed[name] = replace(listed[name], meaning=meaning, greater_is_better=True, is_binary=False)
-        return listed
-
-    return References(*map(of, References._fields))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,8 @@ from sklearn_rank._evaluation.given_values import (
     check_weight,
     mean_of,
 )
-from sklearn_rank._evaluation.references import References, loaded_references, refuse_without, saved_references
+from sklearn_rank._evaluation.references import References, refuse_without
+from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
     SEGMENT_COLUMNS,
@@ -42,12 +43,14 @@ from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
-from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
+from sklearn_rank._utils.storage import Saveable, SavedArrays, part
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
 if TYPE_CHECKING:
     from sklearn_rank.stats._segments import Heterogeneity
+
+E = TypeVar("E", bound="Evaluation")
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,12 +75,15 @@ class Evaluation(TableReport, Saveable):
         What each query belongs to, such as a user; queries of one cluster are not independent.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
+    judged : dict of str to ndarray of shape (n_queries,)
+        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN where nothing was
+        retrieved. Empty if unknown: of batches, given values and sparse matrices.
 
     Notes
     -----
     A result keeps the checked data, because `tie_range` and `n_tied` rank again. The data are not saved with it, so a
-    result that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on
-    other labels are not compared.
+    result that was loaded can do everything but look for ties and explain a comparison. The fingerprints of the labels
+    are saved: results on other labels are not compared.
     """
 
     qid: NDArray[Any]
@@ -198,6 +204,16 @@ class Evaluation(TableReport, Saveable):
         return self._source.label_fingerprints
 
     @cached_property
+    def judged(self) -> dict[str, NDArray[np.float64]]:
+        """Share of the documents of each query that are judged, by metric, down to its cutoff; empty if unknown."""
+        return dict(self._source.judged(self._specs()))
+
+    @property
+    def judges_both(self) -> bool:
+        """Whether some judged documents are known to be not relevant: judgements do not just name relevant ones."""
+        return self._source.judges_both
+
+    @cached_property
     def n_undefined(self) -> dict[str, int]:
         """Number of queries without a defined value of a metric."""
         return {name: int(result.undefined.sum()) for name, result in self._metrics.items()}
@@ -229,7 +245,7 @@ class Evaluation(TableReport, Saveable):
         return {name: result.greater_is_better for name, result in self._metrics.items()}
 
     def __getitem__(self, metric: str) -> float:
-        """Mean of a metric over queries, as `mean` gives it."""
+        """Mean of a metric over queries, the same as from `mean`."""
         return float(self._metrics[known_metric(self, metric)].average(self.weight)[0])
 
     def __iter__(self) -> Iterator[str]:
@@ -248,7 +264,7 @@ class Evaluation(TableReport, Saveable):
         Parameters
         ----------
         metric : str, default=None
-            One of the metrics, as it was named. None: all of them.
+            Name of one of the metrics. None: all of them.
 
         Returns
         -------
@@ -384,7 +400,11 @@ class Evaluation(TableReport, Saveable):
         """
         rows, source = subset_rows(qids, self.qid), self._source
         documents, sums = source.known_documents, source.label_fingerprints
-        counts = DataCounts(None if documents is None else documents[rows], None if sums is None else sums[rows])
+        judged = {name: shares[rows] for name, shares in self.judged.items()}
+        counts = DataCounts(
+            None if documents is None else documents[rows], None if sums is None else sums[rows], judged,
+            source.judges_both,
+        )  # fmt: skip
         return replace(self._taken(rows, [*self._metrics]), _source=counts)
 
     def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
@@ -405,7 +425,7 @@ class Evaluation(TableReport, Saveable):
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
-        """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
+        """Number of queries with equal scores on both sides of the cutoff; anywhere, without a cutoff."""
         data = self._unchanged_data()
         return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 
@@ -523,7 +543,8 @@ class Evaluation(TableReport, Saveable):
         ----------
         average : {"macro", "micro"}, default="macro"
             The mean over queries; or the ratio of the means, where a query that leaves more to be gained counts more.
-            The ratio for `arp`, `hit` and `mrr` is the adjusted mean rank index and its like for knowledge graphs.
+            The ratio for `relevance_position`, `hit` and `mrr` is the adjusted mean rank index and its like for
+            knowledge graphs.
 
         Returns
         -------
@@ -792,61 +813,18 @@ class Evaluation(TableReport, Saveable):
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        means = self.mean()
-        words = [
-            {
-                "name": name,
-                "mean": means[name],
-                "meaning": result.meaning,
-                "average": result.average_kind,
-                "greater_is_better": result.greater_is_better,
-                "is_binary": self.is_binary[name],
-            }
-            for name, result in self._metrics.items()
-        ]
-        arrays = {
-            "qid": self.qid,
-            "values": np.stack([*self.per_query.values()]),
-            "undefined": np.stack([result.undefined[:, 0] for result in self._metrics.values()]),
-        }
-        more = {
-            "n_documents": self._source.known_documents,
-            "weight": self.weight,
-            "label_fingerprints": self._source.label_fingerprints,
-            "clusters": self.clusters,
-            **{f"attribute{i}": values for i, values in enumerate(self.attributes.values())},
-        }
-        arrays |= {name: array for name, array in more.items() if array is not None}
-        kept, of_kept = ({}, {}) if self._kept is None else saved_references(self._kept, self.weight)
-        return {"metrics": words, "attributes": [*self.attributes], **kept}, arrays | of_kept
+        words, arrays = words_and_arrays(self)
+        return words | {"attributes": [*self.attributes]}, arrays
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        metrics = check_saved(words, arrays)
-        names = [metric["name"] for metric in metrics]
-
-        def by_metric(key: str) -> dict[str, Any]:
-            return {metric["name"]: metric[key] for metric in metrics}
-
-        result = cls.from_values(
-            arrays["qid"],
-            dict(zip(names, arrays["values"], strict=True)),
-            undefined=dict(zip(names, arrays["undefined"], strict=True)),
-            means=by_metric("mean"),
-            meaning=by_metric("meaning"),
-            average=by_metric("average"),
-            greater_is_better=by_metric("greater_is_better"),
-            is_binary={metric["name"]: metric["is_binary"] for metric in metrics if "is_binary" in metric},
-            n_documents=arrays.get("n_documents"),
-            weight=arrays.get("weight"),
-            label_fingerprints=arrays.get("label_fingerprints"),
-            by={name: arrays[f"attribute{i}"] for i, name in enumerate(words.get("attributes", []))},
-            clusters=arrays.get("clusters"),
-        )
+        result = cls.from_values(**given_values(words, arrays))
+        if "judges_both" in words:
+            result = with_judged(result, given_shares(words, arrays), judges_both=part(words, "judges_both", bool))
         if "references" not in words:
             return result
-        given = cast("dict[str, GivenValues]", result._metrics)
-        return replace(result, _kept=loaded_references(words, arrays, given))
+        by_score = cast("dict[str, GivenValues]", result._metrics)
+        return replace(result, _kept=given_references(words, arrays, by_score))
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
@@ -876,6 +854,12 @@ class Evaluation(TableReport, Saveable):
         """Means of the values of one kind that were kept, by metric."""
         values = getattr(self._references, kind).items()
         return {name: float(of_metric.average(self.weight)[0]) for name, of_metric in values}
+
+
+def with_judged(result: E, shares: Mapping[str, Array], *, judges_both: bool) -> E:
+    """A result of given values for which the share of judged documents is known."""
+    assert isinstance(result._source, DataCounts)
+    return replace(result, _source=replace(result._source, known_judged=shares, judges_both=judges_both))
 
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:

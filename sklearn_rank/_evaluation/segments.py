@@ -157,7 +157,7 @@ class Segments(TableReport):
         A row for each segment and metric: the values of the attributes, the metric, number of queries, mean, its
         interval (None where there is none) and undefined queries. Segments are in the order of their values.
     overall : Table
-        The same of all queries.
+        The same for all queries.
     gap : dict of str to float
         Highest less lowest mean of a segment, of each metric.
     pvalue : dict of str to float

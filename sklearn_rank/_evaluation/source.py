@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of
-from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries
+from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries, rows_of
 from sklearn_rank._engine.ranking import tied_across
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 
 CHECKED_ROWS = 2**10
 """Rows that tell whether labels were changed."""
+
+LEAST_NOT_RELEVANT = 0.05
+"""Share of judged documents with a label of 0 or below where judgements do not just name relevant documents."""
+
+Documents = Callable[[Index], NDArray[Any]]
+"""Ids of the documents of some rows of the input."""
+
+
+class RowsOfQuery(NamedTuple):
+    """Documents of one query, in the order in which stable ties stand: label, score, and id or place in the input."""
+
+    label: Array
+    score: Array
+    document: NDArray[Any]
+    has_ids: bool
 
 
 @dataclass(frozen=True)
@@ -35,13 +52,16 @@ class RankedData:
         Threads to use when they are ranked again.
     known_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprints of the labels, where they were computed with the metrics. None: they are computed when asked for.
+    documents : callable or None
+        From rows of the input to ids of documents; None where documents are known by their place.
     labels_checksum : int or None
-        Of labels that may be an array of the user.
+        Checksum of labels that may be an array of the user.
     """
 
     queries: Queries | LazyQueries
     n_jobs: int | None = None
     known_fingerprints: Fingerprints | None = None
+    documents: Documents | None = None
     labels_checksum: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +84,53 @@ class RankedData:
                 return None
             return fingerprints_of(self.queries, self.n_jobs)
         return self.known_fingerprints
+
+    def judged(self, specs: Mapping[str, MetricSpec]) -> dict[str, Array]:
+        """Share of the documents of each query that are judged, down to the cutoff of each metric.
+
+        NaN for a query without a document. Nothing is known of labels by subtopic, and of queries that are built when
+        they are needed.
+        """
+        queries = self.queries
+        if isinstance(queries, LazyQueries) or queries.has_subtopics:
+            return {}
+        retrieved = np.ones(len(queries.indptr) - 1, dtype=bool)
+        if queries.facts.has_unretrieved:
+            has_rank = rows_of(queries.score > -np.inf, queries.indptr, queries.order, 0, len(retrieved))
+            retrieved = np.logical_or.reduceat(has_rank, queries.indptr[:-1])
+        all_judged = np.where(retrieved, 1.0, np.nan)
+        asked = {name: judged_as_metric(spec) for name, spec in specs.items() if spec.read(queries).facts.has_unjudged}
+        values = dict(zip(asked, compute(queries, [*asked.values()], self.n_jobs), strict=True)) if asked else {}
+        shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in values.items()}
+        return {name: shares.get(name, all_judged) for name in specs}
+
+    @cached_property
+    def judges_both(self) -> bool:
+        """Whether some of the judged documents are not relevant, and judgements do not just name relevant ones."""
+        if isinstance(self.queries, LazyQueries) or self.queries.has_subtopics:
+            return False
+        label = self.queries.row_label
+        n_judged = np.count_nonzero(label == label)
+        return bool(np.count_nonzero(label <= 0) >= LEAST_NOT_RELEVANT * n_judged)
+
+    def rows_of(self, number: int) -> RowsOfQuery:
+        """Documents of a query, by the number of the query."""
+        queries, first = self.queries, number
+        if isinstance(queries, LazyQueries):
+            queries, first = queries.make(number, number + 1, None), 0
+        start, stop = queries.indptr[first : first + 2]
+        rows = np.arange(start, stop) if queries.order is None else queries.order[start:stop]
+        label, score = queries.label[rows], queries.score[rows].astype(np.float64)
+        if queries.origin.rows is not None:
+            rows = queries.origin.rows[rows]
+        if self.documents is not None:
+            return RowsOfQuery(label, score, self.documents(rows), True)
+        return RowsOfQuery(label, score, rows - start if queries.origin.first_query is not None else rows, False)
+
+    @property
+    def highest_label(self) -> float:
+        """Highest label of all queries; -inf where that is not known."""
+        return -math.inf if isinstance(self.queries, LazyQueries) else self.queries.facts.label_range[1]
 
     def check_unchanged(self, before: Sequence[PerQuery]) -> None:
         """Refuse data that were changed since, so that metrics have other values now than `before`."""
@@ -111,10 +178,20 @@ class DataCounts:
         Number of documents of each query; None if unknown.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
+    known_judged : dict of str to ndarray of shape (n_queries,)
+        Share of the documents of each query that are judged, by metric, as far as it is known.
+    judges_both : bool
+        Whether some of the judged documents are known to be not relevant.
     """
 
     known_documents: Index | None = None
     label_fingerprints: Fingerprints | None = None
+    known_judged: Mapping[str, Array] = field(default_factory=dict)
+    judges_both: bool = False
+
+    def judged(self, specs: Mapping[str, MetricSpec]) -> Mapping[str, Array]:
+        """Share of the documents of each query that are judged, as far as it is known."""
+        return self.known_judged
 
     @property
     def n_documents(self) -> Index:
@@ -122,3 +199,10 @@ class DataCounts:
         if self.known_documents is None:
             raise ValueError("The number of documents is known if it was given: use from_values(..., n_documents=...).")
         return self.known_documents
+
+
+def judged_as_metric(spec: MetricSpec) -> MetricSpec:
+    """Share of judged documents down to the cutoff of a metric, ties and negative labels read as the metric does."""
+    ties = {} if spec.metric.pointwise or spec.metric.defines_ties else {"ties": spec["ties"]}
+    negative = {"negative": spec["negative"]}
+    return replace(parse_metric("judged", **ties, **negative), k=spec.k)

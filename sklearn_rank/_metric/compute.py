@@ -21,7 +21,7 @@ from sklearn_rank._engine.ranking import depth_of
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
 from sklearn_rank._metric.adjustment import adjusted_values
 from sklearn_rank._metric.metric import Metric
-from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_of
+from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
 from sklearn_rank._signs.doors import METRIC
 from sklearn_rank._signs.rows import is_plain, look
 from sklearn_rank._utils.echo import echo
@@ -32,7 +32,7 @@ LEAST_LONGEST = 2**10
 """Length of the longest query that the smallest remembered plan is for."""
 
 LONGEST_REMEMBERED = 2**14
-"""The same of the largest remembered plan: it keeps tables of all ranks."""
+"""Limit of the largest remembered plan: it keeps tables of all ranks."""
 
 MOST_REMEMBERED = 64
 """Plans that are remembered."""
@@ -67,7 +67,7 @@ def value_of(
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
+    """Compute all metrics on all queries; those that differ only in their cutoff are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
     values = metrics.by_plan(queries, n_jobs) if (metrics := _remembered(queries, specs)) else None
@@ -200,7 +200,7 @@ class MetricsInOrders:
         """Metrics bound to queries; for `most_kept` see `BoundMetrics.of`."""
         by_score = [spec.by_score for spec in specs if spec.order is None]
         orders = [[spec.order] if spec.order else [*ORDERS] if spec["adjusted"] else [] for spec in specs]
-        tied = [spec.in_order(order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]
+        tied = [spec_in_order(spec, order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]
         return cls(specs, *(BoundMetrics.of(queries, listed, most_kept=most_kept) for listed in (by_score, tied)))
 
     def check_scores(self, queries: Queries) -> None:
@@ -239,7 +239,7 @@ def arrays_for(curves: Sequence[Curve], n_queries: int) -> list[Out]:
 
 
 def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve]:
-    """Curves of metrics that differ in their cutoff alone, with their keywords bound to the labels of queries."""
+    """Curves of metrics that differ only in their cutoff, with their keywords bound to the labels of queries."""
     alike: dict[Any, list[MetricSpec]] = {}
     for spec in specs:
         alike.setdefault(spec.curve_key, []).append(spec)

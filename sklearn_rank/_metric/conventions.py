@@ -154,8 +154,8 @@ NOT_HERE: dict[str, str] = {
     "denominator='min_k_relevant' and that length as k",
     r"ideal_dcg": f"is what ndcg divides by, {PRINTED}",
     r"utility(?:[._].*)?": f"is a sum of counts with coefficients, {PRINTED}",
-    r"binG": f"is an experiment that trec_eval alone has, {PRINTED}",
-    r"G(?:[._].*)?|Rndcg(?:[._].*)?|ndcg_rel(?:[._].*)?|yaap": "is an experiment that trec_eval alone has",
+    r"binG": f"is an experiment that only trec_eval has, {PRINTED}",
+    r"G(?:[._].*)?|Rndcg(?:[._].*)?|ndcg_rel(?:[._].*)?|yaap": "is an experiment that only trec_eval has",
     r"(?:all_)?prefs(?:_.*)?|qrels_jg|.*_avgjg(?:[._].*)?": "needs preferences or judgements of several people, which "
     "labels of documents are not",
     r"runid|relstring(?:[._].*)?": "is a word, not a number",

@@ -76,7 +76,7 @@ def metric(
         - ``pointwise=False``: scores are predictions of the label, and no order matters, nor any cutoff;
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;
         - ``defines_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
-        - ``reads_scores=False``: the values of scores count, not their order alone;
+        - ``reads_scores=False``: the values of scores count, not only their order;
         - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
         - ``reads_unjudged=False``: NaN labels are told from others, so that no convention fills them;
         - ``reads_all_labels=False``: True if documents below the cutoff matter beyond their number per positive label;
@@ -94,7 +94,7 @@ def metric(
     ------
     ValueError
         If the name or an alias belongs to another metric, or has characters that names do not have; or if the formula,
-        tried on a few queries, gives a query another value beside other queries than alone, or tied documents another
+        tried on a few queries, gives a query another value with other queries than by itself, or tied documents another
         than the mean over all their orders.
     TypeError
         If a keyword of the formula has no default.

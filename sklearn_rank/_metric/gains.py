@@ -61,7 +61,7 @@ def check_gain_function(function: Function, labels: Array, function_name: str) -
     Raises
     ------
     ValueError
-        If a label has another gain beside other labels, or a lower one than a lower label.
+        If a label has another gain among other labels, or a lower one than a lower label.
     """
     gains, half = function(labels), (len(labels) + 1) // 2
     alone = np.concatenate([function(labels[:half]), function(labels[half:])])

@@ -16,7 +16,7 @@ import numpy as np
 
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
-from sklearn_rank._utils.constraints import Constraint, is_count, is_real, is_word, one_of, real
+from sklearn_rank._utils.constraints import Constraint, is_bool, is_count, is_real, is_word, one_of, real
 
 TABLES = (list, dict, np.ndarray)
 """Types of keywords whose values can change."""
@@ -161,7 +161,7 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
         False,
         Constraint(
             "True or False",
-            lambda v: isinstance(v, (bool, np.bool_)),
+            is_bool,
             """adjusted : bool, default=False
     Whether to adjust values for chance, ``(value - chance) / (best - chance)`` for each query: 0 is luck, 1 is the best
     order, below 0 is worse than luck; higher is better, also of an error. Not defined for a query where the best order

@@ -53,12 +53,19 @@ ELSEWHERE = {
     "tau_b": "kendall",
     "top_k_accuracy": "hit",
 }
-"""Names that metrics have elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
+"""Names that metrics have elsewhere, without "_score" and "_error", and here: only for hints, meanings may differ."""
 
 MEAN_RANK = (
     "'relevance_position' is the mean rank of the relevant documents of a query, each weighing as much as its label."
 )
 AREA = "'map(convention=sklearn)' is the area under the steps of precision and recall, query by query."
+SHOWN = "sklearn_rank.retrieval.exposure(run, items=..., k=10)"
+EXPOSURE = f"It is a value of all users together, which {SHOWN} has."
+NOVELTY = (
+    f"It is a mean over lists, which {SHOWN} has with train=; by user it is 'acg(denominator=min_k_n)@10' of labels "
+    "-log2(popularity / number of users)."
+)
+DIVERSITY = "sklearn_rank.retrieval.intra_list_diversity(run, items=..., k=10, vectors=...) has it for each user."
 OTHER = {
     "accuracy": "'hit@1' is whether the first document is relevant, 'auc' the share of pairs in the right order.",
     "arhr": "'mrr' reads the first relevant document of a query, 'dcg(gain=binary, discount=reciprocal)' all of them.",
@@ -67,14 +74,24 @@ OTHER = {
     "aupr": AREA,
     "auprc": AREA,
     "average_rank": MEAN_RANK,
-    "coverage": "'coverage_error' is how far down the list one must go to see every relevant document; how many of the "
-    "items are recommended at all is no mean over queries.",
+    "aplt": EXPOSURE
+    + " The share of the long tail in each list is 'acg(denominator=min_k_n)@10' of labels 1 in the tail.",
+    "coverage": "'coverage_error' is how far down the list one must go to see every relevant document. How many of the "
+    f"items are shown is no mean over queries: {SHOWN} counts them.",
+    "entropy": EXPOSURE,
     "gauc": "'auc(replace_undefined_by=nan)' is the mean over queries; to weigh them as GAUC does, pass sample_weight= "
     "with the number of rows of each query.",
+    "gini": EXPOSURE,
     "hole": "'judged@10' is one minus the hole of a list of 10 documents or more.",
+    "ild": DIVERSITY,
     "idcg": "'ndcg' is divided by it; with labels as scores 'dcg' has its value.",
+    "intra_list_diversity": DIVERSITY,
+    "ips": "'ips_dcg@10' and the self-normalized 'snips@10' read labels that were divided by propensities.",
+    "item_coverage": EXPOSURE,
     "mean_rank": MEAN_RANK,
     "ndcg_linear": "'ndcg(gain=linear)' takes a label as its gain.",
+    "novelty": NOVELTY,
+    "miuf": NOVELTY,
     "pr_auc": AREA,
     "setf": "'set_f(convention=ir_measures)' takes all retrieved documents for the set.",
     "setp": "'set_precision(convention=ir_measures)' takes all retrieved documents for the set.",

@@ -27,7 +27,7 @@ TIED = ((1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0), (2.0, 1.0, 1.0, -np.inf), (1
 """Scores of tied documents."""
 
 APART = (
-    "a query must have the same value whatever queries stand beside it",
+    "a query must have the same value whatever other queries there are",
     "r.label, r.rank and the like are flat over all queries: sum them by r.cumsum, and repeat a number per query by "
     "r.of_query",
 )
@@ -79,8 +79,8 @@ def refuse_wrong_formula(metric: Metric) -> None:
             break
     if reads_scores and not (metric.reads_scores or metric.pointwise):
         warnings.warn(
-            f"The formula of {metric.function_name} reads the values of scores, not their order alone. "
-            "Declare reads_scores=True, or pointwise=True if scores are predictions of the label.",
+            f"The formula of {metric.function_name} reads the values of scores, not only their "
+            "order. Declare reads_scores=True, or pointwise=True if scores are predictions of the label.",
             UserWarning,
             stacklevel=3,
         )

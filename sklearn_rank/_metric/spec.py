@@ -128,20 +128,15 @@ class MetricSpec:
         given = {name: value for name, value in self.keywords.items() if name != "adjusted"}
         return spec_of(self.metric, self.k, given)
 
-    def in_order(self, order: str) -> MetricSpec:
-        """The metric with the keywords that give tied documents their value in an order."""
-        of_ties = {name: value for name, value in ORDERS[order].items() if self.metric.takes(name, value)}
-        return spec_of(self.metric, self.k, {**self.by_score.keywords, **of_ties})
-
     @property
     def has_other_order(self) -> bool:
         """Whether its value takes another order than the order by score."""
-        return self.order is not None or self["adjusted"]
+        return self.order is not None or bool(self["adjusted"])
 
     @property
     def greater_is_better(self) -> bool:
         """Whether the higher value is the better one: a value that is adjusted for chance is, also of an error."""
-        return self["adjusted"] or self.metric.greater_is_better
+        return bool(self["adjusted"]) or self.metric.greater_is_better
 
     @cached_property
     def without_chance(self) -> str:
@@ -154,7 +149,7 @@ class MetricSpec:
     def _refuses_ties(self) -> bool:
         """Whether the formula refuses tied documents, which is tried on a list."""
         n = min(self.depth, MOST_TRIED) + 1 if self.k is not None else 2
-        label, spec = np.append(1.0, np.zeros(n - 1)), self.in_order("random")
+        label, spec = np.append(1.0, np.zeros(n - 1)), spec_in_order(self, "random")
         tied = Queries(label, np.zeros(n), np.array([0, n]), None, np.zeros(1), None, Facts((0.0, 1.0)))
         try:
             ranking = rank_block(tied, 0, 1, RankingKey.of(spec, tied), spec.depth)
@@ -246,7 +241,7 @@ class MetricSpec:
 
     @property
     def depth_of_rows(self) -> int:
-        """Depth to which documents must have a row: the whole list, where documents are put in another order."""
+        """Documents down to this depth must have a row: the whole list, where documents are put in another order."""
         return NO_CUTOFF if self.has_other_order else self.depth
 
     @cached_property
@@ -256,7 +251,7 @@ class MetricSpec:
 
     @cached_property
     def curve_key(self) -> tuple[Any, ...]:
-        """Equal for metrics that differ in their cutoff alone, which are points of one curve."""
+        """Equal for metrics that differ only in their cutoff, which are points of one curve."""
         given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
         return self.metric, *sorted(given, key=itemgetter(0))
 
@@ -371,6 +366,12 @@ class MetricSpec:
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {function_name}. Got {most:g}.")
         return function
+
+
+def spec_in_order(spec: MetricSpec, order: str) -> MetricSpec:
+    """The metric with the keywords that give tied documents their value in an order."""
+    of_ties = {name: value for name, value in ORDERS[order].items() if spec.metric.takes(name, value)}
+    return spec_of(spec.metric, spec.k, {**spec.by_score.keywords, **of_ties})
 
 
 def adjusted_meaning(meaning: str) -> str:

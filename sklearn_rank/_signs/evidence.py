@@ -280,7 +280,7 @@ def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tup
 
 
 def reads_order(metric: MetricRequest) -> bool:
-    """Whether a metric reads the order of documents alone."""
+    """Whether a metric reads only the order of documents."""
     entry: Any = metric.metric
     return not (entry.pointwise or entry.reads_scores or entry.subtopics)
 

@@ -44,6 +44,9 @@ RARER = 5
 LEAST_ROWS_WITHOUT = 1400
 """So many rows are all irrelevant by chance less than once in a million, if one in a hundred is relevant."""
 
+LEAST_ROWS_UNRETRIEVED = 20
+"""Rows none of which is retrieved by chance once in a million, if one in two is."""
+
 LEAST_FRACTIONS = 20
 """Different labels that are not whole numbers, so that they are no scale of grades."""
 
@@ -87,7 +90,7 @@ ONE_ROW = Sign(
 )  # fmt: skip
 NO_ID = Sign(
     "ids that are none", "qid",
-    "`qid` has -1, as `pandas.factorize` gives it, the text \"nan\" or the smallest int64; or it holds booleans.",
+    "`qid` has -1 (from `pandas.factorize`), the text \"nan\" or the smallest int64; or it holds booleans.",
     "the text or the number; -1 if no other of three ids is below 0", "is no id of a query",
 )  # fmt: skip
 RANKS_AS_SCORES = Sign(
@@ -99,8 +102,8 @@ SWAPPED = Sign(
     "20 different labels that are no whole numbers, equal scores in a query", "look swapped",
 )  # fmt: skip
 NOTHING = Sign(
-    "nothing retrieved", "retrieved", "All scores are -inf, or a run has no documents.", "two queries",
-    "Nothing is retrieved in",
+    "nothing retrieved", "retrieved", "All scores are -inf, or a run has no documents.", "20 rows",
+    "No document is retrieved in",
 )  # fmt: skip
 NAMED = Sign(
     "a column where lower is better", "names",
@@ -166,8 +169,10 @@ def signs_of(
         )
     if "qid" in looked_at and e.odd_ids:
         yield from _of_qid(e)
-    if "retrieved" in looked_at and e.highest_score == -np.inf and e.n_queries > 1:
-        yield Seen(NOTHING, f"Nothing is retrieved in {score} for any query: every score is -inf, or lists are empty.")
+    if "retrieved" in looked_at and e.highest_score == -np.inf and e.n_rows >= LEAST_ROWS_UNRETRIEVED:
+        yield Seen(
+            NOTHING, f"No document is retrieved in {score} for any query: every score is -inf, or lists are empty."
+        )
     elif "scores" in looked_at and e.has_ranks and disagrees(e):
         yield Seen(
             RANKS_AS_SCORES,

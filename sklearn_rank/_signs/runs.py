@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,11 @@ from sklearn_rank._utils.typing import Array, Index
 
 MOST_DISTINCT = 6
 """Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
+
+DIGITS = re.compile(r"\d+")
+
+LEAST_IDS = 12
+"""Ids on each side, all of one side above all of the other, which chance has once in a million."""
 
 SHARE_BY_CHANCE = 0.01
 """Share of documents that may match by chance."""
@@ -36,10 +42,11 @@ NO_DOCUMENT = Sign(
     "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
 )  # fmt: skip
 STRANGERS = Sign(
-    "ids that match nothing", "runs",
-    "Less than 1 % of the documents of a run are judged, no relevant one among them, and other queries do not have "
-    "them either.",
-    "two queries with documents", "document of the run is judged",
+    "ids without a match", "runs",
+    "Less than 1 % of the documents of a run are judged, for their query or another, no relevant one among them, and "
+    "ids look different.",
+    "two queries with documents; 12 ids on each side, if they differ in their numbers alone",
+    "document of the run is judged",
 )  # fmt: skip
 TWO_TYPES = Sign(
     "ids of two types", "runs",
@@ -99,24 +106,56 @@ def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[S
         )
 
 
-def match_nothing(n_retrieved: int, n_judged: int, n_known: Callable[[], int], examples: Any) -> Iterator[Seen]:
-    """A run that matches nothing, but by chance.
-
-    `n_judged` of the documents are judged, and `n_known()` are judged for some query; `examples` are an id of the run
-    and one of the judgements.
-    """
-    if n_judged < SHARE_BY_CHANCE * n_retrieved and n_known() < SHARE_BY_CHANCE * n_retrieved:
-        of_run, of_judgements = map(echo, examples)
+def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterator[Seen]:
+    """Ids of a run that are other ids than those of the judgements; `n_judged` of its documents are judged."""
+    if are_other_ids(of_run, judged):
+        ours, theirs = echo(of_run[0]), echo(judged[0])
         yield Seen(
             STRANGERS,
             f"{'Nearly no' if n_judged else 'No'} document of the run is judged, so that all are not relevant. Ids of "
-            f"documents must be the same in both. Got ids such as {of_run} in the run and {of_judgements} in the "
-            "judgements.",
+            f"documents must be the same in both. Got ids such as {ours} in the run and {theirs} in the judgements.",
         )
 
 
+def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
+    """Whether nearly all documents of a run are unknown to the judgements, and their ids look different.
+
+    Ids are compared without their digits. Where they are the same then, or each is another, a model may be as bad: the
+    numbers must be apart, or be the same text in lower case.
+    """
+    known, distinct, most = {*judged}, {*of_run}, SHARE_BY_CHANCE * len(of_run)
+    if sum(one in known for one in of_run) >= most:
+        return False
+    (forms, ours) = ({*map(_form, ids)} for ids in (known, distinct))
+    are_few = min(len(known), len(distinct)) < LEAST_IDS
+    if sum(_form(one) in forms for one in of_run) >= most:
+        numbers = [_number(one) for one in distinct], [_number(one) for one in known]
+        return not (are_few or None in numbers[0] or None in numbers[1]) and _are_apart(*map(np.array, numbers))
+    if are_few or max(len(forms) / len(known), len(ours) / len(distinct)) < 0.5:
+        return True
+    texts = {str(one).strip().casefold() for one in known}
+    return sum(str(one).strip().casefold() in texts for one in of_run) >= most
+
+
+def _form(one: Any) -> str:
+    """An id without its digits."""
+    return DIGITS.sub("", str(one))
+
+
+def _number(one: Any) -> float | None:
+    """The last number in an id, if it has one."""
+    digits = DIGITS.findall(str(one))
+    return float(digits[-1]) if digits else None
+
+
+def _are_apart(a: Array, b: Array) -> bool:
+    """Whether nearly all numbers of one array are above nearly all of the other."""
+    (low_a, high_a), (low_b, high_b) = (np.quantile(x, [SHARE_BY_CHANCE, 1 - SHARE_BY_CHANCE]) for x in (a, b))
+    return bool(high_a < low_b or high_b < low_a)
+
+
 def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Seen]:
-    """Ids of two types on one side, of which the other side lacks one, or has the same text as a number."""
+    """Ids of two types on one side; the other side lacks one of them, or has the same text as a number."""
     if pair is not None:
         one, other = map(echo, pair)
         yield Seen(

@@ -169,7 +169,7 @@ class RankingAccumulator:
         ------
         ValueError or TypeError
             As in `evaluate`; or if a query comes again, or ids are of another type than before, or there are weights,
-            ids or subtopics in some updates alone.
+            ids or subtopics only in some updates.
         """
         if all(hasattr(x, "__len__") and len(x) == 0 for x in (y_true, y_score)):
             return self

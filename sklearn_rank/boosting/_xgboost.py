@@ -141,7 +141,7 @@ class XGBoostMetric(TrainingMetric):
         if not hasattr(data, "get_uint_info"):
             raise TypeError(
                 "xgboost_metric is for xgb.train(custom_metric=) and xgb.cv(custom_metric=): the models XGBRanker, "
-                "XGBRegressor and XGBClassifier call a metric with labels and scores alone, XGBRanker once a query, "
+                "XGBRegressor and XGBClassifier call a metric with only labels and scores, XGBRanker once a query, "
                 "whose mean it takes with 1.0 for a query of one document. Use QueryRanker(XGBRanker(...), "
                 f"eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, "
                 f"y_valid, qid_valid)). Got {type(data).__name__}."

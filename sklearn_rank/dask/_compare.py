@@ -98,7 +98,7 @@ def _described(tables: Mapping[str, Any]) -> dict[str, dict[str, MetricColumn]]:
 
 
 def _unknown(name: str, weighted: bool) -> MetricColumn:
-    """Column of values whose name alone is known."""
+    """Column of values with only its name known."""
     return MetricColumn(name, "", name, "macro", True, np.nan, weighted)
 
 

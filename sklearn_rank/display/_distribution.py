@@ -70,7 +70,7 @@ class DistributionDisplay(ResultDisplay):
         """
         values = np.sort(self.values[~np.isnan(self.values)])
         if not len(values):
-            raise ValueError("A distribution needs a query with a value. Got none, or NaN alone.")
+            raise ValueError("A distribution needs a query with a value. Got none, or only NaN.")
         ax = self._open(ax)
         name = self.name if name is None else name
         mean = f"mean {values.mean():#.3g}"

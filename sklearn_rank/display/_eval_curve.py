@@ -73,7 +73,7 @@ class EvalCurveDisplay(SystemDisplay):
         label = f"{value_label(self.metric, self.greater_is_better)} of validation queries"
         there = "" if ax is None else label_there(ax)
         if there not in ("", label):
-            raise ValueError(f"Curves on the same axes must have one metric. Got {echo(label)} beside {echo(there)}.")
+            raise ValueError(f"Curves on the same axes must have one metric. Got {echo(label)} and {echo(there)}.")
         ax = self._open(ax)
         name = self.name if name is None else name
         best = f"best {self.curve[self.best_iteration_]:#.3g} at {self.best_iteration_}"

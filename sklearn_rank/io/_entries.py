@@ -104,7 +104,7 @@ class Text:
         return [s.decode("utf-8", ERRORS) for s in self.encoded(rows)]
 
     def odd(self) -> frozenset[Any]:
-        """Strings that may stand for missing ones, as `odd_ids` has them."""
+        """Strings that may stand for missing ones, for `odd_ids`."""
         size = np.diff(self.end, prepend=0)
         rows = np.flatnonzero((size >= min(map(len, STAND_INS))) & (size <= max(map(len, STAND_INS))))
         rows = rows[np.isin(self.data[self.end[rows] - size[rows]], [*map(ord, {text[0] for text in STAND_INS})])]

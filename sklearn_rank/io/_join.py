@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._signs.doors import JOIN, RUN
 from sklearn_rank._signs.evidence import odd_ids
 from sklearn_rank._signs.runs import (
+    SHARE_BY_CHANCE,
     documents_that_are_none,
     ids_of_two_types,
     match_nothing,
@@ -88,12 +90,14 @@ class RankingData:
         """Document of each row."""
         if self._source is None:
             return self._documents[0] if self._documents else None
-        run, qrels = self._documents
-        retrieved = self._source < len(run)
-        parts = taken(run, self._source[retrieved]), taken(qrels, self._source[~retrieved] - len(run))
-        ids = np.empty(len(self._source), dtype=np.result_type(*parts))
-        ids[retrieved], ids[~retrieved] = parts
-        return ids
+        return documents_at(self._documents, self._source, slice(None))
+
+    @property
+    def documents(self) -> Callable[[Any], NDArray[Any]] | None:
+        """Function from rows to their documents, which keeps no labels and scores; None if documents have no ids."""
+        if self._source is not None:
+            return partial(documents_at, self._documents, self._source)
+        return self.doc_id.__getitem__ if self._documents else None
 
     def counts(self) -> str:
         """Rows, queries that one side lacks, and what was done with these, in a line."""
@@ -118,6 +122,16 @@ class RankingData:
     def __repr__(self) -> str:
         """The same."""
         return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
+
+
+def documents_at(ids: tuple[Any, ...], source: Index, rows: Any) -> NDArray[Any]:
+    """Documents of some rows; `source` is the place of each in the run, or after it in the judgements."""
+    (run, qrels), source = ids, source[rows]
+    retrieved = source < len(run)
+    parts = taken(run, source[retrieved]), taken(qrels, source[~retrieved] - len(run))
+    found = np.empty(len(source), dtype=np.result_type(*parts))
+    found[retrieved], found[~retrieved] = parts
+    return found
 
 
 def _listed(ids: NDArray[Any], done: str) -> str:
@@ -170,10 +184,11 @@ def join(
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
-        keep its other places, as unjudged documents. Readers of files and tables have a `duplicates` of their own.
-    exclude : mapping of query to documents, default=None
+        keep its other places for unjudged documents. Readers of files and tables have a `duplicates` of their own.
+    exclude : mapping of query to documents, or table, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
-        in neither are not looked at, as long as one is.
+        in neither are not looked at, as long as one is. A table has a column of queries or users and one of documents
+        or items, such as "user_id" and "item_id".
     document_of : mapping of chunk to document or callable, default=None
         Document of each chunk, where the run ranks chunks and the judgements name documents: a mapping, a Series with
         chunks as its index, or a function of the id of a chunk. Each document is then in a query once.
@@ -290,23 +305,19 @@ def joined(
 
 
 def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_score: Array, code: Index) -> None:
-    """Look for documents that match nothing, because their ids are others or of two types."""
+    """Look for documents without a match, because their ids are others or of two types."""
     both = run.doc_id, qrels.doc_id
     if isinstance(run.doc_id, ListedDocuments):
         report(door, ids_of_two_types(two_types(*both, run.qid.names.tolist(), qrels.qid.names.tolist())))
     retrieved = y_score > -np.inf
     label, in_queries = y_true[retrieved], code[retrieved]
-    if len(label) == 0 or in_queries[0] == in_queries[-1] or not len(qrels) or (label > 0).any():
+    if len(label) == 0 or in_queries[0] == in_queries[-1] or not (qrels.value != 0).any() or (label > 0).any():
         return
-
-    def n_known() -> int:
-        """Documents of the run that are judged for some query."""
-        of_run, judged = (np.asarray(ids).tolist() for ids in both)
-        known = {*judged}
-        return sum(one in known for one in of_run)
-
-    examples = [taken(ids, [0]).tolist()[0] for ids in both]
-    report(door, match_nothing(len(label), int(np.count_nonzero(~np.isnan(label))), n_known, examples))
+    n_judged = int(np.count_nonzero(~np.isnan(label)))
+    if n_judged < SHARE_BY_CHANCE * len(label):
+        # A query without documents has None.
+        of_run, judged = ([one for one in np.asarray(ids).tolist() if one is not None] for ids in both)
+        report(door, match_nothing(of_run, judged, n_judged))
 
 
 def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:

@@ -41,7 +41,7 @@ def read_table(
         Column of documents, if they matter.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document of `doc_id` that is in a query twice: refuse it; take its row of the highest score; or keep its other
-        rows, too, as unjudged documents.
+        rows, too, for unjudged documents.
     separator : str, default=None
         Character between the fields of a CSV file. None: a comma, tab or semicolon, with which its header has the named
         columns.
@@ -109,8 +109,8 @@ def read_entries(
     doc_id : str, default="doc_id"
         Column of documents.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; keep its row of the highest value; or, of a run, keep its other
-        rows, too, as unjudged documents.
+        A document that is in a query twice: refuse it; keep its row of the highest value; or, in a run, keep its other
+        rows, too, for unjudged documents.
     separator : str, default=None
         As in `read_table`.
 

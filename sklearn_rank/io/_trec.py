@@ -48,7 +48,7 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
     path : str, path or binary file
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines,
-        too, as unjudged documents.
+        too, for unjudged documents.
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib.
 

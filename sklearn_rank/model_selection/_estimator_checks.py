@@ -1,6 +1,6 @@
 """Checks of estimators: whether one is a search or has a search inside, and what objective that tunes.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
-from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline
+from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline, look_at_judged
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
 from sklearn_rank.model_selection._folds import (
     FoldReporter,
@@ -376,8 +376,10 @@ class RankingEvaluator:
                 for name, scores in y_score.items():
                     with collected_signs() as seen[name]:
                         tested.look(COMPARE, scores, self.signs)
+        pooled = {name: tested.evaluate(results) for name, results in complete.items()}
+        look_at_judged(COMPARE, pooled, self.signs)
         return Comparison(
-            results={name: tested.evaluate(results) for name, results in complete.items()},
+            results=pooled,
             y_score=y_score,
             fold_means={name: of_model.by_metric for name, of_model in by_model.items()},
             fit_time={name: of_model.fit_time for name, of_model in by_model.items()},
@@ -412,7 +414,7 @@ class RankingEvaluator:
             go on meaning what they meant. Successive halving decides by the first metric, or by the one that `refit`
             names, and takes the resource "max_queries", up to the number of queries, or another with `max_resources`. A
             search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or a search of dask-ml, takes
-            this metric alone, and finds qid in the index of y, which needs pandas. A number of folds
+            only this metric, and finds qid in the index of y, which needs pandas. A number of folds
             that is the default of `cv`, such as 5 of halving, counts as None.
 
         Returns

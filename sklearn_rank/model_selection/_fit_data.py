@@ -106,6 +106,23 @@ def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, N
 # --- validation rows of the user: fit(..., eval_set=(X, y, qid)) ---------------------------------------------------
 
 
+def one_eval_set(eval_set: Any, eval_qid: Any) -> Any:
+    """Validation rows as one tuple, which XGBoost takes in a list, and their queries in another one."""
+    if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
+        eval_set = eval_set[0]
+    if eval_qid is None:
+        return eval_set
+    if not isinstance(eval_set, tuple) or len(eval_set) != 2:
+        length = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
+        raise TypeError(
+            "eval_qid is the query of each row of eval_set=(X, y), or of a list with this one tuple. "
+            f"Got eval_qid={echo(eval_qid)} beside eval_set={type(eval_set).__name__}{length}."
+        )
+    if isinstance(eval_qid, list) and len(eval_qid) == 1 and np.ndim(eval_qid[0]) == 1:
+        eval_qid = eval_qid[0]
+    return (*eval_set, eval_qid)
+
+
 def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
     """Check validation rows against the features that `ranker` is fitted on, and group them."""
     if not isinstance(eval_set, tuple) or not 2 <= len(eval_set) <= 4:

@@ -1,6 +1,6 @@
 """Folds of whole queries: made by any splitter, fitted in parallel, reported as they come, and put together.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class InteractionSplitter(BaseCrossValidator):
                 )
             given = column_of(X, "time", self.time, type(self).__name__)
         check_one_each(given, "time", n_rows)
-        # A column of an array of objects may hold times alone.
+        # A column of an array of objects may hold only times.
         return as_times(given.tolist() if isinstance(given, np.ndarray) and given.dtype.kind == "O" else given)
 
     def _warn_of_new(self, X: Any, groups: Any, user: Index, is_test: NDArray[np.bool_]) -> None:

@@ -1,6 +1,6 @@
 """Interactions, rows of a user and an item: their columns, and the pairs that a model was fitted on.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _as_table(X: Any, name: str, caller: str) -> Any:
 def _ids_in(column: Any, what: str) -> NDArray[Any]:
     """Ids in a column, all there."""
     missing = f"Each row of X needs {'a user' if what == 'user' else 'an item'}. Got None or NaN."
-    # A column of an array of objects may hold numbers alone.
+    # A column of an array of objects may hold only numbers.
     is_of_objects = isinstance(column, np.ndarray) and column.dtype == object
     ids = ids_of(column.tolist() if is_of_objects else column, missing)
     refuse_unfit_ids(ids, missing)
@@ -149,7 +149,7 @@ class InteractionTable:
         return [_key_of(self.X, what, getattr(self.columns, what)) for what in ("user", "item")]
 
     def pairs(self) -> Any:
-        """The two columns alone, users first, in the same container."""
+        """Only the two columns, users first, in the same container."""
         return self.X[self.names] if names_of(self.X) is not None else self.X[:, self.names]
 
     def crossed_with(self, items: NDArray[Any]) -> CrossedPairs:
@@ -282,7 +282,7 @@ class FittedInteractions(FittedRows):
         return (users >= 0) & (items >= 0) & (self.pair[at] == asked)
 
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
-        """Refuse a metric of rows where users are in fit with other rows: it would rank their test rows alone."""
+        """Refuse a metric of rows where users are in fit with other rows: it would rank only their test rows."""
         ids, indptr, order = group_rows(qid, len(y))
         number = IdIndex(self.users).places(ids)
         table = self.columns.table(X)
@@ -298,7 +298,7 @@ class FittedInteractions(FittedRows):
         torn[of_row[is_new]] = True
         if torn.any():
             raise ValueError(
-                "A metric of rows ranks the test rows of a user alone, and mostly all of them are relevant. Splits of "
+                "A metric of rows ranks only the test rows of a user, and mostly all of them are relevant. Splits of "
                 "interactions cut users on purpose, so score with make_recommender_scorer('ndcg@10', items=...), which "
                 f"ranks all items. Got {torn.sum()} of {len(ids)} users with other rows than in fit, one of them "
                 f"{echo_id(self.users[np.argmax(torn)])}."
@@ -334,7 +334,7 @@ def recommends(recommender: InteractionRecommender) -> bool:
 class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
     """Any recommender, which remembers the pairs of users and items that it was fitted on.
 
-    scikit-learn hands a scorer the test rows alone, so the scorers of `make_recommender_scorer` find here which items
+    scikit-learn hands a scorer only the test rows, so the scorers of `make_recommender_scorer` find here which items
     each user has seen in training.
 
     Parameters

@@ -1,6 +1,6 @@
 """Learning curves over queries: how good a model is when trained on some, on more, on all of them.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

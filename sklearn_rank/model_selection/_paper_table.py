@@ -79,8 +79,12 @@ def paper_table(
     baseline: str,
     confidence_level: float = 0.95,
     digits: int = 4,
+    more: str = "",
 ) -> PaperTable:
-    """Table of systems by the metrics of `tests`, tested or not; systems without a result failed."""
+    """Table of systems by the metrics of `tests`, tested or not; systems without a result failed.
+
+    The note ends with `more`.
+    """
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
     DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
@@ -95,6 +99,7 @@ def paper_table(
     failed = [name for name in systems if name not in results]
     if failed:
         note += f" {NO_MEAN}: {', '.join(failed)} failed."
+    note += f" {more}" if more else ""
     names = [printable(f"{name} (baseline)" if name == baseline else name) for name in systems]
     return PaperTable(
         names, [printable(display_name(m)) for m in tests], [*zip(*columns, strict=True)], printable(note)

@@ -1,6 +1,6 @@
 """`QueryRanker`: one way to fit any model that ranks, whatever it calls the query of a row.
 
-Uses the public API of scikit-learn alone; no ranking library is imported.
+Uses only the public API of scikit-learn; no ranking library is imported.
 """
 
 from __future__ import annotations
@@ -53,7 +53,14 @@ from sklearn_rank.model_selection._fit_arguments import (
     takes_evaluation,
     training_arguments,
 )
-from sklearn_rank.model_selection._fit_data import FitData, QueryData, read_eval_set, read_rows, refuse_trained_on
+from sklearn_rank.model_selection._fit_data import (
+    FitData,
+    QueryData,
+    one_eval_set,
+    read_eval_set,
+    read_rows,
+    refuse_trained_on,
+)
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
 from sklearn_rank.model_selection._routing import consumes, find_routed_qid, with_row_arguments
 from sklearn_rank.model_selection._scorer import get_scorers
@@ -203,7 +210,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         qid: Any = None,
         sample_weight: ArrayLike | None = None,
-        eval_set: tuple[Any, ...] | None = None,
+        eval_set: tuple[Any, ...] | list[tuple[Any, ...]] | None = None,
+        eval_qid: Any = None,
         on_round: OnRound | None = None,
     ) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
@@ -216,7 +224,10 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Weight of each row, constant within a query for a model that weights whole queries.
         eval_set : tuple (X, y, qid) or (X, y, qid, sample_weight), default=None
             Validation rows of your own, in any order, in place of `eval_fraction`; (X, y) where the index of y has the
-            level "qid". Their queries must not be trained on.
+            level "qid". A list of one such tuple will do. Their queries must not be trained on.
+        eval_qid : array-like, or list of one, default=None
+            Query of each row of an `eval_set` that holds X and y alone: ``eval_set=[(X, y)], eval_qid=[qid]`` is how
+            XGBoost writes it.
         on_round : callable, default=None
             ``on_round(iteration, value)`` is called with the value of `eval_metric` after each round, counted from 0;
             what it raises ends the training. A model whose best stage is chosen afterwards is watched then.
@@ -228,12 +239,14 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         TypeError
-            If `estimator` is no estimator, but its class, for instance; or `eval_set` is no such tuple.
+            If `estimator` is no estimator, but its class, for instance; `eval_set` is no such tuple; or `eval_qid`
+            comes without a tuple (X, y).
         ValueError
             If there is a search inside; queries are needed and there are none, or too few; weights vary inside a query
             where they must not; a parameter is out of range; the model cannot stop by rows and there are some to stop
             by; or a query of `eval_set` is also in X.
         """
+        eval_set = one_eval_set(eval_set, eval_qid)
         self._check_parameters(eval_set, on_round)
         validate_data(self, X, y, skip_check_array=True)
         X, y, weight = read_rows(X, y, qid, sample_weight)

@@ -1,6 +1,6 @@
 """Folds of interactions for `RankingEvaluator`: each model ranks all items for the users of the test rows.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

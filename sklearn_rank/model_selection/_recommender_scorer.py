@@ -1,6 +1,6 @@
 """Scorers of recommenders: each user ranks all items, and the test rows say what is relevant.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scores that a fitted model gives documents: the same in scorers, `QueryRanker`, the evaluator and pictures.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

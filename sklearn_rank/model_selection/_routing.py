@@ -1,6 +1,6 @@
 """Arguments with an entry for each row, and how scikit-learn routes them to splitters, models and scorers.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

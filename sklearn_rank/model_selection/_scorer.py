@@ -1,6 +1,6 @@
 """Scorers: metrics as scikit-learn's `scoring=` takes them, with qid already requested.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ class RankingScorers:
         return self.score_predictions(predict_scores(estimator, X, self.response_method), rows)
 
     def score_predictions(self, y_score: ArrayLike, rows: PreparedMetrics) -> dict[str, float]:
-        """The same of what a model predicts for these rows."""
+        """The same for what a model predicts for these rows."""
         return self._signed(rows.evaluate(low_scores(y_score, self._specs.values())))
 
     def without_signs(self) -> RankingScorers:

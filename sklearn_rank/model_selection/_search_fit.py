@@ -1,6 +1,6 @@
 """Fit an estimator with the query of each row: routed, or in the index of y where a search hands on no metadata.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Set up searches among models with ranking scorers and splitters of whole queries, or refuse them.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class SegmentComparison(TableReport):
         corrected for the number of systems and segments. Values are None where a segment is too small for a test, or
         has no query where the metric is defined for all systems.
     overall : Table
-        The same of all queries, corrected for the number of systems.
+        The same for all queries, corrected for the number of systems.
     interaction : dict of str to float
         P-value of a test that the differences of a system from the baseline differ between segments at all, corrected
         for the number of systems; NaN where there is none.

@@ -73,7 +73,7 @@ def evaluate_retrieval(
     database_features : array-like or sparse matrix of shape (n_database, n_features), default=None
         Features of the items. None: each query searches the other queries.
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
-        Of shape (n,) or (n, 1), one label each: an item with the label of the query has grade 1, others 0. Indicators
+        Shape (n,) or (n, 1), one label each: an item with the label of the query has grade 1, others 0. Indicators
         of 0 and 1 in several columns, dense or sparse: the grade is the number of shared labels, ``l_q^T l_i``. Without
         a database, only `query_labels`.
     distance : str or callable, default="cosine"

@@ -31,12 +31,12 @@ N_RESAMPLES = Constraint("an int >= 2, or None", lambda v: v is None or (is_coun
 
 @dataclass(frozen=True, repr=False)
 class Exposure(TableReport):
-    """How often each item is shown, as `exposure` returns it.
+    """How often each item is shown, from `exposure`.
 
     Attributes
     ----------
     items : ndarray of shape (n_items,)
-        Ids of all items, in the order in which they were given.
+        Ids of all items, in the order given.
     counts : ndarray of shape (n_items,)
         Expected number of users who have each item among their first k.
     n_users : int
@@ -83,7 +83,7 @@ class Exposure(TableReport):
         return {name: value for name, value in values.items() if value is not None}
 
     def confidence_interval(self, confidence_level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Confidence interval of each value, over users: what other users of the same kind, as many, would be shown.
+        """Confidence interval of each value, over users: what equally many other users of the same kind would be shown.
 
         Users are put into `n_resamples` parts at random. Each part is left out in turn, and the interval is Student's t
         with the standard error of the jackknife. The bootstrap is wrong here: it draws users twice, so each of its
@@ -165,8 +165,9 @@ def exposure(
 
     Parameters
     ----------
-    run : mapping, Entries or ranx.Run
-        ``{user: {item: score}}`` or ``{user: [items, best first]}``, as `evaluate_run` takes it.
+    run : mapping, table, Entries or ranx.Run
+        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks,
+        see `evaluate_run`.
     items : array-like of shape (n_items,)
         Ids of all items that could be shown, each once; coverage and Gini depend on how many there are.
     k : int
@@ -177,8 +178,8 @@ def exposure(
     groups : dict of item to group, Series, or array-like of shape (n_items,), default=None
         Group of each item, such as its provider. An array has them in the order of `items`.
     judgements : mapping or Entries, default=None
-        What is relevant to each user, as `evaluate_run` takes it: labels of at least 1. With `groups` alone.
-    exclude : mapping of user to items, default=None
+        What is relevant to each user, see `evaluate_run`: labels of at least 1. Only with `groups`.
+    exclude : mapping of user to items, or table, default=None
         Items that are taken out of the run, such as those seen in training.
     duplicates : {"raise", "first"}, default="raise"
         An item that is in a list twice: refuse it, or take its first place.
@@ -207,7 +208,7 @@ def exposure(
     1 - product of (1 - p) over users``. With counts sorted upwards, ``gini = sum of (2 i - n - 1) counts_i / (n sum of
     counts)``. The three values of lists are means over users whose list is not empty.
 
-    Gini is that of RecBole and LensKit; Elliot's is ``1 - gini * n / (n - 1)``. See the guide for others.
+    Gini is defined like RecBole's and LensKit's; Elliot's is ``1 - gini * n / (n - 1)``. See the guide for others.
 
     References
     ----------
@@ -337,6 +338,10 @@ def _group_of_items(groups: Any, items: NDArray[Any]) -> list[Any]:
     if hasattr(groups, "index") and hasattr(groups, "to_dict"):
         groups = by_index(groups, "groups of exposure")
     if not isinstance(groups, Mapping):
+        if isinstance(groups, str) or not isinstance(groups, Iterable):
+            raise TypeError(
+                f"groups of exposure must be {{item: group}}, or a list with one for each item. Got {echo(groups)}."
+            )
         listed = [*as_numpy(groups).tolist()] if hasattr(groups, "__array__") else [*groups]
         if len(listed) != len(items):
             raise ValueError(f"groups of exposure must have one for each of {len(items)} items. Got {len(listed)}.")

@@ -35,8 +35,9 @@ def intra_list_diversity(
 
     Parameters
     ----------
-    run : mapping, Entries or ranx.Run
-        ``{user: {item: score}}`` or ``{user: [items, best first]}``, as `evaluate_run` takes it.
+    run : mapping, table, Entries or ranx.Run
+        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks,
+        see `evaluate_run`.
     items : array-like of shape (n_items,)
         Ids of all items, each once, in the order of `vectors` or `similarity`.
     k : int
@@ -45,8 +46,8 @@ def intra_list_diversity(
         Vector of each item, such as its genres or an embedding. The similarity is their cosine; that with a zero vector
         is 0.
     similarity : array-like or sparse matrix of shape (n_items, n_items), default=None
-        Similarity of two items, symmetric, in place of `vectors`. Of a distance it is ``1 - distance``.
-    exclude : mapping of user to items, default=None
+        Similarity of two items, symmetric, in place of `vectors`. For a distance pass ``1 - distance``.
+    exclude : mapping of user to items, or table, default=None
         Items that are taken out of the run, such as those seen in training.
     duplicates : {"raise", "first"}, default="raise"
         An item that is in a list twice: refuse it, or take its first place.

@@ -66,6 +66,8 @@ def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str,
     IN_A_LIST_AGAIN.check("duplicates", duplicates, caller)
     ids = check_items(items)
     entries = run_entries(run, duplicates=duplicates, exclude=exclude)
+    if not len(entries.qid.names):
+        raise ValueError(f"{caller} needs a run with a user. Got an empty one.")
     item = _places(entries, ids, caller)
     n_users, retrieved = len(entries.qid.names), entries.value > -np.inf
     user, item, score = entries.qid.code[retrieved].astype(np.int64), item[retrieved], entries.value[retrieved]

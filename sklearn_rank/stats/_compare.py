@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._signs.doors import STATISTICS
+from sklearn_rank._signs.judged import judged_note
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
@@ -65,6 +68,8 @@ class ComparisonResult(TableReport):
     is_skewed : bool
         Whether queries are too few for the skew of their differences, or weights, so that the interval may not keep its
         level.
+    judged : dict of str to float
+        Mean share of the documents of a and of b that are judged, down to the cutoff; empty if unknown.
     """
 
     metric: str | None
@@ -88,6 +93,7 @@ class ComparisonResult(TableReport):
     interval_method: str = "t"
     is_weighted: bool = False
     is_skewed: bool = False
+    judged: dict[str, float] = field(default_factory=dict)
 
     def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:
         """Smallest true difference that a t test on as many queries of this kind finds with the given power.
@@ -123,7 +129,8 @@ class ComparisonResult(TableReport):
 
     def _notes(self) -> list[str]:
         notes = ["The interval is Newcombe's, of a difference of success rates."] * (self.interval_method == "newcombe")
-        return notes + [skew_note()] * self.is_skewed + [constant_note()] * self.is_constant
+        notes += [skew_note()] * self.is_skewed + [constant_note()] * self.is_constant
+        return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
 
     def _tables(self) -> list[Table]:
         row = self.row()
@@ -220,7 +227,8 @@ def compare(
 
     >>> from sklearn_rank.stats import compare
     >>> result = compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4])
-    >>> result    a metric: a less b, 4 queries, test 't', two-sided
+    >>> result
+    a metric: a less b, 4 queries, test 't', two-sided
     difference       low     high        p   effect   won   tied   lost
         0.1500   -0.0554   0.3554   0.1027   1.1619     3      1      0
     >>> compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4], test="randomization").pvalue
@@ -231,7 +239,8 @@ def compare(
     )
     check_options("compare", options)
     aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
-    return compare_values(aligned.values[0], aligned.values[1], options, aligned)
+    report(STATISTICS, aligned.unevenly)
+    return replace(compare_values(aligned.values[0], aligned.values[1], options, aligned), judged=aligned.judged)
 
 
 def check_options(function_name: str, options: ComparisonOptions) -> None:

@@ -486,7 +486,7 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
         if lacking := [metric for metric in name.per_query if metric not in other.per_query]:
             raise ValueError(
                 "judged_interval needs results with the same metrics. "
-                f"Got {echo_all(lacking)} in {'human' if name is human else 'model'} alone."
+                f"Got {echo_all(lacking)} only in {'human' if name is human else 'model'}."
             )
     values = {}
     for metric in human.per_query:

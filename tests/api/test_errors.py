@@ -100,7 +100,6 @@ NAN, INF = float("nan"), float("inf")
         ),
         (Y, S, {"qid": Q, "sample_weight": [0] * 4}, r"not all zero"),
         ([Y], [S], {"sample_weight": [1] * 4}, r"one entry per query \(1\). Got shape \(4,\)"),
-        (Y, S, {"qid": Q, "average": "micro"}, r"ndcg_score has no micro average"),
         (Y, S, {"qid": Q, "ties": "random"}, r"'average', 'stable', 'worst' or 'best'. Got 'random' instead"),
         (
             Y,

@@ -44,6 +44,7 @@ from sklearn_rank._cli import main
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._signs import doors
 from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.runs import are_other_ids
 from sklearn_rank._signs.table import ALL_DOORS, ALL_SIGNS
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.exceptions import RankingWarning
@@ -387,7 +388,7 @@ def strange(*documents):
 
 
 STRANGE_RUN = trec(lambda d: d + 1, lambda d: -d).replace(" d", " x")
-NOTHING, STRANGERS, TWO_TYPES = "nothing retrieved", "ids that match nothing", "ids of two types"
+NOTHING, STRANGERS, TWO_TYPES = "nothing retrieved", "ids without a match", "ids of two types"
 MIXED = {"u": ["x1"], "v": ["2"]}, {"u": ["x1"], "v": [2]}
 EMPTY = Rows(score=np.full(N_ROWS, -np.inf), metric="ndcg@10")
 PADDED = trec(lambda d: d + 1, lambda d: -d).replace("d9", "nan")
@@ -499,6 +500,9 @@ def test_queries_in_the_database():
     assert seen(evaluate_retrieval, features[:30], features[30:], labels[:30], labels[30:], **given) == ([], "")
     codes = (features > 0.5).astype(int)
     assert seen(evaluate_retrieval, codes[:30], codes[30:], labels[:30], labels[30:], **given) == ([], "")
+    # Codes of classes repeat by nature, and rows in the order of the classes are equal.
+    codes, classes = np.repeat(np.eye(3), 20, axis=0), np.repeat(np.arange(3), 20)
+    assert seen(evaluate_retrieval, codes, codes.copy(), classes, classes, **given) == ([], "")
     distances, items = NearestNeighbors(n_neighbors=4).fit(features).kneighbors(features)
     assert seen(score_neighbors, distances, items, labels, labels, **given) == ([name], "")
     assert seen(score_neighbors, distances, items, labels, labels, **given, exclude_self=True) == ([], "")
@@ -785,6 +789,39 @@ def test_evidence_is_the_same_in_parts():
             assert joined.agreement == pytest.approx(whole.agreement)
 
 
+N = 12
+OTHER_IDS = {
+    "prefix": ([f"doc{i}" for i in range(3)], [f"d{i}" for i in range(3)]),
+    "case": (["A", "B"], ["a", "b"]),
+    "names in another case": ([f"Title {c}" for c in "abcdefghijklm"], [f"title {c}" for c in "abcdefghijklm"]),
+    "numbers apart": ([*range(N)], [*range(100, 100 + N)]),
+    "numbers in text": ([f"d{i}" for i in range(N)], [f"d{i}" for i in range(100, 100 + N)]),
+    "a match by chance": ([f"x{i}" for i in range(200)] + ["d1"], [f"d{i}" for i in range(30)]),
+}
+MAY_BE_THE_SAME = {
+    "a match": (["a", "b"], ["b", "c"]),
+    "numbers of one range": ([*range(0, 100, 2)], [*range(1, 100, 2)]),
+    "few numbers apart": ([*range(N - 1)], [*range(100, 200)]),
+    "names": ([f"{c} one" for c in "abcdefghijklm"], [f"two {c}" for c in "abcdefghijklm"]),
+    "hashes": ([f"{i * 7919 + 10**6:x}z" for i in range(60)], [f"{i * 104729 + 10**6:x}y" for i in range(60)]),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_IDS)
+def test_ids_that_are_others(name):
+    of_run, judged = OTHER_IDS[name]
+    assert are_other_ids(of_run, judged)
+    half = len(of_run) // 2
+    run = {"u": of_run[:half], "v": of_run[half:]}
+    warned = seen(evaluate_run, {"u": dict.fromkeys(judged, 0), "v": {judged[0]: 1}}, run)
+    assert warned == (["ids without a match"], "")
+
+
+@pytest.mark.parametrize("name", MAY_BE_THE_SAME)
+def test_ids_that_may_be_the_same(name):
+    assert not are_other_ids(*MAY_BE_THE_SAME[name])
+
+
 def odd(*ids):
     """A call of `evaluate` with two rows of each of some ids."""
     n = 2 * len(ids)
@@ -857,7 +894,7 @@ def test_every_cell_of_the_table_is_tried():
     """But for signs that cannot be where lists are made of a database."""
     tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
     tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in [*OF_ROWS, NOTHING]}
-    of_models = {sign.name for sign in ALL_SIGNS if sign.kind in ("models", "frozen", "fitted")}
+    of_models = {sign.name for sign in ALL_SIGNS if sign.kind in ("models", "frozen", "fitted", "judged")}
     of_retrieval = {doors.RETRIEVAL.name, doors.RETRIEVAL_SCORER.name, doors.NEIGHBORS.name}
     lacking = {
         (door.name, sign.name) for door in ALL_DOORS for sign in ALL_SIGNS

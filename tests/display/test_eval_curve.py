@@ -51,7 +51,7 @@ def test_two_on_the_same_axes(fitted):
     assert second.figure_ is first.figure_
     assert first.line_.get_linestyle() != second.line_.get_linestyle()
     assert first.line_.get_marker() != second.line_.get_marker()
-    with pytest.raises(ValueError, match="must have one metric. Got 'Relevance position .* beside 'MAP@10"):
+    with pytest.raises(ValueError, match="must have one metric. Got 'Relevance position .* and 'MAP@10"):
         EvalCurveDisplay.from_estimator(fitted["relevance_position"], ax=first.ax_)
 
 

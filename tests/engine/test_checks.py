@@ -430,7 +430,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:A label has the gain")
+@pytest.mark.filterwarnings("ignore:A label has the gain", "ignore:No document is retrieved in")
 @pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("change", CHANGES)
 def test_other_rows(change):

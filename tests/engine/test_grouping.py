@@ -461,3 +461,12 @@ def test_ids_that_another_thread_writes_are_refused(written):
     """The range of the ids was found before."""
     with pytest.raises(ValueError, match="pass a copy if another thread writes"):
         _grouping._number_near(np.array([1, 0, written, 2]), 0, 3)
+
+
+@pytest.mark.parametrize("name", ["query_id", "query", "group", "user_id"])
+def test_a_level_of_another_name_is_to_be_renamed(name):
+    y = pd.Series([1, 0], index=pd.Index(["a", "a"], name=name))
+    with pytest.raises(ValueError, match=f"Rename its level '{name}': (.*)\\.$") as error:
+        ndcg_score(y, [2, 1])
+    call = str(error.value).rpartition(": y_true")[2].removesuffix(".")
+    assert ndcg_score(eval(f"y{call}"), [2, 1]) == 1

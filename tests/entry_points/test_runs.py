@@ -6,6 +6,8 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import sklearn_rank
@@ -254,7 +256,7 @@ WRONG = {
         "of one type.*Got ids such as '5' and 5, and none in both",
     ),
     "grades in a list": (({1: [("a", 2)]}, {1: ["a"]}), ValueError, r"Got ids such as 'a' and \('a', 2\)"),
-    "one string": (({1: "a"}, {1: ["a"]}), TypeError, "has a dictionary or a list of documents. Got 'a' for query 1"),
+    "one string": (({1: "a"}, {1: ["a"]}), TypeError, "needs a dictionary or list of documents. Got 'a' for query 1"),
     "set as a run": (({1: ["a"]}, {1: {"a", "b"}}), TypeError, "A set has no order.*Got a set for query 1"),
     "score as text": (({1: ["a"]}, {1: {"a": "0.5"}}), TypeError, "Got '0.5' for document 'a' of query 1"),
     "nan": (({1: ["a"]}, {1: {"b": 1, "a": np.nan}}), ValueError, "Got nan for document 'a' of query 1"),
@@ -265,7 +267,11 @@ WRONG = {
         ValueError,
         "negate distances.*Got rising scores for query 1",
     ),
-    "scores in a list": (({1: ["a"]}, {1: [1.0, 0.5]}), TypeError, "ids of documents. Got 0.5 for query 1 of the run"),
+    "scores in a list": (
+        ({1: ["a"]}, {1: [1.0, 0.5]}),
+        TypeError,
+        "must hold document ids. Got 0.5 for query 1 of the run",
+    ),
     "Series of scores": (
         ({1: {0: 1}}, {1: pd.Series([0.5, 1.0], index=[0, 1])}),
         TypeError,
@@ -346,7 +352,7 @@ def test_run_of_which_no_document_is_judged():
         ({"q1": [1]}, ValueError, "of one type in the run and in exclude"),
         ({"q1": "a"}, TypeError, "a set or a list of documents. Got 'a' for query 'q1'"),
         ({"q1": pd.Series({"a": 5})}, TypeError, "Got 5 at 'a' for query 'q1' of the documents to exclude"),
-        (["a"], TypeError, "exclude must be {query: documents}. Got list"),
+        (["a"], TypeError, "exclude must be {query: documents}, or a table of both. Got list"),
     ],
 )
 def test_what_cannot_be_excluded_is_refused(exclude, error, message):
@@ -501,3 +507,50 @@ def test_one_entry_that_is_another_thing(documents, match):
 
 def test_listed_documents_are_an_array():
     assert np.asarray(ListedDocuments([["a"], ["b", "c"]])).tolist() == ["a", "b", "c"]
+
+
+MISSING = {"None": None, "NaN": float("nan"), "NA": pd.NA, "NaT": pd.NaT, "NaT of NumPy": np.datetime64("NaT")}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_ids_of_documents(kind):
+    """In every form of a run and of judgements."""
+    none, fine = MISSING[kind], {"u": ["x"], "v": ["y"]}
+    in_a_run = [["a", none], [("a", 0.9), (none, 0.5)], {"a": 0.9, none: 0.5}, np.array(["a", none], dtype=object)]
+    in_judgements = [["x", none], {"x", none}, {"x": 1, none: 0}]
+    for documents in in_a_run:
+        run = {"u": documents, "v": ["y"]}
+        for call in (
+            lambda: evaluate_run(fine, run, metrics="mrr"),  # noqa: B023
+            lambda: join(run, fine),  # noqa: B023
+            lambda: compare_systems(fine, {"a": run, "b": fine}, metrics="mrr"),  # noqa: B023
+        ):
+            with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the run\."):
+                call()
+    for documents in in_judgements:
+        with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the judgements\."):
+            evaluate_run({"u": documents, "v": ["y"]}, fine)
+    with pytest.raises(ValueError, match="Every document needs an id.* documents to exclude"):
+        evaluate_run(fine, fine, exclude={"u": ["x", none]})
+    with pytest.raises(ValueError, match="must not contain missing values"):
+        evaluate_run({**fine, none: ["x"]}, fine)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        np.ma.array([1, 2], mask=[False, True]), pd.Series([1, None], dtype="Int64"), pa.array([1, None]),
+        pl.Series([1, None]), np.array([1.0, np.nan]), [np.nan, 1.0],
+    ],
+    ids=["masked", "nullable", "Arrow", "polars", "floats", "floats in a list"],
+)  # fmt: skip
+def test_missing_ids_in_columns(documents):
+    for call in (lambda: evaluate_run({"u": documents}, {"u": [1, 2]}), lambda: join({"u": documents}, {"u": [1, 2]})):
+        with pytest.raises(ValueError, match="Every document needs an id"):
+            call()
+
+
+def test_documents_that_float64_may_have_made_equal():
+    for documents in ({1e18: 1}, [2.0**53, 1.0], np.array([-1e17, 1.0])):
+        with pytest.raises(ValueError, match="Ids must stay different, and float64"):
+            evaluate_run({"u": documents}, {"u": [1.0, 2.0]})

@@ -27,7 +27,6 @@ from sklearn_rank import (
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import (
     alpha_ndcg_score,
-    arp_error,
     infap_score,
     interpolated_precision_score,
     map_score,
@@ -38,6 +37,7 @@ from sklearn_rank.metrics import (
     query_mae_error,
     query_mse_error,
     query_rmse_error,
+    relevance_position_error,
     set_f_score,
 )
 from sklearn_rank.results import Evaluation
@@ -53,6 +53,7 @@ WITH_CHANCE = [
     if not (one.pointwise or one.defines_ties or one.reads_scores) and one.name not in NO_CLOSED_FORM
 ]
 KINDS = ("chance", "best", "adjusted")
+RANK = "relevance_position"
 
 
 def names_of(one):
@@ -149,17 +150,21 @@ def ranked(ranks, n_candidates):
 
 
 def check_rank_metrics(ranks, n_candidates, expected):
-    result = evaluate(**ranked(ranks, n_candidates), metrics=["arp", "hit@3", "mrr"])
+    result = evaluate(**ranked(ranks, n_candidates), metrics=["relevance_position", "hit@3", "mrr"])
     chance, adjusted = result.chance().mean(), result.adjusted(average="micro")
     n = np.asarray(n_candidates)
-    closed = {"arp": (n + 1) / 2, "hit@3": np.minimum(3 / n, 1), "mrr": [(1 / np.arange(1, m + 1)).mean() for m in n]}
+    closed = {
+        "relevance_position": (n + 1) / 2,
+        "hit@3": np.minimum(3 / n, 1),
+        "mrr": [(1 / np.arange(1, m + 1)).mean() for m in n],
+    }
     for name, values in closed.items():
         assert_allclose(result.chance().per_query[name], values, rtol=1e-13)
-    assert chance["arp"] == pytest.approx(expected["expected_mean_rank"], rel=1e-12)
+    assert chance[RANK] == pytest.approx(expected["expected_mean_rank"], rel=1e-12)
     assert chance["hit@3"] == pytest.approx(expected["expected_hits_at_3"], rel=1e-12)
     assert chance["mrr"] == pytest.approx(expected["expected_mrr"], rel=1e-12)
-    assert adjusted["arp"] == pytest.approx(expected["amri"], rel=1e-12)
-    assert result.mean()["arp"] / chance["arp"] == pytest.approx(expected["amr"], rel=1e-12)
+    assert adjusted[RANK] == pytest.approx(expected["amri"], rel=1e-12)
+    assert result.mean()[RANK] / chance[RANK] == pytest.approx(expected["amr"], rel=1e-12)
     if all(rank % 1 == 0 for rank in ranks):
         assert adjusted["hit@3"] == pytest.approx(expected["adjusted_hits_at_3"], rel=1e-10)
         assert adjusted["mrr"] == pytest.approx(expected["adjusted_mrr"], rel=1e-10)
@@ -183,9 +188,9 @@ def test_adjusted_ranks_of_references():
     for case in whole:
         check_rank_metrics(case["inputs"]["ranks"], case["inputs"]["num_candidates"], case["expected"])
     # One candidate has no luck to be adjusted for: PyKEEN says 0, and so does the replacement of undefined values.
-    result = evaluate(**ranked([1, 1], [1, 1]), metrics=["arp", "hit@1"])
-    assert result.adjusted().mean() == {"arp": 0.0, "hit@1": 0.0}
-    assert result.adjusted().n_undefined == {"arp": 2, "hit@1": 2}
+    result = evaluate(**ranked([1, 1], [1, 1]), metrics=["relevance_position", "hit@1"])
+    assert result.adjusted().mean() == {"relevance_position": 0.0, "hit@1": 0.0}
+    assert result.adjusted().n_undefined == {"relevance_position": 2, "hit@1": 2}
     assert np.isnan([*result.adjusted(average="micro").values()]).all()
 
 
@@ -207,7 +212,7 @@ def data(n_queries=40, seed=0, unretrieved=0.1):
     return {"y_true": y, "y_score": s, "qid": np.repeat(rng.permutation(n_queries), size)}
 
 
-NAMES = ["ndcg@5", "arp", "precision@3", "auc", "map(min_relevance=2)"]
+NAMES = ["ndcg@5", "relevance_position", "precision@3", "auc", "map(min_relevance=2)"]
 
 
 @pytest.mark.parametrize("replacement", [0.0, np.nan, 0.25])
@@ -264,7 +269,7 @@ def test_functions_and_scorers():
 
     y = pd.Series(rows["y_true"], index=pd.Index(rows["qid"], name="qid"))
     X = np.where(np.isfinite(rows["y_score"]), rows["y_score"], 0)[:, None]
-    for name in ("ndcg(adjusted=True)@10", "arp(adjusted=True)"):
+    for name in ("ndcg(adjusted=True)@10", "relevance_position(adjusted=True)"):
         scorer = get_scorer(name)
         assert scorer(Model(), X, y) == evaluate(rows["y_true"], X[:, 0], qid=rows["qid"], metrics=name).mean()[name]
         assert repr(scorer).count("neg_") == 0
@@ -272,7 +277,7 @@ def test_functions_and_scorers():
 
 def test_prepared_labels_keep_chance():
     rows = data(unretrieved=0)
-    names = ["ndcg(adjusted=True)@5", "ndcg@5", "arp(adjusted=True)"]
+    names = ["ndcg(adjusted=True)@5", "ndcg@5", "relevance_position(adjusted=True)"]
     prepared = prepare(rows["y_true"], qid=rows["qid"], metrics=names)
     rng = np.random.default_rng(0)
     for unretrieved in (0, 0, 0.3, 0):
@@ -303,7 +308,9 @@ def test_weights_and_the_ratio_of_means():
 
 def test_a_system_is_compared_with_luck():
     rows = data(unretrieved=0)
-    result = evaluate(rows["y_true"], rows["y_true"] + rows["y_score"], qid=rows["qid"], metrics=["ndcg@5", "arp"])
+    result = evaluate(
+        rows["y_true"], rows["y_true"] + rows["y_score"], qid=rows["qid"], metrics=["ndcg@5", "relevance_position"]
+    )
     found = compare(result, result.chance(), metric="ndcg@5")
     assert found.difference > 0
     assert found.pvalue < 0.01
@@ -334,8 +341,8 @@ def test_metrics_that_refuse():
         precision_at_k_score(**call, k=1, average="micro")
     with pytest.raises(ValueError, match="have no geometric mean"):
         mrr_score(**call, average="geometric")
-    with pytest.raises(ValueError, match="'adjusted' parameter of arp_error must be True or False. Got 1 instead"):
-        arp_error(**{**call, "adjusted": 1})
+    with pytest.raises(ValueError, match="'adjusted' parameter of .* must be True or False. Got 2 instead"):
+        relevance_position_error(**{**call, "adjusted": 2})
     with pytest.raises(TypeError, match="No metric of rmse, kendall has a keyword 'adjusted'"):
         evaluate([0, 1], [1, 2], qid=[0, 0], metrics=["rmse", "kendall"], adjusted=True)
 
@@ -446,7 +453,10 @@ def test_every_door_computes_chance(tmp_path):
         same(Evaluation.load(tmp_path / f"{i}"), expected)
         assert str(Evaluation.load(tmp_path / f"{i}")) == str(result)
         kept = result.subset(result.n_documents > 3)
-        assert_allclose(kept.chance().mean()["arp"], result.chance().subset(result.n_documents > 3).mean()["arp"])
+        assert_allclose(
+            kept.chance().mean()[RANK],
+            result.chance().subset(result.n_documents > 3).mean()[RANK],
+        )
     assert "chance" not in str(expected)
 
 

@@ -70,6 +70,14 @@ def test_what_is_left_out_is_not_read():
     assert both == evaluate(LABELS, SCORES, metrics="ndcg@5", exclude=first | SEEN).mean()
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_labels_of_what_is_left_out_are_not_looked_at(kind):
+    """Not even where a mask would look as if it were the wrong way round."""
+    labels, exclude = kind(np.array([[1.0, 0, 0, 0]])), kind(np.array([[1.0, 1, 0, 0]]))
+    result = evaluate(labels, np.array([[4.0, 3, 2, 1]]), metrics=["p@1", "auc"], exclude=exclude)
+    assert result.mean() == {"p@1": 0, "auc": 0}
+
+
 def test_systems_are_compared_without_it():
     systems = {"a": SCORES, "b": -SCORES}
     result = compare_systems(LABELS, systems, metrics="ndcg@5", exclude=SEEN).results["a"]

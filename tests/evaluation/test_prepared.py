@@ -299,7 +299,7 @@ def test_rows_with_labels_are_not_matched_by_position():
 def test_what_cannot_be_prepared():
     from scipy.sparse import csr_matrix
 
-    with pytest.raises(TypeError, match="goes to evaluate"):
+    with pytest.raises(TypeError, match="labels to evaluate"):
         prepare(csr_matrix(np.eye(3)), metrics="map")
     with pytest.raises(ValueError, match="the query of each row must be known"):
         prepare([1, 0], metrics="map")

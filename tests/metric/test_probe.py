@@ -13,7 +13,7 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.probe import _compute, _refuse_at, _scales, _untied, refuse_wrong_formula
 from sklearn_rank.metrics import map_score, ndcg_score
 
-ALONE, TIES, ROWS = "whatever queries stand beside it", "the mean over all their orders", "the order of the rows"
+ALONE, TIES, ROWS = "whatever other queries there are", "the mean over all their orders", "the order of the rows"
 
 WRONG = [
     (ALONE, lambda r: r.label.max()),

@@ -128,7 +128,7 @@ REFUSED = {  # by which names, and with which words
     "recall_at_k_score with denominator='min_k_relevant'": "set_relative_P",
     "what ndcg divides by": "ideal_dcg",
     "a sum of counts": "utility utility.1.0,-1.0,0.0,0.0",
-    "an experiment that trec_eval alone has": "G binG Rndcg ndcg_rel yaap G.1=3,2=9",
+    "an experiment that only trec_eval has": "G binG Rndcg ndcg_rel yaap G.1=3,2=9",
     "needs preferences or judgements of several people": "prefs_simp prefs all_prefs qrels_jg P_avgjg map_avgjg",
     "is a word, not a number": "runid relstring relstring_10",
     "takes one parameter, as in 'rbp.p=0.8'": "rbp.1=1,2=3",

@@ -252,7 +252,7 @@ def test_a_metric_without_a_value(ranking):
     with pytest.raises(ValueError, match="Got 10 queries, and map is defined for none"):
         ranker.fit(X[train], y[train], **nothing)
     ranker = QueryRanker(Stages(0), eval_metric="mae")
-    with pytest.raises(ValueError, match="Got 0 rounds, and none for mae"):
+    with pytest.raises(ValueError, match="No round has a defined value of mae. Got 0 rounds"):
         ranker.fit(X[train], y[train], **nothing)
 
 

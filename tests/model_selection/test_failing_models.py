@@ -191,7 +191,7 @@ class NoParameters:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (Ridge, r"Make one of the class: Ridge\(\). Got <class"),
+        (Ridge, r"Create one: Ridge\(\). Got <class"),
         (QueryRanker, "Create one: QueryRanker"),
         (np.zeros(1000), r"Got array\(\[0"),
         ([0.5, 0.1], r"Got \[0.5, 0.1\]"),

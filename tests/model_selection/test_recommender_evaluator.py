@@ -83,9 +83,7 @@ def test_times_that_are_given():
     assert evaluator.search(grid, rows, None, time=time).best_score_ == expected
     inside = evaluator.compare({"search": grid}, rows, None, time=time)
     assert inside.results["search"].mean() == {"ndcg@10": expected}
-    with pytest.raises(
-        TypeError, match="time= is for a splitter that takes it, such as QueryTimeSeriesSplit or Global"
-    ):
+    with pytest.raises(TypeError, match="The splitter does not take time=. Use QueryTimeSeriesSplit or Global"):
         RankingEvaluator(ONE, cv=KFold(2)).compare({"a": Factors(4)}, rows, None, time=time)
 
 

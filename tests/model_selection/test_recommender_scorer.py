@@ -750,9 +750,7 @@ def test_wrong_predictions(scores, message):
 
 def test_wrong_fits():
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(
-        TypeError, match=r"must be an estimator with 'fit' and 'predict'. Make one of the class: Factors\("
-    ):
+    with pytest.raises(TypeError, match=r"must be an estimator with 'fit' and 'predict'. Create one: Factors\("):
         InteractionRecommender(Factors).fit(ROWS)
     with pytest.raises(
         ValueError, match="InteractionRecommender needs the user of each row: the column 'user_id' of a"

@@ -96,7 +96,7 @@ def test_what_is_known_of_a_result_travels_with_it(spark, tmp_path):
 def test_chance_is_computed_on_the_workers(spark):
     data = in_one_order(make(tied=True))
     df = spark.createDataFrame(table_of(data))
-    metrics = ["ndcg@5", "arp", "precision(average=micro)@3", "rmse", "ndcg(adjusted=True)@5"]
+    metrics = ["ndcg@5", "relevance_position", "precision(average=micro)@3", "rmse", "ndcg(adjusted=True)@5"]
     expected = evaluate(*data[:2], qid=data.qid, metrics=metrics, chance=True)
     result = evaluate_on_spark(df, metrics=metrics, chance=True)
     assert "chance" in str(result)
