@@ -65,6 +65,11 @@ def refuse_without(kind: str, specs: Mapping[str, MetricSpec]) -> NoReturn:
     raise ValueError(f"{kind}() is for metrics of an order of documents. Got {'; '.join(reasons) or 'other values'}.")
 
 
+def means_of(values: ValuesByMetric, weight: Array | None) -> dict[str, float]:
+    """Mean of each metric over queries."""
+    return {name: float(of_metric.average(weight)[0]) for name, of_metric in values.items()}
+
+
 def notes_of_adjusted(meaning: Mapping[str, str]) -> list[str]:
     """A sentence that names the metrics that are adjusted for chance and whose own names leave it out, if any."""
     adjusted = [display_name(name) for name, text in meaning.items() if is_adjusted(text) and "adjusted" not in name]

@@ -22,7 +22,7 @@ from sklearn_rank._evaluation.given_values import (
     mean_of,
 )
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
-from sklearn_rank._evaluation.references import References, notes_of_adjusted, refuse_without
+from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
@@ -449,14 +449,7 @@ class Evaluation(TableReport, Saveable):
     @cached_property
     def _references(self) -> References:
         """Chance and best: kept, or computed from the data."""
-        if self._kept is not None:
-            return self._kept
-        if not isinstance(self._source, RankedData):
-            raise ValueError(
-                "Chance and best take the data, which are not saved with a result, nor kept of batches or subsets: use "
-                "evaluate, or pass chance=True to the function that makes the result, which keeps their values."
-            )
-        return self._source.references(self._metrics, self._specs())
+        return self._kept or self._source.references(self._metrics, self._specs())
 
     def chance(self) -> Self:
         """Values that a random order would have: the exact expectation of each metric over all orders.
@@ -846,17 +839,13 @@ class Evaluation(TableReport, Saveable):
         return notes_of_adjusted(self.meaning)
 
     def _tables(self) -> list[Table]:
-        known = {kind: self._reference_means(kind) for kind in ("chance", "best") if self._kept is not None}
+        kept = () if self._kept is None else (("chance", self._kept.chance), ("best", self._kept.best))
+        known = {kind: means_of(values, self.weight) for kind, values in kept}
         rows = (
             (labelled(name), mean, *(means.get(name) for means in known.values()), self.n_undefined[name])
             for name, mean in self.mean().items()
         )
         return [Table(("metric", "mean", *known, "undefined"), tuple(rows))]
-
-    def _reference_means(self, kind: str) -> dict[str, float]:
-        """Means of the values of one kind that were kept, by metric."""
-        values = getattr(self._references, kind).items()
-        return {name: float(of_metric.average(self.weight)[0]) for name, of_metric in values}
 
 
 def with_judged(result: E, shares: Mapping[str, Array], *, judges_both: bool) -> E:

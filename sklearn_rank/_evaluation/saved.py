@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.given_values import GivenValues
-from sklearn_rank._evaluation.references import References, ValuesByMetric
+from sklearn_rank._evaluation.references import References, ValuesByMetric, means_of
 from sklearn_rank._metric.spec import adjusted_meaning
 from sklearn_rank._utils.storage import SavedArrays, check_saved, part
 
@@ -44,10 +44,7 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
         words |= {"is_all_judged": not (judged < 1).any(), "judges_both": result.judges_both}
         arrays |= {} if words["is_all_judged"] else {"judged": judged}
     if kept is not None:
-        words["references"] = {
-            kind: {name: float(values.average(result.weight)[0]) for name, values in of_kind.items()}
-            for kind, of_kind in kept._asdict().items()
-        }
+        words["references"] = {kind: means_of(of_kind, result.weight) for kind, of_kind in kept._asdict().items()}
         for kind, of_kind in kept._asdict().items():
             if of_kind:
                 arrays |= {f"{kind}_{part}": array for part, array in _stacked(of_kind).items()}

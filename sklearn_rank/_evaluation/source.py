@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from zlib import crc32
 
 import numpy as np
@@ -192,6 +192,13 @@ class DataCounts:
     def judged(self, specs: Mapping[str, MetricSpec]) -> Mapping[str, Array]:
         """Share of the documents of each query that are judged, as far as it is known."""
         return self.known_judged
+
+    def references(self, values: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> NoReturn:
+        """Say what keeps chance and best."""
+        raise ValueError(
+            "Chance and best take the data, which are not saved with a result, nor kept of batches or subsets: use "
+            "evaluate, or pass chance=True to the function that makes the result, which keeps their values."
+        )
 
     @property
     def n_documents(self) -> Index:

@@ -298,9 +298,7 @@ def test_other_frames(spark):
         ("data", mean),
         ("a", lambda x: compare(x, x)),
     ]:
-        message = (
-            rf"{name} must be a Spark DataFrame; for data in memory use sklearn_rank.evaluate. Got Table instead"
-        )
+        message = rf"{name} must be a Spark DataFrame; for data in memory use sklearn_rank.evaluate. Got Table instead"
         with pytest.raises(TypeError, match=message):
             function(table_of(make()))
 
