@@ -104,7 +104,8 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
                 )  # fmt: skip
             if len(data.not_in_run) or len(data.not_in_qrels):
                 tell(f"{name}: {data.counts()}")
-            _tell_of_ties(name, of_runs[name], metrics)
+            if not options.quiet:
+                _tell_of_ties(name, of_runs[name], metrics)
     return of_runs
 
 
