@@ -69,8 +69,9 @@ def parser() -> argparse.ArgumentParser:
         "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
         help="of p-values for the number of pairs (default: holm)",
     )  # fmt: skip
-    sub.add_argument("--baseline", metavar="RUN", help="compare all others with this run (default: all pairs; the first run "
-                     "with --format latex and markdown)")  # fmt: skip
+    sub.add_argument("--baseline", metavar="RUN",
+                     help="compare all others with this run (default: all pairs; with --format latex or markdown the "
+                     "first run)")  # fmt: skip
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
     _add_format(sub)
 

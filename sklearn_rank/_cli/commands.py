@@ -99,13 +99,14 @@ def compare_runs(options: argparse.Namespace) -> None:
                 correction=None if options.correction == "none" else options.correction,
             )  # fmt: skip
         unevenly += seen
+    note = judged_note({metric: tested.judged for metric, tested in tests.items()})
     if is_for_paper:
-        table = paper_table(of_runs, tests, systems=[*of_runs], baseline=baseline)
+        table = paper_table(of_runs, tests, systems=[*of_runs], baseline=baseline, more=note)
         put(table.to_latex() if options.format == "latex" else table.to_markdown())
     else:
         _show_pairs(options, tests)
-    if note := judged_note({metric: tested.judged for metric, tested in tests.items()}):
-        tell(note)
+        if note:
+            tell(note)
     report(COMMAND, unevenly[:1])
 
 

@@ -84,7 +84,7 @@ def _separate(text: str) -> list[str]:
 
 
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
-    """Result of each run, by the name of its file or column; the standard error says which queries were missing or tied."""
+    """Result of each run, by the name of its file or column; standard error says which queries were missing or tied."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")

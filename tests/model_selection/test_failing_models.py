@@ -143,7 +143,7 @@ def test_a_search_that_has_no_score(shuffled):
         search.set_params(refit="map" if scoring == get_scorers(["map"]) else True)
         with (
             pytest.warns(UserWarning, match="non-finite|Scoring failed") as warned,
-            pytest.raises(ValueError, match=r"No candidate of the search could be scored. y_score must not contain NaN"),
+            pytest.raises(ValueError, match="No candidate of the search could be scored. y_score must"),
         ):
             EVALUATOR.search(search, X, y, qid=qid)
         # Of 6 fits.
