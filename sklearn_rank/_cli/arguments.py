@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from sklearn_rank._cli import commands, explain, gate
+from sklearn_rank._cli.data import is_metric
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
@@ -30,6 +32,16 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
+def read(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Options of the command line; an error about metrics without -m says so."""
+    top = parser()
+    options, more = top.parse_known_args(arguments)
+    if more:
+        hint = "; metrics follow -m, with commas between them: -m ndcg@10,map" * any(map(is_metric, more))
+        top.error(f"unrecognized arguments: {' '.join(more)}{hint}")
+    return options
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands; ``command`` is set to the function to call."""
     top = Parser(prog="sklearn-rank", description="Ranking metrics, query by query.", allow_abbrev=False)
@@ -39,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     def add(name: str, command: Any, text: str) -> argparse.ArgumentParser:
         sub = subparsers.add_parser(name, help=text, description=text, epilog=EPILOG, allow_abbrev=False)
         sub.set_defaults(command=command)
+        sub.add_argument("--quiet", action="store_true", help="only errors on standard error: no counts or warnings")
         return sub
 
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
@@ -49,14 +62,16 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--save", metavar="FILE", help="save the result of one run, too, such as for the gate")
     _add_format(sub)
 
-    sub = add("compare", commands.compare_runs, "Which of two runs or more is better: differences and p-values.")
+    sub = add("compare", commands.compare_runs, "Which of two runs or more is better: means, differences and p-values.")
     _add_data(sub, METRICS_BY_DEFAULT[:1])
     sub.add_argument("--test", choices=STATISTICAL_TESTS, default="t", help="statistical test (default: paired t)")
     sub.add_argument(
         "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
         help="of p-values for the number of pairs (default: holm)",
     )  # fmt: skip
-    sub.add_argument("--baseline", metavar="RUN", help="compare all others with this run; default: all pairs")
+    sub.add_argument("--baseline", metavar="RUN",
+                     help="compare all others with this run (default: all pairs; with --format latex or markdown the "
+                     "first run)")  # fmt: skip
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
     _add_format(sub)
 
@@ -109,8 +124,8 @@ def _add_data(
 ) -> None:
     sub.add_argument("files", nargs="*", metavar=files, help=text_of_files)
     text = (
-        f"such as ndcg@10, map or 'rbp(p=0.9)'; may be repeated (default: {' '.join(metrics)}). With --convention "
-        "trec_eval its names too: P.5,10, recip_rank, official"
+        f"such as ndcg@10, map or 'rbp(p=0.9)'; several with commas, as in ndcg@5,10,map, or -m for each (default: "
+        f"{','.join(metrics)}). With --convention trec_eval its names too: P.5,10, recip_rank, official"
     )
     sub.add_argument("-m", "--metric", action="append", dest="metrics", metavar="NAME", help=text)
     sub.set_defaults(default_metrics=metrics)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -32,14 +34,57 @@ NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg
 """Measures that trec_eval prints and that are not here."""
 
 
+COMMA = re.compile(r",(?![^()]*\))")
+"""A comma outside of parentheses."""
+NUMBER = re.compile(r"-?[\d.]+(=-?[\d.]+)?")
+"""A cutoff or another parameter of the measure before it."""
+PARAMETERS = re.compile(r"\w+(\.[^@()]*|[^@()]*,[^@()]*)")
+"""A measure and its parameters in trec_eval's notation: P.5, utility_1,-1."""
+
+
+def names_of(options: argparse.Namespace) -> list[str]:
+    """Names of the metrics that were asked for, one each.
+
+    Raises
+    ------
+    ValueError
+        If there is a metric among the files.
+    """
+    for name in options.files:
+        if not os.path.exists(name) and is_metric(name):
+            raise ValueError(f"Metrics follow -m: -m {name}. Got {echo(name)} among the files, which does not exist.")
+    return [name for given in options.metrics or options.default_metrics for name in _separate(given)]
+
+
 def metrics_of(options: argparse.Namespace) -> list[str]:
-    """Names of the metrics that were asked for."""
-    names = options.metrics or options.default_metrics
+    """The same, measures of trec_eval by each of their parameters."""
+    names = names_of(options)
     return [*dict.fromkeys(expanded(names))] if options.convention == "trec_eval" else names
 
 
+def is_metric(text: str) -> bool:
+    """Whether this names metrics."""
+    try:
+        return all(own_measure(name) or parse_metric(name, convention="trec_eval") for name in _separate(text))
+    except (TypeError, ValueError):
+        return False
+
+
+def _separate(text: str) -> list[str]:
+    """Names between commas, a whole number as a cutoff of the metric before it: "ndcg@5,10,map" has three."""
+    names: list[str] = []
+    for part in map(str.strip, COMMA.split(text)):
+        if not names or not NUMBER.fullmatch(part):
+            names.append(part)
+        elif part.isdecimal() and not PARAMETERS.fullmatch(names[-1]):
+            names.append(f"{names[-1].partition('@')[0]}@{part}")
+        else:
+            names[-1] += f",{part}"
+    return names
+
+
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
-    """Result of each run, by the name of its file or column; the standard error says which queries were missing."""
+    """Result of each run, by the name of its file or column; standard error says which queries were missing or tied."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
@@ -57,8 +102,21 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
                     name=name if options.table else None, kinds="" if options.table else RUN.hands,
                     documents=data.documents,
                 )  # fmt: skip
-            tell(f"{name}: {data.counts()}")
+            if len(data.not_in_run) or len(data.not_in_qrels):
+                tell(f"{name}: {data.counts()}")
+            if not options.quiet:
+                _tell_of_ties(name, of_runs[name], metrics)
     return of_runs
+
+
+def _tell_of_ties(name: str, result: Evaluation, metrics: Mapping[str, MetricSpec]) -> None:
+    """Say how many queries have documents with equal scores, if a metric asks what these mean."""
+    asking = [spec for spec in metrics.values() if "ties" in spec.metric.defaults]
+    # Anywhere in the list, not only across a cutoff.
+    n_tied = result._data.n_tied(replace(asking[0], k=None)) if asking else 0
+    if n_tied:
+        policies = ", ".join(dict.fromkeys(str(spec["ties"]) for spec in asking))
+        tell(f"{name}: tied scores in {n_tied} of {len(result.qid)} queries, read as --ties {policies}")
 
 
 def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricSpec]:

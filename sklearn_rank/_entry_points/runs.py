@@ -56,13 +56,13 @@ def evaluate_run(
 
     Parameters
     ----------
-    judgements : mapping, Entries or ranx.Qrels
-        ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; what
-        `sklearn_rank.io.read_trec_qrels` or `sklearn_rank.io.read_entries` return.
-    run : mapping, Entries or ranx.Run
-        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, also of pairs (document, score); what
-        `sklearn_rank.io.read_trec_run` or `sklearn_rank.io.read_entries` return. An empty list is a query without
-        retrieved documents.
+    judgements : mapping, table, Entries or ranx.Qrels
+        ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; a table of PyTerrier,
+        ir_measures or BEIR, with columns such as qid, docno and label; what `sklearn_rank.io.read_qrels` returns.
+    run : mapping, table, Entries or ranx.Run
+        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, also of pairs (document, score) and of
+        hits of search libraries; such a table, with score or rank; what `sklearn_rank.io.read_run` returns. An empty
+        list is a query without retrieved documents.
     sample_weight : mapping of query to float, default=None
         Weight of each query in the mean. This and the next two may be a Series of pandas with queries as its index.
     by : mapping of query to value, or of name to such mappings, default=None

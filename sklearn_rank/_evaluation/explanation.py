@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class Source(NamedTuple):
     @property
     def data(self) -> tuple[RankedData, RankedData]:
         """The data of both."""
-        old, new = (result._unchanged_data() for result in self.results)
+        old, new = (cast("RankedData", result._source) for result in self.results)
         return old, new
 
     def lists(self, number: int) -> Lists:

@@ -428,15 +428,20 @@ class Evaluation(TableReport, Saveable):
         data = self._unchanged_data()
         return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 
-    def _unchanged_data(self) -> RankedData:
-        """The data, if they were kept and are what they were."""
+    @property
+    def _data(self) -> RankedData:
+        """The data, if they were kept."""
         if not isinstance(self._source, RankedData):
             raise ValueError(
                 "Ties need the data, which this result does not keep: it was saved, or is of batches or a subset. "
                 "Call evaluate again."
             )
-        self._source.check_unchanged(self._metrics)
         return self._source
+
+    def _unchanged_data(self) -> RankedData:
+        """The data, if they were kept and are what they were."""
+        self._data.check_unchanged(self._metrics)
+        return self._data
 
     @cached_property
     def _references(self) -> References:

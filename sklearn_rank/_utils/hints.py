@@ -26,6 +26,12 @@ DASK_HINT = "A dask DataFrame goes to sklearn_rank.dask.evaluate(data)."
 SPARK_HINT = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
 
 
+MODELS_FIRST = (
+    "The models come first, compare({'ridge': Ridge()}, frame, 'label', qid='qid'); compare_systems(frame, ['bm25', "
+    "'lgbm']) compares columns of scores."
+)
+
+
 def has(x: Any, name: str) -> bool:
     """Whether an object has an attribute by its type: a frame of pandas has others, named as its columns."""
     return hasattr(type(x), name)
@@ -121,6 +127,8 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
 def refuse_missing(function_name: str, missing: list[str], given: Mapping[str, Any]) -> NoReturn:
     """Refuse a call without some arguments; a single one may belong to another function."""
     hint = hint_for_arguments(**given) if "y_true" in given else ""
+    if has(given.get("estimators"), "columns"):
+        hint = MODELS_FIRST
     raise TypeError(f"{function_name} needs {' and '.join(missing)}.{' ' * bool(hint)}{hint}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +43,9 @@ def known_columns(names: Iterable[Any], kind: str) -> tuple[Any, Any, Any]:
     return query, document, value
 
 
-def entries_of_frame(frame: Any, kind: str, duplicates: str) -> Entries:
+def entries_of_frame(
+    frame: Any, kind: str, duplicates: str, with_scores: Callable[[Entries], Entries] | None = None
+) -> Entries:
     """Entries of a table whose columns have names that libraries give them.
 
     A rank is better the lower it is. Judgements without a column of grades are relevant documents.
@@ -63,10 +65,18 @@ def entries_of_frame(frame: Any, kind: str, duplicates: str) -> Entries:
             f"'doc_id' or 'docno', and one of values, such as {VALUE_NAMES[kind][0]!r}. Got {echo_all(names)}; "
             "io.read_entries(table, value=..., qid=..., doc_id=...) reads columns of other names."
         )
-    return entries_in(frame, value, query, document, duplicates, kind)
+    lower_is_better = kind == "run" and str(value).lower() == "rank"
+    return entries_in(frame, value, query, document, duplicates, kind, _negated if lower_is_better else with_scores)
 
 
-def entries_in(table: Any, value: Any, qid: Any, doc_id: Any, duplicates: str, kind: str | None = None) -> Entries:
+def _negated(entries: Entries) -> Entries:
+    return replace(entries, value=-entries.value)
+
+
+def entries_in(
+    table: Any, value: Any, qid: Any, doc_id: Any, duplicates: str, kind: str | None = None,
+    with_scores: Callable[[Entries], Entries] | None = None,
+) -> Entries:  # fmt: skip
     """Entries of three columns of a table.
 
     Raises
@@ -82,10 +92,8 @@ def entries_in(table: Any, value: Any, qid: Any, doc_id: Any, duplicates: str, k
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(f"Column {echo(value)} must hold finite numbers. Got {numbers[row]} in row {row}.")
-    if kind == "run" and str(value).lower() == "rank":
-        numbers = -numbers
-    entries = column_entries(numbers, queries, documents)
-    return checked(replace(entries, _kind=kind), in_row, duplicates)
+    entries = replace(column_entries(numbers, queries, documents), _kind=kind)
+    return checked(entries if with_scores is None else with_scores(entries), in_row, duplicates)
 
 
 def column_entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDArray[Any]) -> Entries:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -134,10 +136,9 @@ def _read(
             what = WHAT.get(fields, f"A file of {kind} that begins as this one")
             pieces = complete_lines(file)
             pieces = _without_header(pieces) if has_header else pieces
-            entries = read_lines(pieces, name, what, fields, duplicates, n_jobs)
-            if fields is not FIELDS_OF["run"][3]:
-                return entries
-            return _ranked(entries, line.split()[2].lower() if has_header else value, name)
+            third = line.split()[2].lower() if has_header and len(fields) > 2 else value
+            ranked = partial(_ranked, value=third, name=name) if fields is FIELDS_OF["run"][3] else None
+            return read_lines(pieces, name, what, fields, duplicates, n_jobs, ranked)
         table = io.BytesIO(file.read()) if hasattr(path, "read") else path
     if is_binary:
         return entries_of_frame(opened(table, []), kind, duplicates)
@@ -145,8 +146,8 @@ def _read(
     columns = fields_of(line, mark)
     header = None if _is_header(columns, kind) else _header(columns, kind, name)
     ids = [*known_columns(header or columns, kind)[:2]]
-    entries = entries_of_frame(opened(table, ids, [], mark, header), kind, duplicates)
-    return _ranked(entries, value, name) if header == FIELDS_OF["run"][3] else entries
+    ranked = partial(_ranked, value=value, name=name) if header == FIELDS_OF["run"][3] else None
+    return entries_of_frame(opened(table, ids, [], mark, header), kind, duplicates, ranked)
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
@@ -173,8 +174,9 @@ def _is_header(names: Sequence[str], kind: str) -> bool:
 
 def _without_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The pieces with an empty first line, so that lines keep their numbers."""
-    first = next(pieces).lstrip(b"\r\n")
-    yield first[first.index(b"\n") :]
+    first = next(pieces)
+    start = len(first) - len(first.lstrip(b"\r\n"))
+    yield first[:start] + first[first.index(b"\n", start) :]
     yield from pieces
 
 
@@ -224,14 +226,24 @@ def _ranked(entries: Entries, value: str | None, name: str) -> Entries:
 
 def _of_json(data: bytes, name: str, kind: str, duplicates: str) -> Entries:
     """Entries of a JSON file, or of a file with an object in each line."""
+    twice: list[str] = []
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
+            twice.extend(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        return mapping
+
     try:
-        read = json.loads(data)
-    except ValueError as error:
+        read = json.loads(data, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
         lines = [line for line in data.splitlines() if line.strip()]
         try:
-            read = [*map(json.loads, lines)]
-        except ValueError:
+            read = [json.loads(line, object_pairs_hook=once) for line in lines]
+        except (ValueError, RecursionError):
             raise ValueError(f"A file that begins with a bracket is JSON, or JSON lines. Got {name}: {error}") from None
+    if twice:
+        raise ValueError(f"A key must be in an object of JSON once. Got {echo(twice[0])} more than once in {name}.")
     if isinstance(read, dict) and "mteb_model_meta" in read:
         read = _of_mteb(read, name)
     if isinstance(read, dict) and _is_header([*read], kind):

@@ -162,12 +162,12 @@ def join(
 
     Parameters
     ----------
-    run : Entries or mapping
-        Scores, of `read_trec_run` or `read_entries`; or ``{query: {document: score}}``,
-        ``{query: [documents, best first]}``, or a Run of ranx.
-    qrels : Entries or mapping
-        Relevance, of `read_trec_qrels` or `read_entries`; or ``{query: {document: grade}}``,
-        ``{query: relevant documents}``, or Qrels of ranx.
+    run : Entries, mapping or table
+        Scores, of `read_run` or `read_entries`; or ``{query: {document: score}}``,
+        ``{query: [documents, best first]}``, or any other form that `sklearn_rank.evaluate_run` takes.
+    qrels : Entries, mapping or table
+        Relevance, of `read_qrels` or `read_entries`; or ``{query: {document: grade}}``,
+        ``{query: relevant documents}``, or any other form that `sklearn_rank.evaluate_run` takes.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
         Queries of the judgements without retrieved documents: keep them, so that metrics count them as zero
         (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.

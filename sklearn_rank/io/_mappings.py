@@ -31,8 +31,8 @@ TAKEN = {
 READERS = (
     "or Entries: of files by io.read_{}(file), of tables by io.read_entries(table, value=..., qid=..., doc_id=...)"
 )
-RunLike = Entries | Mapping[Any, Any]
-JudgementsLike = Entries | Mapping[Any, Any]
+RunLike = Entries | Mapping[Any, Any] | Iterable[Any]
+JudgementsLike = Entries | Mapping[Any, Any] | Iterable[Any]
 Excluded = Mapping[Any, Iterable[Any]] | Any
 """Documents by query, or a table of both."""
 Listed = tuple[Collection[Any], Iterable[Any]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -132,9 +132,13 @@ def _read_entries(
 
 
 def read_lines(
-    pieces: Iterable[bytes], name: str, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None
-) -> Entries:
-    """Entries of pieces of a file that end with a newline; without a field of values each is 1."""
+    pieces: Iterable[bytes], name: str, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None,
+    with_scores: Callable[[Entries], Entries] | None = None,
+) -> Entries:  # fmt: skip
+    """Entries of pieces of a file that end with a newline; without a field of values each is 1.
+
+    `with_scores` makes scores of what was read, before duplicates are looked for.
+    """
     parts = on_threads(lambda text: _read_lines(text, fields), pieces, effective_n_jobs(n_jobs))
     for i, part in enumerate(parts):
         if part.wrong is not None:
@@ -159,6 +163,7 @@ def read_lines(
     ranks = [part.rank for part in parts if part.rank is not None]
     if ranks:
         report(READ_RUN, contradicts(np.concatenate(ranks), value, code))
+    entries = entries if with_scores is None else with_scores(entries)
     return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}", duplicates)
 
 

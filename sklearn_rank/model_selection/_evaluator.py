@@ -54,7 +54,13 @@ from sklearn_rank.model_selection._recommender_folds import (
     recommender_search,
     refuse_arguments_of_rows,
 )
-from sklearn_rank.model_selection._routing import Metadata, consumes, with_row_arguments, with_weights_on_request
+from sklearn_rank.model_selection._routing import (
+    Metadata,
+    consumes,
+    named_columns,
+    with_row_arguments,
+    with_weights_on_request,
+)
 from sklearn_rank.model_selection._scorer import get_scorers, metrics_of, signed
 from sklearn_rank.model_selection._search_fit import (
     check_scored,
@@ -117,6 +123,10 @@ class RankingEvaluator:
 
     Notes
     -----
+    X may be a frame of pandas or polars, and y, `qid`, `sample_weight`, `by`, `clusters` and `time` names of its
+    columns: ``compare(models, frame, "label", qid="qid")``. The other columns are the features. Without `qid` it is the
+    column "qid", if there is one.
+
     Results are of the queries that are tested. Each row is tested once at most, or all rows equally often: then it is a
     repeated cross-validation, and the value of a query is its mean over the repeats.
 
@@ -256,6 +266,7 @@ class RankingEvaluator:
         """
         refuse_unused(self.cv, time=time)
         data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time)
+        X = data.X
         if self._recommender is not None and return_train_score:
             raise ValueError(
                 "A recommender scorer leaves out the items of training rows, so it cannot score the training set. "
@@ -343,7 +354,7 @@ class RankingEvaluator:
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
         data = self._data(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
-        tested = data.tested
+        X, tested = data.X, data.tested
         if tested.n_repeats is None:
             raise ValueError(
                 "compare pools the scores that queries get while they are held out, so a row must be tested once at "
@@ -444,6 +455,7 @@ class RankingEvaluator:
         cv = self.cv if given is None else given
         refuse_unused(cv, clusters=clusters, time=time)
         data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time, cv=cv)
+        X = data.X
         with_folds = copy.copy(search).set_params(cv=[*data.folds])
         if self._recommender is not None:
             ready = recommender_search(with_folds, self._recommender, self.cv)
@@ -468,14 +480,16 @@ class RankingEvaluator:
         self, X: MatrixLike, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None = None, *,
         by: AttributesLike = None, clusters: ArrayLike | None = None, time: ArrayLike | None = None, cv: Any = None,
     ) -> FoldedData:  # fmt: skip
-        """Checked rows and their folds, of this splitter or another one."""
+        """Checked rows and their folds, of this splitter or another one; a str names a column of X."""
         cv, metrics = self.cv if cv is None else cv, self._parse_metrics()
+        X, y, given = named_columns(X, y, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters, time=time)
+        time = given.pop("time")
         if self._recommender is not None:
-            refuse_arguments_of_rows(qid=qid, sample_weight=sample_weight, by=by, clusters=clusters)
-            return FoldedData(*interaction_folds(self._recommender, check_interaction_cv(cv), X, y, time))
-        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
+            refuse_arguments_of_rows(**given)
+            return FoldedData(X, *interaction_folds(self._recommender, check_interaction_cv(cv), X, y, time))
+        y, metadata, rows = _check_and_group(X, y, **given, time=time)
         folds = query_folds(cv, X, y, rows.number, metadata)
-        return FoldedData(y, metadata, OutOfFold(rows, folds, metrics))
+        return FoldedData(X, y, metadata, OutOfFold(rows, folds, metrics))
 
     def _fit(self, models: list[Any], X: MatrixLike, data: FoldedData, **keep: bool) -> Generator[FoldResult]:
         """Results of all models on all folds."""
@@ -528,8 +542,9 @@ class RankingEvaluator:
 
 
 class FoldedData(NamedTuple):
-    """Labels, what is routed, and rows with the folds that test them."""
+    """Features, labels, what is routed, and rows with the folds that test them."""
 
+    X: Any
     y: Any
     metadata: Metadata
     tested: OutOfFold | RecommenderFolds

@@ -103,11 +103,12 @@ class FittedQueries(FittedRows):
             one = int(np.argmax(torn * (1 + np.abs(n_rows - self.n_rows[known]))))
             n_fit, n_here = self.n_rows[known[one]], n_rows[one]
             raise ValueError(
-                "A query must have the same rows in fit and where it is scored, or not be in both: a list cut in two "
-                "gives a wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. Splits of "
-                "interactions cut users on purpose, and go with make_recommender_scorer('ndcg@10', items=...). If this "
-                "is a test set of its own whose ids are numbered from 0 again, make them distinct from the ids of "
-                f"training. Got {torn.sum()} of {len(ids)} queries with other rows than in fit, one of them "
+                "Pass cv=QueryKFold(5), not cv=5; QueryShuffleSplit and LeaveOneQueryOut keep queries whole, too. A "
+                "query must have the same rows in fit and where it is scored, or not be in both, because a list cut in "
+                "two gives a wrong value. Splits of interactions cut users on purpose, and go with "
+                "make_recommender_scorer('ndcg@10', items=...). If this is a test set of its own whose ids are "
+                "numbered from 0 again, make them distinct from the ids of training. "
+                f"Got {torn.sum()} of {len(ids)} queries with other rows than in fit, one of them "
                 f"{echo_id(ids[seen[one]])}: {n_fit} rows in fit, "
                 f"{n_here} {'others here' if n_fit == n_here else 'here'}."
             )

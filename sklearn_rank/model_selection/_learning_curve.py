@@ -112,7 +112,7 @@ def query_learning_curve(
         for size in sizes
     ]
     rows.look(LEARNING_CURVE, metrics_of(evaluator.scorers))
-    ready = evaluator._prepare(estimator, X, FoldedData(y, {"qid": number}, OutOfFold(rows, parts, {})))
+    ready = evaluator._prepare(estimator, X, FoldedData(X, y, {"qid": number}, OutOfFold(rows, parts, {})))
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(
             ready, X, y, cv=parts, scoring=evaluator.scorers.without_signs(), params={"qid": number},

@@ -191,6 +191,6 @@ def recommender_search(search: Any, scorer: RecommenderScorer, cv: Any) -> Any:
         chosen["scoring"] = scorer
         if not scorer.is_single:
             chosen |= {"refit": scorer.names[0]} if search.refit is True else {}
-            if isinstance(error_score := getattr(search, "error_score", "raise"), Real):
-                chosen["scoring"] = ForgivingScorer(scorer, error_score)
+        if isinstance(error_score := getattr(search, "error_score", "raise"), Real):
+            chosen["scoring"] = ForgivingScorer(scorer, error_score)
     return clone(search).set_params(**chosen)

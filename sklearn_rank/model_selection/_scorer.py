@@ -91,13 +91,13 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
         greater_is_better=spec.greater_is_better,
         **keywords,
     )
-    scorer.__class__ = _RankingScorer
+    scorer.__class__ = RankingScorer
     scorer.__name__, scorer.meaning, scorer.spec = _signed_name(spec), spec.meaning, spec
     with sklearn.config_context(enable_metadata_routing=True):
         return scorer.set_score_request(qid=True)
 
 
-class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
+class RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
     """Scorer of `make_scorer` that has a name, gets scores from `predict_scores` and refuses queries cut in two.
 
     It is a subclass, since in a dict of scorers scikit-learn shares predictions only among scorers of `make_scorer`. An
@@ -125,7 +125,7 @@ class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
 
     def __eq__(self, other: object) -> bool:
         """Whether the metric, its keywords, the methods and the requests are the same."""
-        return isinstance(other, _RankingScorer) and self._compared() == other._compared()
+        return isinstance(other, RankingScorer) and self._compared() == other._compared()
 
     def __hash__(self) -> int:
         """Hash of what does not change, which requests may."""
@@ -359,7 +359,7 @@ def metrics_of(scoring: Any) -> dict[str, MetricSpec]:
     """Metrics of this library's scorers, by the names of what they return; others have an empty dict."""
     if isinstance(scoring, RankingScorers):
         return dict(zip(scoring.names, scoring._specs.values(), strict=True))
-    return {scoring.__name__: scoring.spec} if isinstance(scoring, _RankingScorer) else {}
+    return {scoring.__name__: scoring.spec} if isinstance(scoring, RankingScorer) else {}
 
 
 def _signed_name(spec: MetricSpec) -> str:

@@ -67,9 +67,10 @@ def check_scored(search: Any) -> None:
     results = getattr(search, "cv_results_", {})
     scores = [np.asarray(values, dtype=float) for name, values in results.items() if name.startswith("mean_test_")]
     if scores and np.isnan(scores).all():
+        why = getattr(getattr(search, "scoring", None), "first_failure", None)
         raise ValueError(
-            "No candidate of the search could be scored; error_score='raise', or cross_validate of its estimator, "
-            "shows why. Got NaN for all."
+            "No candidate of the search could be scored. "
+            + (why or "error_score='raise', or cross_validate of its estimator, shows why. Got NaN for all.")
         )
 
 

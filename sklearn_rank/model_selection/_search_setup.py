@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
+from uuid import uuid4
 
 import sklearn
 from numpy.typing import ArrayLike
@@ -34,9 +35,8 @@ from sklearn_rank.model_selection._estimator_checks import (
 from sklearn_rank.model_selection._fit_data import take_rows
 from sklearn_rank.model_selection._folds import Split, query_folds
 from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
-from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import Metadata, consumes
-from sklearn_rank.model_selection._scorer import RankingScorers
+from sklearn_rank.model_selection._scorer import RankingScorer, RankingScorers
 from sklearn_rank.model_selection._search_fit import is_outside
 from sklearn_rank.model_selection._split import QueryKFold
 
@@ -86,7 +86,8 @@ class SearchSetup:
         elif search.scoring is None:
             chosen |= self._scoring(search)
         scorer, error_score = chosen.get("scoring", search.scoring), getattr(search, "error_score", "raise")
-        if isinstance(scorer, RankingScorers | DecidingScorer) and isinstance(error_score, Real):
+        is_ours = isinstance(scorer, RankingScorers | DecidingScorer | RankingScorer)
+        if is_ours and isinstance(error_score, Real):
             chosen["scoring"] = ForgivingScorer(scorer, error_score)
         chosen["cv"] = self._splitter(chosen_cv(search))
         return _outside_copy(search, chosen) if is_outside(search) else clone(search).set_params(**chosen)
@@ -216,23 +217,36 @@ class DecidingScorer(OneMetricScorer):
         return {"score": values[self.name], **values}
 
 
-class ForgivingScorer:
-    """Several ranking metrics that all have the error score of a search where one model cannot be scored.
+_first_failures: dict[str, str] = {}
+"""Why a model could not be scored first, by the key of the scorer; workers have their own."""
 
-    scikit-learn does so for one metric, and for models that cannot be fitted.
+
+class ForgivingScorer:
+    """Ranking metrics that have the error score of a search where a model cannot be scored, with one warning a search.
+
+    scikit-learn does so for one metric, with a warning and a traceback for each split, and for models that cannot be
+    fitted.
     """
 
-    def __init__(self, scorer: RankingScorers | DecidingScorer | RecommenderScorer, error_score: Real) -> None:
-        self.scorer, self.error_score = scorer, error_score
+    def __init__(self, scorer: Any, error_score: Real) -> None:
+        self.scorer, self.error_score, self.key = scorer, error_score, uuid4().hex
+
+    @property
+    def first_failure(self) -> str | None:
+        """Why a model could not be scored first in this process; None if all could be."""
+        return _first_failures.get(self.key)
 
     def __call__(self, *args: Any, **metadata: Any) -> Any:
         """Values of all metrics; higher is better."""
         try:
             return self.scorer(*args, **metadata)
         except Exception as error:
-            message = f"Scoring failed, so that the metrics of this split are {self.error_score}: {error}"
-            warnings.warn(message, UserWarning, stacklevel=2)
-            return dict.fromkeys(self.scorer.names, self.error_score)
+            if self.first_failure is None:
+                _first_failures[self.key] = str(error)
+                message = f"Scoring failed, here first; the metrics of such a split are {self.error_score}: {error}"
+                warnings.warn(message, UserWarning, stacklevel=2)
+            is_single = getattr(self.scorer, "is_single", not hasattr(self.scorer, "names"))
+            return self.error_score if is_single else dict.fromkeys(self.scorer.names, self.error_score)
 
     def get_metadata_routing(self) -> Any:
         """Metadata that the scorers request."""

@@ -15,9 +15,10 @@ import pytest
 from shared_cases import SHARED, needs_shared, read
 
 import sklearn_rank
-from sklearn_rank import evaluate, get_metric_names
+from sklearn_rank import compare_systems, evaluate, get_metric_names
 from sklearn_rank._cli import arguments, main, output
 from sklearn_rank._utils.table import cell
+from sklearn_rank.io import read_trec_qrels, read_trec_run
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
@@ -63,6 +64,31 @@ def test_means(files, cli):
     assert err.splitlines()[0] == first
 
 
+def test_the_standard_error_has_counts_only_where_something_is_missing_or_tied(files, cli):
+    (files / "qrels").write_text("301 0 a 1\n302 0 a 1\n302 0 b 0\n")
+    (files / "run").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 2 t\n302 Q0 b 2 1 t\n302 Q0 c 3 0 t\n")
+    (files / "other").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 3 t\n302 Q0 b 2 1 t\n302 Q0 c 3 1 t\n")
+    assert cli("evaluate", "qrels", "run")[1] == ""
+    words = ["evaluate", "qrels", "run", "other", "-m", "ndcg(ties=worst)@1,map", "-m", "num_ret"]
+    # b and c are equal below the cutoff of nDCG.
+    tied = "other: tied scores in 1 of 2 queries, read as --ties "
+    assert cli(*words[:-2])[1] == f"{tied}worst, average\n"
+    assert cli(*words, "--convention", "trec_eval")[1] == f"{tied}worst, stable\n"
+    assert cli(*words[:4], "-m", "mse,tau")[1] == ""
+    (files / "run").write_text("301 Q0 a 1 2 t\n")
+    assert cli("evaluate", "qrels", "run")[1].startswith("run: 1 documents retrieved, 1 of them judged, 2 judged only;")
+
+
+def test_quiet(files, cli, monkeypatch):
+    (files / "qrels").write_text("301 0 a 0\n")
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
+    words = ["evaluate", "qrels", "run", "-m", "map(replace_undefined_by=nan)"]
+    assert "warning" in cli(*words)[1]
+    out, err = cli(*words, "--quiet")
+    assert (out.split()[-1], err) == ("nan", "")
+    assert cli("evaluate", "qrels", "nothing", "--quiet", code=2)[1].count("\n") == 1
+
+
 @pytest.mark.parametrize("per_query", [False, True])
 def test_formats_say_the_same(files, cli, per_query):
     words = ["evaluate", "qrels", "run", "other", "-m", "map", "-m", "mrr"] + ["--per-query"] * per_query
@@ -76,6 +102,33 @@ def test_formats_say_the_same(files, cli, per_query):
     assert len(rows) == (6 if per_query else 2)
     assert cli(*words, "--format", "markdown")[0].startswith("| run |")
     assert cli(*words, "--format", "latex")[0].startswith(r"\begin{tabular}{l")
+
+
+def test_several_metrics_between_commas(files, cli):
+    def columns(*words):
+        return csv.DictReader(io.StringIO(cli("evaluate", "qrels", "run", "--format", "csv", *words)[0])).fieldnames[1:]
+
+    assert columns("-m", "ndcg@5,10,map", "-m", "mrr") == ["ndcg@5", "ndcg@10", "map", "mrr"]
+    several = columns("-m", "rbp(p=0.8, gain=binary)@1,2, p@3")
+    assert several == ["rbp(p=0.8, gain=binary)@1", "rbp(p=0.8, gain=binary)@2", "p@3"]
+    assert columns("-m", "dcg,2,11pt", "--ties", "stable") == ["dcg", "dcg@2", "11pt"]
+    of_trec = ["-m", "P.5,10,map", "-m", "utility_1,-1,0,0,ndcg_1=3,2=9,mrr@5,6,11pt_avg"]
+    names = "P_5 P_10 map utility_1,-1,0,0 ndcg_1=3,2=9 mrr@5 mrr@6 11pt_avg".split()
+    assert columns("--convention", "trec_eval", *of_trec) == names
+    assert "Got 'ndcg@5' twice" in cli("evaluate", "qrels", "run", "-m", "ndcg@5,5", code=2)[1]
+    assert "Got ''." in cli("evaluate", "qrels", "run", "-m", "map,", code=2)[1]
+
+
+def test_metrics_without_their_option(files, cli):
+    hint = "Metrics follow -m: -m ndcg@10,map. Got 'ndcg@10,map' among the files"
+    for words in (["qrels", "run"], ["qrels"], ["--table", "t.csv"]):
+        assert hint in cli("evaluate", *words, "ndcg@10,map", code=2)[1]
+    assert hint in cli("gate", "qrels", "run", "ndcg@10,map", "--baseline", "run", "--margin", "1", code=2)[1]
+    assert "No such file" in cli("evaluate", "qrels", "rum", code=2)[1]
+    assert "metrics follow -m" in cli("evaluate", "qrels", "run", "-m", "ndcg@10", "P_10", code=2)[1]
+    assert "metrics" not in cli("evaluate", "qrels", "-m", "ndcg@10", "run", code=2)[1]
+    (files / "map").write_text(RUN)
+    assert cli("evaluate", "qrels", "map")[0].splitlines()[1].startswith("map ")
 
 
 def test_chance(files, cli):
@@ -402,12 +455,27 @@ def test_compare(files, cli):
     results = {run: [*metrics["map"].values()] for run, metrics in values.items()}
     assert row["corrected"] == compare_all(results, test="bootstrap", random_state=3).corrected_pvalue("run", "other")
     assert (row["a"], row["b"], row["won"]) == ("run", "other", 1)
+    assert {run: row[f"mean {x}"] for x, run in zip("ab", results, strict=True)} == {
+        run: pytest.approx(np.mean(of_run)) for run, of_run in results.items()
+    }
     out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
     assert "at least two runs" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
     assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
+
+
+def test_compare_prints_the_table_of_a_paper(files, cli):
+    qrels, runs = read_trec_qrels("qrels"), {name: read_trec_run(name) for name in ("run", "other")}
+    report = compare_systems(
+        qrels, runs, metrics=["map", "mrr"], baseline="other", test="randomization",
+        missing_from_run="zero", missing_from_qrels="drop",
+    )  # fmt: skip
+    words = ["compare", "qrels", "run", "other", "-m", "map,mrr", "--test", "randomization", "--format"]
+    assert cli(*words, "latex", "--baseline", "other")[0] == f"{report.to_latex()}\n"
+    assert cli(*words, "markdown", "--baseline", "other")[0] == f"{report.to_markdown()}\n"
+    assert "run (baseline) &" in cli(*words, "latex")[0]
 
 
 def test_compare_fits_a_terminal(files, cli):
@@ -419,9 +487,10 @@ def test_compare_fits_a_terminal(files, cli):
     assert {"difference", "corrected"} < {*row}
     head, line = cli(*words)[0].splitlines()
     assert max(len(head), len(line)) <= 100
-    numbers = [cell(float(x) if "." in x else int(x)) for x in [*row.values()][3:-1]]
-    assert row["queries"] == "3"
-    assert line.split() == ["nDCG@10", "run_o..stem", "anoth..year", *numbers]
+    shown = "mean a,mean b,difference,low,high,corrected,won,lost".split(",")
+    numbers = [cell(float(row[name]) if "." in row[name] else int(row[name])) for name in shown]
+    assert {*row} - {*shown} == {"metric", "a", "b", "p", "effect", "tied", "queries"}
+    assert line.split() == ["nDCG@10", "run_of..system", "anothe..s_year", *numbers]
     words[3] = alike  # their ends are the same
     assert cli(*words)[0].splitlines()[1].split()[1:3] == [first, alike]
 

@@ -113,6 +113,17 @@ def test_ranks_and_scores_of_three_fields():
     assert read_run(file("1 a 0\n1 b 1\n")).value.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("mark", ["\t", ","])
+def test_a_document_that_is_twice_in_a_run_of_ranks_keeps_its_better_rank(mark):
+    if mark == ",":
+        pytest.importorskip("pyarrow")
+    text = "1\tb\t1\n1\ta\t2\n1\tb\t3\n".replace("\t", mark)
+    for options in ({}, {"value": "rank"}):
+        assert read_run(file(text), duplicates="first", **options).value.tolist() == [-1, -2]
+    header = "qid\tdocno\trank\n".replace("\t", mark)
+    assert read_run(file(header + text), duplicates="first").value.tolist() == [-1, -2]
+
+
 def test_separators_by_keyword():
     pytest.importorskip("pyarrow")
     qrels = read_qrels(file("1|a b|1\n1|b|0\n2|c|2\n"), separator="|")
@@ -145,12 +156,20 @@ def test_separators_of_tables_are_noticed(mark):
         (read_qrels, "1 0 a 1\n1 0 b\n", r"TREC's judgements has lines of 4 fields.*Got 3 in line 2"),
         (read_qrels, "query-id\tcorpus-id\tscore\n1\ta\tx\n", "finite decimal number as relevance. Got 'x' in line 2"),
         (read_qrels, "query-id\tcorpus-id\tscore\n1\ta\t1\n1\ta\t1\n", "again in line 3 of BytesIO, first in line 2"),
+        (read_qrels, "\n\nqid\tdocno\trel\n1\ta\tx\n", "Got 'x' in line 4"),
         (read_qrels, "a b c d e\n", "lines of 4 fields.*Got 5 in line 1"),
         (read_run, "1 a\n", "A run of TREC has lines of 6 fields.*Got 2 in line 1"),
         (read_run, "1 a 0.5\n1 b\n", "A file of run that begins as this one has lines of 3 fields"),
         (read_run, "", "must have at least one line"),
         (read_run, "one,two,three\n1,a,1\n", r"A file of run has lines of TREC, BEIR.*Got 'one, two, three' in line 1"),
         (read_run, '{"1": {"a": 1}', "is JSON, or JSON lines. Got BytesIO"),
+        (read_run, '{"1": {"a": 1, "b": 2, "a": 3}}', "once. Got 'a' more than once in BytesIO"),
+        (read_run, "[" * 100_000, "is JSON, or JSON lines"),
+        (
+            read_run,
+            '{"qid": "1", "docno": "a", "score": 1}\n{"qid": "1", "score": 2}',
+            "'docno' must not have",
+        ),
         (read_run, "[]", "Rows of JSON are objects.*Got none"),
         (read_run, "[1]", "Rows of JSON are objects.*Got 1"),
         (
