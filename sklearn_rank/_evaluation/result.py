@@ -634,7 +634,7 @@ class Evaluation(TableReport, Saveable):
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        metrics = check_saved(words, arrays)
+        metrics, _ = check_saved(words, arrays)
         names = [metric["name"] for metric in metrics]
 
         def by_metric(key: str) -> dict[str, Any]:

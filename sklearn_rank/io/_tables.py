@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from gzip import GzipFile
 from typing import Any
 
@@ -21,12 +21,22 @@ from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._entries import Entries, QueryIds, checked
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import open_to_read, source_name
+from sklearn_rank.io._source import Memory, open_to_read, read_bytes, source_name
+
+PER_BYTE, PER_ROW, PER_TEXT = 6, 64, 64
+"""Bytes of memory for each byte of CSV, and for each row and each id that is text once columns are arrays.
+
+The shortest field, "1,", takes 8 bytes for its number, and Arrow reads a copy of the text.
+"""
+
+PIECE_OF_ROWS = 2**16
+"""Rows of Parquet and Arrow that are read at a time."""
 
 
 def read_table(
-    table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None
-) -> RankingData:
+    table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None,
+    memory_limit: int | None = None,
+) -> RankingData:  # fmt: skip
     """Read labels, scores and queries from the columns of a table.
 
     Parameters
@@ -42,6 +52,9 @@ def read_table(
         Column, or level of the index, of queries.
     doc_id : str, default=None
         Column of documents, if they matter.
+    memory_limit : int, default=None
+        Bytes of memory that a file may take at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
+        file. A small packed file may hold gigabytes.
 
     Returns
     -------
@@ -69,7 +82,7 @@ def read_table(
     >>> data.y_true, data.y_score, data.qid
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
-    table = opened(table, [qid] if doc_id is None else [qid, doc_id])
+    table = opened(table, [qid] if doc_id is None else [qid, doc_id], memory_limit)
     _check_labels(table, y_true, y_score, qid, doc_id)
     columns = _numbers(table, y_true), _numbers(table, y_score), _ids(table, qid)
     queries = read(columns[0], columns[1], qid=columns[2])
@@ -78,7 +91,9 @@ def read_table(
     return RankingData(queries.label, queries.score, columns[2], nothing, nothing, "zero", "drop", documents)
 
 
-def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id") -> Entries:
+def read_entries(
+    table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id", memory_limit: int | None = None
+) -> Entries:
     """Read a run or judgements from the columns of a table, to `join` them.
 
     Parameters
@@ -91,6 +106,8 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
         Column, or level of the index, of queries.
     doc_id : str, default="doc_id"
         Column of documents.
+    memory_limit : int, default=None
+        As in `read_table`.
 
     Returns
     -------
@@ -113,7 +130,7 @@ def read_entries(table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc
     ... )
     Entries of 3 rows and 2 queries
     """
-    table = opened(table, [qid, doc_id])
+    table = opened(table, [qid, doc_id], memory_limit)
     _check_labels(table, value, qid, doc_id)
     numbers, queries, documents = _numbers(table, value), _ids(table, qid), _ids(table, doc_id)
     if not np.isfinite(numbers).all():
@@ -202,10 +219,10 @@ def _ids(table: Any, name: str) -> NDArray[Any]:
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def opened(table: Any, ids: list[str]) -> Any:
+def opened(table: Any, ids: list[str], memory_limit: int | None = None) -> Any:
     """The table: a file is read, and a lazy frame of polars is collected."""
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
-        return _read_file(table, ids)
+        return _read_file(table, ids, memory_limit)
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
         return table.collect()
     if not hasattr(table, "columns") and not hasattr(table, "keys"):
@@ -213,25 +230,31 @@ def opened(table: Any, ids: list[str]) -> Any:
     return table
 
 
-def _read_file(source: Any, ids: list[str]) -> Any:
+def _read_file(source: Any, ids: list[str], memory_limit: int | None) -> Any:
     import_optional("pyarrow", extra="arrow", purpose="Tables in files")
     from pyarrow import ArrowException, csv, ipc, parquet, string
 
-    file, name = _file_of_arrow(source), source_name(source)
+    (file, memory), name = _file_of_arrow(source, memory_limit), source_name(source)
     try:
         data = file.read(6)
         file.seek(0)
         if data[:4] == b"PAR1":
-            return parquet.ParquetFile(file).read()
+            packed = parquet.ParquetFile(file)
+            memory.take(sum(packed.metadata.row_group(i).total_byte_size for i in range(packed.num_row_groups)))
+            return _table_of(packed.iter_batches(PIECE_OF_ROWS), packed.schema_arrow, ids, memory)
         if data == b"ARROW1":
-            return ipc.open_file(file).read_all()
+            batches = ipc.open_file(file)
+            return _table_of(map(batches.get_batch, range(batches.num_record_batches)), batches.schema, ids, memory)
         if data[:4] == b"\xff\xff\xff\xff":
-            return ipc.open_stream(file).read_all()
+            batches = ipc.open_stream(file)
+            return _table_of(batches, batches.schema, ids, memory)
         options = csv.ConvertOptions(
             column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
             strings_can_be_null=False,
         )  # fmt: skip
-        return _without_empty(csv.read_csv(file, convert_options=options), ids)
+        table = csv.read_csv(file, convert_options=options)
+        memory.take(_per_row(table.schema, ids) * len(table))
+        return _without_empty(table, ids)
     except (ArrowException, OSError) as error:
         # An error with a number is about the disk, and not about what is in the file.
         if getattr(error, "errno", None) is not None:
@@ -241,21 +264,40 @@ def _read_file(source: Any, ids: list[str]) -> Any:
         ) from None
 
 
-def _file_of_arrow(source: Any) -> Any:
-    """The file as Arrow reads it: nothing that is read stays a view of it, nor is any of it memory of Python.
+def _per_row(schema: Any, ids: list[str]) -> int:
+    """Bytes of memory for a row once its columns are arrays."""
+    from pyarrow import types
+
+    numbers = [types.is_integer(schema.field(name).type) for name in ids if schema.names.count(name) == 1]
+    return PER_ROW + PER_TEXT * numbers.count(False)
+
+
+def _table_of(batches: Iterable[Any], schema: Any, ids: list[str], memory: Memory) -> Any:
+    """The table of batches, each read after the memory of those before it was counted."""
+    from pyarrow import Table
+
+    kept = []
+    for batch in batches:
+        memory.take(_per_row(schema, ids) * len(batch) + batch.nbytes)
+        kept.append(batch)
+    return Table.from_batches(kept, schema)
+
+
+def _file_of_arrow(source: Any, memory_limit: int | None) -> tuple[Any, Memory]:
+    """The file as Arrow reads it, with its memory: nothing that is read stays a view of it or is memory of Python.
 
     A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
     has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.
     """
     from pyarrow import BufferReader, OSFile, allocate_buffer
 
-    with open_to_read(source) as file:
+    with open_to_read(source, memory_limit) as (file, memory):
         if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
-            return OSFile(os.fsencode(source))
-        data = file.read()
+            return OSFile(os.fsencode(source)), memory
+        data = read_bytes(file, memory, PER_BYTE)
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
-    return BufferReader(buffer)
+    return BufferReader(buffer), memory
 
 
 def _without_empty(table: Any, ids: list[str]) -> Any:
