@@ -162,7 +162,7 @@ BOMBS = {
 def test_a_reader_takes_no_more_than_the_file_has(name, tmp_path):
     """At most 64 MiB and 50 times the bytes on disk, or an error that names the keyword that lifts the limit."""
     reader, start, line = BOMBS[name]
-    small, large = (packed(tmp_path / f"{n}.gz", start, line, n * MB) for n in (0, 192))
+    small, large = (packed(tmp_path / f"{n}.gz", start, line, n * MB) for n in (0, 96))
     ((taken, named, error),) = measured(reader, small, large)
     assert taken <= 2**26 + 50 * large.stat().st_size, (taken / MB, error)
     assert named or "blank" in name or name in ("no lines of a run",), error
@@ -210,13 +210,13 @@ def save_evaluation(path, n, **changed):
 @linux_only
 def test_load_takes_twice_what_headers_announce(tmp_path):
     """Whether it is loaded or refused; what does not fit is refused before it is read."""
-    n = 4_000_000
+    n = 1_000_000
     files = [save_evaluation(tmp_path / "small.npz", 9)]
     files += [
         save_evaluation(tmp_path / "numbers.npz", n),
         save_evaluation(tmp_path / "text.npz", n, qid=np.char.mod("%08d", np.arange(n))),
         save_evaluation(tmp_path / "equal.npz", n, qid=np.zeros(n, dtype=np.int64)),
-        save_evaluation(tmp_path / "longer.npz", 9, qid=np.zeros(50 * n, dtype=np.int64)),
+        save_evaluation(tmp_path / "longer.npz", 9, qid=np.zeros(20 * n, dtype=np.int64)),
         save_evaluation(tmp_path / "blanks.npz", 9, meta=np.array(" " * 20 * n)),
     ]
     found = measured("load", *files)
