@@ -91,7 +91,7 @@ def ties(metric: Metric) -> str:
     """What equal scores do."""
     if "ties" not in metric.defaults:
         return (
-            "are nothing special: no order is read"
+            "have no effect: no order is read"
             if metric.pointwise
             else "are part of the definition"
         )

@@ -12,7 +12,12 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 DOCS = Path(__file__).parent
-PAGES = [DOCS / "pictures.md", DOCS / "start/boosters.md", DOCS / "start/dataframe.md"]
+PAGES = [
+    DOCS / "pictures.md",
+    DOCS / "start/boosters.md",
+    DOCS / "start/dataframe.md",
+    DOCS / "start/rag.md",
+]
 
 
 def main(page: Path) -> None:

@@ -6,9 +6,8 @@ except ModuleNotFoundError as error:
     if error.name != "sklearn_rank._engine.kernels.common":
         raise
     raise ImportError(
-        f"sklearn_rank has a compiled part, which is not in {__path__[0]}: these are its sources. Python takes them "
-        "for the package where it starts in their folder. Start it in another folder, or build that part here: "
-        "pip install -e ."
+        f"The compiled modules of sklearn_rank are missing in {__path__[0]}: you are in its source folder. Start "
+        "Python in another folder, or build them here: pip install -e ."
     ) from None
 
 from importlib import import_module
@@ -19,6 +18,18 @@ from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
 from sklearn_rank._version import __version__ as __version__
+from sklearn_rank.metrics import (
+    dcg_score,
+    err_score,
+    fbeta_at_k_score,
+    hit_rate_score,
+    map_score,
+    mrr_score,
+    ndcg_score,
+    precision_at_k_score,
+    query_auc_score,
+    recall_at_k_score,
+)
 
 if TYPE_CHECKING:
     from sklearn_rank import datasets
@@ -63,26 +74,36 @@ __all__ = [
     "RepeatedQueryKFold",
     "compare_systems",
     "datasets",
+    "dcg_score",
+    "err_score",
     "evaluate",
     "evaluate_batches",
     "evaluate_frame",
     "evaluate_run",
+    "fbeta_at_k_score",
     "get_metric_names",
     "get_scorer",
     "get_scorer_names",
     "get_scorers",
     "group_sizes",
+    "hit_rate_score",
     "make_ranking_scorer",
     "make_recommender_scorer",
+    "map_score",
     "metric",
     "metrics",
+    "mrr_score",
+    "ndcg_score",
     "parse_metric",
+    "precision_at_k_score",
     "prepare",
     "qid_from_group_sizes",
+    "query_auc_score",
     "query_learning_curve",
     "query_permutation_importance",
     "query_train_test_split",
     "rank_within",
+    "recall_at_k_score",
 ]
 
 _PACKAGES = (

@@ -1,4 +1,4 @@
-"""Group sizes, as LightGBM and XGBoost take them, to and from the query of each row; ranks inside each query."""
+"""Group sizes of LightGBM and XGBoost, to and from the query of each row; ranks inside each query."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.numbers import LARGEST_EXACT, refuse_masked
 
 
 def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
@@ -23,12 +23,12 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     Parameters
     ----------
     sizes : array-like of int, shape (n_queries,)
-        Rows of each query, each at least 1.
+        Rows of each query, each at least 1; also as whole floats.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        0 for the rows of the first group, 1 for those of the second, and so on.
+        0 for the rows of the first group, 1 for the second, and so on.
 
     Raises
     ------
@@ -43,6 +43,8 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     """
     refuse_masked(sizes, "Group sizes")
     array = np.asarray(as_numpy(sizes))
+    if array.dtype.kind == "f" and (np.abs(array) < LARGEST_EXACT).all() and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0 or array.min() < 1:
         raise ValueError(f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {echo(sizes)} instead.")
     return np.repeat(np.arange(len(array)), array)
@@ -63,7 +65,7 @@ def group_sizes(qid: ArrayLike) -> NDArray[np.int64]:
     Raises
     ------
     ValueError
-        If the rows of a query are not adjacent: sizes alone could not tell whose they are.
+        If the rows of a query are not adjacent: sizes could not tell whose they are.
 
     Examples
     --------

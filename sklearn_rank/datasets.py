@@ -25,7 +25,7 @@ def make_ranking(
     shuffle: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[Any]]:
-    """Generate queries with documents, features and graded relevance, as `make_regression` is to regression.
+    """Generate queries with documents, features and graded relevance, like `make_regression` for regression.
 
     The relevance of a document is a linear function of its informative features plus noise, cut into grades. Features
     have an offset of their own in each query, so that they compare only inside it, and half of the informative ones
@@ -46,7 +46,7 @@ def make_ranking(
     string_qid : bool, default=False
         Whether query ids are strings such as "q17", else ints.
     shuffle : bool, default=False
-        Whether to shuffle the rows, so that those of a query are not adjacent.
+        Whether to shuffle the rows, so that rows of a query are not adjacent.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same data.
 

@@ -1,6 +1,6 @@
 """Permutation importance of features for a fitted model, query by query.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ def query_permutation_importance(
     n_repeats : int, default=5
         Times each feature is shuffled.
     n_jobs : int or None, default=None
-        Features to shuffle at a time, as joblib counts them. The result does not depend on it.
+        Features to shuffle at a time, counted as in joblib. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         All features are shuffled in the same ways.
     signs : {"raise", "warn", "ignore"}, default="raise"
-        What to do where labels or ids do not mean what they seem to mean (``docs/signs.md``): raise, warn, or say
-        nothing.
+        What to do where labels or ids do not mean what they seem to mean (``docs/signs.md``): raise, warn, or ignore
+        it.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def _is_frame(X: MatrixLike) -> bool:
 
 
 def _with_shuffled(X: Any, feature: int, order: Index) -> Any:
-    """Copy of X in which the values of one feature are in another order."""
+    """Copy of X with the values of one feature in another order."""
     # pandas: by position, because names may repeat.
     if hasattr(X, "isetitem"):
         X = X.copy()

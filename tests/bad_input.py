@@ -74,7 +74,8 @@ def doors():
             item = getattr(module, name)
             if not callable(item) or not str(getattr(item, "__module__", "")).startswith("sklearn_rank"):
                 continue
-            if any(item is other for other, _ in found.values()):
+            is_metric = module is sklearn_rank and hasattr(sklearn_rank.metrics, name)  # which has a module of its own
+            if is_metric or any(item is other for other, _ in found.values()):
                 continue
             where = f"{module.__name__}.{name}".removeprefix("sklearn_rank.")
             if hasattr(module, "__all__") or item.__module__ == module.__name__:
@@ -173,7 +174,7 @@ TOGETHER = {
     "a keyword of another door": lambda at, rows, of: at.evaluate(rows, metrics="map", tie_break="doc_id"),
     "a keyword of no metric": lambda at, rows, of: at.mean(rows, metrics="mrr", gain="linear"),
     "no mean": lambda at, rows, of: at.mean(rows, metrics="ndcg", average=None),
-    "pooled nDCG": lambda at, rows, of: at.evaluate(rows, metrics="ndcg", average="micro"),
+    "pooled MRR": lambda at, rows, of: at.evaluate(rows, metrics="mrr", average="micro"),
     "weights named as a metric": lambda at, rows, of: at.per_query(
         rows, metrics={"weight": "map"}, sample_weight="label"
     ),
@@ -206,6 +207,7 @@ DISPLAYS = {
     "ListLengthDisplay": lambda c: c([1, 2], [0.1, 0.2]),
     "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
     "SegmentsDisplay": lambda c: c(["x"], {"a": [0.1]}, {"a": 0.1}),
+    "ThresholdDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4], [0.1, 0.2], [0.1, 0.2]),
 }
 
 
@@ -232,6 +234,9 @@ OBJECTS = {
     "compat.pytrec_eval.RelevanceEvaluator": lambda: importlib.import_module(
         "sklearn_rank.compat.pytrec_eval"
     ).RelevanceEvaluator(QRELS, {"map"}),
+    "retrieval.Exposure": lambda: importlib.import_module("sklearn_rank.retrieval").exposure(
+        {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
+    ),
     "stats.ComparisonResult": lambda: stats.compare(a_result(), a_result(), metric="map"),
     "stats.GateResult": lambda: stats.no_worse(a_result(), a_result(), margin=0.1),
     "stats.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
@@ -247,6 +252,7 @@ GIVEN = {
     "data": FRAME, "table": FRAME, "value": "score", "judgements": QRELS, "run": RUN, "sizes": [2, 3],
     "qids": ["a"], "estimators": {"idle": Idle()}, "difference": 0.1, "std": 0.2, "n": 10,
     "k": [1, 2], "mean": [0.1, 0.2], "precision": [0.3, 0.4], "recall": [0.1, 0.2], "curve": [0.1, 0.2],
+    "f": [0.1, 0.2], "threshold": [0.1, 0.2],
     "means": {"a": 0.1, "b": 0.2}, "pvalues": {("a", "b"): 0.5}, "segments": ["x"], "overall": {"a": 0.1},
     "values": [0.1, 0.2], "n_documents": [1, 2], "scores_a": [0.1, 0.2, 0.4], "scores_b": [0.2, 0.1, 0.1],
     "n_train": 80, "n_test": 20, "indices": [[0, 1], [1, 0]], "distances": [[0.1, 0.2], [0.1, 0.3]],
@@ -287,6 +293,8 @@ def given_to(where, folder):
     if where.startswith("display.Segments"):
         known |= {"values": {"a": [0.1]}}
         known |= {"by": {"half": [*"xxxxxxyyyyyy"]}} if name == "from_predictions" else {}
+    if where in ("retrieval.exposure", "retrieval.intra_list_diversity"):
+        known |= {"items": ["d1", "d2"], "k": 2, "groups": ["x", "y"], "vectors": np.eye(2)}
     if where == "stats.no_worse":
         known |= {"new": a_result(), "old": a_result()}
     if where in ("stats.judged_interval", "stats.compare_judged"):
@@ -301,7 +309,8 @@ def given_to(where, folder):
 RETURNED = {
     "io.Entries", "io.RankingData", "model_selection.Comparison", "model_selection.CrossValidation",
     "model_selection.FoldScores", "model_selection.SegmentComparison", "model_selection.Summary", "results.Evaluation",
-    "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table", "retrieval.RetrievalScorer",
+    "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table", "retrieval.Exposure",
+    "retrieval.RetrievalScorer", "retrieval.ThresholdCurve",
     "stats.ComparisonResult", "stats.FoldComparison", "stats.GateResult", "stats.JudgeAgreement",
     "stats.JudgedComparison", "stats.JudgedInterval", "stats.MultipleComparison",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
@@ -356,6 +365,7 @@ ALSO = {
     "display.SegmentsDisplay.from_predictions": {"by"},
     "retrieval.evaluate_retrieval": {"database_features", "query_labels", "database_labels"},
     "retrieval.score_neighbors": {"query_labels", "database_labels"},
+    "retrieval.intra_list_diversity": {"vectors"},
 }
 """Arguments with a default without which nothing else is looked at."""
 

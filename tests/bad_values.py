@@ -129,6 +129,10 @@ KINDS = {
     "run": {"number": 3, "None": None, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}, "text in it":
         {"q1": {"d1": "x"}}, "NaN": {"q1": {"d1": NAN}}, "empty": {}},
     "exclude": {"number": 3, "text": "x", "object": THING, "numbers": {"q1": 3}, "word": {"q1": "d1"}},
+    "documents of chunks": {"number": 3, "text": "x", "object": THING, "without": {"x": "y"}, "unhashable": lambda c:
+        [c]},
+    "distances or None": {"text": [["x"]], "number": 3, "object": THING, "short": [[0.1]], "NaN": [[NAN], [0.1]]},
+    "separator": {"two": "::", "empty": "", "number": 3, "list": [], "object": THING},
     "sizes": {"empty": [], "zero": [0, 2], "float": [1.5], "2-D": [[1]], "text": ["x"], "number": 3, "None": None,
         "NaN": [NAN], "negative": [-1], "bool": [True], "object": THING},
     "qids": {"none": ["nope"], "number": 3, "text": "x", "object": THING, "None": None, "2-D": [["a"]]},
@@ -168,6 +172,7 @@ KINDS = {
     "weights of a part": {"short": [1] * (N - 1), "negative": [-1] * N, "NaN": [NAN] * N, "text": ["x"] * N,
         "not constant": range(1, N + 1), "object": THING},
     "distance": {"word": "nope", "number": 3, "list": [], "object": THING, "bool": True},
+    "judgements or None": {"number": 3, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}},
     "judgements": {"number": 3, "None": None, "text": "x", "object": THING, "list": [1], "numbers": {"q": 1}},
     "response": {"word": "nope", "number": 3, "list": [], "object": THING, "None": None, "numbers": [3]},
     "documents": {"short": range(N - 1), "number": 3, "None": None, "blank": ["a b"] * N, "twice": ["d"] * N},
@@ -184,6 +189,10 @@ KINDS = {
     "interactions": {"1-D": Y, "one column": X[:, :1], "None": None, "number": 3, "object": THING},
     "items": {"empty": [], "twice": [1, 1], "None in it": [None, 1], "2-D": np.ones((2, 2)), "unhashable": [[1], [2]],
         "text": "x", "None": None, "number": 3, "object": THING},
+    "pairs of users and items": {"number": 3, "text": "x", "object": THING, "1-D": [1, 2], "numbers": {"u": 3},
+        "others": {"u": ["nope"]}},
+    "groups of items": {"short": ["x"], "number": 3, "object": THING, "text": "xy", "some": {"d1": "x"}},
+    "matrix of items": {"short": [[1.0]], "number": 3, "object": THING, "text": [["x"], ["y"]], "NaN": [[NAN], [1]]},
     "column of interactions": {"none": "nope", "outside": 99, "float": 0.5, "list": ["nope"], "bool": True, "object":
         THING},
     "column to come": {"float": 0.5, "list": ["nope"], "bool": True, "object": THING},
@@ -200,7 +209,7 @@ KIND_OF = {
     "method ties stop variant rounding tied_curve no_relevant precision_at denominator signs".split(), "choice"),
     **dict.fromkeys("unjudged correction convention".split(), "choice or None"),
     **dict.fromkeys("assume_grouped float32 exclude_self higher_is_nearer progress shuffle string_qid sort_by_qid full "
-    "return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
+    "adjusted chance return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
     "greater_is_better": "bool or None",
     **dict.fromkeys("n_splits n_repeats n_resamples n n_bins n_queries n_features digits memory_limit".split(),
     "count"),
@@ -210,24 +219,30 @@ KIND_OF = {
     "noise": "not negative", "difference": "number", "baseline": "name", "model": "name", "a": "name", "b": "name",
     "name": "text or None", "prefix": "text", "tag": "tag", "ax": "axes", "comparison": "result", "other": "result",
     "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run", "qrels": "run",
-    "exclude": "exclude", "items": "items", "users": "of the model",
+    "exclude": "exclude", "separator": "separator", "document_of": "documents of chunks", "aggregate":
+    "choice", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
     "size or None", "train_size": "size or None", "gap": "gap", "eval_fraction": "level or None", "eval_set":
-    "eval_set", "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
+    "eval_set", "eval_qid": "pools",
+    "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
     "aliases", "properties": "unknown", "pools": "pools", "query_relevance": "run", "scores": "run", "measures":
     "measures", "measure": "metric", "values": "numbers", "f_qrel": "lines", "f_run": "lines", "relevance_level":
     "number", "grades": "grades", "n_documents": "count range", "pvalues": "numbers", "scores_a": "numbers",
     "scores_b": "numbers", "distance": "choice", "distance_params": "mapping or None", "relevance":
     "function or None", "mean": "numbers", "working_memory": "positive or None", "indices": "indices", "distances":
-    "numbers", "true_indices": "indices or None", "query_labels": "labels of two", "database_labels":
+    "numbers", "true_indices": "indices or None", "tolerance":
+    "not negative", "true_distances": "distances or None", "query_labels": "labels of two", "database_labels":
     "labels of two", "query_features": "features of two", "database_features": "features of two", "qid_values":
     "qid", "curve": "numbers", "low": "numbers or None", "high": "numbers or None", "precision": "numbers",
-    "recall": "numbers", "levels": "numbers", "means": "mapping", "names": "names", "note": "text", "segments":
+    "recall": "numbers", "empty": "numbers or None", "answered": "numbers or None",
+    "levels": "numbers", "means": "mapping", "names": "names", "note": "text", "segments":
     "texts", "overall": "mapping", "difference_from": "name", "undefined": "mapping or None", "meaning":
     "mapping or None", "label_fingerprints": "numbers or None", "estimator": "estimator", "estimators":
     "estimators", "search": "estimator", "result": "result", "results": "results", "on_fold": "function or None",
     "on_round": "function or None", "intervals": "mapping or None", "confidence_interval": "numbers or None",
-    "as_row": "bool", "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin",
+    "as_row": "bool", "train": "pairs of users and items",
+    **dict.fromkeys("vectors similarity".split(), "matrix of items"),
+    "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin",
 }  # fmt: skip
 
 KIND_AT = {
@@ -244,7 +259,10 @@ KIND_AT = {
     "of a metric"), "*Evaluation.from_values(clusters)": "nothing", "*Evaluation.from_values(by)": "nothing",
     "*Evaluation.from_values(weight)": "weights", "*Evaluation.segments(confidence_level)": "level",
     "retrieval.evaluate_retrieval(distance)": "distance", "retrieval.make_retrieval_scorer(distance)": "nothing",
-    "retrieval.score_neighbors(distances)": "indices or None", "*Display.plot(kwargs)": "nothing",
+    "retrieval.score_neighbors(distances)": "indices or None", "retrieval.exposure(k)": "count",
+    "retrieval.intra_list_diversity(k)": "count", "retrieval.exposure(groups)": "groups of items",
+    "retrieval.exposure(n_resamples)": "count or None", "retrieval.exposure(judgements)": "judgements or None",
+    "stats.effective_sample_size(weight)": "numbers", "*Display.plot(kwargs)": "nothing",
     "*.from_*(kwargs)": "nothing", "stats.compare*(missing)": "choice or number", "*.compare(missing)":
     "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",
     "compat.*(measure)": "text", "compat.*(values)": "numbers of queries",
@@ -258,7 +276,8 @@ KIND_AT = {
     "targets of a model", "display.Cutoff*(confidence_level)": "level or nothing",
     **{f"display.{name}Display({argument})": "numbers to draw" for name, arguments in {"Cutoff": "k mean",
     "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength":
-    "n_documents values", "QueryPrecisionRecall": "recall precision"}.items() for argument in
+    "n_documents values", "QueryPrecisionRecall": "recall precision",
+    "Threshold": "threshold precision recall f"}.items() for argument in
     arguments.split() }, "display.*Display(greater_is_better)": "bool", "display.Difference*Display(qid)":
     "nothing", "display.*Display(baseline)": "text or None", "display.*Display(difference_from)": "text or None",
     "display.CriticalDifferenceDisplay(pvalues)": "mapping", "display.SegmentsDisplay(values)": "mapping",
@@ -274,6 +293,7 @@ KIND_AT = {
     "io.read_table(y_true)": "column", **dict.fromkeys(["dask.*(y_score)", "spark.*(y_score)",
     "evaluate_frame(y_score)", "evaluate_batches(y_score)", "io.read_table(y_score)", "dask.*(qid)", "spark.*(qid)",
     "evaluate_frame(qid)", "io.read_*(doc_id)", "evaluate_batches(qid)", "io.read_*(qid)"], "column"),
+    "io.read_*(memory_limit)": "count or None",
     **dict.fromkeys(["dask.*(sample_weight)", "spark.*(sample_weight)", "evaluate_batches(sample_weight)",
     "evaluate_frame([sct]*[rsk])"], "column or None"), "evaluate_frame(by)": "columns or None",
     **dict.fromkeys(["dask.compare([ab])", "spark.compare([ab])"], "table"),
@@ -291,7 +311,10 @@ KIND_AT = {
     "by of result", "compare_systems(y_score)": "systems",
     **dict.fromkeys([f"display.{n}Display.from_predictions(y_score)" for n in ("CriticalDifference", "Difference",
     "Segments")], "systems"), "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
-    "rank_within(score)": "score to rank", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
+    "rank_within(score)": "score to rank", "retrieval.threshold_curve(k)": "count or None",
+    "io.read_run(value)": "choice or None", "io.read_entries(value)": "column or None",
+    "display.ThresholdDisplay.from_predictions(k)": "count or None", "retrieval.threshold_curve(min_relevance)":
+    "of a metric", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
     "*PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(alpha)": "fraction",
 }  # fmt: skip
 """Kinds of arguments by door and name, before those by the name alone."""

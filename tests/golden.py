@@ -28,10 +28,11 @@ FEW_METRICS = "ndcg", "map", "mrr", "precision", "auc", "err"
 
 KEYWORDS = {
     "gain": ["exp2", "linear", "binary", [0, 1, 1, 5, 5.5], {0: 0, 1: 0.5, 2: 1, 3: 4, 4: 4}],
-    "discount": ["log2", "jarvelin", "reciprocal", [1, 0.9, 0.5, 0.5, 0.1, 0]],
+    "discount": ["log2", "jarvelin", "reciprocal", "flat", [1, 0.9, 0.5, 0.5, 0.1, 0]],
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "precision_at": ["threshold"],
     "no_relevant": ["undefined"],
+    "ranks": ["relevant"],
     "recall": [0, 0.35, 0.7, 1, "11pt"],
     "rounding": ["nearest", "cut"],
     "beta": [2, 0.5],

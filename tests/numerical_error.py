@@ -72,7 +72,7 @@ def long_query(n_rows):
         "err": (metrics.err_score(stop, -rank, stop="label", **ask), fsum(float(x) for x in stop * alive / rank)),
         "pfound": (metrics.pfound_score(stop, -rank, stop="label", decay=1, **ask), fsum(map(float, stop * alive))),
         "auc": (metrics.query_auc_score(y, -rank, **ask), pairs / (n_hits * (n_rows - n_hits))),
-        "arp": (metrics.arp_error(y, -rank, **ask), fsum(y * rank) / fsum(y)),
+        "relevance_position": (metrics.relevance_position_error(y, -rank, **ask), fsum(y * rank) / fsum(y)),
         "mse": (metrics.query_mse_error(y, noise, **ask), fsum((y - noise) ** 2) / n_rows),
         "mae": (metrics.query_mae_error(y, noise, **ask), fsum(np.abs(y - noise)) / n_rows),
     }

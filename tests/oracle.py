@@ -7,7 +7,7 @@ the metric is not defined.
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, wraps
 from itertools import permutations, product
 from math import expm1, floor, fsum, inf, log, log2
 
@@ -83,7 +83,7 @@ def discount_of(rank, discount, base):
         return discount[rank - 1]
     if discount == "jarvelin":
         return 1.0 if rank < base else log2(base) / log2(rank)
-    return {"log2": 1 / log2(1 + rank), "reciprocal": 1 / rank}[discount]
+    return {"log2": 1 / log2(1 + rank), "reciprocal": 1 / rank, "flat": 1.0}[discount]
 
 
 def hits(ranked, k, min_relevance):
@@ -99,13 +99,27 @@ def ratio(numerator, denominator):
     return numerator / denominator if denominator else None
 
 
+def or_left_out(oracle):
+    """An oracle with the keyword `no_relevant`: not defined for a query without a relevant document."""
+
+    @wraps(oracle)
+    def of_query(ranked, missing, k, *, no_relevant="zero", min_relevance=1, **keywords):
+        if no_relevant == "undefined" and not hits([*ranked, *missing], None, min_relevance):
+            return None
+        return oracle(ranked, missing, k, min_relevance=min_relevance, **keywords)
+
+    return of_query
+
+
 # --- cumulated gain ------------------------------------------------------------------------------------------
 
 
+@or_left_out
 def cg(ranked, missing, k, **_):
     return fsum(ranked[:k])
 
 
+@or_left_out
 def acg(ranked, missing, k, *, denominator="k", **_):
     divisor = length(ranked, k) if denominator == "k" else min(length(ranked, k), max(len(ranked), 1))
     return fsum(ranked[:k]) / divisor
@@ -116,6 +130,7 @@ def position_weighted_average(ranked, missing, k, **_):
     return fsum(w * y for w, y in zip(weights, ranked, strict=False)) / max(fsum(weights), 1)
 
 
+@or_left_out
 def dcg(ranked, missing, k, *, gain="exp2", discount="log2", base=2, min_relevance=1, **_):
     ranks = enumerate(ranked[:k], start=1)
     return fsum(gain_of(y, gain, min_relevance) * discount_of(i, discount, base) for i, y in ranks)
@@ -124,6 +139,15 @@ def dcg(ranked, missing, k, *, gain="exp2", discount="log2", base=2, min_relevan
 def ndcg(ranked, missing, k, **keywords):
     ideal = sorted([*ranked, *missing], reverse=True)
     return ratio(dcg(ranked, missing, k, **keywords), dcg(ideal, [], k, **keywords))
+
+
+def all_gains(ranked, missing, *, gain="linear", min_relevance=1, **_):
+    return fsum(gain_of(y, gain, min_relevance) for y in [*ranked, *missing])
+
+
+def snips(ranked, missing, k, *, gain="linear", discount="flat", **keywords):
+    found = dcg(ranked, missing, k, gain=gain, discount=discount, **keywords)
+    return ratio(found, all_gains(ranked, missing, gain=gain, **keywords))
 
 
 def weighted_average_precision(ranked, missing, k, *, min_relevance=1, **_):
@@ -146,9 +170,10 @@ def q_measure(ranked, missing, k, *, gain="linear", beta=1, min_relevance=1, **_
 # --- binary relevance ----------------------------------------------------------------------------------------
 
 
-def average_precision(ranked, missing, k, *, denominator="relevant", min_relevance=1, **_):
+def average_precision(ranked, missing, k, *, denominator="relevant", ranks="all", min_relevance=1, **_):
     n_relevant = hits([*ranked, *missing], None, min_relevance)
-    found = [i for i, y in enumerate(ranked[:k], start=1) if y >= min_relevance]
+    depth = k if ranks == "all" else n_relevant if k is None else min(k, n_relevant)
+    found = [i for i, y in enumerate(ranked[:depth], start=1) if y >= min_relevance]
     total = fsum(hits(ranked, i, min_relevance) / i for i in found)
     divisor = {
         "relevant": n_relevant,
@@ -165,9 +190,8 @@ def reciprocal_rank(ranked, missing, k, *, min_relevance=1, **_):
     return next((1 / i for i, y in enumerate(ranked[:k], start=1) if y >= min_relevance), 0.0)
 
 
-def precision(ranked, missing, k, *, denominator="k", no_relevant="zero", min_relevance=1, **_):
-    if no_relevant == "undefined" and not hits([*ranked, *missing], None, min_relevance):
-        return None
+@or_left_out
+def precision(ranked, missing, k, *, denominator="k", min_relevance=1, **_):
     divisor = length(ranked, k) if denominator == "k" else min(length(ranked, k), max(len(ranked), 1))
     return hits(ranked, k, min_relevance) / divisor
 
@@ -263,6 +287,7 @@ def stopped_at(ranked, stop, max_grade):
     return out
 
 
+@or_left_out
 def err(ranked, missing, k, *, stop="exp2", max_grade=4, discount="reciprocal", base=2, **_):
     stops = enumerate(stopped_at(ranked, stop, max_grade)[:k], start=1)
     return fsum(p * discount_of(i, discount, base) for i, p in stops)
@@ -277,6 +302,7 @@ def pfound(ranked, missing, k, *, stop="exp2", max_grade=4, decay=0.85, **_):
     return fsum(p * decay**i for i, p in enumerate(stopped_at(ranked, stop, max_grade)[:k]))
 
 
+@or_left_out
 def rbp(ranked, missing, k, *, p=0.8, gain="binary", max_grade=4, min_relevance=1, **_):
     top = 1.0 if gain == "binary" else gain_of(max_grade, gain, min_relevance)
     utility = [gain_of(y, gain, min_relevance) / top for y in ranked[:k]]
@@ -431,6 +457,7 @@ ORACLES = {
     "pwa": position_weighted_average,
     "dcg": dcg,
     "ndcg": ndcg,
+    "snips": snips,
     "q": q_measure,
     "wap": weighted_average_precision,
     "map": average_precision,
@@ -458,8 +485,8 @@ ORACLES = {
     "s_recall": subtopic_recall,
     "nrbp": nrbp,
     "auc": auc,
-    "arp": average_relevance_position,
-    "coverage": coverage,
+    "relevance_position": average_relevance_position,
+    "coverage_error": coverage,
     "opa": pairwise_accuracy,
     "ranking_loss": ranking_loss,
 }

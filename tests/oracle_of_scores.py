@@ -6,7 +6,7 @@ Labels and scores are those of all documents of a query, -inf for those not retr
 from itertools import pairwise
 from math import fsum, inf, nextafter, sqrt
 
-from oracle import hits, length, ratio
+from oracle import all_gains, dcg, hits, length, ratio
 
 
 def mean_squared_error(label, score, **_):
@@ -59,13 +59,15 @@ def spearman(label, score, **_):
     return ratio(sum(u * v for u, v in zip(a, b, strict=True)), sqrt(spread))
 
 
-def precision_at_thresholds(label, score, k=None, *, denominator="relevant", min_relevance=1, **_):
+def precision_at_thresholds(label, score, k=None, *, denominator="relevant", ranks="all", min_relevance=1, **_):
     """Average precision where tied documents are found together; documents not retrieved have the score -inf.
 
     A relevant document counts as often as it stands in the first k ranks, over all orders of tied ones.
     """
     n_relevant, ranked = hits(label, None, min_relevance), [s for s in score if s > -inf]
     k_or_all, total = k or len(ranked), 0.0
+    if ranks == "relevant":
+        k_or_all = min(k_or_all, n_relevant)
     for s in sorted(set(ranked), reverse=True):
         above, found = (chosen_labels(label, score, t) for t in (s, nextafter(s, -inf)))
         size, relevant = len(found) - len(above), hits(found, None, min_relevance)
@@ -140,12 +142,14 @@ DENOMINATORS = {
     "precision": _per_rank,
     "recall": _capped,
     "f": lambda r, m, k, *, beta=1, **own: beta**2 * _n_relevant(r, m, k, **own) + length(r, k),
+    "ndcg": lambda r, m, k, **own: dcg(sorted([*r, *m], reverse=True), [], k, **own),
+    "snips": lambda r, m, k, **own: all_gains(r, m, **own),
     "fallout": lambda r, m, k, **own: _n_others(r, m, **own),
     "judged": lambda r, m, k, **own: max(len(r[:k]), 1),
     "auc": _n_pairs,
     "ranking_loss": _n_pairs,
     "opa": lambda r, m, k, **own: sum(a != b for i, a in enumerate(r) for b in r[:i]),
-    "arp": lambda r, m, k, **own: fsum(r),
+    "relevance_position": lambda r, m, k, **own: fsum(r),
     "mse": lambda r, m, k, **own: len(r),
     "rmse": lambda r, m, k, **own: len(r),
     "mae": lambda r, m, k, **own: len(r),

@@ -41,7 +41,7 @@ NAMES = {
     "rr": "mrr",
     "fbeta": "f",
     "r_precision": "rprec",
-    "coverage_error": "coverage",
+    "arp": "relevance_position",
     "position_weighted_average": "pwa",
     "ranking_loss": "auc",  # one minus AUC, tied pairs wrong
     "hits": "dcg",  # the number of hits: gain 1 for a relevant document, discount 1 for each rank

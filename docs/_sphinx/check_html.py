@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """Links of a page, the places that links may lead to, and the tables whose names have nothing beside them."""
+    """Links of a page, the places that links may lead to, and the tables whose names have an empty cell beside them."""
 
     def __init__(self, path):
         super().__init__()

@@ -27,9 +27,9 @@ def _is_public(module, name):
 
 
 def entries():
-    """The one place of each public name: `sklearn_rank` if it is there, and else its package."""
+    """The one place of each public name: `sklearn_rank.metrics` or `sklearn_rank` if it is there, else its package."""
     place, where = {}, {}
-    for module, names in modules():
+    for module, names in sorted(modules(), key=lambda module: module[0] != "sklearn_rank.metrics"):
         for name in names:
             full = f"{module}.{name}"
             where[full] = place.setdefault(id(getattr(importlib.import_module(module), name)), full)
@@ -79,7 +79,7 @@ def is_ours(member):
 
 
 def value_of(name):
-    """What a name with its package says; ImportError or AttributeError if nothing."""
+    """What a name with its package says; ImportError or AttributeError if it does not exist."""
     for head in _heads(name):
         try:
             value = importlib.import_module(head)

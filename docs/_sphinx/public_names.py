@@ -56,7 +56,7 @@ class LinkNames(SphinxTransform):
                 self.check(dotted[1], literal)
 
     def check(self, name, literal):
-        """Warn of a name of this library that nothing has."""
+        """Warn of a name that this library does not have."""
         try:
             value_of(name)
         except (ImportError, AttributeError):
@@ -81,7 +81,7 @@ def skip_member(app, what, name, member, skip, options):
 
 
 def hide_constructor(app, what, name, value, options, signature, answer):
-    """Show no signature of a class that users get and do not make, as its private parameters say."""
+    """Show no signature of a class that users get and do not make; private parameters tell it."""
     return ("", answer) if what == "class" and re.search(r"[(,]\s*_\w|factory", signature or "") else None
 
 

@@ -33,7 +33,7 @@ def pages():
 
 
 def names_in(text):
-    """Entries of the names that a page has in its prose and in its code, as often as it has them."""
+    """Entries of the names that a page has in its prose and in its code, with repeats."""
     for literal in LITERAL.findall(CODE.sub("", text)):
         if target := entry(literal):
             yield next(place for place in (target, target.rpartition(".")[0]) if place in PLACES)

@@ -4,7 +4,7 @@
 
 Rows are made batch by batch, a million at a time, and each line is a process of its own. `grouped`: rows of a query are
 adjacent, and batches cut queries; `scattered`: rows of each query are spread over the whole stream, so that all go to
-disk; `parquet`: those of a file, which is written before (needs pyarrow); `memory`: all in arrays, for `evaluate`.
+disk; `parquet`: rows of a file, which is written before (needs pyarrow); `memory`: all in arrays, for `evaluate`.
 
     python docs/bench/batches.py --floors [--rows 10000000] [--n-jobs 2] [--rounds 5]
 

@@ -3,8 +3,8 @@
     python docs/bench/call_overhead.py [--seconds 10]
 
 Two queries of five rows for ours; one row of ten documents for `sklearn.metrics.ndcg_score`. The functions take turns,
-ten calls each, and the fastest turn counts, so that what else the machine does matters little. Nothing here asserts a
-time.
+ten calls each, and the fastest turn counts, so that what else the machine does matters little. No time is asserted
+here.
 """
 
 import argparse

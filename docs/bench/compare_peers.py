@@ -3,8 +3,9 @@
     python docs/bench/compare_peers.py [--shape mslr ...] [--metric ndcg@10 ...] [--peer lightgbm ...] [--markdown]
 
 Our side is the whole call, from arrays to the mean; README.md says what is timed of each peer. A peer that is not
-installed, or that cannot do a shape, is said so. One read of the three arrays takes its turns too, as the floor of what
-a call takes. The last lines are the verdict: each shape and metric that misses its target. Nothing here asserts a time.
+installed, or that cannot do a shape, is said so. One read of the three arrays takes its turns too: it is the floor of
+what a call takes. The last lines are the verdict: each shape and metric that misses its target. No time is asserted
+here.
 """
 
 from __future__ import annotations

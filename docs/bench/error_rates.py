@@ -34,7 +34,7 @@ def systems(rng, n_queries, gains, paired=True):
 
 
 def rejections(test, n_queries, gain, n_pairs, seed, n_resamples=999):
-    """Share of pairs in which a test at LEVEL says that the systems differ."""
+    """Share of pairs where a test at LEVEL says that the systems differ."""
     rng = np.random.default_rng(seed)
     found = 0
     for i in range(n_pairs):
@@ -44,7 +44,7 @@ def rejections(test, n_queries, gain, n_pairs, seed, n_resamples=999):
 
 
 def any_rejection(correction, n_queries, n_systems, n_families, seed, n_resamples=999):
-    """Share of families of equal systems in which any pair is said to differ."""
+    """Share of families of equal systems where any pair is said to differ."""
     rng = np.random.default_rng(seed)
     found = 0
     for i in range(n_families):
@@ -68,7 +68,7 @@ def fold_rejections(n_queries, n_noise, n_pairs, n_repeats=1):
         if n_repeats > 1:
             splitters = [QueryKFold(5, shuffle=True, random_state=i) for i in range(n_repeats)]
         repeats = [[*splitter.split(X, groups=qid)] for splitter in splitters]
-        values = np.empty((2, n_repeats, n_queries))  # of the queries, as they come: ten rows each
+        values = np.empty((2, n_repeats, n_queries))  # of the queries, in the order of rows: ten rows each
         for of_model, columns in zip(values, (10, n_noise), strict=True):
             features = np.hstack([X, rng.normal(size=(len(X), columns))])
             for of_repeat, folds in zip(of_model, repeats, strict=True):
@@ -100,7 +100,7 @@ def ndcg_like(rng, n_queries):
 
 
 def reciprocal_ranks(rng, n_queries):
-    """Of lists of ten whose documents are relevant one in ten: skewed, a third of them 0."""
+    """Reciprocal ranks of lists of ten where one document in ten is relevant: skewed, a third of them 0."""
     rank = rng.geometric(0.1, size=n_queries)
     return np.where(rank > 10, 0.0, 1 / rank)
 
@@ -243,7 +243,7 @@ SEGMENT_SIZES = {
 def macro_coverage(df, sizes, n_samples, seed):
     """Share of samples whose interval of level 0.95 holds the mean over segments, and its mean width.
 
-    `df` is "satterthwaite", or "n - segments", as survey software has it.
+    `df` is "satterthwaite", or "n - segments", like in survey software.
     """
     rng, segment = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes)
     found, width = 0, 0.0
@@ -362,9 +362,9 @@ PAIRS = {
 
 
 def decisions(shape, n_queries, n_metrics, n_at_margin, n_pairs, seed, margin=None):
-    """Shares of the decisions of the gate, where the new system loses just the margin, or nothing, by some metrics.
+    """Shares of the decisions of the gate, where the new system loses just the margin, or 0, by some metrics.
 
-    Each metric is an own draw; the new system loses the margin by the first `n_at_margin`, and nothing by the others.
+    Each metric is an own draw; the new system loses the margin by the first `n_at_margin`, and 0 by the others.
     """
     draw, gain, loss = PAIRS[shape]
     rng, found = np.random.default_rng(seed), dict.fromkeys(("no worse", "worse", "undecided"), 0)
@@ -398,7 +398,7 @@ def show_gate(n_pairs, seed, sizes=(10, 25, 50, 200, 1000)):
             print(f"| {margin} | {decision} |", " | ".join(f"{one[decision]:.3f}" for one in rates), "|", flush=True)
 
 
-JUDGES = {"good": (0.2, 0.75, 0.12), "poor": (0.3, 0.4, 0.25), "knows nothing": (0.5, 0.0, 0.25)}
+JUDGES = {"good": (0.2, 0.75, 0.12), "poor": (0.3, 0.4, 0.25), "useless": (0.5, 0.0, 0.25)}
 """Values of a model's labels: added to people's, times people's, and noise."""
 
 

@@ -3,12 +3,13 @@
     python docs/bench/growth.py [--by rows length queries k metrics shape memory] [--metric ndcg ...] [--plot PNG]
 
 Prints ns a row (for `memory`: what a call adds at its peak, over the size of its three arrays), a line for each step
-and a column for each metric. A metric that refuses a shape, as some refuse ties, has "-".
+and a column for each metric. A metric that refuses a shape (some refuse ties) has "-".
 """
 
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -16,6 +17,8 @@ from measure import added_memory, alternate
 from peers import our_call
 from shapes import ROWS, SHAPES, SUITE, Data, make, of_length
 from tables import Lines, options_of
+
+from sklearn_rank.exceptions import RankingWarning
 
 METRICS = ["ndcg@10", "ndcg", "map", "mrr", "err", "auc", "suite"]
 Calls = Mapping[str, Callable[[], object]]
@@ -89,7 +92,7 @@ GROWTH = {
 
 
 def cost(by: str, data: Data, of: Calls, options: argparse.Namespace) -> list[float]:
-    """Of each call: ns a row, or what it adds over the inputs; nan where it is refused."""
+    """For each call: ns a row, or what it adds over the inputs; nan where it is refused."""
     fit = {name: call for name, call in of.items() if _accepted(call)}
     if by == "memory":
         found = [added_memory(call) / data.nbytes for call in fit.values()]
@@ -134,6 +137,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows, at most")
     parser.add_argument("--plot", metavar="PNG", help="save a plot of what has sizes")
     options = options_of(parser)
+    warnings.simplefilter("ignore", RankingWarning)  # lists of one row and the like are meant here
     tables = {}
     for by in options.by:
         print(f"\n{by.capitalize()}: {GROWTH[by].__doc__}\n")

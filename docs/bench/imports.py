@@ -3,8 +3,8 @@
     python docs/bench/imports.py [--rounds 15] [--instructions]
 
 Each round is a process of its own, which imports both and tells the processor time of the second import. With
-`--instructions` callgrind counts those of a process that imports both and of one that imports the first alone, which
-takes minutes. The last line is the verdict. Nothing here asserts a time.
+`--instructions` callgrind counts the instructions of a process that imports both and of one that imports the first
+alone, which takes minutes. The last line is the verdict. No time is asserted here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from tables import Judged, machine, ms, verdict
 
 MOST = 50.0
-"""Milliseconds that the import may take after that of `sklearn.metrics`."""
+"""Milliseconds that the import may take after `sklearn.metrics`."""
 
 PEER, OURS = "import sklearn.metrics", "import sklearn_rank"
 

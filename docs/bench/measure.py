@@ -68,7 +68,7 @@ def _read(parts: Sequence[np.ndarray]) -> None:
 
 
 def added_memory(call: Callable[[], Any]) -> int:
-    """Bytes by which resident memory rises at its highest while `call` runs; Linux alone can start the peak anew."""
+    """Highest rise of resident memory in bytes while `call` runs; Linux alone can start the peak anew."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what has been freed would take the call's arrays unseen
     Path("/proc/self/clear_refs").write_text("5")
@@ -101,7 +101,7 @@ def main() -> None:
 
     warnings.simplefilter("ignore")
     peer, metric, path, n_jobs = sys.argv[1:]
-    with np.load(path, allow_pickle=True) as arrays:  # of strings, as `memory_of` wrote them
+    with np.load(path, allow_pickle=True) as arrays:  # of strings, from `memory_of`
         data = Data(*arrays.values())
     PEERS[peer].contest(Data(*(array[:500] for array in data)), metric, int(n_jobs)).theirs()
     contest = PEERS[peer].contest(data, metric, int(n_jobs))

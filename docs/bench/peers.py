@@ -143,7 +143,7 @@ class Peer:
         return f"{self.title} {version(packages_distributions()[self.module][0])}"
 
     def asked(self, metric: str) -> list[str]:
-        """Our names for a metric of the command line: one, or those of the suite that this peer has."""
+        """Our names for a metric of the command line: one, or the part of the suite that this peer has."""
         return [name for name in (SUITE if metric == "suite" else [metric]) if name in self.names]
 
     def contest(self, data: Data, metric: str, n_jobs: int = 1) -> Contest:
@@ -154,15 +154,15 @@ class Peer:
     def does_same_work(self, shape: str, prepared: bool = False) -> bool:
         """Whether both timed calls do the same work, up to steps that cost little in a shape.
 
-        Ours groups shuffled rows, which is most of its time, and in a call on ten rows checks are. If it is `prepared`,
-        it does neither.
+        Ours groups shuffled rows, the largest part of that call; in a call on ten rows checks are the largest. If it is
+        `prepared`, it does neither.
         """
         if prepared:
             return self.start < Start.ROWS
         return self.start >= (Start.ROWS if shape.startswith("shuffled") else SAME_START.get(shape, Start.OWN_DATA))
 
 
-# --- rankers: the metric alone, on data that they have taken in; scores are those of a model without trees -----
+# --- rankers: the metric alone, on data that they have taken in; scores are of a model without trees -----------
 
 
 def _lightgbm(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
@@ -227,7 +227,7 @@ def _scikit_learn(data: Data, names: list[str], theirs: list[str], n_jobs: int) 
     """A matrix, one row a query, filled up with documents of no gain below the others."""
     import sklearn.metrics
 
-    if "coverage" in names:  # of binary labels
+    if "coverage_error" in names:  # of binary labels
         data = data._replace(y_true=(data.y_true >= 1).astype(data.y_true.dtype))
     queries = by_query(data)
     place = np.arange(queries.sizes.max()) < queries.sizes[:, None]
@@ -236,7 +236,7 @@ def _scikit_learn(data: Data, names: list[str], theirs: list[str], n_jobs: int) 
     calls = []
     for name in theirs:
         function, _, k = name.partition("@")
-        depth = {"k": int(k) if k else None} if "coverage" not in name else {}
+        depth = {"k": int(k) if k else None} if "coverage_error" not in name else {}
         calls.append(partial(getattr(sklearn.metrics, function), gain, score, **depth))
     ours = our_call(data, names, n_jobs, convention="sklearn")
     return Contest(lambda: [call() for call in calls], ours)
@@ -383,7 +383,7 @@ def _means_of(frame: Any, formulas: list[Any]) -> Any:
 
 
 def _polars_ds(data: Data, names: list[str], theirs: list[str], n_jobs: int) -> Contest:
-    """nDCG with `ignore_ties`, as its default calls what polars 2 has not: the last of tied rows stands first."""
+    """nDCG with `ignore_ties`, because its default calls what polars 2 has not: the last of tied rows is first."""
     import polars_ds
 
     formulas = [
@@ -463,7 +463,7 @@ PEERS: dict[str, Peer] = {
     ),
     "scikit-learn": Peer(
         "scikit-learn", "sklearn",
-        each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}") | {"coverage": "coverage_error"},
+        each_cutoff({"ndcg": "ndcg_score", "dcg": "dcg_score"}, "{}@{k}", "{}") | {"coverage_error": "coverage_error"},
         _scikit_learn, 1_000_000, Start.GROUPED,
     ),
     "scipy": Peer("SciPy", "scipy", {"kendall": "kendalltau", "spearman": "spearmanr"}, _scipy, 200_000, Start.GROUPED),

@@ -5,12 +5,12 @@
 Whole lists: the NumPy route makes the distances of 32 queries at a time, by XOR and bit count or by a product, sorts
 each row with `argsort`, stable or as it is by default, gathers labels and computes AP. Nearest items: faiss's flat
 indexes find them, exactly, and `score_neighbors` computes MAP@k from what they found; the index is built anew each
-time, as ours is. Without faiss (`pip install faiss-cpu`) this part is left out, and a line says so.
+time, like ours. Without faiss (`pip install faiss-cpu`) this part is left out, and a line says so.
 
-All sides run on as many threads, in turns, and the least processor time of a few runs counts: nothing is bound by what
-else runs. NumPy and ours must give the same number with ``ties="stable"``; faiss computes distances in float32, so
-that items may trade places whose distances differ by less than a rounding error of that, and its numbers must be the
-same to 1e-3. Nothing asserts a time.
+All sides run on as many threads, in turns, and the least processor time of a few runs counts: other work on the machine
+must not matter. NumPy and ours must give the same number with ``ties="stable"``; faiss computes distances in float32,
+so that items may trade places whose distances differ by less than a rounding error of that, and its numbers must be the
+same to 1e-3. No time is asserted.
 """
 
 import argparse

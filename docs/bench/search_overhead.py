@@ -4,7 +4,7 @@
 
 GridSearchCV with `get_scorers` of twelve metrics, five folds, on an estimator that takes next to no time and on one
 that takes a little. All times are medians over the fits of the search: of a fit, of a prediction, and of the rest of a
-call of the scorer, which is the metrics; "share" is the metrics over all three. Nothing here asserts a time.
+call of the scorer, which is the metrics; "share" is the metrics over all three. No time is asserted here.
 """
 
 import argparse

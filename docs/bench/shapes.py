@@ -1,7 +1,7 @@
 """Data of the benchmarks: one function a shape, the same arrays for whoever is timed.
 
 Scores fit in 32 bits, which is what XGBoost and pytrec_eval keep; they know something about the grades, whose shares
-are those of MSLR-WEB30K. `rows` scales a shape: fewer queries, or shorter ones where there are few.
+are taken from MSLR-WEB30K. `rows` scales a shape: fewer queries, or shorter ones where there are few.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def shuffled_strings(rows: int, seed: int) -> Data:
 
 
 def shuffled_objects(rows: int, seed: int) -> Data:
-    """The same, the ids Python strings in an array of objects, as pandas before version 3 has them."""
+    """The same, the ids Python strings in an array of objects, like in pandas before version 3."""
     data = shuffled_strings(rows, seed)
     return data._replace(qid=data.qid.astype(object))
 
@@ -143,21 +143,21 @@ def zipf(rows: int, seed: int) -> Data:
 
 
 def probabilities(rows: int, seed: int) -> Data:
-    """`mslr` with scores between 0 and 1, most of them near 0, as those of clicks are."""
+    """`mslr` with scores between 0 and 1, most of them near 0, like probabilities of clicks."""
     data = mslr(rows, seed)
     score = data.y_score / data.y_score.std()
     return data._replace(y_score=(1 / (1 + np.exp(6 - 3 * score))).astype(np.float32).astype(np.float64))
 
 
 def far_out(rows: int, seed: int) -> Data:
-    """`mslr` with some scores far from all others, on both sides, as those of a sum of logarithms may be."""
+    """`mslr` with some scores far from all others, on both sides, which a sum of logarithms may have."""
     data = mslr(rows, seed)
     score = data.y_score / data.y_score.std()
     return data._replace(y_score=(np.sign(score) * np.expm1(4 * np.abs(score))).astype(np.float32).astype(np.float64))
 
 
 def mostly_zero(rows: int, seed: int) -> Data:
-    """`mslr` with nine scores of ten 0, as where few documents match."""
+    """`mslr` with nine scores of ten 0, like where few documents match."""
     data = mslr(rows, seed)
     matches = np.random.default_rng(seed).random(len(data.qid)) < 0.1
     return data._replace(y_score=np.where(matches, data.y_score, 0.0))
@@ -176,7 +176,7 @@ ROWS = {
     recommender: 10_000_000, rare: 10_000_000, no_relevant: 3_800_000, float32_scores: 3_800_000, zipf: 3_800_000,
     probabilities: 3_800_000, far_out: 3_800_000, mostly_zero: 3_800_000, ranked: 3_800_000,
 }  # fmt: skip
-"""Each shape and about how many rows it has when none are asked for: 31,531 queries, if they are those of `mslr`."""
+"""Each shape and about how many rows it has when none are asked for: 31,531 queries, if they are like `mslr`."""
 
 SHAPES = {shape.__name__: shape for shape in ROWS}
 LENGTHS = {f"of_{n}": partial(_with_length, n) for n in (1, 2, 3, 5, 8, 10, 15, 20, 30, 50)}
@@ -199,6 +199,6 @@ def make(name: str, rows: int | None = None, seed: int = 0) -> Data:
 METRICS = ("dcg", "ndcg", "map", "wap", "mrr", "precision", "recall", "f1", "hit", "err", "rbp", "q")
 CUTOFFS = (1, 3, 5, 10, 20)  # of the suite
 DEPTHS = (*CUTOFFS, 100)  # of peers
-AGREEMENT = ("coverage", "kendall", "spearman")
+AGREEMENT = ("coverage_error", "kendall", "spearman")
 SUITE = [f"{metric}{at}" for metric in METRICS for at in [*(f"@{k}" for k in CUTOFFS), ""]]
 """Twelve metrics at five cutoffs and on the whole list."""

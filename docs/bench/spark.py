@@ -190,7 +190,7 @@ def main() -> None:
 def compare(
     df: DataFrame, few: DataFrame, n_rows: int, n_metrics: int, options: argparse.Namespace, lines: Lines
 ) -> None:
-    """Rounds in which the ways take turns; their means must be equal."""
+    """Rounds where the ways take turns; their means must be equal."""
     times: dict[str, list[tuple[float, float]]] = {way: [] for way in options.way}
     peaks = dict.fromkeys(options.way, 0.0)
     found = {}

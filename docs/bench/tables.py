@@ -38,7 +38,7 @@ class Lines:
 
 
 class Judged(NamedTuple):
-    """A figure beside its target: what was measured, how much was found, in which unit, and what is asked."""
+    """A figure beside its target: what was measured, how much was found, its unit, and what is asked."""
 
     what: str
     found: float
@@ -61,7 +61,7 @@ def verdict(judged: Iterable[Judged]) -> str:
     judged = list(judged)
     missed = [figure for figure in judged if not figure.met]
     if not judged:
-        return "Verdict: nothing was judged."
+        return "Verdict: no figure was judged."
     if not missed:
         return f"Verdict: no target is missed, of {len(judged)}."
     return "\n".join([*map(str, missed), f"Verdict: {len(missed)} of {len(judged)} targets missed."])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from tables import Judged
 
 LEAST = 1.0
-"""How many times as long as ours the fastest peer takes at least, where nothing else is asked."""
+"""How many times as long as ours the fastest peer takes at least, without another target."""
 
 OF_SHAPES = {  # nDCG@10 and MAP
     "mslr": (5.0, 3.0),
@@ -26,7 +26,7 @@ RATIOS = {
 
 MEMORY = {("mslr", "ndcg@10"): 0.2, ("mslr", "map"): 0.29, ("tiny", "ndcg@10"): 0.71, ("tiny", "map"): 0.69}
 MEMORY |= {("shuffled", "ndcg@10"): 1.73, ("shuffled", "map"): 1.73}
-"""Bytes that a call on two threads adds at its peak at most, over those of its three arrays."""
+"""Bytes that a call on two threads adds at its peak at most, over the bytes of its three arrays."""
 
 
 def judge_ratio(shape: str, metric: str, ratios: Mapping[str, float]) -> Judged:
@@ -37,8 +37,8 @@ def judge_ratio(shape: str, metric: str, ratios: Mapping[str, float]) -> Judged:
 
 
 def judge_memory(shape: str, metric: str, share: float) -> Judged | None:
-    """What a call adds to memory; None where nothing is asked."""
+    """What a call adds to memory; None without a target."""
     target = MEMORY.get((shape, metric))
     if target is None:
         return None
-    return Judged(f"{shape} {metric}, memory", share, "times that of the inputs", target, at_most=True)
+    return Judged(f"{shape} {metric}, memory", share, "times the inputs", target, at_most=True)

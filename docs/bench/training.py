@@ -5,8 +5,8 @@
 
 A round is one evaluation of the rows by a booster that holds their scores: LightGBM's `Booster.eval_train`, XGBoost's
 `Booster.eval_set`. Whole trainings end after all rounds; the validation rows are a fifth of the queries. All calls of a
-line take turns, after one of each that is not counted. Times are those of the processor, with all threads, so that
-other work on the machine counts little; medians, with minima in parentheses. Nothing here asserts a time.
+line take turns, after one of each that is not counted. Times are processor times, with all threads, so that
+other work on the machine counts little; medians, with minima in parentheses. No time is asserted here.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 How many queries
 ================
 
-An experiment that is too small finds nothing, whatever the models do. From a pilot of some queries follows how many
-queries find a difference of a given size.
+An experiment that is too small finds no difference, whatever the models do. From a pilot of some queries follows how
+many queries find a difference of a given size.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ needed = {power: [power_of(std, difference=size, power=power) for size in sizes]
 
 figure, ax = plt.subplots(layout="constrained")
 for (power, queries), style in zip(needed.items(), ("o:", "s--", "^-"), strict=True):
-    ax.plot(sizes, queries, style, label=f"found {power:.0%} of the time")
+    ax.plot(sizes, queries, style, label=f"found in {power:.0%} of experiments")
 ax.set(xscale="log", yscale="log", xlabel="true difference in nDCG@10", ylabel="queries needed")
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()

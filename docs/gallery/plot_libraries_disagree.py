@@ -3,7 +3,7 @@ Why libraries disagree
 ======================
 
 Four small queries: one with tied scores, one without a relevant document, one of two documents, and an ordinary one.
-Seven libraries print seven values of their nDCG@3. None of them is a bug: they differ in the gain of a grade, in how
+Seven libraries print seven values of their nDCG@3. Each value is by design: they differ in the gain of a grade, in how
 ties are broken, and in what a query without relevant documents counts. Here each choice is a keyword, so every one of
 these numbers is one call.
 """
@@ -39,6 +39,6 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# A convention has a name, so nobody needs to remember the keywords:
+# A convention has a name, so you need not remember the keywords:
 
 print(ndcg_score(y_true, y_score, qid=qid, k=3, convention="lightgbm"))

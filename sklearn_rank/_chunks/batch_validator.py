@@ -101,7 +101,7 @@ class BatchValidator:
         return _each(batches, lambda batch: self._check(read_columns(batch, self._names)))
 
     def validate_scattered(self, batches: Iterable[Any]) -> Iterator[ScatteredRows]:
-        """Yield the rows of each batch as they come; errors are those of `validate`."""
+        """Yield the rows of each batch as they come; it raises the errors of `validate`."""
         return map(self._noted, _each(batches, lambda batch: self._check_scattered(read_columns(batch, self._names))))
 
     def _noted(self, rows: ScatteredRows) -> ScatteredRows:
@@ -234,7 +234,7 @@ def as_float64(numbers: NDArray[Any]) -> NDArray[np.float64]:
 
 def _narrow(x: Any, name: str) -> NDArray[Any]:
     array = as_reals(x, name)
-    # Floats that came as floats have lost nothing.
+    # Floats that came as floats are exact.
     if array.dtype.kind != "f" or array is not x:
         refuse_inexact(x, name)
     return column(array)

@@ -24,7 +24,7 @@ CALLED = {
 HINTS = {"y_score": COLUMNS_HINT, "qid": "Several columns that name a query together go into one, joined as text."}
 """What an error says where several columns are given for one."""
 SIMILARITY = 0.82
-"""From which similarity on a name is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
+"""A name of at least this similarity is worth a hint: 'scores' for 'score', but not 'id' for 'qid'."""
 MOST_LISTED = 20
 """Columns of a table that an error lists."""
 
@@ -95,8 +95,11 @@ def column_arguments(
         Column of the query of each row; for pandas and dask also a level of the index. Ids are of one type everywhere.
     sample_weight : str or None, default=None
         Column of the weight of each row's query in the mean; constant within a query.
+    chance : bool, default=False
+        Whether to compute what a random order and the best one would have, too: the result prints both, and keeps them
+        when it is saved. See `Evaluation.chance`.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
+        Threads to use, counted as in joblib. The result is the same to the last bit.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win.
 
@@ -181,7 +184,7 @@ def _did_you_mean(names: ColumnNames, present: Sequence[Any]) -> str:
     free = {name.lower(): name for name in present if isinstance(name, str) and name not in names.flat()}
     meant = []
     for role, name in names.by_role():
-        # Systems and subtopics have names of their own, so what one column is often called says nothing there.
+        # Systems and subtopics have names of their own, so the usual name of one column does not help there.
         one = isinstance(getattr(names, role), str)
         words = (name, *(CALLED.get(role, ()) if one else ())) if name not in present else ()
         near = [word for asked in words for word in difflib.get_close_matches(asked.lower(), free, 1, SIMILARITY)]

@@ -1,6 +1,6 @@
 """The columns of a ranking: of one table, of a tuple of arrays, of many batches, of data sets on disk.
 
-Knows the containers and nothing of their contents. Frames of pandas and polars, tables of Arrow, mappings and
+Knows the containers, not their contents. Frames of pandas and polars, tables of Arrow, mappings and
 structured arrays are read as they are. Plans and frames of other libraries go by way of narwhals, and what else speaks
 Arrow's PyCapsule interface by way of pyarrow; of a plan or a stream only the named columns are read.
 """
@@ -85,7 +85,7 @@ def columns_of(table: Any, names: ColumnNames) -> Columns:
 
 
 def find_column(table: Any, name: str) -> Any:
-    """Column of a table, or level of its index, as it is."""
+    """Column of a table, or level of its index, unchanged."""
     if has(table, "index") and not isinstance(table, Mapping) and name not in table.columns:
         return table.index.get_level_values(name)
     return table[name]
@@ -209,7 +209,7 @@ def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
     Raises
     ------
     TypeError
-        If the data are nothing to iterate over.
+        If the data cannot be iterated over.
     ValueError
         If a file is not of Parquet, or a data set lacks a column.
     """
@@ -245,7 +245,7 @@ def _open_data_set(path: str) -> Any:
     # ArrowInvalid is a ValueError, ArrowTypeError a TypeError.
     except ValueError as error:
         raise ValueError(
-            "A path must be that of a Parquet file or of a folder of them; of other files give the data set, "
+            "A path must lead to a Parquet file or to a folder of them; for other files pass the data set, "
             f"pyarrow.dataset.dataset(path, format='csv'). Got {path}: {error}"
         ) from None
     except TypeError as error:
@@ -260,7 +260,7 @@ def _import_data_sets() -> Any:
 
 
 class DataSetBatches:
-    """Batches of the named columns of a data set, each file in its own types; `file` is that of the last batch.
+    """Batches of the named columns of a data set, each file in its own types; `file` is where the last batch is from.
 
     Arrow would cast them to the types of the first file, which makes a label of 2 True and the id "007" 7.
     """
@@ -330,7 +330,7 @@ def _reading(file: str) -> Iterator[None]:
         if getattr(error, "errno", None) is not None:
             raise
         raise ValueError(
-            "Each file of a data set must be whole, and of its format; those whose names begin with '.' or '_' are not "
+            "Each file of a data set must be whole, and of its format; files whose names begin with '.' or '_' are not "
             f"read from a folder. Got {file}: {error}"
         ) from error
 

@@ -19,6 +19,7 @@ from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.references import told_apart
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
@@ -54,7 +55,8 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
 
 
 def evidence_of(queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None) -> Evidence:
-    """What queries of a part show of signs; `name` is that of the column of scores."""
+    """What queries of a part show of signs; `name` names the column of scores."""
+    specs = {name: spec for name, spec in specs.items() if spec.order is None}
     return Evidence.of(queries, specs, compute, agrees=is_lower(name))
 
 
@@ -75,7 +77,7 @@ def evaluate_parts(
 ) -> Iterator[PartResult]:
     """Evaluate complete queries part by part; raise ValueError if a callable discount differs between parts.
 
-    `name` is that of the column of scores.
+    `name` names the column of scores.
 
     Parts are taken by the calling thread, while other threads evaluate earlier ones. A single part is divided.
     """
@@ -168,7 +170,8 @@ def result_from_columns(
         for i, (name, spec) in enumerate(specs.items())
     }
     sums = columns["label_fingerprints"].astype(np.uint32)
-    return Evaluation(qid, weight, results, DataCounts(columns["n_documents"], sums))
+    by_score, kept = told_apart(results)
+    return Evaluation(qid, weight, by_score, DataCounts(columns["n_documents"], sums), _kept=kept)
 
 
 def join_parts(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Distinct, Keys, Number, distinct_ids, joined
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._utils.numbers import aligned
 
 
@@ -22,7 +22,7 @@ class QueryIdIndex:
         self._distinct, self._entry = Distinct(), dict[Any, int]()
 
     def number(self, ids: NDArray[Any]) -> Number:
-        """Number of each of some distinct ids, as `group_rows` returns them; numbers from the previous `n` on are new.
+        """Number of each of some distinct ids of `group_rows`; numbers from the previous `n` on are new.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class QueryIdIndex:
             distinct, number = distinct_ids(qid, n_rows)
             return self.number(distinct).take(number)
         ids = ids_of(qid)
-        refuse_missing_ids(ids)
+        refuse_unfit_ids(ids)
         if ids.shape != (n_rows,):
             raise ValueError(f"qid must name the query of each row. Got shape {ids.shape} for {n_rows} rows.")
         self._kind = kind_after(self._kind, ids, self._where)
@@ -98,8 +98,7 @@ def kind_after(before: str, ids: NDArray[Any], where: str) -> str:
     kind = _kind(ids)
     if before and kind != before and {kind, before} != {"text", "objects"}:
         raise TypeError(
-            f"qid must hold ids of one type in all {where}, so that those of one query are equal. "
-            f"Got {kind} after {before}."
+            f"qid must hold ids of one type in all {where}, so that one query has equal ids. Got {kind} after {before}."
         )
     return "objects" if before == "objects" else kind
 

@@ -55,7 +55,7 @@ class MetricColumn(NamedTuple):
     def of_spec(cls, name: str, spec: MetricSpec, weighted: bool) -> MetricColumn:
         """Describe the column of a metric."""
         return cls(
-            name, spec.metric.name, spec.meaning, spec["average"], spec.metric.greater_is_better,
+            name, spec.metric.name, spec.meaning, spec["average"], spec.greater_is_better,
             float(spec["replace_undefined_by"]), weighted,
         )  # fmt: skip
 
@@ -111,8 +111,8 @@ def sums_of_values(column: MetricColumn, values: Array, weight: Array | None) ->
 def refuse_other_frame(data: Any, name: str, library: str) -> NoReturn:
     """Raise TypeError because `data` is not a frame of the library."""
     raise TypeError(
-        f"{name} must be a {library} DataFrame; what is in memory is for sklearn_rank.evaluate. "
-        f"Got {type(data).__name__} instead."
+        f"{name} must be a {library} DataFrame; for data in memory use "
+        f"sklearn_rank.evaluate. Got {type(data).__name__} instead."
     )
 
 
@@ -173,6 +173,8 @@ class TableValues:
     label_fingerprints: None = None
     clusters: None = None
     weight: Array | None = None
+    judged: Mapping[str, Array] = field(default_factory=dict)
+    judges_both: bool = False
 
     @property
     def per_query(self) -> dict[str, Array]:

@@ -9,9 +9,10 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from typing import Any
 
-from sklearn_rank._cli.arguments import parser
+from sklearn_rank._cli.arguments import read
 from sklearn_rank._cli.output import tell
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130
@@ -28,12 +29,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The encoding may lack characters of ids.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        options = parser().parse_args(arguments)
-        with warnings.catch_warnings():
+        options = read(arguments)
+        # Errors leave the block, so they are told even with --quiet.
+        with (
+            open(os.devnull, "w") as nothing,
+            redirect_stderr(nothing if options.quiet else sys.stderr),
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning
             return options.command(options) or 0
-    # The reader has closed the pipe, so nothing may be flushed at exit.
+    # The reader has closed the pipe, so Python must not flush at exit.
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED

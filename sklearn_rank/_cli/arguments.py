@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import commands, gate
+from sklearn_rank._cli import commands, explain, gate
+from sklearn_rank._cli.data import is_metric
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
@@ -16,8 +18,8 @@ from sklearn_rank.io._join import TREATMENTS
 METRICS_BY_DEFAULT = ["ndcg@10", "map"]
 STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
 EPILOG = (
-    "QRELS and RUN are files of TREC, also packed by gzip; '-' is the standard input. With --table they are columns of "
-    "a file of CSV, Parquet or Arrow, and each --y-score is a run."
+    "QRELS and RUN are files of TREC, BEIR or MS MARCO, JSON, or tables with known columns, also gzipped; '-' is "
+    "the standard input. With --table they are columns of a file of CSV, Parquet or Arrow, and each --y-score is a run."
 )
 
 
@@ -30,6 +32,16 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
+def read(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Options of the command line; an error about metrics without -m says so."""
+    top = parser()
+    options, more = top.parse_known_args(arguments)
+    if more:
+        hint = "; metrics follow -m, with commas between them: -m ndcg@10,map" * any(map(is_metric, more))
+        top.error(f"unrecognized arguments: {' '.join(more)}{hint}")
+    return options
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands; ``command`` is set to the function to call."""
     top = Parser(prog="sklearn-rank", description="Ranking metrics, query by query.", allow_abbrev=False)
@@ -39,22 +51,27 @@ def parser() -> argparse.ArgumentParser:
     def add(name: str, command: Any, text: str) -> argparse.ArgumentParser:
         sub = subparsers.add_parser(name, help=text, description=text, epilog=EPILOG, allow_abbrev=False)
         sub.set_defaults(command=command)
+        sub.add_argument("--quiet", action="store_true", help="only errors on standard error: no counts or warnings")
         return sub
 
     sub = add("evaluate", commands.evaluate_runs, "Values of metrics for one run or several.")
     _add_data(sub, METRICS_BY_DEFAULT)
     sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
+    sub.add_argument("--chance", action="store_true",
+                     help="also the means of a random order and of the best one of the same documents")  # fmt: skip
     sub.add_argument("--save", metavar="FILE", help="save the result of one run, too, such as for the gate")
     _add_format(sub)
 
-    sub = add("compare", commands.compare_runs, "Which of two runs or more is better: differences and p-values.")
+    sub = add("compare", commands.compare_runs, "Which of two runs or more is better: means, differences and p-values.")
     _add_data(sub, METRICS_BY_DEFAULT[:1])
     sub.add_argument("--test", choices=STATISTICAL_TESTS, default="t", help="statistical test (default: paired t)")
     sub.add_argument(
         "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
         help="of p-values for the number of pairs (default: holm)",
     )  # fmt: skip
-    sub.add_argument("--baseline", metavar="RUN", help="compare all others with this run; default: all pairs")
+    sub.add_argument("--baseline", metavar="RUN",
+                     help="compare all others with this run (default: all pairs; with --format latex or markdown the "
+                     "first run)")  # fmt: skip
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
     _add_format(sub)
 
@@ -73,6 +90,16 @@ def parser() -> argparse.ArgumentParser:
         ("--markdown", {"metavar": "FILE"}, "write the decision and its tables for a comment, too"),
     ):  # fmt: skip
         sub.add_argument(name, help=text, **more)
+    _add_format(sub)
+
+    sub = add("explain", explain.explain, "Why two runs differ on a query: what each document adds to the difference.")
+    sub.epilog = explain.EXPLAIN_EPILOG
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS OLD NEW", "judgements, the old run, the new run")
+    sub.add_argument("--query", metavar="ID", help="the query (default: the one on which the new run loses most)")
+    sub.add_argument(
+        "--to-judge", type=int, metavar="N",
+        help="print the N documents whose judgement could change the difference most, of --query or of all queries",
+    )  # fmt: skip
     _add_format(sub)
 
     sub = add("metrics", commands.list_metrics, "All metrics: names, aliases and formulas.")
@@ -97,8 +124,8 @@ def _add_data(
 ) -> None:
     sub.add_argument("files", nargs="*", metavar=files, help=text_of_files)
     text = (
-        f"such as ndcg@10, map or 'rbp(p=0.9)'; may be repeated (default: {' '.join(metrics)}). With --convention "
-        "trec_eval its names too: P.5,10, recip_rank, official"
+        f"such as ndcg@10, map or 'rbp(p=0.9)'; several with commas, as in ndcg@5,10,map, or -m for each (default: "
+        f"{','.join(metrics)}). With --convention trec_eval its names too: P.5,10, recip_rank, official"
     )
     sub.add_argument("-m", "--metric", action="append", dest="metrics", metavar="NAME", help=text)
     sub.set_defaults(default_metrics=metrics)
@@ -110,18 +137,29 @@ def _add_data(
     group.add_argument("-J", action="store_const", const="drop", dest="unjudged", help="short for --unjudged drop")
     group.add_argument("-l", "--min-relevance", type=float, metavar="X",
                        help="a document is relevant from this label on")  # fmt: skip
+    group.add_argument("--duplicates", choices=["raise", "first", "nonrelevant"], default="raise",
+                       help="a document that is in a query twice: an error, its first place alone, or its other places "
+                       "as not relevant (default: raise)")  # fmt: skip
     group = sub.add_argument_group("runs and judgements")
     group.add_argument("--missing-from-run", choices=TREATMENTS,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "
-                       "trec_eval, as trec_eval does without -c)")  # fmt: skip
+                       "trec_eval, like trec_eval without -c)")  # fmt: skip
     group.add_argument("-c", action="store_const", const="zero", dest="missing_from_run",
                        help="short for --missing-from-run zero")  # fmt: skip
     group.add_argument("-M", "--max-documents", type=int, metavar="N",
                        help="read the first N documents of each query; with --convention trec_eval")  # fmt: skip
     group.add_argument("--missing-from-qrels", choices=TREATMENTS,
-                       help="queries of a run that nobody judged (default: drop)")  # fmt: skip
-    group.add_argument("--float32", action="store_true", help="scores in single precision, as trec_eval 9 has them")
+                       help="queries of a run without judgements (default: drop)")  # fmt: skip
+    group.add_argument("--float32", action="store_true", help="scores in single precision, like trec_eval 9")
     group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")
+    group.add_argument("--document-of", metavar="FILE",
+                       help="lines of a chunk and its document; runs rank chunks, QRELS has documents")  # fmt: skip
+    group.add_argument("--aggregate", choices=["max", "first", "sum"], default="max",
+                       help="score of a document from its chunks, with --document-of (default: max)")  # fmt: skip
+    sub.add_argument(
+        "--separator", metavar="X", type=lambda text: text.replace("\\t", "\t"),
+        help="character between fields, such as ';' or '\\t' (default: blanks, or what the header has)",
+    )  # fmt: skip
     group = sub.add_argument_group("tables")
     group.add_argument("--table", metavar="FILE", help="CSV, Parquet or Arrow, instead of QRELS and RUN")
     group.add_argument("--y-true", metavar="COLUMN", help="relevance (default: label)")

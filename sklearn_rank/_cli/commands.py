@@ -6,24 +6,36 @@ import argparse
 import inspect
 import os
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from sklearn_rank._cli.data import is_count_measure, metrics_of, results
-from sklearn_rank._cli.output import show
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._cli.data import is_count_measure, metrics_of, names_of, results
+from sklearn_rank._cli.output import put, show, tell
+from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
+from sklearn_rank._signs.doors import COMMAND
+from sklearn_rank._signs.judged import judged_note
+from sklearn_rank._signs.sign import Seen, collected_signs, report
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
+
+if TYPE_CHECKING:
+    from sklearn_rank.stats import MultipleComparison
+
+UNSHOWN = ("p", "effect", "tied", "queries")
+"""Columns of `compare` that a terminal has no room for."""
 
 
 def evaluate_runs(options: argparse.Namespace) -> None:
     """Print means of metrics, or values per query."""
     metrics = metrics_of(options)
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
+    if options.chance:
+        of_runs = {run: with_chance(result) for run, result in of_runs.items()}
     if options.save is not None:
         if len(of_runs) > 1:
-            raise ValueError(f"--save writes the result of one run. Got {', '.join(of_runs)}.")
+            raise ValueError(f"--save takes exactly one run. Got {', '.join(of_runs)}.")
         next(iter(of_runs.values())).save(options.save)
     headings = [_heading(options, metric) for metric in metrics]
     if options.per_query:
@@ -35,8 +47,20 @@ def evaluate_runs(options: argparse.Namespace) -> None:
         ]
         show(("run", "qid", *headings), rows, by_query, options.format)
         return
+    if options.chance:
+        orders = {run: _orders(result) for run, result in of_runs.items()}
+        rows = [
+            (run, order, *map(mean.get, metrics)) for run, means in orders.items() for order, mean in means.items()
+        ]  # fmt: skip
+        show(("run", "order", *headings), rows, orders, options.format)
+        return
     means = {run: _means(result) for run, result in of_runs.items()}
     show(("run", *headings), [(run, *mean.values()) for run, mean in means.items()], means, options.format)
+
+
+def _orders(result: Evaluation) -> dict[str, dict[str, float]]:
+    """Means by metric in the order of the scores, in a random one and in the best one."""
+    return {"score": _means(result), "random": result.chance().mean(), "best": result.best().mean()}
 
 
 def _heading(options: argparse.Namespace, metric: str) -> str:
@@ -57,25 +81,47 @@ def _means(result: Evaluation) -> dict[str, float]:
 
 def compare_runs(options: argparse.Namespace) -> None:
     """Print differences of runs with p-values, for each metric."""
+    from sklearn_rank.model_selection._paper_table import paper_table
     from sklearn_rank.stats import compare_all
 
     metrics = metrics_of(options)
     of_runs = results(options, metrics)
     if len(of_runs) < 2:
-        raise ValueError(f"Two runs or more are compared. Got {', '.join(of_runs)}.")
+        raise ValueError(f"compare needs at least two runs. Got {', '.join(of_runs)}.")
+    is_for_paper = options.format in ("latex", "markdown")
+    baseline = next(iter(of_runs)) if is_for_paper and options.baseline is None else options.baseline
+    tests: dict[str, MultipleComparison] = {}
+    unevenly: list[Seen] = []
+    for metric in metrics:
+        with collected_signs() as seen:
+            tests[metric] = compare_all(
+                of_runs, metric=metric, baseline=baseline, test=options.test, random_state=options.random_state,
+                correction=None if options.correction == "none" else options.correction,
+            )  # fmt: skip
+        unevenly += seen
+    note = judged_note({metric: tested.judged for metric, tested in tests.items()})
+    if is_for_paper:
+        table = paper_table(of_runs, tests, systems=[*of_runs], baseline=baseline, more=note)
+        put(table.to_latex() if options.format == "latex" else table.to_markdown())
+    else:
+        _show_pairs(options, tests)
+        if note:
+            tell(note)
+    report(COMMAND, unevenly[:1])
+
+
+def _show_pairs(options: argparse.Namespace, tests: Mapping[str, MultipleComparison]) -> None:
+    """Print a row for each metric and pair; the columns that decide, where the rows are for a terminal."""
     rows: list[tuple[Any, ...]] = []
     nested: dict[str, list[dict[str, Any]]] = {}
-    for metric in metrics:
-        comparison = compare_all(
-            of_runs, metric=metric, baseline=options.baseline, test=options.test, random_state=options.random_state,
-            correction=None if options.correction == "none" else options.correction,
-        )  # fmt: skip
-        table = comparison.table
-        # A line for a terminal lacks the last column, the number of queries: they are won, tied or lost.
-        shown = slice(-1 if options.format == "table" else None)
-        rows += [(_heading(options, metric), *row[shown]) for row in table.rows]
-        nested[metric] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    show(("metric", *table.columns[shown]), rows, nested, options.format, fit=True)
+    for metric, tested in tests.items():
+        columns = ("a", "b", "mean a", "mean b", *tested.table.columns[2:])
+        shown = [i for i, name in enumerate(columns) if options.format != "table" or name not in UNSHOWN]
+        for a, b, *row in tested.table.rows:
+            cells = (a, b, tested.means[a], tested.means[b], *row)
+            rows.append((_heading(options, metric), *(cells[i] for i in shown)))
+            nested.setdefault(metric, []).append(dict(zip(columns, cells, strict=True)))
+    show(("metric", *(columns[i] for i in shown)), rows, nested, options.format, fit=True)
 
 
 def list_metrics(options: argparse.Namespace) -> None:
@@ -102,9 +148,9 @@ def _about(metric: Metric) -> str:
 
 def plot(options: argparse.Namespace) -> None:
     """Draw a picture of one metric."""
-    metrics = options.metrics or options.default_metrics
+    metrics = names_of(options)
     if len(metrics) != 1:
-        raise ValueError(f"A picture is of one metric. Got {', '.join(metrics)}.")
+        raise ValueError(f"plot takes exactly one metric. Got {', '.join(metrics)}.")
     output = _with_format(options.output)
     try:
         import matplotlib
@@ -123,7 +169,7 @@ def _with_format(output: str) -> str:
     if not os.path.basename(output) or os.path.exists(output):
         raise ValueError(
             "--output must be a file to write, and end in the format of the picture: .png, .svg, .pdf. "
-            f"Got {echo(output)}{', which is there already' if os.path.exists(output) else ''}."
+            f"Got {echo(output)}{', which already exists' if os.path.exists(output) else ''}."
         )
     return f"{output}.png"
 
@@ -159,7 +205,7 @@ def _critical(options: argparse.Namespace, metric: str) -> Any:
 def _at_least_two(options: argparse.Namespace, metric: str) -> dict[str, Evaluation]:
     of_runs = results(options, [metric])
     if len(of_runs) < 2:
-        raise ValueError(f"This picture is of two runs or more. Got {', '.join(of_runs)}.")
+        raise ValueError(f"This picture needs at least two runs. Got {', '.join(of_runs)}.")
     return of_runs
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._cli.output import tell
+from sklearn_rank._entry_points.runs import refuse_lost_places, tie_order_of
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
@@ -21,41 +24,99 @@ from sklearn_rank._signs.sign import collected_signs, signs_of_systems
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
-from sklearn_rank.io import RankingData, join, read_table, read_trec_qrels, read_trec_run
+from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
 from sklearn_rank.io._tables import opened
 
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
-OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents")
+OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents", "document_of")
 """Options of one kind of input, which the other kind refuses."""
 NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
 """Measures that trec_eval prints and that are not here."""
 
 
+COMMA = re.compile(r",(?![^()]*\))")
+"""A comma outside of parentheses."""
+NUMBER = re.compile(r"-?[\d.]+(=-?[\d.]+)?")
+"""A cutoff or another parameter of the measure before it."""
+PARAMETERS = re.compile(r"\w+(\.[^@()]*|[^@()]*,[^@()]*)")
+"""A measure and its parameters in trec_eval's notation: P.5, utility_1,-1."""
+
+
+def names_of(options: argparse.Namespace) -> list[str]:
+    """Names of the metrics that were asked for, one each.
+
+    Raises
+    ------
+    ValueError
+        If there is a metric among the files.
+    """
+    for name in options.files:
+        if not os.path.exists(name) and is_metric(name):
+            raise ValueError(f"Metrics follow -m: -m {name}. Got {echo(name)} among the files, which does not exist.")
+    return [name for given in options.metrics or options.default_metrics for name in _separate(given)]
+
+
 def metrics_of(options: argparse.Namespace) -> list[str]:
-    """Names of the metrics that were asked for."""
-    names = options.metrics or options.default_metrics
+    """The same, measures of trec_eval by each of their parameters."""
+    names = names_of(options)
     return [*dict.fromkeys(expanded(names))] if options.convention == "trec_eval" else names
 
 
+def is_metric(text: str) -> bool:
+    """Whether this names metrics."""
+    try:
+        return all(own_measure(name) or parse_metric(name, convention="trec_eval") for name in _separate(text))
+    except (TypeError, ValueError):
+        return False
+
+
+def _separate(text: str) -> list[str]:
+    """Names between commas, a whole number as a cutoff of the metric before it: "ndcg@5,10,map" has three."""
+    names: list[str] = []
+    for part in map(str.strip, COMMA.split(text)):
+        if not names or not NUMBER.fullmatch(part):
+            names.append(part)
+        elif part.isdecimal() and not PARAMETERS.fullmatch(names[-1]):
+            names.append(f"{names[-1].partition('@')[0]}@{part}")
+        else:
+            names[-1] += f",{part}"
+    return names
+
+
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
-    """Result of each run, by the name of its file or column; the standard error says which queries were missing."""
+    """Result of each run, by the name of its file or column; standard error says which queries were missing or tied."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
     metrics = _metrics(options, names)
-    stable = any(spec["ties"] == "stable" for spec in metrics.values())
+    refuse_lost_places(options.duplicates, metrics)
+    by_id = options.table and tie_order_of(metrics) == "trec_eval"
     of_runs: dict[str, Evaluation] = {}
     with signs_of_systems(COMMAND) as seen:
-        for name, data in _systems(options, missing_from_run):
-            in_trec_order = options.table and options.convention == "trec_eval" and data.doc_id is not None and stable
+        for name, data in _systems(options, metrics, missing_from_run):
+            in_trec_order = by_id and data.doc_id is not None
             with collected_signs() as seen[name]:
                 of_runs[name] = evaluate_rows(
                     COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
                     name=name if options.table else None, kinds="" if options.table else RUN.hands,
+                    documents=data.documents,
                 )  # fmt: skip
-            tell(f"{name}: {data.counts()}")
+            if len(data.not_in_run) or len(data.not_in_qrels):
+                tell(f"{name}: {data.counts()}")
+            if not options.quiet:
+                _tell_of_ties(name, of_runs[name], metrics)
     return of_runs
+
+
+def _tell_of_ties(name: str, result: Evaluation, metrics: Mapping[str, MetricSpec]) -> None:
+    """Say how many queries have documents with equal scores, if a metric asks what these mean."""
+    asking = [spec for spec in metrics.values() if "ties" in spec.metric.defaults]
+    # Anywhere in the list, not only across a cutoff.
+    n_tied = result._data.n_tied(replace(asking[0], k=None)) if asking else 0
+    if n_tied:
+        policies = ", ".join(dict.fromkeys(str(spec["ties"]) for spec in asking))
+        tell(f"{name}: tied scores in {n_tied} of {len(result.qid)} queries, read as --ties {policies}")
 
 
 def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricSpec]:
@@ -66,39 +127,58 @@ def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricS
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     own = own_measure if options.convention == "trec_eval" else lambda name: None
-    return {name: _with_keywords(own(name) or name, given, joined=options.table is None) for name in names}
+    # A join has unjudged documents, and so have places of duplicates that are kept.
+    lacks_labels = options.table is None or options.duplicates == "nonrelevant"
+    return {name: _with_keywords(own(name) or name, given, lacks_labels=lacks_labels) for name in names}
 
 
-def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, joined: bool) -> MetricSpec:
-    """A metric with the keywords that it has; without judgements, joined documents are not relevant."""
+def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, lacks_labels: bool) -> MetricSpec:
+    """A metric with the keywords that it has; documents that lack labels are not relevant."""
     entry = parse_metric(metric, convention=given.get("convention")).metric
-    default = {"unjudged": "nonrelevant"} if joined and not entry.reads_unjudged else {}
+    default = {"unjudged": "nonrelevant"} if lacks_labels and not entry.reads_unjudged else {}
     return parse_metric(metric, **default | {name: value for name, value in given.items() if name in entry.defaults})
 
 
-def _systems(options: argparse.Namespace, missing_from_run: str) -> Iterator[tuple[str, RankingData]]:
+def _systems(
+    options: argparse.Namespace, metrics: Mapping[str, MetricSpec], missing_from_run: str
+) -> Iterator[tuple[str, RankingData]]:
     """Name and data of each run."""
     if options.table is not None:
         yield from _of_table(options)
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
-    _refuse(options, OF_TABLES, "is a column of a --table, and there is none")
+    _refuse(options, OF_TABLES, "names a column of a --table; pass --table, too")
     _refuse_twice(options.files)
     if options.max_documents is not None and options.convention != "trec_eval":
         raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
-    qrels = read_trec_qrels(_source(options.files[0]), n_jobs=options.n_jobs)
+    reading = {"duplicates": options.duplicates, "separator": options.separator, "n_jobs": options.n_jobs}
+    qrels = read_qrels(_source(options.files[0]), **reading)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
         "missing_from_qrels": options.missing_from_qrels or "drop", "float32": options.float32,
-        "tie_order": "trec_eval" if options.convention == "trec_eval" else "input",
-        "negative": "keep" if options.keep_negative else "unjudged",
+        "tie_order": "trec_eval" if options.convention == "trec_eval" else tie_order_of(metrics),
+        "negative": "keep" if options.keep_negative else "unjudged", "document_of": _documents(options),
+        "aggregate": options.aggregate,
     }  # fmt: skip
     runs = options.files[1:]
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        data = join(read_trec_run(_source(name), n_jobs=options.n_jobs), qrels, **how)
+        data = join(read_run(_source(name), **reading), qrels, **how)
         yield name, data if options.max_documents is None else _cut(data, options.max_documents)
+
+
+def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:
+    """Document of each chunk, from a file of both."""
+    if options.document_of is None:
+        return None
+    pairs = read_qrels(_source(options.document_of), separator=options.separator, n_jobs=options.n_jobs)
+    chunks = np.asarray(pairs.qid).tolist()
+    documents = dict(zip(chunks, np.asarray(pairs.doc_id).tolist(), strict=True))
+    if len(documents) < len(chunks):
+        twice = next(chunk for chunk in documents if chunks.count(chunk) > 1)
+        raise ValueError(f"--document-of must have each chunk once. Got {echo(twice)} with several documents.")
+    return documents
 
 
 def _cut(data: RankingData, n: int) -> RankingData:
@@ -112,16 +192,18 @@ def _cut(data: RankingData, n: int) -> RankingData:
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
-    _refuse(options, OF_RUNS, "is for runs and judgements that are joined, and a table's rows stand as they are")
+    _refuse(options, OF_RUNS, "is for runs with judgements; the rows of a table are joined already")
     # The empty string is the name of a column too.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
-    table = opened(_source(options.table), [qid] if options.doc_id is None else [qid, options.doc_id])
     scores = options.y_score or ["score"]
+    ids = [qid] if options.doc_id is None else [qid, options.doc_id]
+    table = opened(_source(options.table), ids, [y_true, *scores], options.separator)
     _refuse_twice(scores)
     for name in scores:
         _progress(name)
-        yield name, read_table(table, y_true=y_true, y_score=name, qid=qid, doc_id=options.doc_id)
+        columns = {"y_true": y_true, "y_score": name, "qid": qid, "doc_id": options.doc_id}
+        yield name, read_table(table, **columns, duplicates=options.duplicates)
 
 
 def _source(name: str) -> Any:

@@ -9,6 +9,8 @@ import zipfile
 from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._signs.doors import COMMAND
+from sklearn_rank._signs.sign import collected_signs, report
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 
@@ -27,7 +29,9 @@ def gate(options: argparse.Namespace) -> int:
     metrics = metrics_of(options)
     margins = _margins(options.margin, metrics)
     new, old = _new_and_old(options, metrics)
-    found = no_worse(new, old, margin=margins, alpha=options.alpha)
+    with collected_signs() as seen:
+        found = no_worse(new, old, margin=margins, alpha=options.alpha)
+    report(COMMAND, seen)
     if options.markdown is not None:
         with replacing(options.markdown) as file:
             file.write(f"{found.to_markdown()}\n".encode())
@@ -70,7 +74,7 @@ def _is_saved(baseline: str) -> bool:
 
 
 def _check_baseline(old: Evaluation, name: str, metrics: list[str]) -> None:
-    """Refuse a saved result that lacks a metric, or of which it is not known on which labels it was computed."""
+    """Refuse a saved result that lacks a metric or the fingerprints of its labels."""
     for metric in metrics:
         if metric not in old.per_query:
             raise ValueError(
@@ -79,8 +83,8 @@ def _check_baseline(old: Evaluation, name: str, metrics: list[str]) -> None:
             )
     if old.label_fingerprints is None:
         raise ValueError(
-            "A saved baseline must have fingerprints of its labels, as results of evaluate and evaluate_run have, so "
-            f"that both runs are judged by the same ones. Got none in {echo(name)}."
+            "A saved baseline must have fingerprints of its labels, which show that both runs have the same ones. Save "
+            f"a result of evaluate or evaluate_run. Got none in {echo(name)}."
         )
     tell(f"{name}: {len(old.qid)} queries, saved")
 
@@ -95,7 +99,7 @@ def _margins(given: list[str], metrics: list[str]) -> dict[str, float]:
         except ValueError:
             raise ValueError(f"--margin must be a number such as 0.01, or NAME=0.01. Got {echo(text)}.") from None
         if name in margins:
-            raise ValueError(f"--margin must be given once for each metric. Got {echo(text)} beside another one.")
+            raise ValueError(f"--margin must be given once for each metric. Got {echo(text)} and another one.")
         if name and name not in metrics:
             raise ValueError(f"--margin must name a metric of -m: {', '.join(metrics)}. Got {echo(name)}.")
         margins[name] = value

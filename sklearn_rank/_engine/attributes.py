@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import refuse_queries_elsewhere
-from sklearn_rank._engine.ids import id_array, ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import id_array, ids_of, refuse_missing_ids, refuse_unfit_ids
 from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import for_each, query_blocks
@@ -24,7 +24,7 @@ ClustersLike = ArrayLike | Mapping[Hashable, Hashable] | None
 
 
 class QueryRows(NamedTuple):
-    """Queries and the rows of each, as `group_rows` returns them; `indptr` is None where each query has one entry.
+    """Queries and the rows of each, from `group_rows`; `indptr` is None where each query has one entry.
 
     `kept` are the rows that a mask keeps of the `n_given`; None: all.
     """
@@ -97,8 +97,10 @@ def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:
             _check_shape(x, entries.shape, name, rows)
             _refuse_unhashable(entries)
             entries = entries if rows.kept is None else entries[rows.kept]
-            values = to_values(entries if rows.indptr is None else _of_rows(entries, to_values, name, rows, missing))
-        refuse_missing_ids(values, missing)
+            # A result keeps them, and the caller may write to values that were given per query.
+            of_query = entries.copy() if rows.indptr is None else _of_rows(entries, to_values, name, rows, missing)
+            values = to_values(of_query)
+        (refuse_unfit_ids if name == "clusters" else refuse_missing_ids)(values, missing)
         if values.dtype == object:
             set(values.tolist())
     except TypeError as error:

@@ -1,7 +1,7 @@
 """Read the user's arrays: they are checked, and their rows are grouped by query.
 
 Most rows are plain: three columns of numbers, of queries whose ids rise. They are read block by block, each by one call
-of a kernel. Anything else, and what is wrong, is read carefully. This module knows nothing of ranking.
+of a kernel. Anything else, and what is wrong, is read carefully. This module is independent of ranking.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sklearn_rank._engine.columns import check_columns, check_rows, one_column, 
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere, together
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_rows
+from sklearn_rank._engine.kernels.order import longest as longest_between
 from sklearn_rank._engine.queries import BYTE, Facts, InputNames, Origin, Queries, first_row
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
@@ -81,26 +82,29 @@ def _read_plain(
         return None
     grade = np.empty(n_rows, BYTE)
 
-    def read_block(start: int, stop: int) -> tuple[Any, Index, NDArray[Any]] | None:
-        """What is seen of some rows, and starts and ids of the queries that begin there."""
+    def read_block(start: int, stop: int) -> tuple[Any, Index, NDArray[Any], int] | None:
+        """What is seen of some rows; starts, ids and greatest length of the queries that begin there."""
         starts, ids = np.empty(stop - start + 1, np.int64), np.empty(stop - start, qid.dtype)
         seen = read_rows(y_true, y_score, qid, start, stop, grade, starts, ids)
         if seen is None:
             return None
         starts.resize(seen[-1], refcheck=False)
         ids.resize(seen[-1] - (stop == n_rows), refcheck=False)
-        return seen, starts, ids
+        return seen, starts, ids, longest_between(starts)
 
     blocks = for_each(read_block, row_blocks(n_rows, n_jobs), n_jobs)
     if None in blocks:
         return None
-    seen, starts, ids = zip(*blocks, strict=True)
+    seen, starts, ids, longest = zip(*blocks, strict=True)
     facts, are_grades, is_good = _joined(seen, qid.dtype.kind)
     if not is_good or not (are_grades or y_true.dtype is FLOAT64):
         return None
     score = y_score if keeps_narrow or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
     label = grade if are_grades else y_true
-    return Queries(label, score, together(starts), None, together(ids), None, facts, None, origin)
+    queries = Queries(label, score, together(starts, n_jobs), None, together(ids, n_jobs), None, facts, None, origin)
+    edges = np.cumsum([len(part) for part in starts[:-1]], dtype=np.intp)
+    queries.longest = max(*longest, 0, *(queries.indptr[edges] - queries.indptr[edges - 1]).tolist())
+    return queries
 
 
 def _joined(blocks: Sequence[Any], id_kind: str) -> tuple[Facts, bool, bool]:
@@ -187,7 +191,7 @@ def queries_of_matrix(
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
     weight_may_be_zero: bool = False, origin: Origin,
 ) -> Queries:  # fmt: skip
-    """Queries of two-dimensional input, as `sklearn.metrics.ndcg_score` takes it: a row is a query."""
+    """Queries of two-dimensional input, like for `sklearn.metrics.ndcg_score`: a row is a query."""
     n_queries, n_documents = check_matrix_shapes(label.shape, score.shape, origin.names.score)
     weight = None
     if sample_weight is not None:
@@ -246,7 +250,7 @@ def with_scores(
         score, shape = column(score), shape[:1]
     if score.shape != shape:
         raise ValueError(
-            f"{score_name} must have one score for each label, as those of the other systems, so shape {shape}. "
+            f"{score_name} must have one score for each label, like the other systems: shape {shape}. "
             f"Got {score.shape} instead."
         )
     if mask is not None:
@@ -329,7 +333,7 @@ def refuse_scores(score: NDArray[Any], name: str, row_of: Callable[[NDArray[np.b
 
 
 def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Ids of the rows of a matrix, each of which is a query."""
+    """Ids of the rows of a matrix, where each row is a query."""
     n_given = np.shape(ids_of(qid))
     if n_given != shape[:1]:
         hint = " The first column of qid has one id for each row." if n_given == shape else ""
@@ -399,7 +403,8 @@ def query_weight(
 
 def check_query_weight(sample_weight: ArrayLike, n_queries: int, *, may_be_zero: bool = False) -> Array:
     """Weights of queries, where a row is a query."""
-    weight = column(as_floats(sample_weight, "sample_weight"))
+    # A result keeps them, and its caller may write to these.
+    weight = column(as_floats(sample_weight, "sample_weight")).copy()
     if weight.shape != (n_queries,):
         raise ValueError(
             f"Where a row is a query, sample_weight must have one entry per query ({n_queries}). "
@@ -433,7 +438,7 @@ def as_mask(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
         array = array.astype(bool)
     if array.dtype != bool:
         raise TypeError(
-            "mask must hold booleans, True where there is a document: of an attention mask of ones and zeros take "
+            "mask must be boolean, True where there is a document: convert an attention mask of ones and zeros with "
             f"mask == 1. Got {type(mask).__name__} of dtype {array.dtype}."
         )
     if array.shape != shape:
@@ -446,7 +451,7 @@ def _lengths(mask: NDArray[np.bool_], label: Array) -> Index:
     n_documents = np.count_nonzero(mask, axis=1)
     if n_documents[n_documents.argmin()] == 0:
         raise ValueError(
-            "Every row of mask must have a document, True: leave rows without any out of all arrays. If True marks the "
+            "Every row of mask must have a document, True: drop rows without one from all arrays. If True marks the "
             "padding, as in key_padding_mask of torch, pass ~mask. "
             f"Got {np.count_nonzero(n_documents == 0)} of {len(mask)} rows without, the first is row "
             f"{int(n_documents.argmin())}."

@@ -48,8 +48,8 @@ def queries_in(x: Any) -> Any:
 def check_rows(**given: Any) -> None:
     """Refuse objects of pandas, given by the names of arguments, whose labels are not equal.
 
-    An index that is only "qid" names queries, and must equal others that do. If others have labels of rows, which say
-    nothing about queries, rows go by position as long as those labels rise and are not the queries in another order.
+    An index that is only "qid" names queries, and must equal others that do. If others have labels of rows, which do
+    not name queries, rows go by position as long as those labels rise and are not the queries in another order.
     """
     labels = {name: index for name, x in given.items() if (index := labels_of(x)) is not None}
     if len(labels) < 2:
@@ -99,7 +99,7 @@ def check_columns(
 
 
 def check_positions(**given: Any) -> None:
-    """Refuse two frames in which columns of one name stand at different positions; other columns go by position."""
+    """Refuse two frames whose columns of one name stand at different positions; other columns go by position."""
     (first, a), (second, b) = ((name, names_of(x)) for name, x in given.items())
     if _same_names(a, b):
         return
@@ -186,7 +186,7 @@ def _refuse(first: tuple[str, Any], second: tuple[str, Any]) -> NoReturn:
     (a, index), (b, other) = first, second
     index, other = _of_one_kind(index, other)
     raise ValueError(
-        f"{a} and {b} must have the same index, as rows with labels are not matched by position. "
+        f"{a} and {b} must have the same index: rows with labels are not matched by position. "
         f"Take {b}.loc[{a}.index] if it has the same rows in another order, or {b}.to_numpy() if it has them in the "
         f"same order under other labels. Got {_difference(index, other)}."
     )

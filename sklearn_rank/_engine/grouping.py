@@ -15,11 +15,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.columns import queries_in
-from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_missing_ids
+from sklearn_rank._engine.columns import labels_of, queries_in
+from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_unfit_ids
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
+from sklearn_rank._utils.arguments import NAMES_OF_LEVELS
 from sklearn_rank._utils.numbers import aligned
-from sklearn_rank._utils.threads import for_each, row_blocks
+from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
 
 Number = NDArray[np.uint32]
@@ -51,9 +52,13 @@ def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true
         return qid
     level = queries_in(y)
     if level is None:
+        other = next((level for level in getattr(labels_of(y), "names", ()) if level in NAMES_OF_LEVELS), None)
+        rename = (
+            "" if other is None else f" Rename its level {other!r}: {name}.rename_axis(index={{{other!r}: 'qid'}})."
+        )
         raise ValueError(
             "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
-            f"{name} as a pandas Series whose index has a level named 'qid'. Got neither."
+            f"{name} as a pandas Series whose index has a level named 'qid'. Got neither.{rename}"
         )
     return level
 
@@ -71,8 +76,8 @@ def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:
             of_level, of_qid = (of_query[of_qid] for of_query in numbers)
     if not np.array_equal(of_level, of_qid):
         raise ValueError(
-            f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, "
-            f"as {name}.to_numpy() does. Got other queries from row {int(np.argmax(of_level != of_qid))} on."
+            f"qid and the level 'qid' of the index of {name} must name the same queries; drop one of them, such as "
+            f"with {name}.to_numpy(). Got other queries from row {int(np.argmax(of_level != of_qid))} on."
         )
 
 
@@ -154,7 +159,9 @@ def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDA
         starts, heads, rises = _runs(ids, n_jobs)
         if not rises:
             number, first = _number_in_parts(heads, n_jobs)
-        refuse_missing_ids(distinct := to_qid(heads if first is None else heads[first]))
+        # A result keeps the ids, and the caller may write to an array that names each row another query.
+        heads = heads.copy() if starts is None and first is None else heads
+        refuse_unfit_ids(distinct := to_qid(heads if first is None else heads[first]))
     except TypeError as error:
         raise ValueError(f"Query ids must be hashable, and qid must not contain missing values. Got {error}.") from None
     return distinct, starts, number, first
@@ -180,7 +187,8 @@ def _check_shape(ids: NDArray[Any], n_rows: int) -> None:
 def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[Any], bool]:
     """Starts of runs of equal ids, and the end of the last one; their ids; and whether these are known to rise.
 
-    A run may be cut in two. The starts are None, and the ids those of all rows, if most runs seem to have one row.
+    A run may be cut in two. If most runs seem to have one row, the starts are None, and the ids have an entry for each
+    row.
     """
     kind, n_rows = ids.dtype.kind, len(ids)
     if kind == "O":  # an object at the address of the one before need not be looked at again
@@ -205,12 +213,23 @@ def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[
         return starts, heads.view(ids.dtype), falls
 
     starts, heads, falls = zip(*for_each(find, row_blocks(n_rows, n_jobs), n_jobs), strict=True)
-    return together(starts), together(heads), is_number and not any(falls)
+    return together(starts, n_jobs), together(heads, n_jobs), is_number and not any(falls)
 
 
-def together(parts: Sequence[NDArray[T]]) -> NDArray[T]:
-    """Arrays of blocks as one; a copy if there are several."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def together(parts: Sequence[NDArray[T]], n_jobs: int | None) -> NDArray[T]:
+    """Arrays of blocks as one; a copy if there are several, made on several threads if they are large."""
+    if len(parts) == 1:
+        return parts[0]
+    edges = np.cumsum([0, *map(len, parts)]).tolist()
+    if is_one_block(edges[-1]):
+        return np.concatenate(parts)
+    out = np.empty(edges[-1], dtype=parts[0].dtype)
+
+    def copy(part: NDArray[T], start: int, stop: int) -> None:
+        out[start:stop] = part
+
+    for_each(copy, list(zip(parts, edges[:-1], edges[1:], strict=True)), n_jobs)
+    return out
 
 
 def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:
@@ -297,7 +316,7 @@ def _narrowed(strings: NDArray[Any]) -> NDArray[Any]:
 
 
 def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, Index]:
-    """As `_number`, of whole numbers that are no more than rows, through a table of all of them: nothing is hashed."""
+    """As `_number`, of whole numbers that are no more than rows, through a table of all of them, without hashing."""
     number, first, n = np.empty(len(ids), dtype=np.uint32), np.empty(n_slots, dtype=np.int64), 0
     table = np.zeros(n_slots, dtype=np.uint32)
     for begin in range(0, len(ids), N_AT_A_TIME):
@@ -305,7 +324,7 @@ def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, 
         n = grouping_kernels.number_near_keys(key, lowest, begin, table, n, number, first)
         if n < 0:
             raise ValueError(
-                "qid must stay as it is while it is read, so give a copy of what another thread writes. "
+                "qid must not change while it is read: pass a copy if another thread writes to it. "
                 f"Got other ids than a moment ago, from row {begin} on."
             )
     return number, first[:n].copy()
@@ -412,7 +431,7 @@ class Distinct:
                 continue
             if 2 * self.n > MOST_IDS:
                 raise ValueError(
-                    f"Rows that are not sorted by a whole number as qid can be of {MOST_IDS} queries at most. Got "
+                    f"Rows can be of {MOST_IDS} queries at most, unless they are sorted by a qid of whole numbers. Got "
                     f"more after {begin + n_done} rows. Sort them, or evaluate whole queries in parts."
                 )
             self._table = np.zeros(2 * len(self._table), dtype=np.uint32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from typing import Any
 
@@ -15,8 +15,8 @@ from sklearn_rank._engine.columns import one_column
 from sklearn_rank._utils.containers import as_numpy, is_tensor
 from sklearn_rank._utils.typing import Index
 
-EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24}
-"""Whole numbers up to which the narrow types of floats are exact."""
+EXACT_BELOW = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 2**53, "float": 2**53}
+"""Types of floats are exact up to these whole numbers."""
 
 COMPLETE = {str, bytes, int, bool}
 """Types of ids that cannot be missing, because they have no NaN."""
@@ -33,7 +33,9 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
         return qid, as_they_are
     if isinstance(qid, (list, tuple)):
         return _of_list(qid)
-    _refuse_rounded(qid)
+    if str(getattr(qid, "dtype", "")).endswith("bfloat16"):
+        # NumPy has no such type, and gets a wider one.
+        refuse_rounded_ids(np.asarray(as_numpy(qid)), "bfloat16")
     qid = one_column(as_numpy(qid))
     if isinstance(qid, MaskedArray) and np.ma.is_masked(qid):
         raise ValueError(missing)
@@ -61,22 +63,6 @@ def id_array(qid: Any, missing: str = MISSING) -> tuple[NDArray[Any], Callable[[
     return code, lambda distinct: names[distinct]
 
 
-def _refuse_rounded(qid: Any) -> None:
-    """Refuse ids in a type of float that has not enough digits to tell whole numbers like them apart."""
-    dtype = getattr(qid, "dtype", "")
-    if isinstance(dtype, np.dtype) and dtype.kind not in "fV":
-        return  # before its name, which takes NumPy long
-    dtype = str(dtype).rpartition(".")[2]
-    if dtype not in EXACT_BELOW:
-        return
-    ids = np.asarray(as_numpy(qid))
-    if ids.size and np.nanmax(np.abs(ids), initial=0) >= EXACT_BELOW[dtype]:
-        raise ValueError(
-            f"qid must hold ids that stay different: {dtype} tells whole numbers apart up to {EXACT_BELOW[dtype]}, so "
-            f"keep ids as integers. Got {np.nanmax(np.abs(ids)):.0f}."
-        )
-
-
 def ids_of(qid: Any, missing: str = MISSING) -> NDArray[Any]:
     """The ids themselves, as an array."""
     array, to_qid = id_array(qid, missing)
@@ -96,19 +82,67 @@ def refuse_missing_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
     if kind in "iubSU":
         return
     if kind in "fcmM":
-        is_missing = bool((ids != ids).any())
+        lacks = bool((ids != ids).any())
     else:
         entries = ids.tolist()
-        is_missing = not {*map(type, entries)} <= COMPLETE and any(map(_is_missing, entries))
-    if is_missing:
+        lacks = may_be_missing({*map(type, entries)}) and any(map(is_missing, entries))
+    if lacks:
         raise ValueError(missing)
 
 
-def _is_missing(query: Any) -> bool:
-    """Whether an id is missing, or has a part that is not equal to itself, so that each row would be a query."""
-    if isinstance(query, (tuple, frozenset)):
-        return any(part != part or (isinstance(part, tuple) and _is_missing(part)) for part in query)
-    return query is None or query is np.ma.masked or bool(query != query)
+def refuse_rounded_ids(ids: NDArray[Any], dtype: str = "") -> None:
+    """Refuse floats that are so large that their type does not tell whole numbers apart; `dtype` is theirs, if known.
+
+    Two ids may have become one before they get here.
+    """
+    if ids.dtype.kind == "f":
+        exact, largest = EXACT_BELOW.get(dtype or ids.dtype.name), np.nanmax(np.abs(ids), initial=0)
+    elif ids.dtype == object:
+        floats = [*_floats_in(ids.tolist())]
+        largest = max(floats, key=lambda x: abs(x) / EXACT_BELOW.get(type(x).__name__, np.inf), default=0)
+        dtype = type(largest).__name__
+        exact, largest = EXACT_BELOW.get(dtype), abs(largest)
+    else:
+        return
+    if exact is not None and largest >= exact:
+        name = "float64" if dtype == "float" else dtype or ids.dtype.name
+        raise ValueError(
+            f"Ids must stay different, and {name} tells whole numbers apart up to {exact}, so keep ids as integers or "
+            f"strings. Got {largest:.0f}."
+        )
+
+
+def _floats_in(ids: Iterable[Any]) -> Iterator[Any]:
+    """Floats among ids, and among the parts of ids that are tuples."""
+    for one in ids:
+        if isinstance(one, (float, np.floating)):
+            yield one
+        elif isinstance(one, tuple):
+            yield from _floats_in(one)
+
+
+def refuse_unfit_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
+    """Refuse ids that are missing, with the text `missing`, and floats that may be other ids than they were."""
+    refuse_missing_ids(ids, missing)
+    refuse_rounded_ids(ids)
+
+
+def is_missing(one: Any) -> bool:
+    """Whether an id is None, masked or not equal to itself (NaN, NaT, pandas.NA), or has such a part."""
+    if isinstance(one, (tuple, frozenset)):
+        return any(map(is_missing, one))
+    if one is None or one is np.ma.masked or type(one).__name__ == "NAType":
+        return True
+    try:
+        return bool(one != one)
+    # What does not compare with itself, such as an array, is refused elsewhere.
+    except (ArithmeticError, TypeError, ValueError):
+        return False
+
+
+def may_be_missing(kinds: Iterable[type]) -> bool:
+    """Whether an id of one of these types can be missing."""
+    return not all(kind in COMPLETE or issubclass(kind, (str, bytes, int, np.integer)) for kind in kinds)
 
 
 def _of_list(qid: Sequence[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:

@@ -34,7 +34,7 @@ def check_labels(
     (lowest, highest), (what, _, place) = queries.facts.label_range, queries.origin.names
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
-        hint = " negative='unjudged' reads negative labels as those of documents that nobody judged." * (low == 0)
+        hint = " negative='unjudged' reads a negative label as a document without a judgement." * (low == 0)
         hint += " Padding is left out by mask=." * (queries.origin.first_query is not None)
         hint += " A table such as gain={-1: 0, 0: 0, 1: 1, 2: 3} says what each label gains." * takes_gain
         raise ValueError(
@@ -86,7 +86,7 @@ def distinct_labels(queries: Queries, unjudged: str | None, top: float | None) -
 
 
 def check_exponent(queries: Queries, function_name: str) -> None:
-    """Refuse labels for which 2**label is beyond the range of a float."""
+    """Refuse labels whose 2**label is beyond the range of a float."""
     if queries.facts.label_range[1] > 1000:
         raise ValueError(
             f"With gain='exp2' {function_name} computes 2**label, so {queries.origin.names.label} must not be above "

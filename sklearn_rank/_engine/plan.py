@@ -64,13 +64,13 @@ class Curve(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Place of the array of a call among those of all calls, and the columns that are meant, None for all."""
+    """Index of the array of a call in the list of all, and the columns that are meant, None for all."""
 
     place: int
     columns: slice | None = None
 
     def of(self, arrays: Sequence[Array]) -> Array:
-        """The array, from those of all calls."""
+        """The array, out of the arrays of all calls."""
         array = arrays[self.place]
         return array if self.columns is None else array[:, self.columns]
 
@@ -100,7 +100,7 @@ class Unknown(NDArrayOperatorsMixin):
 
 
 class Recorded(Unknown):
-    """The result of a call, as formulas see it.
+    """The result of a call that formulas see.
 
     `of_best` says of a number for each position whether it is one of the best order; it is None for numbers of queries.
     """
@@ -140,11 +140,11 @@ class OfGrade(Unknown):
 
 
 class OfScore(Unknown):
-    """The score at each position, which has ranks and nothing else."""
+    """The score at each position, which has only ranks."""
 
 
 class RecordedOrder:
-    """An order that is not known yet, as `Ranked` reads it; with `is_best` the best one."""
+    """An order that is not known yet, for `Ranked`; with `is_best` the best one."""
 
     def __init__(self, recording: Recording, is_best: bool = False) -> None:
         self.recording, self.is_best = recording, is_best
@@ -242,7 +242,7 @@ class Entry(NamedTuple):
 class Recording:
     """Calls of formulas under one tie policy, in turn, on rows with some grades and ranks.
 
-    It keeps nothing that refers to it, so that a plan and its arrays go when nobody needs them any more.
+    It keeps no object that refers to it, so that a plan and its arrays go when they are no longer needed.
     """
 
     def __init__(self, ranks: Index, grades: Array) -> None:
@@ -314,7 +314,7 @@ def _key_of(x: Any) -> Hashable:
 
 
 def can_be_planned(queries: Queries) -> bool:
-    """Whether labels are grades, and rows all documents, each of which has a rank."""
+    """Whether labels are grades, and all documents have a row and a rank."""
     return queries.grade is not None and queries.unlisted is None and not queries.facts.has_unretrieved
 
 
@@ -379,9 +379,11 @@ class Plan:
         indptr, order, grade = queries.indptr, queries.order, queries.grade
         assert grade is not None
         score = rows_of(queries.score, indptr, order, first, last)
-        starts = indptr[first : last + 1] - indptr[first] if first else indptr[: last + 1]
         buffers = self._take_buffers(n_rows, n_queries)
         try:
+            starts = indptr[: last + 1]
+            if first:
+                starts = np.subtract(indptr[first : last + 1], indptr[first], out=buffers.starts[: last - first + 1])
             rows = rows_of(grade, indptr, order, first, last), score, starts
             return buffers.run(*rows, queries.has_one_score, outs)
         finally:
@@ -414,6 +416,7 @@ class Buffers:
 
     def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
         self.n_rows, self.n_queries, self._longest, self._highest = n_rows, n_queries, plan.longest, plan.highest
+        self.starts = np.empty(n_queries + 1, dtype=np.int64)
         self._steps: list[Callable[[], object]] = []
         self._work = Work(plan.longest)
         orders, arrays = [], {}
@@ -483,7 +486,7 @@ def _array_of(x: Any, arrays: Sequence[Array]) -> Any:
 def _bound_ufunc(
     lists: kernels.Lists, ufunc: np.ufunc, operands: Sequence[Any], arrays: Sequence[Array]
 ) -> tuple[Callable[[], object], Array]:  # fmt: skip
-    """A function of each entry of arrays of which the first ones count, and of constants; and the array of results."""
+    """A function of the first entries of arrays, and of constants; and the array of results."""
     known = [(_array_of(x, arrays), isinstance(x, Result)) for x in operands]
     out = np.empty(np.broadcast_shapes(*[x.shape for x, _ in known]), order="F")
     of_items = out.ndim == 1

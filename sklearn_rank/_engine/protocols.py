@@ -1,4 +1,4 @@
-"""Protocols of a metric, as the engine needs it: metrics themselves are defined on a higher floor."""
+"""Protocols of a metric for the engine: metrics themselves are defined on a higher floor."""
 
 from __future__ import annotations
 
@@ -78,7 +78,11 @@ class MetricRequest(Protocol):
 
     @property
     def curve_key(self) -> tuple[Any, ...]:
-        """Equal for metrics that differ in their cutoffs alone."""
+        """Equal for metrics that differ only in their cutoffs."""
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether the higher value is the better one."""
 
     @property
     def needs_all_documents(self) -> bool:
@@ -86,7 +90,7 @@ class MetricRequest(Protocol):
 
     @property
     def averages_ratios(self) -> bool:
-        """Whether its mean is that of the ratios of all queries, as they are."""
+        """Whether its mean is the plain mean of the ratios of all queries."""
 
     def __getitem__(self, keyword: str) -> Any:
         """Value of a keyword."""

@@ -43,8 +43,8 @@ class InputNames(NamedTuple):
 class Origin(NamedTuple):
     """Origin of the rows, for errors.
 
-    `first_query` is the number of the first query where each row is a query; `rows` are those of the input that were
-    kept of `n_given`, in the order in which they stand here, None for all as they were given.
+    `first_query` is the number of the first query where each row is a query; `rows` are the numbers of the input rows
+    that were kept of `n_given`, in the order here; None for all, in the order given.
     """
 
     names: InputNames = InputNames()
@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """Facts about all rows, seen while they were read. The lengths of queries are `Queries.longest` and `shortest`.
+    """Facts about all rows, seen while they were read. The length of the longest query is `Queries.longest`.
 
     Attributes
     ----------
@@ -133,11 +133,6 @@ class Queries:
         return int((self.n_documents + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
 
     @cached_property
-    def shortest(self) -> int:
-        """Rows of the query that has fewest."""
-        return int(self.n_documents.min())
-
-    @cached_property
     def without_negative(self) -> Queries:
         """The same queries; a negative label means that a document was in the pool and was not judged."""
         lowest, highest = self.facts.label_range
@@ -160,6 +155,14 @@ class Queries:
         if negative is not self:
             vars(other)["without_negative"] = negative.with_scores(score, seen)
         return other
+
+    @property
+    def all_tied(self) -> Queries:
+        """The same queries with one score for all documents that have a rank; the others stay without."""
+        score = np.zeros_like(self.score)
+        if self.facts.has_unretrieved:
+            score[np.isneginf(self.score)] = -np.inf
+        return self.with_scores(score, Facts(has_unretrieved=self.facts.has_unretrieved, score_range=(0.0, 0.0)))
 
     def by_query(self) -> Queries:
         """The same queries with their rows in order, to be given scores in this order."""
@@ -251,7 +254,7 @@ class DocumentsWithoutRow:
         return cls(query, label, count, kept, n_queries, ranked)
 
     def of_queries(self, first: int, last: int) -> DocumentsWithoutRow:
-        """Those of the queries `first` to `last`."""
+        """The documents of the queries `first` to `last`."""
         return self._where((self.query >= first) & (self.query < last), -first, last - first)
 
     def read_unjudged(self, unjudged: str | None) -> DocumentsWithoutRow:
@@ -296,14 +299,16 @@ class DocumentsWithoutRow:
 class LazyQueries:
     """Queries that are built block by block when they are needed, and not kept.
 
-    `blocks` and ``make(first, last, depth)`` take the depth to which documents must have a row, None for all documents,
-    also those not retrieved. `done` is called with the number of queries after each block.
+    `blocks` and ``make(first, last, depth)`` take a depth: documents down to it must have a row; None for all
+    documents, retrieved or not. `done` is called with the number of queries after each block. With
+    `is_by_column` the document at place j of a query whose documents all have a row is column j of the input.
     """
 
     n_documents: Index
     blocks: Callable[[int | None], list[tuple[int, int]]]
     make: Callable[[int, int, int | None], Queries]
     done: Callable[[int], object] = int
+    is_by_column: bool = False
 
     def for_each(self, function: Callable[[int, int, Queries], T], depth: int | None, n_jobs: int | None) -> list[T]:
         """List ``function(first, last, queries)`` for each block."""

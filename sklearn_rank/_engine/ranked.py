@@ -35,6 +35,10 @@ Curve = Array | tuple[Array, Array]
 """Result of a formula: the value, or a numerator and a denominator, per query and cutoff."""
 
 
+class NoClosedForm(ValueError):
+    """The expectation of a formula over the orders of tied documents is not known."""
+
+
 class Pairs(NamedTuple):
     """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
 
@@ -50,8 +54,8 @@ class Ranked:
     Three shapes occur, and they combine by NumPy's rules of broadcasting:
 
     - **items** and **positions**, flat over all queries: `label`, `score`, `relevant` belong to items, `rank`
-      to positions. With ``ties="average"`` the order of the items inside a tie block means nothing; the
-      primitives take their expectation over it.
+      to positions. With ``ties="average"`` the order of the items inside a tie block is arbitrary; the primitives take
+      their expectation over it.
     - **queries**, shape (n_queries, 1): `n`, `n_relevant`.
     - **the curve**, shape (n_queries, n_cutoffs): `k` and what `cumsum` returns, the value that the metric has
       if every list stops at rank k.
@@ -87,17 +91,17 @@ class Ranked:
 
     @cached_property
     def relevant(self) -> Array:
-        """Whether each item's label is at least `min_relevance`, as 0.0 or 1.0."""
+        """1.0 where an item's label is at least `min_relevance`, else 0.0."""
         return read_only(self.by_label(lambda label: (label >= self._min_relevance).astype(np.float64)))
 
     @cached_property
     def judged(self) -> Array:
-        """Whether each item has a label that is not NaN, as 0.0 or 1.0."""
+        """1.0 where an item has a label that is not NaN, else 0.0."""
         return read_only(self.by_label(lambda label: (label == label).astype(np.float64)))
 
     @cached_property
     def pooled(self) -> Array:
-        """Whether each item was in the pool of documents to judge, judged or not, as 0.0 or 1.0."""
+        """1.0 where an item was in the pool of documents to judge, judged or not, else 0.0."""
         return read_only(np.maximum(self.judged, is_pooled(self._order.rows.label)))
 
     @cached_property
@@ -215,6 +219,17 @@ class Ranked:
 
     # --- what an order of rows alone can tell ----------------------------------------------------------------
 
+    def total(self, of_label: Callable[[Array], Array]) -> Array:
+        """Sum of a function of the label over all judged documents of each query, shape (n_queries, 1)."""
+        labels = self._order.rows.labels
+        if labels.unlisted is not None:
+            raise ValueError(
+                "total() of a formula reads the labels of all documents: declare reads_all_labels=True. "
+                "Got documents without a row."
+            )
+        whole = type(self)(Ranking.as_given(labels, labels.label), np.array([NO_CUTOFF]), self._min_relevance)
+        return whole.cumsum(by_label=of_label)
+
     def over_subtopics(self, value: Callable[[Ranked], ArrayLike]) -> Array:
         """Values of a function of the ranked queries for each subtopic's labels, on a first axis."""
         return np.stack([value(self._of(s)) for s in self._order.rows.subtopics])
@@ -225,7 +240,7 @@ class Ranked:
         return self.over_subtopics(lambda s: np.minimum(s.n_relevant, 1.0)).sum(axis=0)
 
     def most_novel(self, alpha: float) -> Ranked:
-        """All judged documents in the order in which each adds most, one subtopic's being worth less each time."""
+        """All judged documents; each next one adds most, and each subtopic is worth less each time."""
         label, indptr = self._order.rows.labels.judged
         depth = int(self._cutoffs[-1])
         return self._of(Ranking.by_novelty(label, indptr, depth=depth, alpha=alpha, min_relevance=self._min_relevance))
@@ -255,15 +270,15 @@ class Ranked:
     def refuse_ties(self, what: str) -> None:
         """Raise ValueError if documents are tied, for what has no closed form for its expectation over them."""
         if self.tied:
-            raise ValueError(
+            raise NoClosedForm(
                 f"{what} has no closed form for tied documents: use ties='stable', 'worst' or 'best'. "
                 "Got ties='average' and equal scores."
             )
 
     def _refuse_ties_at_the_cutoff(self, what: str) -> None:
-        """Raise ValueError if a list goes on below the cutoff, as it does to the end of a tie block alone."""
+        """Raise ValueError if a list goes on below the cutoff, which it does only to the end of a tie block."""
         if self._order.goes_on_below(self._cutoffs[-1]):
-            raise ValueError(
+            raise NoClosedForm(
                 f"{what} has no expectation over documents tied across the cutoff: use ties='stable', or whole lists "
                 "(has_cutoff=False of a formula, no k of a function). Got ties='average' and equal scores."
             )

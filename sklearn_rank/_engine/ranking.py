@@ -225,7 +225,7 @@ class Ranking:
 
     @classmethod
     def as_given(cls, labels: Labels, score: NDArray[Any]) -> Ranking:
-        """Take rows in the order in which they stand: ties are no ties."""
+        """Take rows in the order given: equal scores are no ties."""
         return cls(labels, score, labels.indptr)
 
     def cut(self, depth: int) -> Ranking:
@@ -297,7 +297,7 @@ class Ranking:
         return self.labels.best(self.depth)
 
     def goes_on_below(self, cutoff: int) -> bool:
-        """Whether a list goes on below a cutoff, as it does to the end of a tie block alone."""
+        """Whether a list goes on below a cutoff, which it does only to the end of a tie block."""
         return self.tie_end is not None and bool((self.length > cutoff).any())
 
     def take(self, call: Call) -> Array:
@@ -313,7 +313,7 @@ class Ranking:
         step, out = call.bind(self.lists, work, self.n_positions, len(self.ptr) - 1, best=best)
         if not step():
             wrong = call.x[~((call.x >= 0) & (call.x <= 1))][0]
-            raise ValueError(f"What cascade() of a formula takes must be probabilities, from 0 to 1. Got {wrong:g}.")
+            raise ValueError(f"cascade() of a formula needs probabilities, from 0 to 1. Got {wrong:g}.")
         return out
 
     @cached_property
@@ -343,8 +343,8 @@ class Ranking:
             return x.reshape(1)
         if x.shape != (self.n_positions,):
             raise ValueError(
-                "What a formula sums must be a number, or an array of one for each ranked document, "
-                f"{self.n_positions} here; of_query spreads what each query has one of. Got shape {x.shape} instead."
+                f"cumsum() of a formula takes a number, or one for each ranked document ({self.n_positions}). Use "
+                f"of_query() to repeat a number per query. Got shape {x.shape} instead."
             )
         return np.ascontiguousarray(x)
 
@@ -376,7 +376,7 @@ class Ranking:
 
     @cached_property
     def tie_ends(self) -> Index | None:
-        """End of the tie block around each position; None if nothing is tied."""
+        """End of the tie block around each position; None without ties."""
         if self.tie_end is None:
             return None
         ends = np.empty(len(self.tie_end), dtype=np.int64)
@@ -471,8 +471,8 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
 
 
 def depth_of(specs: Sequence[Any]) -> int | None:
-    """Depth to which documents must have a row for some metrics, None for all of them."""
-    return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth for spec in specs)
+    """Documents down to this depth must have a row for some metrics; None for all documents."""
+    return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth_of_rows for spec in specs)
 
 
 def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -> NDArray[np.bool_]:

@@ -55,13 +55,21 @@ class Grades(ABC):
         """
 
     def listed(
-        self, rows: slice, query: Index, item: Index, *, depth: int, ranked: bool, without_self: bool = False
-    ) -> tuple[Array, DocumentsWithoutRow]:
-        """Grades of listed documents, and the others; document i does not count for query i if `without_self`."""
+        self, rows: slice, query: Index, item: Index, *, depth: int, ranked: bool, without_self: bool = False,
+        left_out: Any = None,
+    ) -> tuple[Array, DocumentsWithoutRow]:  # fmt: skip
+        """Grades of listed documents, and the others.
+
+        Document i does not count for query i if `without_self`, nor do the entries of the matrix `left_out`.
+        """
         n_listed, n_queries = len(query), rows.stop - rows.start
         if without_self:
             query = np.append(query, np.arange(n_queries))
             item = np.append(item, np.arange(rows.start, rows.stop))
+        if left_out is not None:
+            out = left_out[rows]
+            query = np.append(query, np.repeat(np.arange(n_queries), np.diff(out.indptr)))
+            item = np.append(item, out.indices)
         label, groups = self.split(rows, query, item)
         return label[:n_listed], DocumentsWithoutRow.groups(*groups, n_queries, depth=depth, ranked=ranked)
 
@@ -142,9 +150,12 @@ def facts_of_labels(labels: Array) -> Facts:
 
 
 def list_batches(
-    indptr: Index, item: Index, score: Array, grades: Grades, *, without_self: bool = False
+    indptr: Index, item: Index, score: Array, grades: Grades, *, without_self: bool = False, left_out: Any = None
 ) -> LazyQueries:
-    """Lazy queries from lists: query q has the documents ``item[indptr[q] : indptr[q + 1]]``, and no others."""
+    """Lazy queries from lists: query q has the documents ``item[indptr[q] : indptr[q + 1]]``, and no others.
+
+    `left_out` are the pairs of a query and a document that do not count; lists do not have them.
+    """
     n_queries, indptr, item = len(indptr) - 1, indptr.astype(np.int64), item.astype(np.int64)
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:
@@ -158,7 +169,7 @@ def list_batches(
         query = np.repeat(np.arange(last - first), np.diff(indptr[first : last + 1]))
         if depth is not None:
             label, unlisted = grades.listed(
-                rows, query, item[part], depth=depth, ranked=False, without_self=without_self
+                rows, query, item[part], depth=depth, ranked=False, without_self=without_self, left_out=left_out
             )
             return as_queries(label, score[part], indptr[first : last + 1] - part.start, first, unlisted=unlisted)
         labels = np.empty((last - first, grades.n_documents))
@@ -167,9 +178,12 @@ def list_batches(
         grades.write(rows, labels)
         if without_self:
             labels, scores = drop_self(labels, first), drop_self(scores, first)
-        return queries_of_matrix(labels, scores, origin=Origin(first_query=first))
+        mask = None if left_out is None else ~left_out[rows].toarray()
+        return queries_of_matrix(labels, scores, mask=mask, origin=Origin(first_query=first))
 
-    return LazyQueries(np.full(n_queries, grades.n_documents - without_self), blocks, make)
+    n_documents = np.full(n_queries, grades.n_documents - without_self)
+    sizes = n_documents if left_out is None else n_documents - np.diff(left_out.indptr)
+    return LazyQueries(sizes, blocks, make, is_by_column=not without_self and left_out is None)
 
 
 def cut_rows(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
@@ -187,9 +201,12 @@ def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
 
 def check_sparse(
     y_true: MatrixLike, y_score: MatrixLike, *, qid: ArrayLike | None, sample_weight: ArrayLike | None,
-    tie_break: ArrayLike | None,
+    tie_break: ArrayLike | None, exclude: Any = None,
 ) -> tuple[LazyQueries, Array | None]:  # fmt: skip
-    """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries too."""
+    """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries too.
+
+    Entries of the matrix `exclude` are no documents.
+    """
     for name, given in (("qid", qid), ("tie_break", tie_break)):
         if given is not None:
             raise ValueError(f"With sparse matrices each row is a query and {name} must be None. Got a {name}.")
@@ -197,12 +214,54 @@ def check_sparse(
     n_queries, n_documents = check_matrix_shapes(label.shape, scores.shape, "y_score")
     refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
-    grades = Judgements(label.__getitem__, n_documents)
+    out = None if exclude is None else left_out(exclude, label.shape)
+    grades = Judgements((label if out is None else _without(label, out)).__getitem__, n_documents)
     if not sparse.issparse(scores):
+        if out is not None:
+            scores = np.where(out.toarray(), -np.inf, scores)
         _refuse_bad_scores(scores, lambda at: at // n_documents)
-        return _dense_batches(scores, grades), weight
-    score = _list_scores(scores)
-    return list_batches(score.indptr, score.indices, score.data, grades), weight
+        return _dense_batches(scores, grades, out), weight
+    score = _list_scores(scores if out is None else _without(sparse.csr_array(scores, dtype=np.float64), out))
+    return list_batches(score.indptr, score.indices, score.data, grades, left_out=out), weight
+
+
+def left_out(exclude: Any, shape: tuple[int, ...]) -> Any:
+    """Matrix of bools with an entry for each document that is left out of a query.
+
+    Raises
+    ------
+    ValueError
+        If it has another shape, or leaves no document to a query.
+    """
+    matrix = _reals(exclude, "exclude")
+    if matrix.shape != shape:
+        raise ValueError(
+            "exclude must be a matrix of the shape of y_true, with an entry that is not 0 for each document that is "
+            f"left out of a query. Got shape {matrix.shape} for {shape}."
+        )
+    out = sparse.csr_array(matrix != 0, dtype=bool)
+    out.sum_duplicates()
+    out.eliminate_zeros()
+    nothing_left = np.diff(out.indptr) == shape[1]
+    if nothing_left.any():
+        raise ValueError(
+            "exclude must leave a document to each query; leave queries without one out of all matrices. "
+            f"Got {np.count_nonzero(nothing_left)} of {shape[0]} rows without, the first is row "
+            f"{int(np.argmax(nothing_left))}."
+        )
+    return out
+
+
+def _without(matrix: Any, out: Any) -> Any:
+    """The matrix without the entries that another one has."""
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    out_row = np.repeat(np.arange(out.shape[0]), np.diff(out.indptr))
+    n = matrix.shape[1]
+    kept = ~np.isin(row * n + matrix.indices, out_row * n + out.indices)
+    indptr = np.append(0, np.cumsum(np.bincount(row[kept], minlength=matrix.shape[0])))
+    return sparse.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
 
 
 def _list_scores(y_score: ArrayLike) -> Any:
@@ -222,14 +281,17 @@ def _refuse_bad_scores(score: NDArray[Any], row_of: Callable[[Any], Any]) -> Non
         )
 
 
-def _dense_batches(score: NDArray[Any], grades: Grades) -> LazyQueries:
-    """Batches of a dense matrix of scores."""
+def _dense_batches(score: NDArray[Any], grades: Grades, left_out: Any = None) -> LazyQueries:
+    """Batches of a dense matrix of scores; entries of `left_out` are no documents."""
     n_queries, n_documents = score.shape
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         label = np.empty((last - first, n_documents))
         grades.write(slice(first, last), label)
-        return queries_of_matrix(label, as_floats(score[first:last], "y_score"), origin=Origin(first_query=first))
+        mask = None if left_out is None else ~left_out[first:last].toarray()
+        scores = as_floats(score[first:last], "y_score")
+        return queries_of_matrix(label, scores, mask=mask, origin=Origin(first_query=first))
 
-    n_rows = PAIRS_PER_BLOCK // n_documents
-    return LazyQueries(np.full(n_queries, n_documents), lambda depth: cut_rows(n_queries, n_rows), make)
+    n_rows, sizes = PAIRS_PER_BLOCK // n_documents, np.full(n_queries, n_documents)
+    sizes = sizes if left_out is None else sizes - np.diff(left_out.indptr)
+    return LazyQueries(sizes, lambda depth: cut_rows(n_queries, n_rows), make, is_by_column=left_out is None)

@@ -34,7 +34,7 @@ ONE = np.broadcast_to(1.0, 1)
 
 
 IN_TURN = 8
-"""Numbers of which NumPy adds fewer one after the other. For so few, Python does it in a third of the time."""
+"""NumPy adds fewer numbers than this one after the other. Python adds so few faster."""
 
 
 LEAST = 1e-292
@@ -44,14 +44,14 @@ LEAST = 1e-292
 def refuse_range(function_name: str, value: str) -> None:
     """Say that numbers are too large, or too small, to be computed with."""
     raise ValueError(
-        f"{function_name} must be computed from numbers of which no sum or product is beyond the range of a float, "
-        f"1e-292 to 1.7e308; scale labels, predictions, gains, weights or replacements. Got {value}."
+        f"{function_name} overflowed: a sum or product is beyond the range of a float, 1e-292 to 1.7e308. "
+        f"Rescale labels, predictions, gains, weights or replacements. Got {value}."
     )
 
 
 @dataclass(eq=False, repr=False)
 class PerQuery:
-    """Values of a metric for every query and cutoff, as numerators and denominators.
+    """Numerators and denominators of a metric for every query and cutoff.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class PerQuery:
     @property
     def greater_is_better(self) -> bool:
         """Whether a higher value is better."""
-        return self.spec.metric.greater_is_better
+        return self.spec.greater_is_better
 
     def values(self) -> Array:
         """Value of each query at each cutoff, undefined queries replaced."""
@@ -219,7 +219,7 @@ class PerQuery:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartialSums:
-    """Sums over queries at each cutoff. They determine the mean, and sums of parts add up to those of the whole.
+    """Sums over queries at each cutoff. They determine the mean, and sums of parts add up to the sums of the whole.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ class PartialSums:
 
 
 def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
-    """Arrays for curves, whose values are to be written, and none of which is undefined; a cutoff is contiguous."""
+    """Arrays for curves, with values to be written and all defined; a cutoff is contiguous."""
     values, undefined = (
         np.empty((n_queries, sum(n_cutoffs)), np.float64, "F"),
         np.zeros((n_queries, sum(n_cutoffs)), np.bool_, "F"),
@@ -333,7 +333,7 @@ def _ratio(
 
 
 def simple_mean(values: Array, weight: Array | None) -> list[float] | None:
-    """Mean over queries at each cutoff, as `sums` and `average` compute it; None where these have more to say."""
+    """Mean over queries at each cutoff, equal to `sums` and `average`; None where these have more to say."""
     total = _totals(values, weight)
     counted = len(values) if weight is None else weight.sum()
     least = LEAST if weight is not None else 0

@@ -24,6 +24,7 @@ def evaluate_frame(
     by: str | Sequence[str] | None = None,
     clusters: str | None = None,
     tie_break: str | None = None,
+    chance: bool = False,
     n_jobs: int | None = None,
     **columns: Any,
 ) -> Evaluation:
@@ -34,8 +35,8 @@ def evaluate_frame(
     data : table
         A row a document: a frame of pandas or polars, a record batch, table or stream of Arrow, a relation of DuckDB,
         a dict of arrays, or any other table that narwhals reads (Ibis, Modin, cuDF) or that has Arrow's PyCapsule
-        interface. Columns of float64 without nulls are not copied. Of a plan (LazyFrame, relation, stream) only the
-        named columns are collected.
+        interface. Columns of float64 without nulls are not copied. A plan (LazyFrame, relation, stream) collects only
+        the named columns.
     by : str, list of str or None, default=None
         Column of an attribute of each row's query, such as its country, for `Evaluation.segments`; or several. Constant
         within a query.
@@ -88,6 +89,6 @@ def evaluate_frame(
     arrays = columns_of(table_with(data, names), names)._asdict()
     try:
         y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
-        return evaluate_rows(FRAME, y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score, **arrays)
+        return evaluate_rows(FRAME, y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score, chance=chance, **arrays)
     except (TypeError, ValueError) as error:
         raise extended(error, f"The columns are {names}.") from error

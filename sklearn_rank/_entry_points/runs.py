@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
-from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._signs.doors import RUN
-from sklearn_rank._signs.runs import TURNED
+from sklearn_rank._signs.runs import RISING, TURNED
 from sklearn_rank._signs.sign import collected_signs, report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
@@ -22,6 +22,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io import RankingData, join
+from sklearn_rank.io._documents import DocumentOf
 from sklearn_rank.io._entries import QueryIds
 from sklearn_rank.io._join import joined
 from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index
@@ -41,10 +42,13 @@ def evaluate_run(
     missing_from_qrels: str | None = None,
     duplicates: str = "raise",
     exclude: Mapping[Any, Iterable[Any]] | None = None,
+    document_of: DocumentOf | None = None,
+    aggregate: str = "max",
     unjudged: str | None = "nonrelevant",
     negative: str = "unjudged",
-    tie_order: str = "input",
+    tie_order: str | None = None,
     float32: bool = False,
+    chance: bool = False,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -52,13 +56,13 @@ def evaluate_run(
 
     Parameters
     ----------
-    judgements : mapping, Entries or ranx.Qrels
-        ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; what
-        `sklearn_rank.io.read_trec_qrels` or `sklearn_rank.io.read_entries` return.
-    run : mapping, Entries or ranx.Run
-        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, also of pairs (document, score); what
-        `sklearn_rank.io.read_trec_run` or `sklearn_rank.io.read_entries` return. An empty list means that nothing was
-        retrieved.
+    judgements : mapping, table, Entries or ranx.Qrels
+        ``{query: {document: grade}}``, or ``{query: relevant documents}``, a set or a list; a table of PyTerrier,
+        ir_measures or BEIR, with columns such as qid, docno and label; what `sklearn_rank.io.read_qrels` returns.
+    run : mapping, table, Entries or ranx.Run
+        ``{query: {document: score}}``, or ``{query: [documents, best first]}``, also of pairs (document, score) and of
+        hits of search libraries; such a table, with score or rank; what `sklearn_rank.io.read_run` returns. An empty
+        list is a query without retrieved documents.
     sample_weight : mapping of query to float, default=None
         Weight of each query in the mean. This and the next two may be a Series of pandas with queries as its index.
     by : mapping of query to value, or of name to such mappings, default=None
@@ -71,6 +75,9 @@ def evaluate_run(
         out, or raise. None: "zero", with a warning that counts them.
     missing_from_qrels : {"zero", "drop", "raise"}, default=None
         Queries of the run without judgements, in the same way. None: "drop", with a warning that counts them.
+    tie_order : {"input", "trec_eval"}, default=None
+        Order of documents of equal score, which ``ties="stable"`` reads: as in the run, or by falling document id.
+        None: by document id with ``convention="trec_eval"`` and ``convention="ir_measures"``, else as in the run.
     unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
         Documents of the run that are not judged: not relevant, left out, or refused. Metrics that are made for
         incomplete judgements, such as bpref, read them in their own way, and so does a metric that says it in its name.
@@ -91,9 +98,9 @@ def evaluate_run(
 
     Warns
     -----
-    UserWarning
+    RankingWarning
         If a query is missing on one side, and it was not said what is done then; if run and judgements seem to be the
-        wrong way round; if no document of several queries is in both.
+        wrong way round; if hardly a document of several queries is in both, or ids are of two types.
 
     Notes
     -----
@@ -117,6 +124,8 @@ def evaluate_run(
     {'mrr': 0.75}
     """
     specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
+    tie_order = tie_order_of(specs) if tie_order is None else tie_order
+    refuse_lost_places(duplicates, specs)
     weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)
     clusters = _mapping_by_query("clusters", clusters)
     with collected_signs() as seen:
@@ -125,22 +134,56 @@ def evaluate_run(
             missing_from_run="zero" if missing_from_run is None else missing_from_run,
             missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, tie_order=tie_order,
             float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
+            document_of=document_of, aggregate=aggregate,
         )  # fmt: skip
     report(RUN, seen)
     # What is wrong with the run as a whole shows in its rows as well.
-    is_turned = any(one.sign is TURNED for one in seen)
-    kinds = "none" if is_turned else "labels ids" if seen else ""
+    signs = [one.sign for one in seen]
+    kinds = "none" if TURNED in signs else "labels ids qid" if RISING in signs else ""
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
-    _warn_of_strangers(data)
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,
         sample_weight=None if weights is None else _weight_of_rows(weights, data.qid),
-        kinds=kinds,
+        kinds=kinds, chance=chance, documents=data.documents,
     )  # fmt: skip
 
 
+def tie_order_of(specs: Mapping[str, MetricSpec]) -> str:
+    """Order of documents of equal score that the conventions of metrics ask for.
+
+    Raises
+    ------
+    ValueError
+        If they ask for different ones.
+    """
+    asked = {spec["convention"] for spec in specs.values() if spec["ties"] == "stable"}
+    if asked & BY_DOCUMENT_ID and asked - BY_DOCUMENT_ID:
+        names = [name for name, spec in specs.items() if spec["ties"] == "stable"]
+        raise ValueError(
+            "Some of these metrics take equal scores by document id, others in the order of the run: pass tie_order=, "
+            f"or evaluate them apart. Got {', '.join(names)}."
+        )
+    return "trec_eval" if asked & BY_DOCUMENT_ID else "input"
+
+
+def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None:
+    """Refuse to keep the places of documents that a metric leaves out.
+
+    Raises
+    ------
+    ValueError
+        If a metric leaves out unjudged documents.
+    """
+    name = next((name for name, spec in specs.items() if spec["unjudged"] == "drop"), None)
+    if duplicates == "nonrelevant" and name is not None:
+        raise ValueError(
+            "duplicates='nonrelevant' keeps places as unjudged documents, and unjudged='drop' leaves these out; "
+            f"duplicates='first' is the same. Got both for {echo(name)}."
+        )
+
+
 def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
-    """Values by query; rows of the user have no order here, so nothing is matched by position.
+    """Values by query; rows of the user have no order here, so they cannot be matched by position.
 
     Raises
     ------
@@ -156,7 +199,7 @@ def _mapping_by_query(name: str, values: Any) -> Mapping[Any, Any] | None:
     if not wrong:
         return values
     raise TypeError(
-        f"{name} of evaluate_run must be {{query: value}}, as queries are matched by their ids. "
+        f"{name} of evaluate_run must be {{query: value}}: queries are matched by their ids. "
         f"Got {type(wrong[0]).__name__} instead."
     )
 
@@ -182,15 +225,3 @@ def _warn_of_missing(data: RankingData, missing_from_run: str | None, missing_fr
             f"Run and judgements do not have the same queries. {data.missing_queries().capitalize()}. "
             f"{unsaid} with 'zero', 'drop' or 'raise' says what is done with them, without this warning."
         )
-
-
-def _warn_of_strangers(data: RankingData) -> None:
-    """Warn if no document that was retrieved is judged, in more than one query: their ids may be of other kinds."""
-    retrieved, judged = data.y_score > -np.inf, ~np.isnan(data.y_true)
-    if (retrieved & judged).any() or len(np.unique(data.qid.code[retrieved])) < 2 or not judged.any():
-        return
-    of_run, of_judgements = (data.doc_id[rows][:1].tolist()[0] for rows in (retrieved, judged))
-    warn_caller(
-        "No document of the run is judged, so that all are not relevant. Ids of documents must be the same in both. "
-        f"Got ids such as {echo(of_run)} in the run and {echo(of_judgements)} in the judgements."
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -25,12 +25,13 @@ from sklearn_rank._signs.sign import ON_SIGNS, collected_signs, report, signs_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
-from sklearn_rank._utils.hints import RUN_HINT, hint_for, is_table
+from sklearn_rank._utils.hints import DASK_HINT, FILE_HINT, RUN_HINT, SPARK_HINT, hint_for, is_table
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import collected_warnings, warn_caller
-from sklearn_rank.model_selection._comparison import Comparison, known_baseline
+from sklearn_rank.io._mappings import from_rows, has_documents
+from sklearn_rank.model_selection._comparison import Comparison, known_baseline, look_at_judged
 from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
 
@@ -44,6 +45,8 @@ HOW_TO_CALL = (
     "compare_systems({'bm25': result, 'lgbm': result})."
 )
 """What errors about the form of the arguments say."""
+EVALUATED_BY = {FILE_HINT: "evaluate_batches", DASK_HINT: "dask.evaluate", SPARK_HINT: "spark.evaluate"}
+"""Functions that evaluate a column of data that are no table in memory."""
 
 
 @named_arguments
@@ -72,45 +75,47 @@ def compare_systems(
     Parameters
     ----------
     data : array-like, table, judgements, or dict of str to Evaluation
-        Relevance of each document to its query, as `evaluate` takes it in `y_true`; a table, as `evaluate_frame` takes
-        it; judgements, as `evaluate_run` takes them; or finished results by the names of the systems, with no other
-        argument but `baseline`, `test` and `correction`.
+        Relevance of each document to its query, like `y_true` of `evaluate`; a table for `evaluate_frame`; judgements
+        for `evaluate_run`; or finished results by the names of the systems, with no other argument but `baseline`,
+        `test` and `correction`.
     y_score : dict, list of str or frame
-        Of each system by its name the scores, as `evaluate` takes them, or a frame with a column for each; the column
-        of the table, or a list of columns; or the run, as `evaluate_run` takes it.
+        The scores of each system by its name, like `y_score` of `evaluate`, or a frame with a column for each system;
+        with a table the column, or a list of columns; with judgements the run, like `run` of `evaluate_run`.
     y_true : array-like or str, default=None
-        Labels, in place of `data`; of a table the column of the labels, by default "label".
+        Labels, in place of `data`; with a table the column of the labels, by default "label".
     qid : array-like of shape (n_samples,) or str, default=None
-        Query of each row. None: taken from the level "qid" of the index of `y_true`. Of a table its column, by default
-        "qid". Runs have their own.
+        Query of each row. None: taken from the level "qid" of the index of `y_true`. With a table the column, by
+        default "qid". Runs have their own.
     sample_weight : array-like of shape (n_samples,), str or mapping, default=None
         Weight of each row's query in the mean, as an array, a column, or by query. Intervals and tests are of the
         weighted means; tests other than "t", "randomization" and "bootstrap" leave them untested.
     by : array-like of shape (n_samples,), dict, frame, str or list of str, default=None
-        Attributes of each row's query, such as its country, as `evaluate`, `evaluate_frame` and `evaluate_run` take
-        them.
+        Attributes of each row's query, such as its country, in the forms of `evaluate`, `evaluate_frame` and
+        `evaluate_run`.
     clusters : array-like of shape (n_samples,), dict or str, default=None
         What each row's query belongs to, such as a user or a session, in the same ways.
     tie_break : array-like of shape (n_samples,) or str, default=None
         For metrics with ``ties="stable"``: among equal scores the higher value ranks first.
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
-        True where there is a document, as `evaluate` takes it.
+        True where there is a document, see `evaluate`.
     baseline : str, default=None
         System that the others are tested against. None: the first.
     test : str, default="t"
         Paired test over queries, see `sklearn_rank.stats.compare`.
     correction : str or None, default="holm"
-        Of the p-values of several systems, see `sklearn_rank.stats.compare_all`.
+        Correction of the p-values of several systems, see `sklearn_rank.stats.compare_all`.
     signs : {"raise", "warn", "ignore"}, default="raise"
         What to do about one object under two names.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; with runs also those of `evaluate_run`.
+        Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
+        `evaluate_run`, and with matrices `exclude`, see `evaluate`.
 
     Returns
     -------
     Comparison
-        As `RankingEvaluator.compare` returns it, without folds: ``summary()``, ``results``, ``significance(metric)``,
-        ``worst_queries()``, ``most_different(a, b)``, ``to_frame()``, ``save(path)``. Of one system it has no tests.
+        Like the result of `RankingEvaluator.compare`, without folds: ``summary()``, ``results``,
+        ``significance(metric)``, ``worst_queries()``, ``most_different(a, b)``, ``explain(old, new, query)``,
+        ``to_judge(old, new)``, ``judged``, ``to_frame()``, ``save(path)``. A single system has no tests.
 
     Raises
     ------
@@ -135,7 +140,7 @@ def compare_systems(
     qid   reranked     bm25   difference
     a       1.0000   0.5000       0.5000
 
-    The same of the columns of a table, and of runs:
+    The same with the columns of a table, and with runs:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"qid": qid, "label": y_true, **systems})
@@ -160,17 +165,20 @@ def compare_systems(
         plan = _check_plan(data, baseline, test, correction)
         report(SYSTEMS, models_twice(data), signs)
         check_clusters("compare_systems", test, next(iter(data.values())).clusters)
-        return Comparison(results=align_results(data, "compare_systems"), **plan)
+        aligned = align_results(data, "compare_systems")
+        look_at_judged(SYSTEMS, aligned)
+        return Comparison(results=aligned, **plan)
     scores = _systems(y_score)
     plan = _check_plan(scores, baseline, test, correction)
     report(SYSTEMS, models_twice(scores), signs)
     check_clusters("compare_systems", test, clusters)
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
+        look_at_judged(SYSTEMS, results)
         return Comparison(results=results, y_score=by_row, **plan)
     _refuse_table_of_rows(y_true if data is None else data, scores)
     if data is not None and y_true is not None:
-        raise TypeError("compare_systems takes the labels once, as first argument or as y_true=. Got both.")
+        raise TypeError("compare_systems takes the labels once: either as first argument or as y_true=. Got both.")
     labels = data if y_true is None else y_true
     if labels is None:
         raise TypeError(f"{HOW_TO_CALL} Got no labels.")
@@ -179,6 +187,7 @@ def compare_systems(
         results, by_row = _of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)
     else:
         results, by_row = _of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
+    look_at_judged(SYSTEMS, results)
     return Comparison(results=results, y_score=by_row, **plan)
 
 
@@ -186,7 +195,7 @@ def compare_systems(
 
 
 def _are_results(data: Any) -> bool:
-    """Whether these are finished results by name; a dict with one of them must have nothing else."""
+    """Whether these are finished results by name; a dict with one of them must have no other values."""
     if isinstance(data, Evaluation) or (
         isinstance(data, (list, tuple)) and any(isinstance(r, Evaluation) for r in data)
     ):
@@ -195,9 +204,7 @@ def _are_results(data: Any) -> bool:
         return False
     for name, result in data.items():
         if not isinstance(result, Evaluation):
-            raise TypeError(
-                f"Finished results are of evaluate, all of them. Got {type(result).__name__} for {echo(name)}."
-            )
+            raise TypeError(f"All results must be Evaluation objects. Got {type(result).__name__} for {echo(name)}.")
     _check_names(data)
     return True
 
@@ -207,7 +214,7 @@ def _refuse_data(given: Mapping[str, Any]) -> None:
     names = [name for name, value in given.items() if value is not None]
     if names:
         raise TypeError(
-            "Finished results were evaluated already, so compare_systems takes baseline, test and correction alone. "
+            "Results are evaluated already, so compare_systems takes only baseline=, test= and correction= with them. "
             f"Got {', '.join(names)}, too."
         )
 
@@ -235,7 +242,7 @@ def _systems(y_score: Any) -> dict[str, Any]:
 def _refuse_twice(names: Sequence[str]) -> None:
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"Each system has a column of its own. Got {echo(twice)} twice.")
+        raise ValueError(f"Each system needs a column of its own. Got {echo(twice)} twice.")
 
 
 def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
@@ -247,6 +254,17 @@ def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
         )
 
 
+def _refuse_larger(data: Any, columns: Mapping[str, str]) -> None:
+    """Refuse data that are no table in memory; results of their columns can be compared."""
+    hint = hint_for(data)
+    function = EVALUATED_BY.get(hint) if hint else "evaluate_batches" * isinstance(data, Iterator)
+    if function:
+        raise TypeError(
+            "compare_systems reads tables in memory. Evaluate each column, and compare the results: compare_systems({"
+            f"name: {function}(data, y_score=name) for name in {[*columns.values()]}}}). Got {type(data).__name__}."
+        )
+
+
 def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
     """Whether documents are listed by query."""
     if hint_for(judgements) == RUN_HINT and not any(map(_is_run, systems.values())):
@@ -254,7 +272,9 @@ def _are_runs(judgements: Any, systems: Mapping[str, Any]) -> bool:
             "compare_systems takes runs by the name of the system, {'bm25': run}, each {query: {document: score}}. "
             f"Got one run, or systems without queries: {echo(systems)}."
         )
-    return hint_for(judgements) == RUN_HINT or any(hint_for(run) == RUN_HINT for run in systems.values())
+    return hint_for(judgements) == RUN_HINT or any(
+        hint_for(run) == RUN_HINT or has_documents(run, "run") for run in systems.values()
+    )
 
 
 def _is_run(run: Any) -> bool:
@@ -268,7 +288,7 @@ def _refuse_rows(**given: Any) -> None:
     """Refuse arguments with an entry per row, which runs do not have."""
     names = [f"{name}=" for name, value in given.items() if value is not None]
     if names:
-        raise TypeError(f"Runs have their queries as keys, and no rows in an order. Got {', '.join(names)}.")
+        raise TypeError(f"Arguments by row do not apply to runs: their keys are the queries. Got {', '.join(names)}.")
 
 
 def _check_names(systems: Mapping[Any, Any]) -> None:
@@ -293,6 +313,9 @@ def _of_arrays(
     y_true: Any, y_score: Mapping[str, Any], metrics: MetricsLike, keywords: Mapping[str, Any], **about_rows: Any
 ) -> Systems:
     """Systems with an array of scores each."""
+    if "exclude" in keywords:
+        about_rows["exclude"] = keywords["exclude"]
+        keywords = {name: value for name, value in keywords.items() if name != "exclude"}
     specs = parse_metrics(metrics, **keywords)
     results = evaluate_systems(y_true, y_score, specs=specs, **about_rows)
     if any(map(issparse, y_score.values())):
@@ -312,8 +335,9 @@ def _of_columns(
         As `evaluate_frame`.
     """
     if mask is not None:
-        raise TypeError("Rows of a table are documents, and no padding, so there is no mask=. Got a mask.")
+        raise TypeError("mask= is not supported for tables: each row is a document. Got a mask.")
     _refuse_twice([*y_score.values()])
+    _refuse_larger(data, y_score)
     named = {"y_true": "label" if y_true is None else y_true, "qid": "qid" if qid is None else qid, **columns}
     names = checked_names(ColumnNames(y_score=[*y_score.values()], **named), several=("y_true", "y_score", "by"))
     check_n_jobs(n_jobs)
@@ -337,6 +361,7 @@ def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems
         As `evaluate_run`, with the name of the system.
     """
     results = {}
+    judgements = from_rows(judgements, "judgements", common.get("duplicates", "raise"))
     with signs_of_systems(SYSTEMS) as seen:
         for name, run in runs.items():
             with collected_signs() as seen[name]:

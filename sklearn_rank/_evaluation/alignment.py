@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.saved import with_judged
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
@@ -40,7 +41,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
 
 
 def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: str) -> None:
-    """Refuse attributes of one name with different values: segments would be those of one result alone."""
+    """Refuse attributes of one name with different values: segments would belong to only one result."""
     known: dict[str, tuple[str, NDArray[Any]]] = {}
     for name, result in results.items():
         for attribute, values in result.attributes.items():
@@ -53,7 +54,7 @@ def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: s
 
 
 def _refuse_other_metrics(first: str, expected: Evaluation, name: str, result: Evaluation, function_name: str) -> None:
-    """Refuse a result with other metrics than those of the first one, or metrics that were computed otherwise."""
+    """Refuse a result with other metrics than the first one, or metrics that were computed otherwise."""
     if {*expected.meaning} != {*result.meaning}:
         raise ValueError(
             f"{function_name} takes results of the same metrics. "
@@ -71,7 +72,7 @@ def _refuse_other_metrics(first: str, expected: Evaluation, name: str, result: E
 
 
 def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], function_name: str) -> None:
-    """Refuse results of which one lacks a query that another one has."""
+    """Refuse results where one lacks a query that another one has."""
     present = {name: np.isin(np.arange(len(known)), number) for name, number in numbers.items()}
     for name, there in present.items():
         if not there.all():
@@ -92,7 +93,7 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         "n_documents": result._source.known_documents, "label_fingerprints": result.label_fingerprints,
         "weight": result.weight, "clusters": result.clusters,
     }  # fmt: skip
-    return Evaluation.from_values(
+    moved = Evaluation.from_values(
         result.qid[order],
         {metric: result.per_query[metric][order] for metric in expected.meaning},
         undefined={metric: values.undefined[order, 0] for metric, values in result._metrics.items()},
@@ -100,6 +101,8 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         greater_is_better=result.greater_is_better, by={name: x[order] for name, x in result.attributes.items()},
         **{name: None if values is None else values[order] for name, values in of_queries.items()},
     )  # fmt: skip
+    judged = {metric: shares[order] for metric, shares in result.judged.items()}
+    return with_judged(moved, judged, judges_both=result.judges_both)
 
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

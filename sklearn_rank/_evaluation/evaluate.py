@@ -16,9 +16,9 @@ from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
-from sklearn_rank._engine.sparse import check_sparse
-from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.source import RankedData
+from sklearn_rank._engine.sparse import check_sparse, left_out
+from sklearn_rank._evaluation.result import Evaluation, with_chance
+from sklearn_rank._evaluation.source import Documents, RankedData
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
@@ -48,6 +48,8 @@ def evaluate(
     clusters: ClustersLike = None,
     tie_break: ArrayLike | None = None,
     mask: ArrayLike | None = None,
+    exclude: MatrixLike | None = None,
+    chance: bool = False,
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
@@ -60,7 +62,7 @@ def evaluate(
         sparse matrix of shape (n_queries, n_documents), label 0 where it has no entry.
     y_score : array-like of shape (n_samples,) or (n_queries, n_documents)
         Output of the model, higher ranks first. ``-inf``: judged but not retrieved. With a sparse `y_true` it may be a
-        sparse matrix too, as recommenders make them: a document without an entry was not retrieved, and an entry of 0
+        sparse matrix too (recommenders make them): a document without an entry was not retrieved, and an entry of 0
         is a score.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         Names such as "ndcg@10", "rbp(p=0.9)" or "P@5" (with ``convention="trec_eval"`` also "P_5"), functions of
@@ -83,8 +85,14 @@ def evaluate(
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
         True where there is a document: padding of queries to the same length is False, and what stands there in other
         arrays is not read. Every query has a document.
+    exclude : matrix of shape (n_queries, n_documents), default=None
+        Entries that are not 0 are documents that are left out of `y_true` and `y_score`, such as items that a user has
+        seen in training. Dense or sparse, where `y_true` is a matrix.
+    chance : bool, default=False
+        Whether to compute what a random order and the best one would have, too: the result prints both, and keeps them
+        when it is saved. See `Evaluation.chance`.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them. The result is the same to the last bit.
+        Threads to use, counted as in joblib. The result is the same to the last bit.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; keywords in a name win. `greater_is_better`
         is for plain functions, see `parse_metric`.
@@ -118,11 +126,20 @@ def evaluate(
     metric     mean   undefined
     MRR      0.7500           0
     P@1      0.5000           0
+
+    With what luck would have, and the best order:
+
+    >>> evaluate(
+    ...     [0, 1, 1, 0], [2, 1, 2, 1], qid=["a", "a", "b", "b"], metrics="mrr", chance=True
+    ... )
+    Evaluation of 2 queries
+    metric     mean   chance     best   undefined
+    MRR      0.7500   0.7500   1.0000           0
     """
     specs = parse_metrics(metrics, **keywords)
     return evaluate_rows(
         EVALUATE, y_true, y_score, specs, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters,
-        tie_break=tie_break, mask=mask, n_jobs=n_jobs,
+        tie_break=tie_break, mask=mask, exclude=exclude, n_jobs=n_jobs, chance=chance,
     )  # fmt: skip
 
 
@@ -130,11 +147,13 @@ def evaluate_rows(
     door: Door, y_true: MatrixLike, y_score: MatrixLike, specs: Mapping[str, MetricSpec], *,
     qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None, by: AttributesLike = None,
     clusters: ClustersLike = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
-    n_jobs: int | None = None, name: Any = None, kinds: str = "",
+    exclude: MatrixLike | None = None, n_jobs: int | None = None, name: Any = None, kinds: str = "",
+    chance: bool = False, documents: Documents | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Metrics of rows that come in by a door, as `evaluate` has them.
+    """Metrics of rows that come in by a door, in an `Evaluation`.
 
-    `name` is the name of the column of scores, and `kinds` are those of signs to look for, if not all of the door.
+    `name` is the name of the column of scores, `kinds` are the kinds of signs to look for, if not all of the door, and
+    `documents` has the ids of documents.
     """
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
@@ -145,16 +164,35 @@ def evaluate_rows(
                 "beside a sparse matrix."
             )
         check_n_jobs(n_jobs)
-        batches, weight = check_sparse(y_true, y_score, **data)
+        batches, weight = check_sparse(y_true, y_score, **data, exclude=exclude)
         ids = np.arange(len(batches.n_documents))
         properties = check_attributes(by, clusters, QueryRows(ids))
-        return evaluate_queries(batches, specs, ids, weight, n_jobs, properties, door=door)
+        result = evaluate_queries(batches, specs, ids, weight, n_jobs, properties, door=door)
+        return with_chance(result) if chance else result
+    if exclude is not None:
+        y_true, mask = without_excluded(y_true, exclude, mask)
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
-    result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
+    result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties, documents=documents)
     if name is not None or not is_plain(queries, specs.values(), y_true, y_score):
         look(door, queries, specs, compute, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
-    return result
+    return with_chance(result) if chance else result
+
+
+def without_excluded(y_true: Any, exclude: Any, mask: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """Labels of matrices, 0 where a document is left out, and the mask that leaves it out."""
+    label = as_floats(y_true, "y_true")
+    if label.ndim != 2:
+        raise ValueError(
+            "exclude is for matrices, a row for each query: of rows with a qid leave out what does not count. "
+            f"Got y_true of shape {label.shape}."
+        )
+    check_columns(y_true, exclude, "exclude")
+    kept = ~left_out(exclude, label.shape).toarray()
+    label = np.where(kept, label, 0.0)
+    if hasattr(y_true, "columns"):
+        label = type(y_true)(label, index=y_true.index, columns=y_true.columns)
+    return label, kept if mask is None else kept & np.asarray(mask, dtype=bool)
 
 
 def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, MetricSpec]) -> None:
@@ -170,7 +208,7 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
 def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
     weight: NDArray[np.float64] | None, n_jobs: int | None, properties: QueryAttributes | None = None, *,
-    kept: LazyQueries | None = None, door: Door = EVALUATE,
+    kept: LazyQueries | None = None, door: Door = EVALUATE, documents: Documents | None = None,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are built a block at a time.
 
@@ -184,7 +222,8 @@ def evaluate_queries(
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
     metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
     look_at_evidence(door, evidence, specs, compute, kinds="labels")
-    return Evaluation(ids, weight, metrics, RankedData(kept or queries, n_jobs, fingerprints), *(properties or ()))
+    data = RankedData(kept or queries, n_jobs, fingerprints, documents)
+    return Evaluation(ids, weight, metrics, data, *(properties or ()))
 
 
 def _read_on_the_way(
@@ -205,18 +244,18 @@ def _read_on_the_way(
 def evaluate_systems(
     y_true: MatrixLike, y_score: Mapping[str, Any], *, specs: Mapping[str, MetricSpec], qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None, by: AttributesLike = None, clusters: ClustersLike = None,
-    tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
-    names: Mapping[str, str] = NO_NAMES,
+    tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, exclude: MatrixLike | None = None,
+    n_jobs: int | None = None, names: Mapping[str, str] = NO_NAMES,
 ) -> dict[str, Evaluation]:  # fmt: skip
-    """Result of each of several systems on the same rows, as `evaluate` has it; rows are checked and grouped once.
+    """An `Evaluation` for each of several systems on the same rows, which are checked and grouped once.
 
-    All scores are checked before a metric is computed. `names` are those of columns of scores.
+    All scores are checked before a metric is computed. `names` are the names of columns of scores.
     """
     refuse_unread_tie_break(tie_break, specs)
     results = dict[str, Evaluation]()
     data: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
-    if any(map(issparse, (y_true, *y_score.values()))):
-        data |= {"qid": qid, "by": by, "clusters": clusters}
+    if exclude is not None or any(map(issparse, (y_true, *y_score.values()))):
+        data |= {"qid": qid, "by": by, "clusters": clusters, "exclude": exclude}
         with signs_of_systems(SYSTEMS) as seen:
             for name, scores in y_score.items():
                 with collected_signs() as seen[name]:

@@ -29,7 +29,7 @@ from sklearn_rank._utils.typing import Array
 AVERAGES = ("macro", "micro", "geometric")
 
 MEAN_TOLERANCE = 1e-9
-"""Share of the largest value by which a mean may differ from one that was summed up in another order."""
+"""A mean may differ from one in another order of summation by this share of the largest value."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class GivenValues:
         values = self.of_queries[rows]
         if self.average_kind != "macro":
             raise ValueError(
-                f"A {self.average_kind} mean of some queries takes what the values were computed from, which is not "
-                f"saved with a result: use evaluate. Got {echo(name)}."
+                f"A {self.average_kind} mean of some queries needs the data, which this result does not keep. Call "
+                f"evaluate again. Got {echo(name)}."
             )
         return replace(
             self, of_queries=values, undefined=self.undefined[rows], mean=mean_of(name, values, weight, "macro")
@@ -85,7 +85,7 @@ class GivenValues:
 
 def check_ids(qid: ArrayLike) -> NDArray[Any]:
     """Query ids as an array of distinct ones."""
-    ids = ids_of(qid)
+    ids = ids_of(qid).copy()
     if ids.ndim != 1:
         raise ValueError(f"qid of from_values must be a list of ids, one a query. Got shape {ids.shape}.")
     if len(ids) and _has_twice(ids):
@@ -126,8 +126,8 @@ def _check_labels(name: str, column: Any, ids: NDArray[Any]) -> None:
         return
     if [*index] != default or "qid" in index.names or {*known} == {*default}:
         raise ValueError(
-            f"The index of {name} must be qid, in the same order, or a default one whose numbers are no ids: take "
-            "its values at qid by reindex(qid), or to_numpy() to match them by position. "
+            f"The index of {name} must be qid, in the same order, or a default index, which is not mistaken for ids: "
+            "take its values at qid by reindex(qid), or to_numpy() to match them by position. "
             f"Got an index that begins with {echo_all(index, 3)} for the queries {echo_all(ids, 3)}."
         )
 
@@ -140,7 +140,7 @@ def check_properties(by: AttributesLike, clusters: ClustersLike, ids: NDArray[An
 
 
 def check_weight(weight: ArrayLike, ids: NDArray[Any]) -> Array:
-    """Weights of queries, of which a mean can be taken."""
+    """Weights of queries that allow a mean."""
     array = check_column("weight", weight, ids)
     if len(array):
         refuse_bad_weight(array)
@@ -170,7 +170,7 @@ def mean_of(metric: str, values: Array, weight: Array | None, average: str, give
     if average != "macro":
         if given is not None:
             return float(given)
-        raise ValueError(f"A {average} mean is not that of the values: give it by means=. Got none for {echo(metric)}.")
+        raise ValueError(f"A {average} mean cannot be taken of values: pass it as means=. Got none for {echo(metric)}.")
     defined = ~np.isnan(values)
     mean = math.nan
     if defined.any():
@@ -180,7 +180,7 @@ def mean_of(metric: str, values: Array, weight: Array | None, average: str, give
     rounding = MEAN_TOLERANCE * np.abs(values[defined]).max(initial=0)
     if not np.isclose(given, mean, rtol=0, atol=rounding, equal_nan=True):
         raise ValueError(
-            f"A macro mean must be that of the values, {mean:g}: leave it out, or pass average= of another kind. "
+            f"A macro mean must equal the mean of the values, {mean:g}: leave it out, or pass another average=. "
             f"Got means={echo(given)} for {echo(metric)}."
         )
     return float(given)

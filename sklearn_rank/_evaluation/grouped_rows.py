@@ -69,7 +69,7 @@ class GroupedRows:
         return id_order(self.ids)
 
     def take(self, rows: Index) -> GroupedRows:
-        """Some of the rows, in which queries are whole; one of their weights at least is above 0."""
+        """Some of the rows, with whole queries; at least one of their weights is above 0."""
         numbers, indptr, order = group_rows(self.number[rows], len(rows))
         query = self._by_id[numbers]
         weight = None if self.weight is None else self.weight[query]
@@ -83,11 +83,11 @@ class GroupedRows:
 
     def look(self, door: Door, metrics: Mapping[str, MetricSpec], *, signs: str = "raise") -> None:
         """Look for signs of labels and ids, and report them; raise ValueError where they are an error."""
-        look(door, self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids", signs=signs)
+        look(door, self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids qid", signs=signs)
 
     def evidence(self, metrics: Mapping[str, MetricSpec]) -> Evidence:
         """What labels and ids show."""
-        return Evidence.of(self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids")
+        return Evidence.of(self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids qid")
 
     def look_at_scores(self, door: Door, y_score: Array, metrics: Mapping[str, MetricSpec], *, signs: str) -> None:
         """The same for signs of scores."""
@@ -98,7 +98,7 @@ class GroupedRows:
         return queries_of(self.label, y_score, self.indptr, self.ids, self.order, self.weight, n_jobs)
 
     def n_queries_in(self, rows: Index) -> int:
-        """Number of queries of which some rows are."""
+        """Number of queries with one of these rows."""
         return int(np.count_nonzero(np.bincount(self.number[rows])))
 
     def prepare(self, metrics: Mapping[str, MetricSpec], n_jobs: int | None = None) -> PreparedMetrics:

@@ -1,4 +1,4 @@
-"""Labels that are checked once, for scores that come again and again."""
+"""Labels that are checked once, for scores that change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def prepare(
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> PreparedMetrics:
-    """Prepare metrics of labels that stay, for scores that come again and again.
+    """Prepare metrics: labels are checked once, and scores may change from call to call.
 
     For a training loop, a search or a service that scores the same rows many times. Labels, queries, weights and
     keywords are checked once, and what depends on labels alone, such as the ideal order, is computed once.
@@ -43,7 +43,7 @@ def prepare(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
-        Relevance of each document to its query. Of shape (n_samples, n_subtopics) for metrics of diversity, with `qid`.
+        Relevance of each document to its query. Shape (n_samples, n_subtopics) for metrics of diversity, with `qid`.
         It is copied.
     metrics : str, metric function, callable, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
         As `evaluate` takes them. Functions in keywords, such as a `gain`, must go on to return the same.
@@ -54,7 +54,7 @@ def prepare(
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
         True where there is a document: padding of queries to the same length is False.
     n_jobs : int or None, default=None
-        Threads that a call uses, as joblib counts them. The result is the same to the last bit.
+        Threads that a call uses, counted as in joblib. The result is the same to the last bit.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; keywords in a name win.
 
@@ -62,7 +62,7 @@ def prepare(
     -------
     PreparedMetrics
         ``prepared(y_score)`` is the mean of the metric, a float, or a dict of means if there are several; the same
-        numbers as those of `evaluate`, to the last bit. ``prepared.evaluate(y_score)`` is the whole `Evaluation`.
+        numbers as from `evaluate`, to the last bit. ``prepared.evaluate(y_score)`` is the whole `Evaluation`.
 
     Raises
     ------
@@ -87,13 +87,13 @@ def prepare(
     """
     specs = parse_metrics(metrics, **keywords)
     if issparse(y_true):
-        raise TypeError("prepare takes arrays: a sparse matrix of labels goes to evaluate. Got a sparse matrix.")
+        raise TypeError("prepare takes dense arrays; pass a sparse matrix of labels to evaluate. Got a sparse matrix.")
     shape, named = as_floats(y_true, "y_true").shape, qid is not None or queries_in(y_true) is not None
     if len(shape) == 2 and named and any(spec.metric.subtopics for spec in specs.values()):
         shape = shape[:1]  # a column is a subtopic, no document
     none = np.zeros(shape)
     queries = read(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
-    look(PREPARE, queries, specs, compute, kinds="labels ids", y_true=y_true)
+    look(PREPARE, queries, specs, compute, kinds="labels ids qid", y_true=y_true)
     queries = _copied(queries).by_query()
     rows = queries.origin.rows
     if queries.origin.first_query is None:
@@ -106,6 +106,6 @@ def prepare(
 
 
 def _copied(queries: Queries) -> Queries:
-    """The same queries in arrays of their own, which nobody else changes."""
+    """The same queries in arrays of their own, which no other code changes."""
     weight = None if queries.weight is None else queries.weight.copy()
     return replace(queries, row_label=queries.row_label.copy(), qid=queries.qid.copy(), weight=weight)

@@ -13,7 +13,7 @@ from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._evaluation.source import RankedData
-from sklearn_rank._metric.compute import BoundMetrics, compute
+from sklearn_rank._metric.compute import bound_metrics, compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._signs.rows import look
 from sklearn_rank._signs.sign import Door
@@ -31,7 +31,7 @@ class PreparedMetrics:
     Attributes
     ----------
     names : list of str
-        Metrics, as they were named.
+        Metrics, by the names that were given.
     """
 
     def __init__(
@@ -51,12 +51,12 @@ class PreparedMetrics:
         self._bind()
 
     def _bind(self) -> None:
-        """Bind the metrics to the labels, of which nothing else is known yet."""
-        self._bound = BoundMetrics.of(self._queries, [*self._specs.values()], most_kept=math.inf)
+        """Bind the metrics to the labels, before anything else is known of them."""
+        self._bound = bound_metrics(self._queries, [*self._specs.values()], most_kept=math.inf)
 
     @property
     def names(self) -> list[str]:
-        """Metrics, as they were named."""
+        """Metrics, by the names that were given."""
         return [*self._specs]
 
     def __call__(self, y_score: MatrixLike) -> float | dict[str, float]:
@@ -117,9 +117,9 @@ class PreparedMetrics:
         return queries
 
     def _look(self, queries: Queries, y_score: MatrixLike) -> None:
-        """Look for signs of scores; those of labels were looked for before."""
+        """Look for signs of scores; `prepare` looked at the labels."""
         if self._door is not None and (queries.facts.scores_are_whole or type(y_score) is not np.ndarray):
-            look(self._door, queries, self._specs, compute, kinds="scores arguments names", y_score=y_score)
+            look(self._door, queries, self._specs, compute, kinds="scores retrieved arguments names", y_score=y_score)
 
     def __repr__(self) -> str:
         """Metrics and the number of queries."""

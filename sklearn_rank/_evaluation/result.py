@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,9 @@ from sklearn_rank._evaluation.given_values import (
     check_weight,
     mean_of,
 )
+from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
+from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, with_judged, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
     SEGMENT_COLUMNS,
@@ -32,15 +35,16 @@ from sklearn_rank._evaluation.segments import (
     table_of,
 )
 from sklearn_rank._evaluation.source import DataCounts, RankedData
+from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
-from sklearn_rank._metric.notation import display_name, labelled
+from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
-from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved
+from sklearn_rank._utils.storage import Saveable, SavedArrays, part
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -50,7 +54,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(TableReport, Saveable):
-    """Values of metrics per query, as `evaluate` returns them.
+    """Values of metrics per query, from `evaluate`.
 
     Attributes
     ----------
@@ -59,23 +63,26 @@ class Evaluation(TableReport, Saveable):
     per_query : dict of str to ndarray of shape (n_queries,)
         Value of each metric for each query; undefined queries hold their replacement.
     n_undefined : dict of str to int
-        Number of queries for which a metric is not defined.
+        Number of queries without a defined value of a metric.
     n_documents : ndarray of shape (n_queries,)
         Number of documents of each query, also those not retrieved.
     weight : ndarray of shape (n_queries,) or None
         Weight of each query in the mean.
     attributes : dict of str to ndarray of shape (n_queries,)
-        Attributes of each query, by name, as they were given by `by`.
+        Attributes of each query, by name, from the argument `by`.
     clusters : ndarray of shape (n_queries,) or None
         What each query belongs to, such as a user; queries of one cluster are not independent.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
+    judged : dict of str to ndarray of shape (n_queries,)
+        Share of the documents of each query that are judged, down to the cutoff of each metric; NaN without a retrieved
+        document. Empty if unknown: of batches, given values and sparse matrices.
 
     Notes
     -----
-    A result keeps the checked data, as `tie_range` and `n_tied` rank again. The data are not saved with it, so a result
-    that was loaded can do everything but look for ties. The fingerprints of the labels are saved: results on other
-    labels are not compared.
+    A result keeps the checked data, because `tie_range` and `n_tied` rank again. The data are not saved with it, so a
+    result that was loaded can do everything but look for ties and explain a comparison. The fingerprints of the labels
+    are saved: results on other labels are not compared.
     """
 
     qid: NDArray[Any]
@@ -84,6 +91,7 @@ class Evaluation(TableReport, Saveable):
     _source: RankedData | DataCounts
     attributes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     clusters: NDArray[Any] | None = None
+    _kept: References | None = None
 
     @classmethod
     def from_values(
@@ -103,9 +111,9 @@ class Evaluation(TableReport, Saveable):
         values : dict of str to array-like of shape (n_queries,)
             Value of each metric for each query.
         undefined : dict of str to array-like of bool, shape (n_queries,), default=None
-            Queries for which a metric is not defined. Where none are given: those with the value NaN.
+            Queries where a metric is not defined. Where none are given: the queries with the value NaN.
         means : dict of str to float, default=None
-            Mean of each metric. Where none is given: that of the values that are not NaN, with the weights.
+            Mean of each metric. Where none is given: the weighted mean of the values that are not NaN.
         meaning : dict of str to str, default=None
             Each metric with all its keywords, in words: results are compared only if these are equal. Where none is
             given: the name.
@@ -195,8 +203,18 @@ class Evaluation(TableReport, Saveable):
         return self._source.label_fingerprints
 
     @cached_property
+    def judged(self) -> dict[str, NDArray[np.float64]]:
+        """Share of the documents of each query that are judged, by metric, down to its cutoff; empty if unknown."""
+        return dict(self._source.judged(self._specs()))
+
+    @property
+    def judges_both(self) -> bool:
+        """Whether some judged documents are known to be not relevant: judgements do not just name relevant ones."""
+        return self._source.judges_both
+
+    @cached_property
     def n_undefined(self) -> dict[str, int]:
-        """Number of queries for which a metric is not defined."""
+        """Number of queries without a defined value of a metric."""
         return {name: int(result.undefined.sum()) for name, result in self._metrics.items()}
 
     @cached_property
@@ -225,14 +243,50 @@ class Evaluation(TableReport, Saveable):
         """Whether a higher value of a metric is better."""
         return {name: result.greater_is_better for name, result in self._metrics.items()}
 
-    def mean(self) -> dict[str, float]:
+    def __getitem__(self, metric: str) -> float:
+        """Mean of a metric over queries, the same as from `mean`."""
+        return float(self._metrics[known_metric(self, metric)].average(self.weight)[0])
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the metrics."""
+        return iter(self._metrics)
+
+    @overload
+    def mean(self, metric: None = None) -> dict[str, float]: ...
+
+    @overload
+    def mean(self, metric: str) -> float: ...
+
+    def mean(self, metric: str | None = None) -> dict[str, float] | float:
         """Mean of each metric over queries; weighted, pooled or geometric as the metric was asked for.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Name of one of the metrics. None: all of them.
 
         Returns
         -------
-        dict of str to float
+        dict of str to float, or float
+            A number for one metric, which ``result[metric]`` is too.
+
+        Raises
+        ------
+        ValueError
+            If the result has no such metric.
+
+        Examples
+        --------
+        >>> from sklearn_rank import evaluate
+        >>> result = evaluate(
+        ...     [1, 0, 0, 1], [0.1, 0.2, 0.1, 0.2], qid=[1, 1, 2, 2], metrics=["mrr", "hit@1"]
+        ... )
+        >>> result.mean()
+        {'mrr': 0.75, 'hit@1': 0.5}
+        >>> result["mrr"]
+        0.75
         """
-        return {name: float(result.average(self.weight)[0]) for name, result in self._metrics.items()}
+        return {name: self[name] for name in self} if metric is None else self[metric]
 
     def confidence_interval(
         self,
@@ -316,21 +370,6 @@ class Evaluation(TableReport, Saveable):
             and may_not_keep_level(values, self.weight, self.clusters, is_binary=self.is_binary[name])
         ]
 
-    def counts_queries_equally(self, metric: str) -> bool:
-        """Whether the mean of a metric gives every query the same weight.
-
-        Parameters
-        ----------
-        metric : str
-            One of the metrics, as it was named.
-
-        Returns
-        -------
-        bool
-            False if the result has weights, and for a pooled or geometric mean.
-        """
-        return self.weight is None and self.average[known_metric(self, metric)] == "macro"
-
     def subset(self, qids: ArrayLike | Set[Any]) -> Self:
         """Result of some of the queries, in the order of this one.
 
@@ -349,7 +388,7 @@ class Evaluation(TableReport, Saveable):
         ------
         ValueError
             If a query is not in the result, is named twice, or none is left; or if a mean is pooled or geometric and
-            the result was loaded or made of given values, of which such a mean cannot be taken again.
+            the result was loaded or made of given values, so that such a mean cannot be taken again.
 
         Examples
         --------
@@ -360,12 +399,18 @@ class Evaluation(TableReport, Saveable):
         """
         rows, source = subset_rows(qids, self.qid), self._source
         documents, sums = source.known_documents, source.label_fingerprints
-        counts = DataCounts(None if documents is None else documents[rows], None if sums is None else sums[rows])
+        judged = {name: shares[rows] for name, shares in self.judged.items()}
+        counts = DataCounts(
+            None if documents is None else documents[rows], None if sums is None else sums[rows], judged,
+            source.judges_both,
+        )  # fmt: skip
         return replace(self._taken(rows, [*self._metrics]), _source=counts)
 
     def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
         """Values of metrics for the queries at some places, without what is known of the data."""
         weight, clusters = (None if x is None else x[rows] for x in (self.weight, self.clusters))
+        metrics = [*metrics]
+        kept = None if self._kept is None else self._kept.taken(rows, metrics, weight)
         return replace(
             self,
             qid=self.qid[rows],
@@ -374,12 +419,13 @@ class Evaluation(TableReport, Saveable):
             attributes={name: values[rows] for name, values in self.attributes.items()},
             _metrics={name: self._metrics[name].take(rows, name, weight) for name in metrics},
             _source=DataCounts(),
+            _kept=kept,
         )
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
-        """Number of queries in which equal scores stand on both sides of the cutoff; anywhere, without a cutoff."""
-        data = self._data
+        """Number of queries with equal scores on both sides of the cutoff; anywhere, without a cutoff."""
+        data = self._unchanged_data()
         return {name: data.n_tied(spec) for name, spec in self._specs().items() if not spec.metric.pointwise}
 
     @property
@@ -387,10 +433,156 @@ class Evaluation(TableReport, Saveable):
         """The data, if they were kept."""
         if not isinstance(self._source, RankedData):
             raise ValueError(
-                "Ties are looked for in the data, which are not saved with a result, nor kept of batches or subsets: "
-                "use evaluate."
+                "Ties need the data, which this result does not keep: it was saved, or is of batches or a subset. "
+                "Call evaluate again."
             )
         return self._source
+
+    def _unchanged_data(self) -> RankedData:
+        """The data, if they were kept and are what they were."""
+        self._data.check_unchanged(self._metrics)
+        return self._data
+
+    @cached_property
+    def _references(self) -> References:
+        """Chance and best: kept, or computed from the data."""
+        return self._kept or self._source.references(self._metrics, self._specs())
+
+    def chance(self) -> Self:
+        """Values that a random order would have: the exact expectation of each metric over all orders.
+
+        It is what a constant score has with ``ties="average"``, whatever `ties` the metric was asked for with. The
+        documents that have a rank are reordered; those that were not retrieved stay so.
+
+        Returns
+        -------
+        Evaluation
+            Values per query, to be saved, compared and drawn like a system's. Metrics without a closed form
+            for tied documents (infAP, interpolated precision, AP over the relevant documents retrieved) are left out,
+            and so are those that read scores or say themselves what equal scores are worth: pointwise errors, set
+            metrics, rank correlations and plain functions.
+
+        Raises
+        ------
+        ValueError
+            If the result does not keep what is needed: it was loaded, is a subset, or comes from batches, dask or
+            Spark, where ``chance=True`` keeps it; or if no metric has such a value.
+
+        See Also
+        --------
+        best, adjusted
+
+        Examples
+        --------
+        One of three documents is relevant. At random it stands at rank 1, 2 or 3, (1 + 1/2 + 1/3) / 3:
+
+        >>> from sklearn_rank import evaluate
+        >>> result = evaluate([0, 1, 0], [3, 2, 1], qid=["q"] * 3, metrics=["mrr", "p@2"])
+        >>> result.mean()
+        {'mrr': 0.5, 'p@2': 0.5}
+        >>> {name: round(value, 4) for name, value in result.chance().mean().items()}
+        {'mrr': 0.6111, 'p@2': 0.3333}
+        """
+        return self._reference("chance")
+
+    def best(self) -> Self:
+        """Values that the best order would have: highest labels first.
+
+        P@10 cannot be 1 where three documents are relevant. The documents that have a rank are reordered; those that
+        were not retrieved stay so. The order by label is the best one for a metric that rewards higher labels nearer to
+        the top: `dcg` with weights that rise with the rank is none, nor Q where documents that are not relevant gain.
+
+        Returns
+        -------
+        Evaluation
+            Values per query of the metrics that `chance` has, without metrics of subtopics: their best order is not
+            known.
+
+        Raises
+        ------
+        ValueError
+            If `chance` raises.
+
+        See Also
+        --------
+        chance, adjusted
+
+        Examples
+        --------
+        >>> from sklearn_rank import evaluate
+        >>> result = evaluate([0, 1, 0], [3, 2, 1], qid=["q"] * 3, metrics=["mrr", "p@2"])
+        >>> result.best().mean()
+        {'mrr': 1.0, 'p@2': 0.5}
+        """
+        return self._reference("best")
+
+    @overload
+    def adjusted(self, *, average: Literal["macro"] = "macro") -> Self: ...
+
+    @overload
+    def adjusted(self, *, average: Literal["micro"]) -> dict[str, float]: ...
+
+    def adjusted(self, *, average: str = "macro") -> Self | dict[str, float]:
+        """Values between chance and best: ``(value - chance) / (best - chance)`` for each query.
+
+        0 is luck, 1 is the best order of the documents that were retrieved, below 0 is worse than luck, without a
+        bound. Higher is better, also of an error. So `balanced_accuracy_score` of scikit-learn and Cohen's kappa are
+        adjusted. Where the best order is no better than chance, as for one document, or where all are relevant, the
+        value is undefined, and `replace_undefined_by` of the metric takes its place.
+
+        Parameters
+        ----------
+        average : {"macro", "micro"}, default="macro"
+            The mean over queries; or the ratio of the means, where a query that leaves more to be gained counts more.
+            The ratio for `relevance_position`, `hit` and `mrr` is the adjusted mean rank index and its like for
+            knowledge graphs.
+
+        Returns
+        -------
+        Evaluation, or dict of str to float with ``average="micro"``
+            The same as from `evaluate` with ``adjusted=True``. Or a number for each metric, without tests; nan where
+            best and chance have one mean.
+
+        Raises
+        ------
+        ValueError
+            If `best` raises, or `average` has another value.
+
+        References
+        ----------
+        M. Berrendorf, E. Faerman, L. Vermue and V. Tresp, "On the ambiguity of rank-based evaluation of entity
+        alignment or link prediction methods", 2020, for the index; C. T. Hoyt, M. Berrendorf, M. Galkin, V. Tresp and
+        B. M. Gyori, "A unified framework for rank-based evaluation metrics for link prediction in knowledge graphs",
+        2022, for other metrics.
+
+        Examples
+        --------
+        At rank 2 of 3 the reciprocal rank is 1/2, worse than the 0.6111 of luck: (0.5 - 0.6111) / (1 - 0.6111):
+
+        >>> from sklearn_rank import evaluate
+        >>> result = evaluate(
+        ...     [0, 1, 0, 1, 0], [3, 2, 1, 2, 1], qid=[1, 1, 1, 2, 2], metrics=["mrr"]
+        ... )
+        >>> result.adjusted().per_query["mrr"].round(4)
+        array([-0.2857,  1.    ])
+        >>> round(result.adjusted(average="micro")["mrr"], 4)
+        0.2174
+        """
+        one_of("macro", "micro", doc="").check("average", average, "adjusted")
+        if average == "macro":
+            return self._reference("adjusted")
+        best, means = self._reference("best").mean(), self.mean()
+        chance = self._reference("chance").mean()
+        return {name: adjusted_mean(means[name], chance[name], mean) for name, mean in best.items()}
+
+    def _reference(self, kind: str) -> Self:
+        """Result of the values of one kind."""
+        values = getattr(self._references, kind)
+        if not values:
+            refuse_without(kind, self._specs())
+        source = self._source
+        counts = DataCounts(source.known_documents, source.label_fingerprints)
+        return replace(self, _metrics=values, _source=counts, _kept=None)
 
     def _specs(self) -> dict[str, MetricSpec]:
         """Metrics that can be computed again."""
@@ -410,6 +602,11 @@ class Evaluation(TableReport, Saveable):
             documents that are not relevant have a gain. The table leaves out pointwise errors, metrics of subtopics,
             and metrics that define equal scores themselves, such as `kendall` and `set_f`.
 
+        Raises
+        ------
+        ValueError
+            If the data were not kept, or the scores were changed since.
+
         Examples
         --------
         The relevant document is tied with another one, so it may stand first or second:
@@ -423,10 +620,10 @@ class Evaluation(TableReport, Saveable):
         P@1      0.5000   0.0000   1.0000      1
         P@2      0.5000   0.5000   0.5000      0
         """
-        means, specs, rows = self.mean(), self._specs(), []
+        means, specs, rows, data = self.mean(), self._specs(), [], self._unchanged_data()
         for name, n_tied in self.n_tied.items():
             if specs[name].metric.takes("ties", "worst"):
-                extremes = self._data.means_with_ties(specs[name], ("worst", "best"), self.weight)
+                extremes = data.means_with_ties(specs[name], ("worst", "best"), self.weight)
                 rows.append((labelled(name), means[name], *extremes, n_tied))
         return Table(("metric", "mean", "worst", "best", "tied"), tuple(rows))
 
@@ -471,11 +668,11 @@ class Evaluation(TableReport, Saveable):
         Parameters
         ----------
         by : str, list of str, or values per query, default=None
-            Attribute that makes the segments, as it was given to `evaluate`; those of several are their combinations,
+            Attribute that makes the segments, by its name in `evaluate`; several make segments of their combinations,
             such as country and device. None: all attributes. Or values of an attribute that the result does not have:
             a dict from queries to values, or one value per query in the order of `qid`.
         metric : str, default=None
-            One of the metrics, as it was named; None: all.
+            Name of one of the metrics; None: all.
         confidence_level : float, default=0.95
             Between 0 and 1, exclusive; see `confidence_interval`.
 
@@ -532,7 +729,7 @@ class Evaluation(TableReport, Saveable):
             None if self.clusters is None else len({*self.clusters.tolist()}),
             {name: test.n_segments for name, test in tests.items()},
             Table(("metric", *MACRO_COLUMNS), tuple((labelled(name), *row) for name, (_, row) in both.items())),
-            note_of_skew([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
+            note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
         )
 
     def _segments_differ(
@@ -557,7 +754,7 @@ class Evaluation(TableReport, Saveable):
         n : int, default=10
             Number of queries.
         metric : str, default=None
-            One of the metrics, as it was named; None: the first.
+            Name of one of the metrics; None: the first.
 
         Returns
         -------
@@ -598,63 +795,27 @@ class Evaluation(TableReport, Saveable):
         -------
         Table
             Metric, mean, interval (empty where there is none) and number of undefined queries. A note names metrics
-            whose interval may not keep its level, because values are skewed and queries are few.
+            whose interval may not keep its level, because values are skewed and queries are few, and those whose
+            interval has no width, because every query has the same value.
         """
-        intervals = interval_cells(self, confidence_level)
+        intervals = interval_cells(self.confidence_interval(confidence_level))
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
-        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note_of_skew(self._skewed()))
+        note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
+        return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        means = self.mean()
-        words = [
-            {
-                "name": name,
-                "mean": means[name],
-                "meaning": result.meaning,
-                "average": result.average_kind,
-                "greater_is_better": result.greater_is_better,
-                "is_binary": self.is_binary[name],
-            }
-            for name, result in self._metrics.items()
-        ]
-        arrays = {
-            "qid": self.qid,
-            "values": np.stack([*self.per_query.values()]),
-            "undefined": np.stack([result.undefined[:, 0] for result in self._metrics.values()]),
-        }
-        more = {
-            "n_documents": self._source.known_documents,
-            "weight": self.weight,
-            "label_fingerprints": self._source.label_fingerprints,
-            "clusters": self.clusters,
-            **{f"attribute{i}": values for i, values in enumerate(self.attributes.values())},
-        }
-        arrays |= {name: array for name, array in more.items() if array is not None}
-        return {"metrics": words, "attributes": [*self.attributes]}, arrays
+        words, arrays = words_and_arrays(self)
+        return words | {"attributes": [*self.attributes]}, arrays
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        metrics, _ = check_saved(words, arrays)
-        names = [metric["name"] for metric in metrics]
-
-        def by_metric(key: str) -> dict[str, Any]:
-            return {metric["name"]: metric[key] for metric in metrics}
-
-        return cls.from_values(
-            arrays["qid"],
-            dict(zip(names, arrays["values"], strict=True)),
-            undefined=dict(zip(names, arrays["undefined"], strict=True)),
-            means=by_metric("mean"),
-            meaning=by_metric("meaning"),
-            average=by_metric("average"),
-            greater_is_better=by_metric("greater_is_better"),
-            is_binary={metric["name"]: metric["is_binary"] for metric in metrics if "is_binary" in metric},
-            n_documents=arrays.get("n_documents"),
-            weight=arrays.get("weight"),
-            label_fingerprints=arrays.get("label_fingerprints"),
-            by={name: arrays[f"attribute{i}"] for i, name in enumerate(words.get("attributes", []))},
-            clusters=arrays.get("clusters"),
-        )
+        result = cls.from_values(**given_values(words, arrays))
+        if "judges_both" in words:
+            result = with_judged(result, given_shares(words, arrays), judges_both=part(words, "judges_both", bool))
+        if "references" not in words:
+            return result
+        by_score = cast("dict[str, GivenValues]", result._metrics)
+        return replace(result, _kept=given_references(words, arrays, by_score))
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
@@ -671,14 +832,27 @@ class Evaluation(TableReport, Saveable):
         clusters = "" if self.clusters is None else f" in {len({*self.clusters.tolist()})} clusters"
         return f"Evaluation of {len(self.qid)} queries{clusters}"
 
+    def _notes(self) -> list[str]:
+        return notes_of_adjusted(self.meaning)
+
     def _tables(self) -> list[Table]:
-        rows = ((labelled(name), mean, self.n_undefined[name]) for name, mean in self.mean().items())
-        return [Table(("metric", "mean", "undefined"), tuple(rows))]
+        kept = () if self._kept is None else (("chance", self._kept.chance), ("best", self._kept.best))
+        known = {kind: means_of(values, self.weight) for kind, values in kept}
+        rows = (
+            (labelled(name), mean, *(means.get(name) for means in known.values()), self.n_undefined[name])
+            for name, mean in self.mean().items()
+        )
+        return [Table(("metric", "mean", *known, "undefined"), tuple(rows))]
 
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:
-    """Numerators and denominators of each metric of a result that was computed here, from which parts are joined."""
+    """Numerators and denominators of each metric of a result that was computed here, to join parts."""
     return cast("dict[str, PerQuery]", result._metrics)
+
+
+def with_chance(result: Evaluation) -> Evaluation:
+    """The same result, which keeps and prints chance and best."""
+    return replace(result, _kept=result._references)
 
 
 def _is_binary(values: PerQuery | GivenValues) -> bool:
@@ -694,16 +868,3 @@ def known_metric(result: Evaluation, metric: object) -> str:
             f"{echo_all(result.average)}. Got {echo(metric)} instead."
         )
     return str(metric)
-
-
-def note_of_skew(metrics: Sequence[str]) -> str:
-    """Note under the intervals of metrics, some of which may not keep their level."""
-    from sklearn_rank.stats._intervals import skew_note  # loads scipy.stats
-
-    return skew_note([display_name(metric) for metric in metrics]) if metrics else ""
-
-
-def interval_cells(result: Evaluation, confidence_level: float) -> dict[str, tuple[float | None, float | None]]:
-    """Confidence intervals for a table; cells are empty where there is none."""
-    intervals = result.confidence_interval(confidence_level)
-    return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in intervals.items()}

@@ -1,4 +1,4 @@
-"""Rows of labels that are given scores again and again: which scores fit them, and in which order they are read."""
+"""Rows of labels that are given scores again and again: which scores fit them, and the order of reading."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RowLabels(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreRows:
-    """Rows of prepared labels, as scores for them must have them.
+    """Rows of prepared labels, which scores for them must have too.
 
     Attributes
     ----------
@@ -61,11 +61,11 @@ class ScoreRows:
         if score.shape != self.shape:
             hint = ""
             if score.ndim == 2 and score.shape[:1] == self.shape:
-                hint = " Scores of several systems are given one after the other: "
+                hint = " Pass the scores of several systems one after the other: "
                 hint += "[prepared(column) for column in y_score.T]."
             raise ValueError(
                 f"{name} must have one score for each label that was prepared, so shape {self.shape}. Got shape "
-                f"{score.shape} instead.{hint} Other rows are prepared by themselves."
+                f"{score.shape} instead.{hint} Call prepare again for other rows."
             )
         if score.ndim == 2:
             score = score.ravel()
@@ -92,7 +92,7 @@ class ScoreRows:
         refuse_scores(kept, name, lambda invalid: int(np.argmax(invalid)) // n_documents)
 
     def _check_labels(self, y_score: Any, name: str) -> None:
-        """Refuse scores whose rows or columns have other labels than those of the labels."""
+        """Refuse scores whose rows or columns have other labels than `y_true`."""
         check_rows(**self.labelled, **{name: y_score})
         if "y_true" in self.labelled and len(self.shape) == 2:
             check_columns(self.labelled["y_true"], y_score, name)

@@ -48,7 +48,7 @@ class PerQueryResult(Protocol):
 
     @property
     def n_undefined(self) -> Mapping[str, int]:
-        """Number of queries for which a metric is not defined."""
+        """Number of queries without a defined value of a metric."""
 
     def mean(self) -> dict[str, float]:
         """Mean of each metric."""
@@ -110,7 +110,9 @@ def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[
 
 def _numbered(values: NDArray[Any]) -> tuple[Index, list[Any]]:
     """Number of each entry's value in the order of the values, and the distinct values."""
-    number = number_of_rows(values, len(values))
+    # Values are no ids, so they may be large floats.
+    keys = (values.astype(np.float64) + 0.0).view(np.int64) if values.dtype.kind == "f" else values
+    number = number_of_rows(keys, len(keys))
     _, first = np.unique(number, return_index=True)
     distinct = values[first]
     order = id_order(distinct)
@@ -145,7 +147,7 @@ def subset_rows(qids: Any, known: NDArray[Any]) -> Index:
 
 @dataclass(frozen=True, repr=False)
 class Segments(TableReport):
-    """Means of metrics in each segment of the queries, as `Evaluation.segments` returns them.
+    """Means of metrics in each segment of the queries, from `Evaluation.segments`.
 
     Attributes
     ----------
@@ -155,17 +157,17 @@ class Segments(TableReport):
         A row for each segment and metric: the values of the attributes, the metric, number of queries, mean, its
         interval (None where there is none) and undefined queries. Segments are in the order of their values.
     overall : Table
-        The same of all queries.
+        The same for all queries.
     gap : dict of str to float
         Highest less lowest mean of a segment, of each metric.
     pvalue : dict of str to float
-        Of a test that the means of segments differ at all, not corrected for the number of metrics; NaN where there is
-        none.
+        P-value of a test that the means of segments differ at all, not corrected for the number of metrics; NaN where
+        there is none.
     test : str
         Name of the test; of the first metric that has one, where metrics differ in it.
     confidence_level : float
     n_clusters : int or None
-        Clusters of the queries, for which intervals and test allow; None where queries are independent.
+        Clusters of the queries; intervals and test allow for them. None where queries are independent.
     n_tested : dict of str to int
         Segments in the test of each metric: those with two queries or more whose values are not all equal.
     """
@@ -189,13 +191,14 @@ class Segments(TableReport):
         -------
         Table
             A row for each metric: number of segments and of queries in the mean, the mean with its interval, its
-            standard error and degrees of freedom. A segment without a defined query is left out. None of the latter
-            where a segment has fewer than two queries, or clusters, and nothing for a mean that is pooled or geometric.
+            standard error and degrees of freedom. A segment without a defined query is left out. The latter three are
+            None where a segment has fewer than two queries, or clusters, and all are None for a mean that is pooled or
+            geometric.
 
         Notes
         -----
         The interval is of other queries of the same segments, not of other segments. Its squared standard error is the
-        sum of those of the segments over their squared number, that of a stratified sample; it equals R's
+        sum of the segments' squared standard errors over their squared number, for a stratified sample; it equals R's
         ``survey::svymean`` with a stratum for each segment and weights of 1 over its number of queries. The degrees of
         freedom are Satterthwaite's, because a segment of few queries can have most of the variance.
 

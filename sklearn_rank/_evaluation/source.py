@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, NoReturn
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of
-from sklearn_rank._engine.queries import LazyQueries, Queries
+from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries, rows_of
 from sklearn_rank._engine.ranking import tied_across
+from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
+
+CHECKED_ROWS = 2**10
+"""Rows that tell whether labels were changed."""
+
+LEAST_NOT_RELEVANT = 0.05
+"""Share of judged documents with a label of 0 or below where judgements do not just name relevant documents."""
+
+Documents = Callable[[Index], NDArray[Any]]
+"""Ids of the documents of some rows of the input."""
+
+
+class RowsOfQuery(NamedTuple):
+    """Documents of one query, in the order of stable ties: label, score, and id or place in the input."""
+
+    label: Array
+    score: Array
+    document: NDArray[Any]
+    has_ids: bool
 
 
 @dataclass(frozen=True)
@@ -24,11 +52,22 @@ class RankedData:
         Threads to use when they are ranked again.
     known_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprints of the labels, where they were computed with the metrics. None: they are computed when asked for.
+    documents : callable or None
+        From rows of the input to ids of documents; None where documents are known by their place.
+    labels_checksum : int or None
+        Checksum of labels that may be an array of the user.
     """
 
     queries: Queries | LazyQueries
     n_jobs: int | None = None
     known_fingerprints: Fingerprints | None = None
+    documents: Documents | None = None
+    labels_checksum: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        """Remember what labels are, unless they are bytes of our own."""
+        if isinstance(self.queries, Queries) and self.queries.row_label.dtype is not BYTE:
+            object.__setattr__(self, "labels_checksum", checksum(self.queries.row_label))
 
     @property
     def n_documents(self) -> Index:
@@ -41,17 +80,94 @@ class RankedData:
     def label_fingerprints(self) -> Fingerprints | None:
         """Fingerprint of the labels of each query; None if unknown."""
         if self.known_fingerprints is None and isinstance(self.queries, Queries):
+            if self.labels_checksum not in (None, checksum(self.queries.row_label)):
+                return None
             return fingerprints_of(self.queries, self.n_jobs)
         return self.known_fingerprints
 
+    def judged(self, specs: Mapping[str, MetricSpec]) -> dict[str, Array]:
+        """Share of the documents of each query that are judged, down to the cutoff of each metric.
+
+        NaN for a query without a document. Empty for labels by subtopic, and for queries that are built when they are
+        needed.
+        """
+        queries = self.queries
+        if isinstance(queries, LazyQueries) or queries.has_subtopics:
+            return {}
+        retrieved = np.ones(len(queries.indptr) - 1, dtype=bool)
+        if queries.facts.has_unretrieved:
+            has_rank = rows_of(queries.score > -np.inf, queries.indptr, queries.order, 0, len(retrieved))
+            retrieved = np.logical_or.reduceat(has_rank, queries.indptr[:-1])
+        all_judged = np.where(retrieved, 1.0, np.nan)
+        asked = {name: judged_as_metric(spec) for name, spec in specs.items() if spec.read(queries).facts.has_unjudged}
+        values = dict(zip(asked, compute(queries, [*asked.values()], self.n_jobs), strict=True)) if asked else {}
+        shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in values.items()}
+        return {name: shares.get(name, all_judged) for name in specs}
+
+    @cached_property
+    def judges_both(self) -> bool:
+        """Whether some of the judged documents are not relevant, and judgements do not just name relevant ones."""
+        if isinstance(self.queries, LazyQueries) or self.queries.has_subtopics:
+            return False
+        label = self.queries.row_label
+        n_judged = np.count_nonzero(label == label)
+        return bool(np.count_nonzero(label <= 0) >= LEAST_NOT_RELEVANT * n_judged)
+
+    def rows_of(self, number: int) -> RowsOfQuery:
+        """Documents of a query, by the number of the query."""
+        queries, first = self.queries, number
+        if isinstance(queries, LazyQueries):
+            queries, first = queries.make(number, number + 1, None), 0
+        start, stop = queries.indptr[first : first + 2]
+        rows = np.arange(start, stop) if queries.order is None else queries.order[start:stop]
+        label, score = queries.label[rows], queries.score[rows].astype(np.float64)
+        if queries.origin.rows is not None:
+            rows = queries.origin.rows[rows]
+        if self.documents is not None:
+            return RowsOfQuery(label, score, self.documents(rows), True)
+        return RowsOfQuery(label, score, rows - start if queries.origin.first_query is not None else rows, False)
+
+    @property
+    def highest_label(self) -> float:
+        """Highest label of all queries; -inf where that is not known."""
+        return -math.inf if isinstance(self.queries, LazyQueries) else self.queries.facts.label_range[1]
+
+    def check_unchanged(self, values: Mapping[str, Any]) -> None:
+        """Refuse data that were changed since, so that metrics of this library have other values than before."""
+        before = [one for one in values.values() if isinstance(one, PerQuery) and one.spec.metric.is_built_in]
+        specs: list[Any] = [one.spec for one in before]
+        now = compute(self.queries, specs, self.n_jobs)
+        if not all(map(_are_equal, before, now)):
+            raise ValueError(
+                "Ties, chance and best are computed from the data, and the scores were changed since, or the labels: "
+                "call evaluate again, or give it copies."
+            )
+
     def n_tied(self, spec: MetricSpec) -> int:
-        """Number of queries in which equal scores stand on both sides of the cutoff."""
+        """Number of queries with equal scores on both sides of the cutoff."""
         return int(tied_across(self.queries, spec, self.n_jobs).sum())
+
+    def references(self, values: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> References:
+        """Values of metrics in other orders of the documents that have a rank, beside those by score."""
+        self.check_unchanged(values)
+        in_orders = specs_in_orders(specs)
+        computed = iter(compute(self.queries, [s for of in in_orders.values() for s in of.values()], self.n_jobs))
+        return References.of(values, {o: {name: next(computed) for name in of} for o, of in in_orders.items()})
 
     def means_with_ties(self, spec: MetricSpec, policies: tuple[str, ...], weight: Array | None) -> list[float]:
         """Mean of a metric under each of some policies for ties."""
         specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in policies]
         return [float(values.average(weight)[0]) for values in compute(self.queries, specs, self.n_jobs)]
+
+
+def _are_equal(before: PerQuery, now: PerQuery) -> bool:
+    """Whether values are the same, also where they are NaN."""
+    return np.array_equal(before.values(), now.values(), equal_nan=True)
+
+
+def checksum(x: NDArray[Any]) -> int:
+    """Checksum of some of the rows."""
+    return crc32(x[:: len(x) // CHECKED_ROWS + 1].tobytes())
 
 
 @dataclass(frozen=True)
@@ -64,10 +180,27 @@ class DataCounts:
         Number of documents of each query; None if unknown.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
+    known_judged : dict of str to ndarray of shape (n_queries,)
+        Share of the documents of each query that are judged, by metric, as far as it is known.
+    judges_both : bool
+        Whether some of the judged documents are known to be not relevant.
     """
 
     known_documents: Index | None = None
     label_fingerprints: Fingerprints | None = None
+    known_judged: Mapping[str, Array] = field(default_factory=dict)
+    judges_both: bool = False
+
+    def judged(self, specs: Mapping[str, MetricSpec]) -> Mapping[str, Array]:
+        """Share of the documents of each query that are judged, as far as it is known."""
+        return self.known_judged
+
+    def references(self, values: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> NoReturn:
+        """Say what keeps chance and best."""
+        raise ValueError(
+            "Chance and best take the data, which are not saved with a result, nor kept of batches or subsets: use "
+            "evaluate, or pass chance=True to the function that makes the result, which keeps their values."
+        )
 
     @property
     def n_documents(self) -> Index:
@@ -75,3 +208,10 @@ class DataCounts:
         if self.known_documents is None:
             raise ValueError("The number of documents is known if it was given: use from_values(..., n_documents=...).")
         return self.known_documents
+
+
+def judged_as_metric(spec: MetricSpec) -> MetricSpec:
+    """Share of judged documents down to the cutoff of a metric, ties and negative labels read as the metric does."""
+    ties = {} if spec.metric.pointwise or spec.metric.defines_ties else {"ties": spec["ties"]}
+    negative = {"negative": spec["negative"]}
+    return replace(parse_metric("judged", **ties, **negative), k=spec.k)

@@ -7,6 +7,7 @@ computed formula by formula. Plans of metrics without functions in their keyword
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from sklearn_rank._engine.plan import Curve, Plan, can_be_planned, fill
 from sklearn_rank._engine.queries import Facts, LazyQueries, Queries
 from sklearn_rank._engine.ranking import depth_of
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
+from sklearn_rank._metric.adjustment import adjusted_values
 from sklearn_rank._metric.metric import Metric
-from sklearn_rank._metric.spec import MetricSpec, spec_of
+from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
 from sklearn_rank._signs.doors import METRIC
 from sklearn_rank._signs.rows import is_plain, look
 from sklearn_rank._utils.echo import echo
@@ -30,7 +32,7 @@ LEAST_LONGEST = 2**10
 """Length of the longest query that the smallest remembered plan is for."""
 
 LONGEST_REMEMBERED = 2**14
-"""The same of the largest remembered plan: it keeps tables of all ranks."""
+"""Limit of the largest remembered plan: it keeps tables of all ranks."""
 
 MOST_REMEMBERED = 64
 """Plans that are remembered."""
@@ -65,16 +67,16 @@ def value_of(
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    """Compute all metrics on all queries; those that differ in their cutoff alone are points of one curve."""
+    """Compute all metrics on all queries; those that differ only in their cutoff are points of one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
     values = metrics.by_plan(queries, n_jobs) if (metrics := _remembered(queries, specs)) else None
-    return BoundMetrics.of(queries, specs).compute(queries, n_jobs) if values is None else values
+    return bound_metrics(queries, specs).compute(queries, n_jobs) if values is None else values
 
 
 def compute_means(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[Array]:
     """Mean over queries of all metrics, each at its cutoffs."""
-    return (_remembered(queries, specs) or BoundMetrics.of(queries, specs)).means(queries, n_jobs)
+    return (_remembered(queries, specs) or bound_metrics(queries, specs)).means(queries, n_jobs)
 
 
 def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
@@ -86,6 +88,14 @@ def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: i
 
     queries.for_each(compute_block, depth_of(specs), n_jobs)
     return results
+
+
+def bound_metrics(
+    queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float = 0
+) -> BoundMetrics | MetricsInOrders:  # fmt: skip
+    """Metrics bound to the labels of queries; arrays of up to about `most_kept` numbers stay for the next call."""
+    kind = MetricsInOrders if any([spec.has_other_order for spec in specs]) else BoundMetrics
+    return kind.of(queries, specs, most_kept=most_kept)
 
 
 class BoundMetrics:
@@ -112,7 +122,7 @@ class BoundMetrics:
             metrics = cls(
                 specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), MOST_NUMBERS
             )  # fmt: skip
-        except ValueError:  # of which the labels at hand decide
+        except ValueError:  # the labels at hand decide
             return None
         return None if metrics._plan.others else metrics
 
@@ -144,7 +154,7 @@ class BoundMetrics:
         return self._points(results)
 
     def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
-        """Mean of each metric at its cutoffs; where it is that of ratios, without an object for each."""
+        """Mean of each metric at its cutoffs; a mean of ratios is taken without an object for each."""
         if self._averages_ratios and can_be_planned(queries) and not (plan := self._plan).others:
             outs = arrays_for(plan.curves, len(queries.indptr) - 1)
             if plan.run(queries, outs, n_jobs):
@@ -173,9 +183,54 @@ class BoundMetrics:
         return [(PerQuery.of_curve(c.spec, c.cutoffs, *out), c.keywords) for c, out in zip(curves, outs, strict=True)]
 
     def _points(self, results: Sequence[tuple[PerQuery, Any]]) -> list[PerQuery]:
-        """Values of each metric, from those of the curves."""
+        """Values of each metric, from the values of the curves."""
         values = {result.spec.curve_key: result for result, _ in results}
         return [values[spec.curve_key].at(spec) for spec in self.specs]
+
+
+class MetricsInOrders:
+    """Bound metrics with some in another order than by score, or adjusted for chance."""
+
+    def __init__(self, specs: Sequence[MetricSpec], by_score: BoundMetrics, tied: BoundMetrics) -> None:
+        self.specs, self._by_score, self._tied = specs, by_score, tied
+        self._known: list[PerQuery] | None = None
+
+    @classmethod
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float = 0) -> MetricsInOrders:
+        """Metrics bound to queries; for `most_kept` see `BoundMetrics.of`."""
+        by_score = [spec.by_score for spec in specs if spec.order is None]
+        orders = [[spec.order] if spec.order else [*ORDERS] if spec["adjusted"] else [] for spec in specs]
+        tied = [spec_in_order(spec, order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]
+        return cls(specs, *(BoundMetrics.of(queries, listed, most_kept=most_kept) for listed in (by_score, tied)))
+
+    def check_scores(self, queries: Queries) -> None:
+        """Refuse scores that one of the metrics does not take."""
+        self._by_score.check_scores(queries)
+
+    def compute(self, queries: Queries, n_jobs: int | None) -> list[PerQuery]:
+        """Values of each metric."""
+        by_score = iter(self._by_score.compute(queries, n_jobs) if self._by_score.specs else ())
+        tied, values = iter(self._of_ties(queries, n_jobs)), list[PerQuery]()
+        for spec in self.specs:
+            if spec.order is not None:
+                values.append(replace(next(tied), spec=spec))
+            elif spec["adjusted"]:
+                values.append(adjusted_values(spec, next(by_score), next(tied), next(tied)))
+            else:
+                values.append(next(by_score))
+        return values
+
+    def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
+        """Mean of each metric at its cutoffs."""
+        return [values.average(queries.weight) for values in self.compute(queries, n_jobs)]
+
+    def _of_ties(self, queries: Queries, n_jobs: int | None) -> list[PerQuery]:
+        """Values of documents that are all tied, which no score changes as long as each document has a rank."""
+        if queries.facts.has_unretrieved:
+            return self._tied.compute(queries.all_tied, n_jobs)
+        if self._known is None:
+            self._known = self._tied.compute(queries.all_tied, n_jobs)
+        return self._known
 
 
 def arrays_for(curves: Sequence[Curve], n_queries: int) -> list[Out]:
@@ -184,7 +239,7 @@ def arrays_for(curves: Sequence[Curve], n_queries: int) -> list[Out]:
 
 
 def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve]:
-    """Curves of metrics that differ in their cutoff alone, with their keywords bound to the labels of queries."""
+    """Curves of metrics that differ only in their cutoff, with their keywords bound to the labels of queries."""
     alike: dict[Any, list[MetricSpec]] = {}
     for spec in specs:
         alike.setdefault(spec.curve_key, []).append(spec)
@@ -212,7 +267,7 @@ def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics |
     key = longest, highest, *map(id, specs)
     known = _REMEMBERED.get(key)
     if known is None:
-        if not all([spec.is_shared and highest <= spec.highest_label for spec in specs]):
+        if not all([s.is_shared and not s.has_other_order and highest <= s.highest_label for s in specs]):
             return None
         if len(_REMEMBERED) >= MOST_REMEMBERED:
             _REMEMBERED.clear()

@@ -19,6 +19,7 @@ LINEAR = {"gain": "linear"}
 BINARY = {"gain": "binary"}
 INPUT_ORDER = {"ties": "stable"}
 NOT_JUDGED_IS_NOT_RELEVANT = {"unjudged": "nonrelevant", "negative": "unjudged"}
+NEGATIVE_IS_PADDING = {"unjudged": "drop", "negative": "unjudged"}
 AS_MANY_AS_POSSIBLE = {"denominator": "min_k_relevant"}
 ALL_RETRIEVED = {"threshold": float("-inf")}
 AS_LONG_AS_THE_LIST = {"denominator": "min_k_n"}
@@ -29,17 +30,18 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "dcg": LINEAR,
         "ndcg": LINEAR,
         "map": {"precision_at": "threshold"},  # average_precision_score; the alias "lrap" is the label ranking one
-        "coverage": {"ties": "worst"},
+        "coverage_error": {"ties": "worst"},
         "auc": {"tied_curve": "straight", "replace_undefined_by": float("nan")},
         "ranking_loss": {"ties": "worst"},
     },
-    # Ties by descending document id: pass the ids as tie_break.
+    # Ties by descending document id: evaluate_run has the ids, other calls take them as tie_break.
     "trec_eval": {
         "": INPUT_ORDER | NOT_JUDGED_IS_NOT_RELEVANT,
         "dcg": LINEAR,
         "ndcg": LINEAR,
         "iprec": {"rounding": "nearest"},  # version 10; "cut" in version 9 and pytrec_eval
         "rbp": {"p": 0.9},
+        "rbp_residual": {"p": 0.9},
         "set_precision": ALL_RETRIEVED,
         "set_recall": ALL_RETRIEVED,
         "set_f": ALL_RETRIEVED,
@@ -87,13 +89,15 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
     },
     # Ties are shuffled there, anew at each call: the average is their expectation.
     "tf_ranking": {
+        "": NEGATIVE_IS_PADDING,
         "precision": AS_LONG_AS_THE_LIST,
         "p_ia": AS_LONG_AS_THE_LIST,
-        "arp": {"average": "micro"},
+        "relevance_position": {"average": "micro"},
         "opa": POOLED_PAIRS_TIES_WRONG,
     },
     "rax": {"": INPUT_ORDER, "precision": AS_LONG_AS_THE_LIST, "opa": {"ties": "worst"}},
-    "keras_rs": {"precision": AS_LONG_AS_THE_LIST},  # as Rax, but ties are shuffled, as in TF-Ranking
+    # As Rax, but ties are shuffled, as in TF-Ranking.
+    "keras_rs": {"": NEGATIVE_IS_PADDING, "precision": AS_LONG_AS_THE_LIST},
     "spark": {"": INPUT_ORDER, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},
     "recbole": {"dcg": BINARY, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},  # torch.topk: ties in no order
     "replay": {"": INPUT_ORDER, "dcg": BINARY, "ndcg": BINARY, "map": AS_MANY_AS_POSSIBLE},
@@ -107,6 +111,10 @@ CONVENTIONS: dict[str, dict[str, dict[str, Any]]] = {
         "rbp": {"p": 0.85},
     },
 }
+
+
+BY_DOCUMENT_ID = frozenset({"trec_eval", "ir_measures"})
+"""Conventions that order equal scores by descending document id."""
 
 
 def keywords_of(convention: str, metric: str) -> dict[str, Any]:
@@ -126,7 +134,7 @@ TREC_EVAL_NAMES: dict[str, Callable[..., str]] = {
     r"iprec_at_recall[._](\d+(?:\.\d*)?)": "iprec(recall={})".format,
     r"set_F[._](\d+(?:\.\d*)?)": lambda x: f"set_f(beta={float(x) ** 0.5})",  # x is beta squared
     r"rbp[._]p=(\d*\.?\d+)": "rbp(p={})".format,
-    r"rbp_resid": "rbp_residual(p=0.9)".format,
+    r"rbp_resid": "rbp_residual".format,
 }
 """Measures that trec_eval prints (9 and 10: measures.c and m_*.c), and their names here where these differ."""
 
@@ -139,19 +147,19 @@ NOT_HERE: dict[str, str] = {
     ),
     r"official|set|all_trec": f"is a set of measures, {PRINTED}",
     r"num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)": f"is a count, {PRINTED}; it has no mean",
-    r"unj[._]\d+": f"is the share of the first k that nobody judged, {PRINTED}: 1 - judged@k if the list is as long",
+    r"unj[._]\d+": f"is the share of the first k without a judgement, {PRINTED}: 1 - judged@k if the list is as long",
     r"Rprec_mult[._].*": f"is precision at a multiple of R, {PRINTED}",
     r"set_map": f"is the product of set_precision and set_recall, {PRINTED}",
     r"set_relative_P": f"is the hits over the most that a list as long could hold, {PRINTED}: recall_at_k_score with "
     "denominator='min_k_relevant' and that length as k",
     r"ideal_dcg": f"is what ndcg divides by, {PRINTED}",
     r"utility(?:[._].*)?": f"is a sum of counts with coefficients, {PRINTED}",
-    r"binG": f"is an experiment that trec_eval alone has, {PRINTED}",
-    r"G(?:[._].*)?|Rndcg(?:[._].*)?|ndcg_rel(?:[._].*)?|yaap": "is an experiment that trec_eval alone has",
+    r"binG": f"is an experiment that only trec_eval has, {PRINTED}",
+    r"G(?:[._].*)?|Rndcg(?:[._].*)?|ndcg_rel(?:[._].*)?|yaap": "is an experiment that only trec_eval has",
     r"(?:all_)?prefs(?:_.*)?|qrels_jg|.*_avgjg(?:[._].*)?": "needs preferences or judgements of several people, which "
     "labels of documents are not",
     r"runid|relstring(?:[._].*)?": "is a word, not a number",
-    r"n?dcg\..*|n?dcg_.*=.*": "takes a gain for each level that is listed, as in 'ndcg.1=3,2=9.5'",
+    r"n?dcg\..*|n?dcg_\d.*=.*": "takes a gain for each level that is listed, as in 'ndcg.1=3,2=9.5'",
     r"rbp[._].*": "takes one parameter, as in 'rbp.p=0.8'; gains are given as rbp(gain=linear, max_grade=3)",
 }
 """Measures of trec_eval that have no name here, and why."""

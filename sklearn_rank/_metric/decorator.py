@@ -64,22 +64,22 @@ def metric(
         - ``bounds=(low, high)``: lowest and highest possible value;
         - ``greater_is_better=True``;
         - ``has_cutoff=True``: False if it is always read on the whole list;
-        - ``undefined_when=""``: what a query has for which it is not defined, such as "no relevant document";
+        - ``undefined_when=""``: why a query has no defined value, such as "no relevant document";
         - ``needs_relevant=False``: not defined without a relevant document, whatever its denominator is;
         - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
         - ``max_weight=None``: highest weight of a `discount` that keeps to the bounds, infinity for any; weights must
           then not rise with the rank nor be negative. None: they may be anything;
         - ``binary=False``: True if a query without tied documents has the value 0 or 1. Where that depends on the
           cutoff or on keywords: a function of the `MetricSpec`, such as ``lambda spec: spec.k == 1``. Its intervals are
-          those of success rates, see `Evaluation.confidence_interval`;
+          for success rates, see `Evaluation.confidence_interval`;
         - ``supports_micro=False``: has a micro average;
         - ``pointwise=False``: scores are predictions of the label, and no order matters, nor any cutoff;
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;
         - ``defines_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
-        - ``reads_scores=False``: the values of scores count, not their order alone;
+        - ``reads_scores=False``: the values of scores count, not only their order;
         - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
         - ``reads_unjudged=False``: NaN labels are told from others, so that no convention fills them;
-        - ``reads_all_labels=False``: of documents below the cutoff more counts than how many have which label above 0;
+        - ``reads_all_labels=False``: True if documents below the cutoff matter beyond their number per positive label;
         - ``transform=None``: function applied to the ratio of numerator and denominator;
         - ``parameter_constraints={}``: `Constraint` of each keyword that is to be checked and documented.
 
@@ -93,16 +93,16 @@ def metric(
     Raises
     ------
     ValueError
-        If the name or an alias is that of another metric, or has characters that names do not have; or if the formula,
-        tried on a few queries, gives a query another value beside other queries than alone, or tied documents another
+        If the name or an alias belongs to another metric, or has characters that names do not have; or if the formula,
+        tried on a few queries, gives a query another value with other queries than by itself, or tied documents another
         than the mean over all their orders.
     TypeError
         If a keyword of the formula has no default.
 
     Examples
     --------
-    Cooper's expected search length, the number of documents that a user passes before the first relevant one. It is one
-    document here, and half of the time another one, which is tied with the relevant one:
+    Cooper's expected search length, the number of documents that a user passes before the first relevant one. Here it
+    is one document, plus half a document, because one more is tied with the relevant one:
 
     >>> from sklearn_rank import evaluate, metric
     >>> properties = {"greater_is_better": False, "has_cutoff": False, "needs_relevant": True}
@@ -143,7 +143,7 @@ def _define(
     refuse_bad_keywords(formula)
     properties = {"has_cutoff": not properties.get("pointwise", False), **properties}
     if properties["has_cutoff"] and properties.get("pointwise"):
-        raise ValueError("A pointwise metric has no cutoff, as it reads no order. Got pointwise=True, has_cutoff=True.")
+        raise ValueError("A pointwise metric reads no order, so it has no cutoff. Got pointwise=True, has_cutoff=True.")
 
     @functools.wraps(formula)
     def score(y_true: Any = NOT_GIVEN, y_score: Any = NOT_GIVEN, *others: Any, **keywords: Any) -> Any:

@@ -22,7 +22,7 @@ def refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
 
 
 def refuse_bad_keywords(formula: Formula) -> None:
-    """Refuse a formula that cannot be called with the ranked queries alone."""
+    """Refuse a formula that cannot be called with only the ranked queries."""
     parameters = inspect.signature(formula).parameters.values()
     without = [p for p in parameters if p.default is p.empty]
     if len(without) != 1:

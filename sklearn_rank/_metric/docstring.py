@@ -1,4 +1,4 @@
-"""Signature and docstring of a metric's public function: those of the formula, with the shared keywords."""
+"""Signature and docstring of a metric's public function: taken from the formula, with the shared keywords."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn_rank._metric.metric import Metric
 from sklearn_rank._utils.docstring import join_sections, split_sections
 
 RAISES = """ValueError
-    If the data or a keyword are not as described; nothing is dropped, reordered or taken for one query silently.
+    If the data or a keyword are not as described; rows are never dropped, reordered or taken for one query silently.
 TypeError
     If labels, scores or weights are not real numbers, or a keyword is unknown."""
 

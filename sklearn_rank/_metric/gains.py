@@ -16,7 +16,7 @@ from sklearn_rank._utils.typing import Array
 Function = Callable[[Any], Array]
 
 FEW = 2**10
-"""Ranks whose weights are worth remembering, as much of a small call is making them."""
+"""Weights of up to so many ranks are remembered, because making them is much of a small call."""
 
 ROUNDING = 1e-9
 """Relative difference of two values of a user's function that are meant to be equal."""
@@ -61,7 +61,7 @@ def check_gain_function(function: Function, labels: Array, function_name: str) -
     Raises
     ------
     ValueError
-        If a label has another gain beside other labels, or a lower one than a lower label.
+        If a label has another gain among other labels, or a lower one than a lower label.
     """
     gains, half = function(labels), (len(labels) + 1) // 2
     alone = np.concatenate([function(labels[:half]), function(labels[half:])])
@@ -93,7 +93,7 @@ def check_weights(weights: Array, highest: float, function_name: str) -> None:
     before = f", after {weights[at - 1]:g}" if at else ""
     raise ValueError(
         f"The 'discount' of {function_name} must be above 0{most} at rank 1, and must not rise or be negative below "
-        f"it: values beyond the best possible one would come of it. Got {weights[at]:g} at rank {at + 1}{before}."
+        f"it, or values could exceed the best possible one. Got {weights[at]:g} at rank {at + 1}{before}."
     )
 
 
@@ -103,7 +103,7 @@ def make_stop(stop: str, max_grade: float) -> Function:
 
 
 def make_discount(discount: Any, base: float, depth: int, longest: int) -> Function:
-    """Function from ranks to weights: a table of the ranks up to `longest`, of which `depth` are read.
+    """Function from ranks to weights: a table of the ranks up to `longest`; only `depth` are read.
 
     Raises
     ------
@@ -131,7 +131,9 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
 
 
 def _named_table(discount: str, base: float, longest: int) -> Array:
-    """Weights of the ranks up to `longest`, that of rank i at i."""
+    """Weights of the ranks up to `longest`, with rank i at index i."""
+    if discount == "flat":
+        return np.ones(longest + 1)
     rank = np.arange(longest + 1.0)
     rank[0] = np.nan
     if discount == "jarvelin":

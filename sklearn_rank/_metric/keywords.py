@@ -1,6 +1,7 @@
 """Keywords of the metric functions: default, rule and documentation of each, written once.
 
-`SHARED` has the keywords of all metrics, `OWN` those of several formulas by name; others are declared by their metric.
+`SHARED` has the keywords of all metrics, `OWN` the keywords of several formulas by name; others are declared by their
+metric.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
-from sklearn_rank._utils.constraints import Constraint, is_count, is_real, is_word, one_of, real
+from sklearn_rank._utils.constraints import Constraint, is_bool, is_count, is_real, is_word, one_of, real
 
 TABLES = (list, dict, np.ndarray)
 """Types of keywords whose values can change."""
@@ -90,7 +91,7 @@ MASK_DOC = """mask : array-like of bool, shape of `y_true` without subtopics, de
     arrays is not read. Every query has a document."""
 
 JOBS_DOC = """n_jobs : int or None, default=None
-    Threads to use, as joblib counts them. The result is the same to the last bit."""
+    Threads to use, counted as in joblib. The result is the same to the last bit."""
 
 TIE_BREAK_DOC = """tie_break : array-like of shape (n_samples,), default=None
     For ``ties="stable"``: among equal scores the higher value ranks first, and equal values in the order of the
@@ -133,7 +134,7 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "unjudged",
             doc="""negative : {"keep", "unjudged"}, default="keep"
     What a negative label says: it is a label like others, below 0; or, as in TREC's files, the document was in the pool
-    and nobody judged it, which is read as NaN is, except by infAP.""",
+    but not judged, which is read like NaN, except by infAP.""",
         ),
     ),
     "replace_undefined_by": (
@@ -142,9 +143,9 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "a float or nan",
             lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)),
             """replace_undefined_by : float, default=0.0
-    Value of a query for which the metric is not defined; ``np.nan`` leaves such queries out of the mean, whatever its
-    `average`. A number takes no part in a pooled mean, to which such a query adds its numerator and denominator, unless
-    no query is defined.""",
+    Value of a query where the metric is not defined; ``np.nan`` leaves such queries out of the mean, whatever its
+    `average`. A number takes no part in a pooled mean, where such a query adds its numerator and denominator, unless no
+    query is defined.""",
         ),
     ),
     "convention": (
@@ -154,6 +155,17 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             *CONVENTIONS,
             doc=f"""convention : {{{", ".join(f'"{name}"' for name in CONVENTIONS)}}}, default=None
     System whose choice of the other keywords to follow, where they are not given.""",
+        ),
+    ),
+    "adjusted": (
+        False,
+        Constraint(
+            "True or False",
+            is_bool,
+            """adjusted : bool, default=False
+    Whether to adjust values for chance, ``(value - chance) / (best - chance)`` for each query: 0 is luck, 1 is the best
+    order, below 0 is worse than luck; higher is better, also of an error. Not defined for a query where the best order
+    is no better than chance. See `Evaluation.adjusted`.""",
         ),
     ),
     "average": (
@@ -173,11 +185,11 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
 
 SUBTOPICS = {
     "ties": Constraint(
-        "'average' or 'stable', as documents with labels of subtopics have no worst and no best order",
+        "'average' or 'stable' (documents with labels of subtopics have no worst and no best order)",
         lambda v: isinstance(v, str) and v in ("average", "stable"),
         """ties : {"average", "stable"}, default="average"
-    What equal scores mean: the exact expectation over all orders of the tied documents, or the order of the input. Of
-    two documents with several labels neither need be the better one, so there is no worst and no best order.""",
+    What equal scores mean: the exact expectation over all orders of the tied documents, or the order of the input. If
+    two documents have several labels, neither need be the better one, so there is no worst and no best order.""",
     ),
     "unjudged": one_of(
         None,
@@ -190,6 +202,7 @@ SUBTOPICS = {
 }
 """Keywords of `SHARED` that mean something else where labels have subtopics."""
 
+DISCOUNTS = ("log2", "jarvelin", "reciprocal", "flat")
 OWN: dict[str, Constraint] = {
     "alpha": real(
         "a number between 0 and 1",
@@ -205,11 +218,18 @@ OWN: dict[str, Constraint] = {
     function of an array of labels. It must not fall as the label rises.""",
     ),
     "discount": Constraint(
-        "'log2', 'jarvelin', 'reciprocal', an array of finite weights by rank, or a callable",
-        lambda v: callable(v) or (v in ("log2", "jarvelin", "reciprocal") if isinstance(v, str) else _is_table(v)),
-        """discount : {"log2", "jarvelin", "reciprocal"}, array or callable, default="<default>"
-    Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; the weights of
+        "'log2', 'jarvelin', 'reciprocal', 'flat', an array of finite weights by rank, or a callable",
+        lambda v: callable(v) or (v in DISCOUNTS if isinstance(v, str) else _is_table(v)),
+        """discount : {"log2", "jarvelin", "reciprocal", "flat"}, array or callable, default="<default>"
+    Weight of rank i: ``1/log2(1 + i)``; 1 for i < `base`, else ``1/log_base(i)``; ``1/i``; 1; the weights of
     ranks 1, 2, ...; or a function of an array of ranks.""",
+    ),
+    "no_relevant": one_of(
+        "zero",
+        "undefined",
+        doc="""no_relevant : {"zero", "undefined"}, default="<default>"
+    What a query without a relevant document is: a list like others, or one on which the metric is not defined, so that
+    `replace_undefined_by` says what it counts, as for recall.""",
     ),
     "stop": one_of(
         "exp2",

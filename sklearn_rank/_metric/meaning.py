@@ -1,6 +1,8 @@
-"""Meaning of keywords and functions, as text that is equal where they mean the same: functions by their code.
+"""Meaning of keywords and functions: text that is equal where they mean the same, functions by their code.
 
-Text is the same in every process: functions of modules are named, others are hashed with all that they read.
+Text is the same in every process: functions of modules are named, others are hashed with all that they read. Names and
+identities would not do: two lambdas have one name, workers and saved results have other objects of one function, and
+source does not show the values that a closure holds.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def text_of(value: Any) -> str:
 
 
 def place_of(function: Any) -> str | None:
-    """Name by which a function is found in its module; None where there is none that lasts, as in a notebook."""
+    """Name of a function in its module; None without a name that lasts, such as in a notebook."""
     if isinstance(function, np.ufunc):
         return f"numpy.{function.__name__}"
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
@@ -76,7 +78,7 @@ def _text_of_object(value: Any, seen: set[int]) -> str:
 
 
 def _hash(value: Any) -> str:
-    """Hash of the contents of an object, or its address if nobody can read them."""
+    """Hash of the contents of an object, or its address if they cannot be read."""
     try:
         return str(joblib.hash(value))
     except Exception:  # whatever pickling it raises

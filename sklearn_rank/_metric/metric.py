@@ -19,7 +19,7 @@ from sklearn_rank._utils.lazy import cached_property
 Formula = Callable[..., Any]
 
 NO_RELEVANT = "no relevant document"
-"""Query for which many metrics are undefined."""
+"""Many metrics are undefined for such a query."""
 
 
 REGISTRY: dict[str, Metric] = {}
@@ -81,9 +81,27 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     def defaults(self) -> dict[str, Any]:
         """Keywords that a name may set, with their defaults: the formula's own, then the shared ones."""
         shared = {name: default for name, (default, _) in SHARED.items()}
-        for name in ["ties"] * (self.pointwise or self.defines_ties) + ["min_relevance"] * self.pointwise:
-            del shared[name]
+        if self.pointwise or self.defines_ties:
+            del shared["ties"]
+        if self.pointwise:
+            del shared["min_relevance"]
+        if self.without_chance or self.without_best:
+            del shared["adjusted"]
         return self.formula_params | shared
+
+    @property
+    def without_chance(self) -> str:
+        """Why no random order gives it a value; "" if one does, unless its formula refuses ties."""
+        if self.pointwise or self.reads_scores:
+            return "reads the values of scores, and an order has none"
+        if self.defines_ties:
+            return "says itself what equal scores are worth, and a random order has none"
+        return "is a function of a mean, which has no expectation in closed form" if self.transform else ""
+
+    @property
+    def without_best(self) -> str:
+        """Why the best order is not known; "" if it is the order by label."""
+        return "reads several labels of a document, whose best order is not known" if self.subtopics else ""
 
     def rule(self, name: str) -> Constraint | None:
         """Rule for a keyword; None for one that a formula's author left free."""

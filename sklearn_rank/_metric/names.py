@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sklearn_rank._metric.conventions import our_name, why_not_here
+from sklearn_rank._metric.conventions import our_name
 from sklearn_rank._metric.keywords import own_tables
+from sklearn_rank._metric.measures import is_measure, of_measure
 from sklearn_rank._metric.metric import REGISTRY, Metric
+from sklearn_rank._metric.name_hints import hint_for_name, hint_for_their_name
 from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._metric.spelling import is_trackable, our_spelling, refuse_other_meaning, single_cutoffs, tracker_name
@@ -31,43 +33,10 @@ DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "r@100")
 
 nDCG reads grades, the others whether a label is at least `min_relevance`, which is 1.
 """
-LONGEST_HINTED = 80
-"""Characters of a name that is worth a hint."""
 BLANKS = " \t\n\r\f\v"
 _NAME = re.compile(r"(?P<name>[\w-]+)\s*(?:\((?P<keywords>[^()]*)\)\s*)?(?:@\s*(?P<k>[^\s()@]+))?", re.ASCII)
-"""Of a name without blanks around it. No two parts of it can match the same blanks, so it takes linear time."""
+"""Pattern of a name without blanks around it. No two parts of it can match the same blanks, so it takes linear time."""
 _WORD = re.compile(r"\w+", re.ASCII)
-_WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
-
-ELSEWHERE = {
-    "accuracy": "hit",
-    "area_under_curve": "auc",
-    "auroc": "auc",
-    "avg_prec": "map",
-    "avg_precision": "map",
-    "average_relevance_position": "arp",
-    "cumulative_gain": "cg",
-    "discounted_cumulative_gain": "dcg",
-    "expected_reciprocal_rank": "err",
-    "f_measure": "f1",
-    "hitrate": "hit",
-    "kendalltau": "kendall",
-    "label_ranking_average_precision": "lrap",
-    "mean_absolute": "mae",
-    "mean_ap": "map",
-    "mean_squared": "mse",
-    "normalized_dcg": "ndcg",
-    "normalized_discounted_cumulative_gain": "ndcg",
-    "prec": "precision",
-    "rank_biased_overlap": "rbo",
-    "rank_biased_precision": "rbp",
-    "roc_auc": "auc",
-    "rocauc": "auc",
-    "root_mean_squared": "rmse",
-    "spearmanr": "spearman",
-    "top_k_accuracy": "hit",
-}
-"""Names that metrics have elsewhere, without "_score" and "_error", and here: for hints, as meanings may differ."""
 
 
 def get_metric_names() -> list[str]:
@@ -92,12 +61,12 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
 
     Parameters
     ----------
-    metric : str, metric function, MetricSpec or callable
+    metric : str, metric function, MetricSpec, measure of ir_measures or callable
         Name ``"name(keyword=value, ...)@k"`` in any case, with any alias of the metric; several cutoffs as in
         "ndcg@5,10"; names for trackers, such as "ndcg_at_10" (see `Evaluation.to_dict`); CatBoost's "NDCG:top=10",
-        which is ``ndcg(convention=catboost)@10``, as that is its number; with ``convention="trec_eval"`` also what
-        trec_eval calls it, such as "P_10" or "ndcg_cut.10"; or a plain function ``f(y_true, y_score) -> float`` of one
-        query.
+        which is ``ndcg(convention=catboost)@10`` and gives its number; with ``convention="trec_eval"`` also what
+        trec_eval calls it, such as "P_10" or "ndcg_cut.10"; a measure of ir_measures or PyTerrier, such as
+        ``nDCG @ 10``, with its number there; or a plain function ``f(y_true, y_score) -> float`` of one query.
     **keywords
         More keywords of the metric, and its cutoff `k`; the name wins over them. A plain function has two:
         `greater_is_better`, which must be given where the name ends in "_error", "_loss", "_distance" and the like, but
@@ -114,7 +83,7 @@ def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
     ValueError
         If the name is unknown or malformed, or a keyword has a bad value.
     TypeError
-        If the metric has no such keyword, or `metric` is nothing that names one.
+        If the metric has no such keyword, or `metric` does not name one.
 
     Examples
     --------
@@ -149,6 +118,9 @@ def _read(metric: MetricLike, keywords: dict[str, Any]) -> tuple[Metric, Any, di
         text, more = our_name(metric) if keywords.get("convention") == "trec_eval" else (metric, {})
         entry, given = _parse(text)
         given |= more
+    elif is_measure(metric):
+        name, given = of_measure(metric)
+        entry = REGISTRY[name]
     elif hasattr(metric, "metric"):
         entry, given = metric.metric, {}
     elif is_plain(metric):
@@ -173,7 +145,7 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
     if match is None:
         raise ValueError(
             "A metric name looks like 'name', 'name@10' or 'name(keyword=value)@10'. "
-            f"Got {echo(text)}.{_theirs(text) if len(text) <= LONGEST_HINTED else ''}"
+            f"Got {echo(text)}.{hint_for_their_name(text)}"
         )
     entry, fixed = _find(match["name"], text)
     given: dict[str, Any] = dict(fixed)
@@ -183,6 +155,8 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
             raise ValueError(
                 f"Inside the brackets of a metric name goes keyword=value. Got {echo(argument)} in {echo(text)}."
             )
+        if keyword == "rel" and "rel" not in entry.defaults:  # of ir_measures
+            keyword = "min_relevance"
         if keyword == "k" or keyword in given:
             raise ValueError(
                 f"The cutoff goes after '@', and each keyword is set once. Got {echo(keyword)} in {echo(text)}."
@@ -214,42 +188,21 @@ def _find(name: str, text: str) -> tuple[Metric, Mapping[str, Any]]:
     name = name.lower()
     if name in REGISTRY:
         return REGISTRY[name], {}
-    for entry in [*REGISTRY.values()]:  # to which another thread may add
+    for entry in [*REGISTRY.values()]:  # another thread may add to them
         if name in entry.aliases:
             return entry, entry.aliases[name]
-    hint = _theirs(text) or _did_you_mean(name, text) if len(text) <= LONGEST_HINTED else ""
-    raise ValueError(f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint}")
+    raise ValueError(
+        f"A metric must be one of get_metric_names() or an alias. Got {echo(text)} instead.{hint_for_name(name, text)}"
+    )
 
 
-def _did_you_mean(name: str, text: str) -> str:
-    """Hint for a name that is written otherwise here: "precision_at_10", "roc_auc_score", "ndgc"."""
-    known = {alias: alias for entry in [*REGISTRY.values()] for alias in (entry.name, *entry.aliases)} | ELSEWHERE
-    match = None if name in known else _WRITTEN.fullmatch(name)
-    bare = match["name"] if match is not None else name
-    if bare == "f" and match is not None and match["digits"]:  # beta, not a cutoff
-        nearest = [f"f{match['digits']}{text[len(name) :].strip()}"]
-    elif bare in known:
-        cutoff = text.partition("@")[2].strip() or (match and (match["k"] or match["digits"])) or ""
-        nearest = [known[bare] + f"@{cutoff.replace('k', '10')}" * bool(cutoff)]
-    else:
-        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        nearest = list(dict.fromkeys(known[name] for name in nearest))
-    return f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
-
-
-def _theirs(text: str) -> str:
-    """Hint for a name that trec_eval has and we do not."""
-    ours, gain = our_name(text)
-    if ours != text.strip():
-        ours += "(gain=...)" if gain else ""
-        return f" It is trec_eval's name of {echo(ours)}: convention='trec_eval' reads it."
-    reason = why_not_here(text)
-    return reason and f" trec_eval's {text.strip()} {reason}."
+LITERALS = {"none": None, "true": True, "false": False}
+"""Words that are values of Python."""
 
 
 def _literal(value: str, text: str) -> int | float | str | None:
-    if value.lower() == "none":
-        return None
+    if value.lower() in LITERALS:
+        return LITERALS[value.lower()]
     for convert in (int, float):
         try:
             return convert(value)
@@ -281,7 +234,7 @@ def _listed(metrics: MetricsLike) -> list[tuple[str | None, MetricLike]]:
 
 
 def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec]:
-    """Metrics by the name they were given, each with those of the keywords that it takes.
+    """Metrics by the name they were given, each with the keywords that it takes.
 
     Raises
     ------
@@ -305,7 +258,7 @@ def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec
 
 
 MOST_PARSED = 64
-"""Lists of names that are worth remembering: a call on few rows would take a tenth of its time to read them again."""
+"""Lists of names that are remembered: reading them again is much of a call on few rows."""
 _PARSED: dict[tuple[Any, ...], dict[str, MetricSpec]] = {}
 
 
@@ -318,7 +271,7 @@ def _names_alone(metrics: MetricsLike) -> tuple[Any, ...] | None:
 
 
 def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, MetricSpec]:
-    """Metrics by the name they were given, each with those of the keywords that it takes."""
+    """Metrics by the name they were given, each with the keywords that it takes."""
     listed, keywords = _listed(metrics), own_tables(keywords)
     specs: dict[str, MetricSpec] = {}
     names = {n: v for n, v in keywords.items() if n == "convention"}  # which may be another system's
@@ -328,13 +281,13 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
         taken = {n: v for n, v in keywords.items() if n in bare.metric.defaults}
         spec = cached_spec(bare, **taken) if taken else bare
         spec.refuse_unread(bare.keywords)
-        name = metric.strip() if isinstance(metric, str) else str(bare)
+        name = str(metric).strip() if isinstance(metric, str) or is_measure(metric) else str(bare)
         name = name if given_name is None else given_name
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
         if spec.curve_index.ndim or spec["average"] is None:
             raise ValueError(
-                f"Here a metric has one cutoff and a mean: name each cutoff, as 'ndcg@10'. Got {echo(name)}."
+                f"Here a metric has one cutoff and a mean: name each cutoff, such as 'ndcg@10'. Got {echo(name)}."
             )
         specs[name] = spec
         _ = spec.meaning  # as functions are now: what they read may change
@@ -343,7 +296,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
     plain = any(is_plain(metric) for _, metric in listed)
     for keyword in keywords.keys() - direction.keys() if plain else keywords:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
-            of_plain = " Of a function it goes into parse_metric(f, k=10)." * (plain and keyword == "k")
+            of_plain = " For a function write parse_metric(f, k=10)." * (plain and keyword == "k")
             hint = meant_by(keyword) or _near_keyword(keyword, specs)
             raise TypeError(f"No metric of {', '.join(specs)} has a keyword {echo(keyword)}.{hint}{of_plain}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
@@ -359,20 +312,19 @@ def _near_keyword(keyword: str, specs: Mapping[str, MetricSpec]) -> str:
 
 
 def direction_of(name: str, *, argument: str) -> bool:
-    """Whether a higher value is better, as the metric of that name says; True for a name of the user's own.
+    """Whether a higher value is better for the metric of that name; True for a name of the user's own.
 
     Raises
     ------
     ValueError
-        If such a name ends like that of an error; `argument` is the way to say which way is better.
+        If a name of the user's own looks like an error's name; `argument` is how to say which way is better.
     """
     try:
-        return cached_spec(name).metric.greater_is_better
+        return cached_spec(name).greater_is_better
     except (TypeError, ValueError):
         if must_say(name):
             raise ValueError(
-                "Of values whose name ends as that of an error it must be said which way is better: pass "
-                f"{argument}, or True. Got {echo(name)}."
+                f"The name {echo(name)} suggests that lower is better. Pass {argument} (or True)."
             ) from None
         return True
 
@@ -386,7 +338,7 @@ def is_binary(name: str) -> bool:
 
 
 def tracker_names(names: Iterable[str], prefix: str = "") -> dict[str, str]:
-    """Names that trackers take, by the names of metrics; those of metrics of this library parse back to the same.
+    """Names that trackers take, by the names of metrics; names of this library's metrics parse back to the same.
 
     Raises
     ------

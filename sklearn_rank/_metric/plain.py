@@ -17,6 +17,7 @@ from sklearn import metrics as of_sklearn
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._metric.compute import value_of
 from sklearn_rank._metric.meaning import text_of
+from sklearn_rank._metric.measures import is_measure
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.echo import echo
@@ -26,7 +27,7 @@ Plain = Callable[[Any, Any], float]
 LOWER = re.compile(
     r"(?:^|_)(?:error|loss|deviance|distance|divergence|[rn]?mse|mae|mape)$|(?:Error|Loss|Deviance|Distance|Divergence)$"
 )
-"""Ends of names of functions of which the lower value tends to be the better one."""
+"""Name suffixes that suggest lower is better."""
 
 
 OF_LISTS = {
@@ -34,7 +35,7 @@ OF_LISTS = {
     "ndcg_score": "ndcg",
     "label_ranking_average_precision_score": "lrap",
     "label_ranking_loss": "ranking_loss",
-    "coverage_error": "coverage",
+    "coverage_error": "coverage_error",
 }
 """Names here of functions of scikit-learn that take a matrix, a row a query, and so not one query."""
 
@@ -46,24 +47,28 @@ class PlainMetric(Metric):
         """Pickle by what it is made of."""
         return plain_metric, (self.function, self.greater_is_better, self.has_cutoff)
 
+    without_chance = "is a function that is called on one order of the documents"
+    """Why no random order gives it a value."""
+
     @property
     def meaning(self) -> str:
         """Meaning as text."""
         return text_of(self.function) + ("" if self.greater_is_better else ", lower is better")
 
     def __call__(self, y_true: ArrayLike, y_score: ArrayLike, **keywords: Any) -> Any:
-        """Value of the metric, as of a public function."""
+        """Value of the metric, like a public function."""
         return value_of(self, y_true, y_score, **keywords)
 
     @property
     def score_func(self) -> Callable[..., Any]:
-        """Function to give to `sklearn.metrics.make_scorer`: this metric, as the plain function knows no queries."""
+        """Function to give to `sklearn.metrics.make_scorer`: this metric, which knows queries."""
         return self
 
 
 def is_plain(metric: MetricLike) -> bool:
     """Whether this is a plain function, not a metric, the name of one, or a function of one."""
-    return callable(metric) and not isinstance(metric, (str, Metric, MetricSpec)) and not hasattr(metric, "metric")
+    is_other = isinstance(metric, (str, Metric, MetricSpec)) or hasattr(metric, "metric") or is_measure(metric)
+    return callable(metric) and not is_other
 
 
 def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bool = False) -> PlainMetric:
@@ -78,8 +83,8 @@ def plain_metric(function: Plain, greater_is_better: bool | None = None, cut: bo
     """
     if hasattr(function, "set_score_request"):
         raise TypeError(
-            "A metric is a function of labels and scores, which a scorer is not: pass the function that it is made of, "
-            f"or a name. Got {echo(function)}."
+            "A metric is a function of labels and scores, not a scorer: pass the function inside the scorer, or a "
+            f"name. Got {echo(function)}."
         )
     if (name := name_of(function)) in OF_LISTS and _is_of_sklearn(function):
         raise TypeError(
@@ -119,7 +124,7 @@ def _is_of_sklearn(function: Any) -> bool:
 
 
 def must_say(name: str) -> bool:
-    """Whether values of this name may well be such that the lower one is better."""
+    """Whether the name suggests lower is better."""
     return LOWER.search(name) is not None
 
 
@@ -131,8 +136,8 @@ def _greater_is_better(function: Any) -> bool:
     if _is_of_sklearn(function):
         return False
     raise ValueError(
-        "Of a plain function whose name ends as that of an error it must be said which way is better: "
-        f"parse_metric({name}, greater_is_better=False), or True. Got {echo(function)}."
+        f"The name {echo(name)} suggests that lower is better. "
+        f"Pass parse_metric({name}, greater_is_better=False) (or True)."
     )
 
 

@@ -27,13 +27,13 @@ TIED = ((1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0), (2.0, 1.0, 1.0, -np.inf), (1
 """Scores of tied documents."""
 
 APART = (
-    "a query must have the same value whatever queries stand beside it",
-    "What r.label, r.rank and the like hold is flat over all queries: sum it by r.cumsum, and spread by r.of_query "
-    "what each query has one of",
+    "a query must have the same value whatever other queries there are",
+    "r.label, r.rank and the like are flat over all queries: sum them by r.cumsum, and repeat a number per query by "
+    "r.of_query",
 )
 ROWS = (
     "the order of the rows of a query must not matter",
-    "Where it is equal scores that leave it open, call r.refuse_ties in the formula",
+    "If equal scores leave it open, call r.refuse_ties in the formula",
 )
 TIES = (
     "tied documents must be worth the mean over all their orders",
@@ -79,15 +79,15 @@ def refuse_wrong_formula(metric: Metric) -> None:
             break
     if reads_scores and not (metric.reads_scores or metric.pointwise):
         warnings.warn(
-            f"The formula of {metric.function_name} reads the values of scores, not their order alone. "
-            "Declare reads_scores=True, or pointwise=True if scores are predictions of the label.",
+            f"The formula of {metric.function_name} reads the values of scores, not only their "
+            "order. Declare reads_scores=True, or pointwise=True if scores are predictions of the label.",
             UserWarning,
             stacklevel=3,
         )
 
 
 def _scales(metric: Metric) -> list[Array]:
-    """Labels to try it with, the next ones if it takes none of the first: grades, then probabilities."""
+    """Labels to try it with, the next ones if it refuses all of the first: grades, then probabilities."""
     lowest, highest = metric.labels
     highest = metric.formula_params.get(highest) if isinstance(highest, str) else highest
     low, high = lowest or 0.0, highest if isinstance(highest, (int, float)) else 3.0
@@ -117,7 +117,7 @@ def _reads_scores(metric: Metric, grades: Array) -> bool:
 
 
 def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
-    """Refuse a formula of which tied documents have another value than the mean over their orders."""
+    """Refuse a formula whose value under ties is not the mean over all orders."""
     orders = [np.array(order) for order in permutations(range(4))]
     lists = [(_labels(metric, grades, 4, seed), np.array(score)) for seed, score in enumerate(TIED)]
     data = Probe(

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine import label_checks as _labels
-from sklearn_rank._engine.queries import Queries
-from sklearn_rank._engine.ranking import NO_CUTOFF
+from sklearn_rank._engine.queries import Facts, Queries
+from sklearn_rank._engine.ranked import NoClosedForm
+from sklearn_rank._engine.ranking import NO_CUTOFF, RankingKey, rank_block
+from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.conventions import keywords_of
 from sklearn_rank._metric.docstring import signature_of
 from sklearn_rank._metric.gains import (
@@ -33,6 +35,18 @@ from sklearn_rank._utils.constraints import built_in, is_word
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 
+ORDERS: dict[str, dict[str, Any]] = {
+    "random": {"ties": "average", "tied_curve": "expected", "precision_at": "rank"},
+    "best": {"ties": "best"},
+}
+"""Orders of documents that are all tied, and the keywords with which a metric has its value in them."""
+
+MOST_TRIED = 1000
+"""Documents of the longest list that a formula is tried on."""
+
+ADJUSTED = " adjusted for chance"
+"""End of the meaning of such values."""
+
 PLAIN = (int, float, str, bool, type(None))
 """Keyword types that compare by value and can be cache keys."""
 
@@ -49,13 +63,16 @@ class MetricSpec:
         Cutoff; None for the whole list.
     keywords : dict
         Keywords that were given; ``spec["ties"]`` is the value of any keyword, given or not.
+    order : {"random", "best"} or None
+        Order of the documents that have a rank: None by score, "random" for the expectation over all orders.
     """
 
     metric: Metric
     k: Any = None
     keywords: Mapping[str, Any] = field(default_factory=dict)
+    order: str | None = None
     is_shared: ClassVar[bool] = False
-    """Whether `spec_of` hands it to all who ask, so that nobody changes its keywords."""
+    """Whether `spec_of` hands it to all callers, so that its keywords must not change."""
 
     def __post_init__(self) -> None:
         """Check all keywords before any work is done."""
@@ -67,6 +84,8 @@ class MetricSpec:
             if name not in defaults:
                 takes = ", ".join([*signature_of(self.metric).parameters][2:])
                 hint = meant_by(name, cutoff="k= is the cutoff." if self.metric.has_cutoff else "It has no cutoff.")
+                if name == "adjusted":
+                    hint = f" It {self.metric.without_chance or self.metric.without_best}."
                 raise TypeError(f"{function_name} has no keyword {echo(name)}. It takes {takes}.{hint}")
             if rule := self.metric.rule(name):
                 rule.check(name, value, function_name)
@@ -75,7 +94,7 @@ class MetricSpec:
             self._check_weights(np.asarray(discount, dtype=np.float64))
         if self["average"] == "micro" and not self.metric.supports_micro:
             raise ValueError(
-                f"{function_name} has no micro average: pooled over queries it would mean nothing. "
+                f"{function_name} has no micro average, because it cannot be pooled over queries. "
                 "Use average='macro' or average=None."
             )
         if self["average"] == "geometric" and self.metric.bounds[0] < 0:
@@ -83,6 +102,64 @@ class MetricSpec:
                 f"{function_name} has no geometric mean: its values can be negative. Use average='macro' or "
                 "average=None."
             )
+
+        if self["adjusted"]:
+            self._check_adjusted()
+
+    def _check_adjusted(self) -> None:
+        """Refuse keywords with which no query has a value that is adjusted for chance."""
+        name = self.metric.function_name
+        if why := self.by_score.without_chance:
+            raise ValueError(f"{name} cannot be adjusted for chance: it {why}. Got adjusted=True.")
+        if self["average"] == "micro":
+            raise ValueError(
+                f"{name} is adjusted query by query, and average='micro' pools the queries before. "
+                "evaluate(...).adjusted(average='micro') adjusts the mean. Got adjusted=True and average='micro'."
+            )
+        if self["average"] == "geometric":
+            raise ValueError(
+                "Values that are adjusted for chance have no geometric mean, because they can be negative. "
+                "Got adjusted=True and average='geometric'."
+            )
+
+    @cached_property
+    def by_score(self) -> MetricSpec:
+        """The metric itself, in the order of the scores and not adjusted."""
+        given = {name: value for name, value in self.keywords.items() if name != "adjusted"}
+        return spec_of(self.metric, self.k, given)
+
+    @property
+    def has_other_order(self) -> bool:
+        """Whether its value takes another order than the order by score."""
+        return self.order is not None or bool(self["adjusted"])
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether the higher value is the better one: a value that is adjusted for chance is, also of an error."""
+        return bool(self["adjusted"]) or self.metric.greater_is_better
+
+    @cached_property
+    def without_chance(self) -> str:
+        """Why its value in a random order is not known; "" if it is."""
+        if self["adjusted"]:
+            return "is adjusted for chance already"
+        no_closed_form = "has no closed form for tied documents, so its mean over all orders is not known"
+        return self.metric.without_chance or (no_closed_form if self._refuses_ties() else "")
+
+    def _refuses_ties(self) -> bool:
+        """Whether the formula refuses tied documents, which is tried on a list."""
+        n = min(self.depth, MOST_TRIED) + 1 if self.k is not None else 2
+        label, spec = np.append(1.0, np.zeros(n - 1)), spec_in_order(self, "random")
+        tied = Queries(label, np.zeros(n), np.array([0, n]), None, np.zeros(1), None, Facts((0.0, 1.0)))
+        try:
+            ranking = rank_block(tied, 0, 1, RankingKey.of(spec, tied), spec.depth)
+            PerQuery.empty(spec, 1).fill(0, 1, ranking, spec.bind(tied))
+        except NoClosedForm:
+            return True
+        # The list may have no value for a reason of its own.
+        except Exception:
+            return False
+        return False
 
     @cached_property
     def unread(self) -> dict[str, str]:
@@ -142,14 +219,15 @@ class MetricSpec:
     @cached_property
     def meaning(self) -> str:
         """The metric with all its keywords, in words: values of another meaning are not comparable."""
-        keywords = (f"{name}={text_of(self[name])}" for name in self.metric.defaults)
-        return f"{self.metric.meaning}({', '.join([f'k={text_of(self.k)}', *keywords])})"
+        keywords = (f"{name}={text_of(self[name])}" for name in self.metric.defaults if name != "adjusted")
+        meaning = f"{self.metric.meaning}({', '.join([f'k={text_of(self.k)}', *keywords])})"
+        return adjusted_meaning(meaning) if self["adjusted"] else meaning
 
     @property
     def is_binary(self) -> bool:
         """Whether a query without tied documents has the value 0 or 1, by definition."""
         binary = self.metric.binary
-        return bool(binary(self) if callable(binary) else binary)
+        return bool(binary(self) if callable(binary) else binary) and not self["adjusted"]
 
     @cached_property
     def cutoffs(self) -> NDArray[np.int64]:
@@ -161,6 +239,11 @@ class MetricSpec:
         """Deepest cutoff."""
         return int(self.cutoffs[-1])
 
+    @property
+    def depth_of_rows(self) -> int:
+        """Documents down to this depth must have a row: the whole list, where documents are put in another order."""
+        return NO_CUTOFF if self.has_other_order else self.depth
+
     @cached_property
     def curve_index(self) -> NDArray[np.int64]:
         """Where each cutoff that was asked for stands among `cutoffs`; 0-d for a single one."""
@@ -168,13 +251,13 @@ class MetricSpec:
 
     @cached_property
     def curve_key(self) -> tuple[Any, ...]:
-        """Equal for metrics that differ in their cutoff alone, which are points of one curve."""
+        """Equal for metrics that differ only in their cutoff, which are points of one curve."""
         given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
         return self.metric, *sorted(given, key=itemgetter(0))
 
     @cached_property
     def averages_ratios(self) -> bool:
-        """Whether its mean is that of the ratios of all queries, as they are."""
+        """Whether its mean is the plain mean of the ratios of all queries."""
         is_kept = self.metric.transform is None and not math.isnan(self["replace_undefined_by"])
         return is_kept and self["average"] == "macro"
 
@@ -283,6 +366,22 @@ class MetricSpec:
         if top is not None and not (most := function(np.array([top]))[0]) > 0:
             raise ValueError(f"The gain of max_grade must be above 0 in {function_name}. Got {most:g}.")
         return function
+
+
+def spec_in_order(spec: MetricSpec, order: str) -> MetricSpec:
+    """The metric with the keywords that give tied documents their value in an order."""
+    of_ties = {name: value for name, value in ORDERS[order].items() if spec.metric.takes(name, value)}
+    return spec_of(spec.metric, spec.k, {**spec.by_score.keywords, **of_ties})
+
+
+def adjusted_meaning(meaning: str) -> str:
+    """Meaning of values that are adjusted for chance."""
+    return f"{meaning}{ADJUSTED}"
+
+
+def is_adjusted(meaning: str) -> bool:
+    """Whether values of a meaning are adjusted for chance."""
+    return meaning.endswith(ADJUSTED)
 
 
 def spec_of(metric: Metric, k: Any, keywords: Mapping[str, Any]) -> MetricSpec:

@@ -1,6 +1,6 @@
 """Names as other libraries and trackers write them: "NDCG:top=10", "ndcg_at_10", "f0.5", "ndcg@5,10".
 
-Each reads as one name of `names`; nothing here knows a metric.
+Each reads as one name of `names`; this module knows no metric.
 """
 
 from __future__ import annotations
@@ -81,8 +81,9 @@ def _of_catboost(text: str) -> str:
             arguments.append(CATBOOST_VALUES.get(parameter, parameter))
         else:
             raise ValueError(
-                "Of CatBoost's parameters top, type, denominator and decay are read; convention='catboost' with "
-                f"keywords such as min_relevance says the others. Got {echo(parameter)} in {echo(text)}."
+                "Names in CatBoost's spelling may have the parameters top, type, denominator and decay; for others use "
+                "convention='catboost' with keywords such as min_relevance. "
+                f"Got {echo(parameter)} in {echo(text)}."
             )
     return f"{CATBOOST[name]}({', '.join(arguments)}){k}"
 

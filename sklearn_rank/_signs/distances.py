@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._signs.rows import ONE_IN_A_MILLION
+from sklearn_rank._signs.rows import LEAST_QUERIES, ONE_IN_A_MILLION
 from sklearn_rank._signs.sign import Seen, Sign
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
 LEAST_VECTORS = 3
 """Different vectors between which distances are compared."""
+
+NEARLY_ALL = 0.95
+"""Share of queries that are in the database."""
 
 FALLING = Sign(
     "similarities as distances", "neighbors", "Distances of neighbours fall in every row.",
@@ -24,7 +27,12 @@ SIMILARITY_AS_DISTANCE = Sign(
     "a similarity as distance", "distances", "A function `distance` is largest between equal vectors.",
     "three different vectors", "is largest between equal vectors", "error", can_be_meant=False,
 )  # fmt: skip
-SIGNS_OF_DISTANCES = (FALLING, SIMILARITY_AS_DISTANCE)
+ITSELF = Sign(
+    "queries in the database", "itself",
+    "Queries and database are the same, or nearly all queries are in the database, and `exclude_self` is False.",
+    "the object, or 20 queries", "finds itself first",
+)  # fmt: skip
+SIGNS_OF_DISTANCES = (FALLING, SIMILARITY_AS_DISTANCE, ITSELF)
 
 
 def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> Iterator[Seen]:
@@ -46,8 +54,18 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
         )
 
 
+def finds_itself(n_found: int, n_queries: int, is_same: bool = False) -> Iterator[Seen]:
+    """Queries that are their own first neighbour, `n_found` of so many; or the database is the queries."""
+    if is_same or (n_queries >= LEAST_QUERIES and n_found >= NEARLY_ALL * n_queries):
+        yield Seen(
+            ITSELF,
+            "Nearly every query finds itself first, because it is in the database: pass exclude_self=True if row i of "
+            "the database is query i, or leave queries out of the database.",
+        )
+
+
 def largest_for_equal(between: Array, distance: Any) -> Iterator[Seen]:
-    """A distance that is larger between equal vectors than between others; `between` has those of some vectors."""
+    """A distance that is larger between equal vectors than between others; `between` has some distances."""
     if len(between) < LEAST_VECTORS or not np.isfinite(between).all():
         return
     equal = np.diag(between)

@@ -24,7 +24,7 @@ from sklearn_rank._utils.typing import Array, Index
 Metrics = Mapping[str, MetricRequest]
 Compute = Callable[[Queries, Sequence[Any], int | None], list[PerQuery]]
 
-ALL_KINDS = "labels ids scores arguments names"
+ALL_KINDS = "labels ids qid scores retrieved arguments names"
 """Kinds of signs of rows."""
 
 LEAST_DOCUMENTS = 3
@@ -34,13 +34,22 @@ SAMPLE = 64
 """Queries that are looked at before all are."""
 
 SAMPLED_ROWS = 2**12
-"""Rows in which different values are counted."""
+"""Different values are counted in so many rows."""
 
 MOST_FRACTIONS = 64
 """Different values that are kept."""
 
 MOST_GRADES = 10
 """Difference of the highest and the lowest whole number of a scale of grades or classes."""
+
+STAND_INS = frozenset({"nan", "NaN", "None", "<NA>", "NaT"})
+"""Texts that other libraries make of a missing id."""
+
+LEAST_OTHER_IDS = 2
+"""Other ids that show that -1 is none."""
+
+LOWEST_INT = -(2**63)
+"""Whole number that NumPy makes of NaN."""
 
 HIGHEST_GRADE = 31
 """Highest grade that LightGBM and XGBoost take with gains of 2**grade - 1."""
@@ -66,7 +75,7 @@ class Moments(NamedTuple):
 
     @property
     def z(self) -> float:
-        """Mean over its standard error; 0 if nothing is known."""
+        """Mean over its standard error; 0 if both are unknown."""
         if self.n < 2 or self.squares == 0:
             return 0.0
         mean = self.total / self.n
@@ -74,9 +83,13 @@ class Moments(NamedTuple):
         return math.copysign(math.inf, mean) if variance == 0 else mean / math.sqrt(variance / self.n)
 
 
+SETS_OF_EVIDENCE = ("unmoved", "fractions", "odd_ids")
+"""Attributes of evidence that are sets."""
+
 NO_MOMENTS = Moments()
 NO_METRICS: frozenset[str] = frozenset()
 NO_FRACTIONS: frozenset[float] = frozenset()
+NO_IDS: frozenset[Any] = frozenset()
 
 
 class Evidence(NamedTuple):
@@ -85,11 +98,11 @@ class Evidence(NamedTuple):
     Attributes
     ----------
     n_queries, n_lists, n_rows : int
-        Queries, those of three or more documents, and rows.
+        Queries, queries of three or more documents, and rows.
     lowest_label, highest_label, lowest_score, highest_score : float
     labels_are_whole, scores_are_whole : bool
     unmoved : frozenset of str or None
-        Metrics whose value is the same for the best and the worst order of every query; None of no query.
+        Metrics whose value is the same for the best and the worst order of every query; None without a query.
     n_lowest, n_highest : int
         Rows with the lowest label, and with the highest, counted where some metric is unmoved.
     n_high : int
@@ -102,6 +115,8 @@ class Evidence(NamedTuple):
         Whether the scores of each query are 1 to n, or 0 to n - 1.
     agreement : Moments
         Of the correlation of labels and scores in each list, computed where it is asked for.
+    odd_ids : frozenset
+        Ids of queries that may stand for missing ones, or are no ids, see `odd_ids`.
     """
 
     n_queries: int = 0
@@ -121,6 +136,7 @@ class Evidence(NamedTuple):
     is_tied: bool = False
     has_ranks: bool = True
     agreement: Moments = NO_MOMENTS
+    odd_ids: frozenset[Any] = NO_IDS
 
     @classmethod
     def of(
@@ -145,21 +161,23 @@ class Evidence(NamedTuple):
             fractions, is_tied = _fractions(queries)
         if (agrees or has_ranks) and not queries.has_subtopics:
             moments = Moments.of(_agreements(queries))
+        odd = odd_ids(queries.qid) if "qid" in kinds else NO_IDS
         return cls(
             len(size), n_lists, int(size.sum()), low, high, *facts.score_range, facts.labels_are_whole,
             facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, has_ranks, moments,
+            odd,
         )  # fmt: skip
 
     def to_json(self) -> str:
         """The evidence as text, for a table."""
-        sets = {name: sorted(getattr(self, name) or ()) for name in ("unmoved", "fractions")}
+        sets = {name: sorted(getattr(self, name) or (), key=str) for name in SETS_OF_EVIDENCE}
         return json.dumps(self._asdict() | sets)
 
     @classmethod
     def from_json(cls, text: str) -> Evidence:
         """Evidence from its text."""
         known = json.loads(text)
-        sets = {name: frozenset(known[name]) for name in ("unmoved", "fractions")}
+        sets = {name: frozenset(known[name]) for name in SETS_OF_EVIDENCE}
         return cls(**known | sets | {"agreement": Moments(*known["agreement"])})
 
     def joined(self, other: Evidence) -> Evidence:
@@ -181,7 +199,7 @@ class Evidence(NamedTuple):
             self.labels_are_whole and other.labels_are_whole, self.scores_are_whole and other.scores_are_whole,
             unmoved, n_lowest, n_highest, self.n_high + other.n_high,
             fractions, self.is_tied or other.is_tied, self.has_ranks and other.has_ranks,
-            self.agreement.joined(other.agreement),
+            self.agreement.joined(other.agreement), self.odd_ids | other.odd_ids,
         )  # fmt: skip
 
 
@@ -203,6 +221,40 @@ def _sizes(queries: Queries) -> Index:
         return queries.n_documents
     unlisted = queries.unlisted
     return queries.n_documents + np.bincount(unlisted.query, unlisted.count, unlisted.n_queries).astype(np.int64)
+
+
+# --- ids -----------------------------------------------------------------------------------------------------
+
+
+def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
+    """Ids that may stand for missing ones: the two lowest below 0, and words such as "nan"; of a mask, all."""
+    kind, n = ids.dtype.kind, len(ids)
+    if kind in "if":
+        low = min(ids.tolist()) if n <= SAMPLE else ids.min()
+        return NO_IDS if low >= 0 else frozenset(np.unique(ids[ids < 0])[:2].tolist())
+    if kind == "b":
+        return frozenset(ids.tolist())
+    if kind == "U" and n > SAMPLE:
+        first = np.ascontiguousarray(ids).view(np.uint32).reshape(n, -1)[:, 0]
+        ids = ids[(first == ord("n")) | (first == ord("N")) | (first == ord("<"))]
+    return STAND_INS.intersection(ids.tolist()) if kind in "UTO" else NO_IDS
+
+
+def are_mask(odd: frozenset[Any]) -> bool:
+    """Whether ids are False and True."""
+    return any(type(one) is bool for one in odd)
+
+
+def stand_in(odd: frozenset[Any], n: int) -> Any:
+    """Id that stands for a missing one, if some of `n` distinct ids are odd; None if there is no such id.
+
+    A number below 0 stands for a missing one if no other is below 0, and two more ids are not.
+    """
+    numbers = [one for one in odd if isinstance(one, (int, float)) and type(one) is not bool]
+    if LOWEST_INT in numbers:
+        return LOWEST_INT
+    texts = odd & STAND_INS
+    return min(texts) if texts else -1 if numbers == [-1] and n > LEAST_OTHER_IDS else None
 
 
 # --- metrics that no order changes ---------------------------------------------------------------------------
@@ -228,7 +280,7 @@ def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tup
 
 
 def reads_order(metric: MetricRequest) -> bool:
-    """Whether a metric reads the order of documents alone."""
+    """Whether a metric reads only the order of documents."""
     entry: Any = metric.metric
     return not (entry.pointwise or entry.reads_scores or entry.subtopics)
 
@@ -291,7 +343,8 @@ def one_label_each(queries: Queries) -> tuple[bool, int]:
 def _unmoved(queries: Queries, metrics: Metrics, compute: Compute) -> list[str]:
     """Metrics that have one value for the best order of every query and for the worst one.
 
-    Where a document was not retrieved, it counts what is: then the value must be the same if nothing is retrieved.
+    Where a document was not retrieved, it counts what is: then the value must be the same without any retrieved
+    document.
     """
     orders = [_ordered(queries, label, sign) for label in _known_labels(queries) for sign in (1, -1)]
     if queries.facts.has_unretrieved:
@@ -363,7 +416,7 @@ def are_ranks(queries: Queries) -> bool:
     low, high = queries.facts.score_range
     if not queries.facts.scores_are_whole or low not in (0, 1) or high + 1 - low > queries.longest:
         return False
-    if queries.unlisted is not None:
+    if queries.unlisted is not None or queries.has_one_score:
         return False
     n_queries = len(queries.indptr) - 1
     for n in sorted({min(SAMPLE, n_queries), n_queries}):

@@ -18,12 +18,15 @@ from sklearn_rank._signs.evidence import (
     Evidence,
     Metrics,
     all_on_one_side,
+    are_mask,
     are_ranks,
     first_labels_differ,
     have_few_values,
+    odd_ids,
     one_label_each,
     reads_order,
     reads_relevance,
+    stand_in,
 )
 from sklearn_rank._signs.sign import Door, Seen, Sign, report
 from sklearn_rank._utils.constraints import is_word
@@ -36,28 +39,31 @@ ONE_IN_A_MILLION = 14
 """Least exponent of e for a chance below that."""
 
 RARER = 5
-"""Times by which a grade, and all above, may be rarer than the grade below."""
+"""A grade, and all above, may be so many times rarer than the grade below."""
 
 LEAST_ROWS_WITHOUT = 1400
-"""Rows none of which is relevant by chance less than once in a million, if one in a hundred is relevant."""
+"""So many rows are all irrelevant by chance less than once in a million, if one in a hundred is relevant."""
+
+LEAST_ROWS_UNRETRIEVED = 20
+"""So many rows are all not retrieved by chance once in a million, if one in two is retrieved."""
 
 LEAST_FRACTIONS = 20
 """Different labels that are not whole numbers, so that they are no scale of grades."""
 
 SAMPLED_LABELS = 1024
-"""Rows of a batch by which it is known again."""
+"""So many rows identify a batch."""
 
 LEAST_OTHER_LABELS = 20
-"""Rows whose label is not that of the others, so that other documents have other labels."""
+"""Rows with another label than the rest, so that other documents have other labels."""
 
 CLEAR = 3.0
-"""Standard errors from which on labels and scores agree, where there is other evidence besides."""
+"""Labels and scores agree from so many standard errors on, where there is other evidence besides."""
 
 LEAST_SOFT_ROWS = 6
-"""Rows of labels between 0 and 1 none of which is relevant."""
+"""Rows of labels between 0 and 1 without a relevant one."""
 
 LOWER_IS_BETTER = re.compile(r"(?:^|[_\W])(?:rank|ranking|position|distance|dist|cost)s?$", re.IGNORECASE)
-"""Names of columns of which the lower value is the better one."""
+"""Names of columns where a lower value is better."""
 
 COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
 """Those whose values are whole numbers from 0 or 1: others may be what was made of them, such as 1 / rank."""
@@ -82,6 +88,11 @@ ONE_ROW = Sign(
     "queries of one row", "ids", "`qid` names rows, or documents, and no queries.", "20 queries, each of one row",
     "Every query has one row", "decision",
 )  # fmt: skip
+NO_ID = Sign(
+    "ids that are none", "qid",
+    "`qid` has -1 (from `pandas.factorize`), the text \"nan\" or the smallest int64; or it holds booleans.",
+    "the text or the number; -1 if no other of three ids is below 0", "is no id of a query",
+)  # fmt: skip
 RANKS_AS_SCORES = Sign(
     "ranks as scores", "scores", "Scores are 1 to n in every query, and `-y_score` agrees with the labels.",
     "20 queries of three or more documents, and an agreement that chance has once in a million", "seems to hold ranks",
@@ -89,6 +100,10 @@ RANKS_AS_SCORES = Sign(
 SWAPPED = Sign(
     "labels and scores swapped", "arguments", "Labels are many fractions, and scores a few whole numbers.",
     "20 different labels that are no whole numbers, equal scores in a query", "look swapped",
+)  # fmt: skip
+NOTHING = Sign(
+    "nothing retrieved", "retrieved", "All scores are -inf, or a run has no documents.", "20 rows",
+    "No document is retrieved in",
 )  # fmt: skip
 NAMED = Sign(
     "a column where lower is better", "names",
@@ -113,8 +128,10 @@ SIGNS_OF_ROWS = (
     SOFT,
     LARGE_GRADES,
     ONE_ROW,
+    NO_ID,
     RANKS_AS_SCORES,
     SWAPPED,
+    NOTHING,
     NAMED,
     TRANSPOSED,
     MATRIX_AGAIN,
@@ -131,7 +148,8 @@ def signs_of(
 ) -> Iterator[Seen]:  # fmt: skip
     """Signs that the evidence shows, of some kinds or of all that the door hands over.
 
-    `label` and `score` are what messages call the arguments. `name` is that of the column of scores, or of a Series.
+    `label` and `score` are what messages call the arguments. `name` is the name of the column of scores, or of a
+    Series.
     """
     looked_at = [kind for kind in door.hands.split() if kind in (kinds or door.hands).split()]
     if "arguments" in looked_at and are_swapped(e):
@@ -146,10 +164,16 @@ def signs_of(
     if "ids" in looked_at and e.n_queries == e.n_rows >= LEAST_QUERIES and any(map(reads_order, metrics.values())):
         yield Seen(
             ONE_ROW,
-            "Every query has one row, so that there is nothing to rank: qid= must name what the documents of one list "
+            "Every query has one row and cannot be ranked: qid= must name what the documents of one list "
             "have in common.",
         )
-    if "scores" in looked_at and e.has_ranks and disagrees(e):
+    if "qid" in looked_at and e.odd_ids:
+        yield from _of_qid(e)
+    if "retrieved" in looked_at and e.highest_score == -np.inf and e.n_rows >= LEAST_ROWS_UNRETRIEVED:
+        yield Seen(
+            NOTHING, f"No document is retrieved in {score} for any query: every score is -inf, or lists are empty."
+        )
+    elif "scores" in looked_at and e.has_ranks and disagrees(e):
         yield Seen(
             RANKS_AS_SCORES,
             f"{score} seems to hold ranks, 1 to n in every query, which agree better with {label} if they are negated: "
@@ -189,6 +213,18 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
         told = [name for name in told if reasons[name] == why]
         message = f"{', '.join(told)} cannot tell good rankings from bad ones here: {why}"
         yield Seen(CONSTANT, message, first in told)
+
+
+def _of_qid(e: Evidence) -> Iterator[Seen]:
+    """The sign that ids of queries are none."""
+    if are_mask(e.odd_ids):
+        yield Seen(NO_ID, "A boolean is no id of a query: pass in qid the query of each row, and a mask as mask=.")
+    elif (one := stand_in(e.odd_ids, e.n_queries)) is not None:
+        yield Seen(
+            NO_ID,
+            f"{echo(one)} in qid is no id of a query but stands for a missing one, so unrelated rows may be one query: "
+            "leave these rows out.",
+        )
 
 
 def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
@@ -280,7 +316,10 @@ def reads_one(metric: MetricRequest, compute: Compute) -> bool:
 def is_plain(queries: Queries, metrics: Iterable[MetricRequest], y_true: Any, y_score: Any) -> bool:
     """Whether arrays surely have no sign: a glance that takes no time, for most rows, before `look`."""
     facts, (low, high) = queries.facts, queries.facts.label_range
-    if not (facts.labels_are_whole and high <= HIGHEST_GRADE and type(y_true) is type(y_score) is np.ndarray):
+    is_usual = facts.labels_are_whole and high <= HIGHEST_GRADE and facts.score_range[1] > -np.inf
+    if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
+        return False
+    if odd_ids(queries.qid):
         return False
     if len(queries.indptr) <= LEAST_QUERIES:
         return True
@@ -336,6 +375,10 @@ def look_at_evidence(
 def may_have_signs(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:
     """Whether a glance leaves it open that there is a sign: for most rows it does not."""
     facts, n_queries = queries.facts, len(queries.indptr) - 1
+    if "qid" in kinds and odd_ids(queries.qid):
+        return True
+    if "retrieved" in kinds and facts.score_range[1] == -np.inf:
+        return True
     if facts.scores_are_whole:
         if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):
             return True

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements
+from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements, stand_in
 from sklearn_rank._signs.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
 from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_DISTINCT = 6
 """Grades that a scale of relevance has at most; a run with no more scores, all of them integers, may be judgements."""
+
+DIGITS = re.compile(r"\d+")
+
+LEAST_IDS = 12
+"""Ids on each side, all of one side above all of the other, which chance has once in a million."""
+
+SHARE_BY_CHANCE = 0.01
+"""Share of documents that may match by chance."""
 
 TURNED = Sign(
     "run and judgements swapped", "runs", "A run has grades, and what it is judged by has scores or an order.",
@@ -22,8 +33,26 @@ TURNED = Sign(
 )  # fmt: skip
 RISING = Sign(
     "a run worst first", "runs",
-    "Dictionaries of a run rise in the order given, as distances and ranks do, and relevant documents come first.",
+    "Dictionaries of a run rise in the order given, like distances and ranks, and relevant documents come first.",
     "20 queries of three or more documents", "rise in the order given",
+)  # fmt: skip
+NO_DOCUMENT_ID = Sign(
+    "documents that are none", "runs",
+    "Documents of a run or of judgements have the id -1, the text \"nan\" or the smallest int64.",
+    "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
+)  # fmt: skip
+STRANGERS = Sign(
+    "ids without a match", "runs",
+    "Less than 1 % of the documents of a run are judged, for their query or another, no relevant one among them, and "
+    "ids look different.",
+    "two queries with documents; 12 ids on each side, if they differ in their numbers alone",
+    "document of the run is judged",
+)  # fmt: skip
+TWO_TYPES = Sign(
+    "ids of two types", "runs",
+    "Documents of a run or of judgements are texts and numbers, and the other side has one of these types, or the "
+    "same text as a number.",
+    "one document of each type", "have ids of two types",
 )  # fmt: skip
 FRACTION = Sign(
     "rank and score swapped in a file", "lines", "The rank column of a TREC run has a fraction.", "one line",
@@ -33,7 +62,7 @@ CONTRADICTED = Sign(
     "ranks that contradict scores", "lines", "The ranks of a TREC run rise with its scores in all queries.",
     "20 queries of three or more different scores", "contradict its scores",
 )  # fmt: skip
-SIGNS_OF_RUNS = (TURNED, RISING, FRACTION, CONTRADICTED)
+SIGNS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
 
 
 # --- run and judgements --------------------------------------------------------------------------------------
@@ -62,6 +91,78 @@ def turned_round(
 def _are_grades(values: Array) -> bool:
     """Whether values are integers and as few as grades."""
     return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_DISTINCT
+
+
+# --- documents -----------------------------------------------------------------------------------------------
+
+
+def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[Seen]:
+    """Odd ids among documents that stand for missing ones."""
+    if (one := stand_in(odd, n_documents)) is not None:
+        yield Seen(
+            NO_DOCUMENT_ID,
+            f"{echo(one)} is no id of a document but stands for a missing one, and would count as one: leave it out of "
+            "run and judgements.",
+        )
+
+
+def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterator[Seen]:
+    """Ids of a run that are other ids than in the judgements; `n_judged` of its documents are judged."""
+    if are_other_ids(of_run, judged):
+        ours, theirs = echo(of_run[0]), echo(judged[0])
+        yield Seen(
+            STRANGERS,
+            f"{'Nearly no' if n_judged else 'No'} document of the run is judged, so that all are not relevant. Ids of "
+            f"documents must be the same in both. Got ids such as {ours} in the run and {theirs} in the judgements.",
+        )
+
+
+def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
+    """Whether nearly all documents of a run are unknown to the judgements, and their ids look different.
+
+    Ids are compared without their digits. Where they are the same then, or each is another, a model may be as bad: the
+    numbers must be apart, or be the same text in lower case.
+    """
+    known, distinct, most = {*judged}, {*of_run}, SHARE_BY_CHANCE * len(of_run)
+    if sum(one in known for one in of_run) >= most:
+        return False
+    (forms, ours) = ({*map(_form, ids)} for ids in (known, distinct))
+    are_few = min(len(known), len(distinct)) < LEAST_IDS
+    if sum(_form(one) in forms for one in of_run) >= most:
+        numbers = [_number(one) for one in distinct], [_number(one) for one in known]
+        return not (are_few or None in numbers[0] or None in numbers[1]) and _are_apart(*map(np.array, numbers))
+    if are_few or max(len(forms) / len(known), len(ours) / len(distinct)) < 0.5:
+        return True
+    texts = {str(one).strip().casefold() for one in known}
+    return sum(str(one).strip().casefold() in texts for one in of_run) >= most
+
+
+def _form(one: Any) -> str:
+    """An id without its digits."""
+    return DIGITS.sub("", str(one))
+
+
+def _number(one: Any) -> float | None:
+    """The last number in an id, if it has one."""
+    digits = DIGITS.findall(str(one))
+    return float(digits[-1]) if digits else None
+
+
+def _are_apart(a: Array, b: Array) -> bool:
+    """Whether nearly all numbers of one array are above nearly all of the other."""
+    (low_a, high_a), (low_b, high_b) = (np.quantile(x, [SHARE_BY_CHANCE, 1 - SHARE_BY_CHANCE]) for x in (a, b))
+    return bool(high_a < low_b or high_b < low_a)
+
+
+def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Seen]:
+    """Ids of two types on one side; the other side lacks one of them, or has the same text as a number."""
+    if pair is not None:
+        one, other = map(echo, pair)
+        yield Seen(
+            TWO_TYPES,
+            f"Documents of the run or of the judgements have ids of two types, such as {one} and {other}, so some may "
+            "not match: str(id) makes strings of all.",
+        )
 
 
 # --- direction -----------------------------------------------------------------------------------------------

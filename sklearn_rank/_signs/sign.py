@@ -104,7 +104,7 @@ def collected_signs() -> Iterator[list[Seen]]:
 
 
 def report(door: Door, seen: Iterable[Seen], signs: str = "raise") -> None:
-    """Warn of signs, or raise, as the door has it; `signs` is what the user chose where it raises.
+    """Warn of signs, or raise: the door decides; `signs` is what the user chose where it raises.
 
     Raises
     ------

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from sklearn_rank._signs import doors
 from sklearn_rank._signs.distances import SIGNS_OF_DISTANCES
+from sklearn_rank._signs.judged import SIGNS_OF_SYSTEMS
 from sklearn_rank._signs.models import SIGNS_OF_MODELS
 from sklearn_rank._signs.rows import SIGNS_OF_ROWS
 from sklearn_rank._signs.runs import SIGNS_OF_RUNS
 from sklearn_rank._signs.sign import Door, Sign
 
-ALL_SIGNS: tuple[Sign, ...] = (*SIGNS_OF_ROWS, *SIGNS_OF_RUNS, *SIGNS_OF_DISTANCES, *SIGNS_OF_MODELS)
+ALL_SIGNS: tuple[Sign, ...] = (*SIGNS_OF_ROWS, *SIGNS_OF_RUNS, *SIGNS_OF_DISTANCES, *SIGNS_OF_MODELS, *SIGNS_OF_SYSTEMS)
 ALL_DOORS: tuple[Door, ...] = tuple(door for door in vars(doors).values() if isinstance(door, Door))
 
 

@@ -1,1 +1,1 @@
-"""Tools that know nothing of ranking: threads, tables, storage, optional imports."""
+"""Tools that are independent of ranking: threads, tables, storage, optional imports."""

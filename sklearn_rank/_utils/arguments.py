@@ -14,11 +14,11 @@ from sklearn_rank._utils.hints import refuse_missing
 P = ParamSpec("P")
 T = TypeVar("T")
 
-QID = "qid= is the query of each row; qid_from_group_sizes makes it of the sizes of groups."
+QID = "qid= is the query of each row; qid_from_group_sizes makes it from group sizes."
 
 KEYWORD_HINTS = {
     "eval_set=(X, y, qid, sample_weight) holds all of the validation rows.": (
-        "eval_X", "eval_y", "eval_qid", "eval_group", "X_val", "y_val",
+        "eval_X", "eval_y", "eval_group", "X_val", "y_val",
         "eval_sample_weight", "sample_weight_eval_set", "sample_weight_val",
     ),
     "It is a parameter of QueryRanker: QueryRanker(model, eval_metric='ndcg@10', early_stopping_rounds=20).": (
@@ -36,6 +36,18 @@ KEYWORD_HINTS = {
     ),
     "mask= is for padded arrays, which evaluate and RankingAccumulator.update take; rows of a table are documents, so "
     "leave padding out before: rows[rows['mask']].": ("mask",),
+    "evaluate_run and scorers of recommenders have exclude=; of queries by documents mask= is False for what to leave "
+    "out, as in mask=train == 0.": ("exclude", "seen", "filter_already_liked_items"),
+    "Documents by query have ids: evaluate_run, io.join and readers of files have duplicates= and more; rows have "
+    "tie_break= to order equal scores.": (
+        "duplicates", "tie_order", "missing_from_run", "missing_from_qrels", "doc_id", "doc_ids", "docno", "float32",
+    ),
+    "unjudged='drop' leaves out unjudged documents.": ("judged_only",),
+    "Comparisons draw the same each time; splitters, confidence_interval, stats.compare and stats.compare_all have "
+    "random_state=.": ("random_state", "seed"),
+    "RankingEvaluator and evaluate_retrieval have progress=; of batches tqdm(batches) shows a bar.": (
+        "progress", "show_progress", "show_progress_bar", "verbose",
+    ),
     "y_score is the output of the model.": ("preds", "predictions", "y_pred", "scores", "score"),
     "y_true is the relevance of each row.": ("target", "targets", "labels", "label", "relevance"),
     "by= is an attribute of each row's query, for segments().": (
@@ -51,8 +63,10 @@ KEYWORD_HINTS = {
 HINT_BY_NAME = {name: hint for hint, names in KEYWORD_HINTS.items() for name in names}
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 NAMES_OF_QID = {"qid", *KEYWORD_HINTS[QID]}
+NAMES_OF_LEVELS = {*NAMES_OF_QID, "user", "user_id"}
+"""Names that the level of queries has in indexes of others."""
 IN_NAMES = "The cutoff goes into the name of a metric: 'ndcg@10'."
-GROUPS = "A splitter takes the query of each row as groups=, as those of scikit-learn do."
+GROUPS = "A splitter takes the query of each row as groups=, like scikit-learn's splitters."
 
 
 def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:

@@ -93,12 +93,12 @@ def one_of(*choices: Any, doc: str) -> Constraint:
 
 
 def real(rule: str, inside: Callable[[float], bool], doc: str) -> Constraint:
-    """Constraint to finite numbers for which `inside` holds."""
+    """Constraint to finite numbers that are `inside`."""
     return Constraint(rule, lambda v: is_real(v) and inside(v), doc)
 
 
 def is_bool(value: Any) -> bool:
-    """Whether a value is True or False; 1 and 0 count as such, as everywhere in Python."""
+    """Whether a value is True or False; 1 and 0 count too, like everywhere in Python."""
     return isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1))
 
 
@@ -112,11 +112,10 @@ def is_random_state(value: Any) -> bool:
 BOOL = Constraint("True or False", is_bool, "")
 SHARE = Constraint("between 0 and 1, exclusive", lambda v: is_real(v) and 0 < v < 1, "")
 RANDOM_STATE = Constraint("an int from 0 to 2**32 - 1, a RandomState or None", is_random_state, "")
-DUPLICATES = one_of("raise", "first", doc="")
 """Constraints of arguments that many functions have."""
 
 
 def random_of(random_state: RandomState, function_name: str) -> np.random.RandomState:
-    """Source of random numbers of a function, as scikit-learn makes it."""
+    """Source of random numbers of a function, made by scikit-learn."""
     RANDOM_STATE.check("random_state", random_state, function_name)
     return check_random_state(random_state)

@@ -19,7 +19,7 @@ def n_rows_of(x: Any, name: str) -> int:
 
 
 def _has_rows(x: Any) -> bool:
-    """Whether entries have places, as those of a set have not."""
+    """Whether entries have places; a set's entries have none."""
     return hasattr(x, "__len__") and (hasattr(x, "__getitem__") or hasattr(x, "__array__"))
 
 
@@ -46,7 +46,7 @@ def as_numpy(x: Any) -> Any:
 
 
 def widened(array: NDArray[Any]) -> NDArray[Any]:
-    """Floats of a type that NumPy does not have, such as the bfloat16 of ml_dtypes, as float32."""
+    """Floats of a type that NumPy does not have, such as the bfloat16 of ml_dtypes, made float32."""
     return array.astype(np.float32) if array.dtype.kind == "V" and array.dtype.type is not np.void else array
 
 
@@ -58,7 +58,7 @@ def is_tensor(kind: type) -> bool:
 def _of_torch(x: Any) -> NDArray[Any]:
     if getattr(x, "is_nested", False) or str(getattr(x, "layout", "torch.strided")) != "torch.strided":
         raise ValueError(
-            "A tensor must be dense: take to_dense() of a sparse one, and of a nested one values() with qid=, or the "
+            "A tensor must be dense: use to_dense() for a sparse one, and for a nested one values() with qid=, or the "
             f"padded tensor with mask=. Got layout {x.layout}{', nested' * x.is_nested}."
         )
     x = x.detach().cpu()

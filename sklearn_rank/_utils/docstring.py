@@ -13,7 +13,7 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
-"""Titles in the order in which they stand."""
+"""Titles in their order."""
 
 HEADING = re.compile(rf"\n+({'|'.join(SECTIONS)})\n-+\n")
 
@@ -40,7 +40,7 @@ def parameter_entries(target: Callable[..., Any]) -> dict[str, str]:
 
 
 def completed_docstring(target: Callable[..., Any], entries: Mapping[str, str], **sections: str) -> str:
-    """Docstring of a class or function with the parameters and sections that it lacks, as its signature has them."""
+    """Docstring of a class or function, completed by the parameters of its signature and by sections."""
     head, own = split_sections(inspect.getdoc(target) or "")
     entry_of = {**entries, **parameter_entries(target)}
     parameters = inspect.signature(target).parameters.values()
@@ -52,7 +52,7 @@ def completed_docstring(target: Callable[..., Any], entries: Mapping[str, str], 
 def with_arguments_of(template: Callable[P, Any], *left_out: str) -> Callable[[Callable[..., T]], Callable[P, T]]:
     """Decorate a function that passes its ``**keywords`` on: signature and docstring show the arguments of `template`.
 
-    Parameters that the function has itself take the place of those of the same name; its others follow.
+    Parameters that the function has itself replace parameters of the same name; its others follow.
     """
 
     def decorate(function: Callable[..., T]) -> Callable[P, T]:
@@ -67,7 +67,7 @@ def with_arguments_of(template: Callable[P, Any], *left_out: str) -> Callable[[C
 
 
 def described_as(*templates: Callable[..., Any]) -> Callable[[F], F]:
-    """Decorate a class or function: arguments that its docstring leaves out are described as those of the templates."""
+    """Decorate a class or function: arguments that its docstring leaves out are described by the templates."""
 
     def decorate(target: F) -> F:
         # python -OO removes docstrings.

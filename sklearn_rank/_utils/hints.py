@@ -13,7 +13,10 @@ TABLE_HINT = "A table goes to evaluate_frame(data, y_true='label', y_score='scor
 RECORDS_HINT = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
 RUN_HINT = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
 SYSTEMS_HINT = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
-COLUMNS_HINT = "Columns of several systems go to compare_systems(data, ['bm25', 'lgbm']), by their names."
+COLUMNS_HINT = (
+    "Columns of several systems in a table in memory go to compare_systems(data, ['bm25', 'lgbm']); of other data "
+    "evaluate each column, and pass the results: compare_systems({'bm25': result, 'lgbm': other})."
+)
 RESULTS_HINT = "Results go to compare_systems({name: result}), or two of them to stats.compare(a, b)."
 ROWS_HINT = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
 ARRAYS_HINT = "Arrays go to evaluate(y_true, y_score, qid=qid)."
@@ -21,6 +24,12 @@ NAMES_HINT = "Names of columns go with their table to evaluate_frame, or with th
 FILE_HINT = "Data on disk go to evaluate_batches, or to io.read_table, io.read_trec_run and io.read_trec_qrels."
 DASK_HINT = "A dask DataFrame goes to sklearn_rank.dask.evaluate(data)."
 SPARK_HINT = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
+
+
+MODELS_FIRST = (
+    "The models come first, compare({'ridge': Ridge()}, frame, 'label', qid='qid'); compare_systems(frame, ['bm25', "
+    "'lgbm']) compares columns of scores."
+)
 
 
 def has(x: Any, name: str) -> bool:
@@ -102,7 +111,7 @@ def _is_matrix(y_true: Any, y_score: Any) -> bool:
 
 
 def _is_twice(y_true: Any, y_score: Any) -> bool:
-    """Whether both are one table; numbered columns are documents, of which every order is ideal for itself."""
+    """Whether both are one table; numbered columns are documents, and every order of them is ideal for itself."""
     return y_true is y_score and any(isinstance(name, str) for name in getattr(y_true, "columns", ()))
 
 
@@ -118,6 +127,8 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
 def refuse_missing(function_name: str, missing: list[str], given: Mapping[str, Any]) -> NoReturn:
     """Refuse a call without some arguments; a single one may belong to another function."""
     hint = hint_for_arguments(**given) if "y_true" in given else ""
+    if has(given.get("estimators"), "columns"):
+        hint = MODELS_FIRST
     raise TypeError(f"{function_name} needs {' and '.join(missing)}.{' ' * bool(hint)}{hint}")
 
 

@@ -19,12 +19,12 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 FLOAT64 = np.dtype(np.float64)
 LARGEST_EXACT = 2**53
-"""Largest integer up to which float64 is exact."""
+"""float64 is exact up to this integer."""
 
 
 def as_floats(x: Any, name: str) -> Array:
     """Contiguous float64 array of one or two dimensions."""
-    # An array that is ready needs none of the steps below.
+    # An array that is ready does not need the steps below.
     if type(x) is np.ndarray and x.dtype is FLOAT64 and 0 < x.ndim < 3 and x.flags.carray:
         return x
     return aligned(np.ascontiguousarray(as_reals(x, name), dtype=np.float64))
@@ -36,7 +36,7 @@ def aligned(x: NDArray[Scalar]) -> NDArray[Scalar]:
 
 
 def as_reals(x: Any, name: str) -> NDArray[Any]:
-    """As `as_floats`, but keeps a type of which float64 holds all numbers that there are."""
+    """As `as_floats`, but keeps a type whose numbers float64 holds exactly."""
     array = x if type(x) is np.ndarray else _array(x, name)
     kind = array.dtype.kind
     if kind == "O" and array.ndim > 0:
@@ -51,7 +51,7 @@ def as_reals(x: Any, name: str) -> NDArray[Any]:
 
 
 def refuse_inexact(x: Any, name: str) -> None:
-    """Refuse integers and decimals that float64 rounds, as numbers that are read later could become equal to them."""
+    """Refuse integers and decimals that float64 rounds: numbers that are read later could become equal to them."""
     array = _array(x, name)
     if array.dtype.kind in "iu":
         suspects: list[Any] = array[(array > LARGEST_EXACT) | (array < -LARGEST_EXACT)].tolist()
@@ -125,7 +125,7 @@ def _not_rectangular(x: Any, name: str) -> str:
     got = f"rows of {min(sizes)} to {max(sizes)} entries" if len(sizes) > 1 else type(x).__name__
     return (
         f"{name} must have one entry per row, or rows of equal length. Lists of unequal length go one after the other "
-        f"into one list, and qid= says whose each entry is: qid_from_group_sizes([len(row) for row in {name}]). "
+        f"into one list, and qid= names the query of each entry: qid_from_group_sizes([len(row) for row in {name}]). "
         "Lists of ids of documents go to evaluate_run(judgements, run). "
         f"Got {got}."
     )
@@ -165,7 +165,7 @@ def _as_float(value: Any, name: str) -> float:
 
 
 def _of_wide(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Numbers of a type with more digits than float64; as they are if they are integers of which it loses none."""
+    """Numbers of a type with more digits than float64; unchanged if they are integers that it holds exactly."""
     is_integer = array.dtype.kind != "f"
     if is_integer and (array.size == 0 or -LARGEST_EXACT <= array.min() <= array.max() <= LARGEST_EXACT):
         return array

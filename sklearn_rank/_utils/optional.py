@@ -34,7 +34,7 @@ def import_dask() -> Any:
 
 # --- frames that hold any text ----------------------------------------------------------------------------------
 
-# Ids of a file in another encoding are text that is no Unicode, for which pandas 3 has no type but Python objects.
+# Ids of a file in another encoding are text that is not Unicode. pandas 3 has only Python objects for it.
 
 
 def index_of(labels: Any, name: str | None = None) -> Any:

@@ -117,8 +117,8 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     suffix = os.path.splitext(os.fsdecode(_path(path)))[1].lower()
     if suffix in OTHER_FORMATS:
         raise ValueError(
-            "A result is saved as NumPy's .npz, so its name must not be that of another format; to_frame() gives a "
-            f"frame, which pandas writes in others. Got {echo(os.fsdecode(path), 300)}."
+            "A result is saved as NumPy's .npz, so its name must not end like a file of another format; to_frame() "
+            f"gives a frame, which pandas writes in others. Got {echo(os.fsdecode(path), 300)}."
         )
     text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
     saved: dict[str, NDArray[Any]] = {}
@@ -208,7 +208,7 @@ def _unreadable(path: Any) -> Iterator[None]:
 
 
 class _UnreadableError(Exception):
-    """The file cannot be read, as the OSError in it says."""
+    """The file cannot be read; the OSError in it says why."""
 
 
 class _OtherFileError(ValueError):
@@ -438,6 +438,10 @@ class Saveable(ABC):
         return load(path, cls.__name__, cls._from_saved)
 
 
+Shapes = dict[str, tuple[tuple[int, ...], str]]
+"""Shape and kinds of arrays, by name."""
+
+
 def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -> tuple[list[Any], int]:
     """Check that the headers of a saved evaluation fit together, and return its metrics and the number of its queries.
 
@@ -461,13 +465,32 @@ def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -
     (n_queries,) = arrays.check("qid", (n_queries,), KINDS)
     if not n_queries:
         raise ValueError("there must be a query")
-    shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
+    shapes: Shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
     kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     if "clusters" in arrays:
         of_queries["clusters"] = KINDS
     if words.get("attributes"):
         of_queries |= {f"attribute{i}": KINDS for i in range(len(names(words, "attributes")))}
-    for name, (shape, kinds) in (shapes | {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}).items():
+    shapes |= {name: ((n_queries,), kinds) for name, kinds in of_queries.items()}
+    if "references" in words:
+        shapes |= _shapes_of_references(words, n_queries)
+    for name, (shape, kinds) in shapes.items():
         arrays.check(name, shape, kinds)
     return metrics, n_queries
+
+
+def _shapes_of_references(words: Any, n_queries: int) -> Shapes:
+    """Check the description of values in other orders, and return shapes and kinds of their arrays."""
+    shapes: Shapes = {}
+    known, references = {metric["name"] for metric in words["metrics"]}, part(words, "references", dict)
+    for kind in ("chance", "best", "adjusted"):
+        means = part(references, kind, dict)
+        if not {*means} <= known:
+            raise ValueError(f"{kind} must be of the metrics")
+        for name in means:
+            part(means, name, int, float)
+        if means:
+            shape = len(means), n_queries
+            shapes |= {f"{kind}_values": (shape, "f"), f"{kind}_undefined": (shape, "b")}
+    return shapes

@@ -102,7 +102,7 @@ class Table:
         Returns
         -------
         Table
-            The same if it fits, if nothing makes it fit, or if two words would look alike.
+            The same if it fits, if it cannot be made to fit, or if two words would look alike.
         """
         cells, numeric = self._all_cells(), self._numeric()
         words = [i for i, right in enumerate(numeric) if not right]
@@ -173,7 +173,7 @@ class Table:
 
 @dataclass(frozen=True, repr=False)
 class PartlyPrinted(Table):
-    """A table of which some columns are printed; `columns`, `rows` and `to_frame` have everything.
+    """A table that prints some of its columns; `columns`, `rows` and `to_frame` have everything.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Blocks of rows that fit the cache, and threads that run them and stop together.
 
-Threads are kept from one call to the next: to wake one takes a fraction of the time of a start. Idle ones end before
-the process forks: a child has none of them, and Python warns of threads that it lacks.
+Threads are kept from one call to the next: to wake one is faster than to start one. Idle ones end before
+the process forks: a child does not get them, and Python warns of threads that it lacks.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def query_blocks(
 
 
 def _n_blocks(n_all: int, n_rows: int, n_jobs: int | None) -> int:
-    """Number of blocks of at most so many rows, as many for each thread."""
+    """Number of blocks of at most so many rows, equally many for each thread."""
     n_threads = min(effective_n_jobs(n_jobs), -(-n_all // BLOCK_ROWS))
     return -(-n_all // (n_rows * n_threads)) * n_threads
 
@@ -102,7 +102,7 @@ def can_start() -> bool:
 
 
 def on_threads(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> list[T]:
-    """List ``function(item)`` for each item, as `with_own` does, with one function for all threads."""
+    """List ``function(item)`` for each item, like `with_own`, with one function for all threads."""
     return with_own(lambda: function, items, n_threads)
 
 
@@ -233,7 +233,7 @@ MOST_IDLE = os.cpu_count() or 1
 
 
 class Task(NamedTuple):
-    """A function that raises nothing, the context it runs in, and a lock that is free once it is done."""
+    """A function that does not raise, the context it runs in, and a lock that is free once it is done."""
 
     function: Callable[[], object]
     context: Context

@@ -1,4 +1,4 @@
-"""Types of arrays and of scikit-learn's objects, as many modules name them."""
+"""Types of arrays and of scikit-learn's objects, for many modules."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Warnings of this library: where they point, who may take them, and filters that threads do not mix up.
 
-`warnings.catch_warnings` is for the whole process: it puts back at its end what it found at its start. Of two threads
-that are in it at the same time, the later one puts back what the earlier one had changed.
+`warnings.catch_warnings` is for the whole process: it puts back at its end what it found at its start. If two threads
+are in it at the same time, the later one puts back what the earlier one had changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluation in batches: of data larger than memory, and in training loops. Results are those of `evaluate`."""
+"""Evaluation in batches: of data larger than memory, and in training loops. Results are equal to `evaluate`."""
 
 from sklearn_rank.batches._accumulator import RankingAccumulator
 from sklearn_rank.batches._evaluate import evaluate_batches

@@ -25,6 +25,7 @@ from sklearn_rank._engine.attributes import QueryRows, check_attributes
 from sklearn_rank._engine.check import read
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
+from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
@@ -34,13 +35,14 @@ from sklearn_rank._signs.evidence import Evidence
 from sklearn_rank._signs.rows import look_at_evidence, transposed
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import DUPLICATES
+from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
+REPEATED_QUERIES = one_of("raise", "first", doc="")
 SAME = ("label_fingerprints", "n_documents", "weight")
-"""Columns in which a query that comes again must be equal to itself."""
+"""A query that comes again must be equal in these columns."""
 
 
 class _Batch(NamedTuple):
@@ -65,8 +67,8 @@ class RankingAccumulator:
     ----------
     duplicates : {"raise", "first"}, default="raise"
         A query that comes again is an error. With "first" it counts once, with its first values, if its labels are
-        equal; `n_duplicates` counts the others. That is for samplers that repeat samples, as `DistributedSampler` of
-        torch does so that all workers have equally many.
+        equal; `n_duplicates` counts the others. That is for samplers that repeat samples, such as `DistributedSampler`
+        of torch, so that all workers have equally many.
 
     Attributes
     ----------
@@ -105,18 +107,20 @@ class RankingAccumulator:
         metrics: MetricsLike = DEFAULT_METRICS,
         *,
         duplicates: Literal["raise", "first"] = "raise",
+        chance: bool = False,
         n_jobs: int | None = None,
         **keywords: Any,
     ) -> None:
         self._specs = parse_metrics(metrics, **keywords)
-        DUPLICATES.check("duplicates", duplicates, "RankingAccumulator")
+        REPEATED_QUERIES.check("duplicates", duplicates, "RankingAccumulator")
+        self._computed = with_references(self._specs) if chance else self._specs
         check_n_jobs(n_jobs)
         self._duplicates, self._n_jobs = duplicates, n_jobs
         self._discounts = discounts_of(self._specs.values())
         self.reset()
 
     def reset(self) -> Self:
-        """Forget all queries, as before the next epoch.
+        """Forget all queries, for the next epoch.
 
         Returns
         -------
@@ -141,7 +145,7 @@ class RankingAccumulator:
         sample_weight: ArrayLike | None = None,
         mask: ArrayLike | None = None,
     ) -> Self:
-        """Add whole queries. If it raises, nothing was added.
+        """Add whole queries. If it raises, no query was added.
 
         Parameters
         ----------
@@ -165,7 +169,7 @@ class RankingAccumulator:
         ------
         ValueError or TypeError
             As in `evaluate`; or if a query comes again, or ids are of another type than before, or there are weights,
-            ids or subtopics in some updates alone.
+            ids or subtopics only in some updates.
         """
         if all(hasattr(x, "__len__") and len(x) == 0 for x in (y_true, y_score)):
             return self
@@ -174,7 +178,7 @@ class RankingAccumulator:
             weight_may_be_zero=True,
         )  # fmt: skip
         report(ACCUMULATOR, transposed(y_true, y_score))
-        columns = result_to_columns(evaluate_part(queries, self._specs, self._n_jobs))
+        columns = result_to_columns(evaluate_part(queries, self._computed, self._n_jobs))
         if queries.weight is not None:
             columns["weight"] = queries.weight
         named = qid is not None or queries_in(y_true) is not None
@@ -184,7 +188,7 @@ class RankingAccumulator:
         return self
 
     def merge(self, other: RankingAccumulator) -> Self:
-        """Add the queries of another accumulator, after those that are here. If it raises, nothing was added.
+        """Add the queries of another accumulator, after those that are here. If it raises, no query was added.
 
         Parameters
         ----------
@@ -209,7 +213,7 @@ class RankingAccumulator:
         self._check_metrics(other)
         if len(other):
             batch = other._batch()
-            self._add(batch._replace(columns=columns_in_order(batch.columns, [*other._specs], self._specs)))
+            self._add(batch._replace(columns=columns_in_order(batch.columns, [*other._computed], self._computed)))
         self.n_duplicates += other.n_duplicates
         return self
 
@@ -258,7 +262,7 @@ class RankingAccumulator:
                 raise ValueError("sort_by_qid=True takes ids: pass qid= to update. Got updates without.")
             order = id_order(ids)
             ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
-        result = result_from_columns(self._specs, columns, ids, columns.pop("weight", None))
+        result = result_from_columns(self._computed, columns, ids, columns.pop("weight", None))
         return replace(result, **check_attributes(by, clusters, QueryRows(ids))._asdict())
 
     def __len__(self) -> int:
@@ -275,7 +279,7 @@ class RankingAccumulator:
 
     def __getstate__(self) -> dict[str, Any]:
         """What the next process needs; the table of ids is built again there."""
-        keys = ("_specs", "_duplicates", "_n_jobs", "n_duplicates")
+        keys = ("_specs", "_computed", "_duplicates", "_n_jobs", "n_duplicates")
         return {name: getattr(self, name) for name in keys} | {"batch": self._batch() if self._place else None}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -362,7 +366,7 @@ class RankingAccumulator:
 
     def _check_metrics(self, other: RankingAccumulator) -> None:
         """Raise ValueError if the other one has other metrics or keywords."""
-        mine, theirs = ({name: spec.meaning for name, spec in x._specs.items()} for x in (self, other))
+        mine, theirs = ({name: spec.meaning for name, spec in x._computed.items()} for x in (self, other))
         for name in {**mine, **theirs}:
             if mine.get(name) != theirs.get(name):
                 raise ValueError(
@@ -378,6 +382,6 @@ def _check_dicts(by: Any, clusters: Any) -> None:
     for name, column in {**columns, "clusters": clusters}.items():
         if not (column is None or isinstance(column, Mapping) or (several and isinstance(column, str))):
             raise TypeError(
-                f"{name} of compute must be a dict from the ids of queries to values; of a Series take to_dict(). "
+                f"{name} of compute must be a dict from the ids of queries to values; use to_dict() of a Series. "
                 f"Got {type(column).__name__}."
             )

@@ -10,10 +10,11 @@ from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adja
 from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._chunks.columns import iterate_batches
 from sklearn_rank._chunks.parts import evaluate_parts, join_parts
+from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._signs.doors import BATCHES
-from sklearn_rank._signs.evidence import Evidence
+from sklearn_rank._signs.evidence import Evidence, odd_ids
 from sklearn_rank._signs.rows import look_at_evidence
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.arguments import named_arguments
@@ -31,6 +32,7 @@ def evaluate_batches(
     assume_grouped: bool = False,
     memory_limit: int = 2**28,
     folder: Any = None,
+    chance: bool = False,
     n_jobs: int | None = None,
     **columns: Any,
 ) -> Evaluation:
@@ -47,15 +49,15 @@ def evaluate_batches(
         A query may continue in other batches. Names of columns do not matter for tuples, whose fourth array is the
         weights.
     assume_grouped : bool, default=False
-        Whether the rows of each query are adjacent. If so, each query is evaluated as soon as it ends, and nothing is
-        written to disk; a query that comes again later is an error. Otherwise rows that exceed the memory limit are
+        Whether the rows of each query are adjacent. If so, each query is evaluated as soon as it ends, and no file is
+        written; a query that comes again later is an error. Otherwise rows that exceed the memory limit are
         partitioned by query on disk first.
     memory_limit : int, default=2**28
         Bytes that rows held back from batches may take with ``assume_grouped=False``, unless a single query takes more.
         The batch itself and the results of queries are not counted.
     folder : str or path, default=None
         Where to keep rows on disk, about 20 bytes each. None: the folder of temporary files, which may be memory. The
-        file has no name, so nothing is left of it however the process ends.
+        file has no name, so it is gone however the process ends.
 
     Returns
     -------
@@ -88,24 +90,26 @@ def evaluate_batches(
         raise ValueError(
             f"The 'memory_limit' parameter must be a number of bytes, an int >= 1. Got {echo(memory_limit)}."
         )
+    asked = with_references(specs) if chance else specs
     validator = BatchValidator(names, specs.values(), assume_grouped, n_jobs)
     stream = iterate_batches(data, names)
     results, evidence = list[Evaluation](), Evidence()
     with ExitStack() as stack:
         if assume_grouped:
             grouped = adjacent_queries(validator.validate(stream))
-            parts = evaluate_parts(grouped, BatchRows.queries, specs, n_jobs, names.y_score)
+            parts = evaluate_parts(grouped, BatchRows.queries, asked, n_jobs, names.y_score)
         else:
             rows = validator.validate_scattered(stream)
             scattered = scattered_parts(rows, lambda: validator.seen.n, int(memory_limit), folder, n_jobs)
             # The traceback of an error would hold the file on disk.
             stack.enter_context(closing(scattered))
-            parts = evaluate_parts(scattered, Part.queries, specs, n_jobs, names.y_score)
+            parts = evaluate_parts(scattered, Part.queries, asked, n_jobs, names.y_score)
         for part in parts:
             results.append(part.evaluation)
             evidence = evidence.joined(part.evidence)
+    # Until here a query is known by its number.
+    numbers, ids = [result.qid for result in results], validator.seen.ids()
+    evidence = evidence._replace(odd_ids=odd_ids(ids))
     look_at_evidence(BATCHES, [evidence], specs, compute, name=names.y_score)
     report(BATCHES, validator.batches.signs())
-    # Until here a query is known by its number.
-    numbers = [result.qid for result in results]
-    return join_parts(results, numbers, validator.seen.ids(), validator.weight)
+    return join_parts(results, numbers, ids, validator.weight)

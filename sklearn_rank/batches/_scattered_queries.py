@@ -1,7 +1,7 @@
 """Complete queries from batches with rows in any order: partition rows on disk until each part fits in memory.
 
 Rows are partitioned by the digits of their query number. Ids in the results are these numbers. They are on disk in a
-file without a name, so nothing is left of it however the process ends.
+file without a name, so it is gone however the process ends.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Division(NamedTuple):
     n_threads: int
 
     def divided(self, batches: Iterable[ScatteredRows], step: int) -> Generator[Part, None, None]:
-        """Yield the rows in parts, as many of which fit in memory as there are threads."""
+        """Yield the rows in parts; a part for each thread fits in memory."""
         held, n_rows, runs = list[ScatteredRows](), 0, list[_Run]()
         with Spool(self.folder) as spool:
             if self.folder is not None and step == 1:
@@ -190,7 +190,7 @@ class Spool:
     """A temporary file of arrays, which counts what is written and read; one thread at a time may use it.
 
     The file is created when it is first needed. It is removed from its folder as soon as it is open (on Windows when it
-    is closed), so that signals and crashes leave nothing behind.
+    is closed), so that it is gone after signals and crashes.
     """
 
     def __init__(self, folder: Any) -> None:
@@ -260,6 +260,6 @@ def _explanation(error: OSError, folder: Any, n_bytes: int) -> OSError:
     return OSError(
         error.errno,
         f"Rows beyond memory_limit= go to a temporary file, so the folder {shown} must take about 20 bytes "
-        f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes nothing. "
+        f"a row; name another with folder=, raise memory_limit=, or use assume_grouped=True, which writes no file. "
         f"Got {error.strerror or error} after {n_bytes} bytes.",
     )

@@ -75,7 +75,7 @@ class CatBoostMetric(TrainingMetric):
         listed = pools if isinstance(pools, Sequence) else [pools]
         if not listed or not all(hasattr(pool, "get_group_id_hash") for pool in listed):
             raise TypeError(
-                "CatBoost tells a metric nothing of queries, so it must know them beforehand: "
+                "CatBoost does not tell a metric the queries, so it must know them beforehand: "
                 f"catboost_metric({self._one!r}, pool), with the catboost.Pool with group_id that fit is given as "
                 f"eval_set, or a list of several. Got {echo(pools)}."
             )
@@ -102,10 +102,10 @@ class CatBoostMetric(TrainingMetric):
 
     def is_max_optimal(self) -> bool:
         """Whether a higher value is better."""
-        return self._specs[self._name].metric.greater_is_better
+        return self._specs[self._name].greater_is_better
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
-        """Value, and a sum of weights that changes nothing.
+        """Value, and a sum of weights without effect.
 
         Parameters
         ----------
@@ -138,8 +138,8 @@ class CatBoostMetric(TrainingMetric):
             self._training = label.copy()
         if not np.array_equal(self._training, label):
             raise ValueError(
-                "catboost_metric evaluates the pools it was made with, as CatBoost tells it nothing of queries: give "
-                "it all pools of eval_set. catboost.cv makes pools of its own; there use RankingEvaluator. "
+                "catboost_metric evaluates only the pools it was made with: CatBoost does not tell it the queries. "
+                "Give it all pools of eval_set. catboost.cv makes pools of its own; there use RankingEvaluator. "
                 f"Got {len(label)} other rows."
             )
         return min(0.0, self._specs[self._name].metric.bounds[0]) - 1.0
@@ -155,7 +155,7 @@ class CatBoostMetric(TrainingMetric):
 
 @cache
 def _class_of(name: str) -> type[CatBoostMetric]:
-    """Class of that name, as CatBoost shows the name of the class."""
+    """Class of that name, because CatBoost shows the name of the class."""
     return type(name, (CatBoostMetric,), {})
 
 

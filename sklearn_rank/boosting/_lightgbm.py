@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -20,21 +18,22 @@ def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keyword
     metric : str, metric function, callable, sequence of them, or dict of str to one of them
         As `evaluate` takes them, such as "map@10". Several are computed in one pass.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords of the metrics, such as `ties` or `gain`.
 
     Returns
     -------
     LightGBMMetric
-        For ``lgb.train(feval=)``, ``lgb.cv(feval=)`` and ``LGBMRanker.fit(eval_metric=)``, alone or in a list.
+        For ``lgb.train(feval=)``, ``lgb.cv(feval=)`` and ``LGBMRanker.fit(eval_metric=)``, alone or in a list. It
+        returns what LightGBM asks for: name, value, and whether higher is better. To stop early by it, switch
+        LightGBM's own metrics off by ``metric="None"``, because training stops by whichever stops improving first.
 
     Raises
     ------
     ValueError, TypeError
         If a metric or keyword is unknown or has a bad value. In training: if the data have no groups; if weights vary
-        inside a query; if a fold of ``lgb.cv`` tears a query; if LightGBM stops early while it computes metrics of
-        its own, one of which might choose the round; or if Optuna's LightGBMTuner would minimize it.
+        inside a query; or if a fold of ``lgb.cv`` tears a query.
 
     Notes
     -----
@@ -70,7 +69,7 @@ class LightGBMMetric(TrainingMetric):
         Parameters
         ----------
         first, second : ndarray and Dataset, or two ndarrays
-            Predictions and their data set; or labels and predictions, as LGBMRanker gives them.
+            Predictions and their data set; or labels and predictions, from LGBMRanker.
         weight, group : ndarray or None, default=None
             Weight of each row and rows of each query, beside labels and predictions.
         """
@@ -85,56 +84,14 @@ class LightGBMMetric(TrainingMetric):
                 f"LGBMRegressor(...), eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, "
                 "eval_set=(X_valid, y_valid, qid_valid)). Got data without group."
             )
-        self._refuse_other_judges()
         prepared = self._seen.metrics_of(label, label, group, weight, check=lambda: _refuse_torn(second))
         values = self._values(prepared, scores_of(predictions))
-        results = [(n, v, self._specs[n].metric.greater_is_better) for n, v in values.items()]
+        results = [(n, v, self._specs[n].greater_is_better) for n, v in values.items()]
         return results[0] if len(results) == 1 else results
-
-    def _refuse_other_judges(self) -> None:
-        """Refuse early stopping that listens to LightGBM's own metrics, as the frames of its loop say."""
-        stops_early, n_own = False, 0
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None:
-            if frame.f_globals.get("__name__") == "lightgbm.basic":
-                n_own = max(n_own, getattr(frame.f_locals.get("self"), "_Booster__num_inner_eval", 0))
-                self._refuse_same_name(frame.f_locals.get("ret"))
-            elif frame.f_globals.get("__name__") == "lightgbm.engine":
-                callbacks = frame.f_locals.get("callbacks_after_iter", ())
-                stops_early |= any(hasattr(callback, "stopping_rounds") for callback in callbacks)
-            elif "_lightgbm_tuner" in str(frame.f_globals.get("__name__")):
-                self._refuse_tuner(frame.f_locals.get("self"))
-            frame = frame.f_back
-        if stops_early and n_own:
-            raise ValueError(
-                "LightGBM stops early as soon as any metric stops improving, and takes the best round of that one, so "
-                f"with {self.__name__} it must compute none of its own: metric='None', in params or as "
-                f"LGBMRanker(metric='None'). Got {n_own} of its own."
-            )
-
-    def _refuse_same_name(self, results: Any) -> None:
-        """Refuse names under which another metric of this round is known already."""
-        known = {result[1] for result in results} if isinstance(results, list) else set()
-        for name in self._specs:
-            if name in known:
-                raise ValueError(
-                    f"LightGBM computes another metric {name}, and would log both under one name: switch its own off "
-                    f"by metric='None', or call this one otherwise, as in lightgbm_metric({{'our_{name}': {name!r}}})."
-                )
-
-    def _refuse_tuner(self, tuner: Any) -> None:
-        """Refuse a tuner of Optuna that minimizes while higher is better."""
-        minimizes = hasattr(tuner, "higher_is_better") and not tuner.higher_is_better()
-        if minimizes and any(spec.metric.greater_is_better for spec in self._specs.values()):
-            raise ValueError(
-                "Optuna's LightGBMTuner minimizes each metric but 'ndcg', 'map', 'auc', 'auc_mu' and "
-                f"'average_precision', so it would keep the parameters that are worst by {self.__name__}: use "
-                "RankingEvaluator.search(OptunaSearchCV(...)), or a study of your own with direction='maximize'."
-            )
 
 
 def _refuse_torn(dataset: Any) -> None:
-    """Refuse a subset of rows, as folds are, that holds some rows of a query and not the others."""
+    """Refuse a subset of rows, such as a fold, that holds some rows of a query and not the others."""
     used, full = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
     if used is None or full is None or full.get_group() is None:
         return
@@ -144,5 +101,5 @@ def _refuse_torn(dataset: Any) -> None:
     if n_torn:
         raise ValueError(
             "A fold must hold whole queries: use lgb.cv without folds=, or folds=QueryKFold(). Got rows of "
-            f"{n_torn} queries of which others are in another fold."
+            f"{n_torn} queries whose other rows are in another fold."
         )

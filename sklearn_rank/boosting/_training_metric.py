@@ -40,7 +40,7 @@ class TrainingMetric:
 
     @property
     def __name__(self) -> str:
-        """Names of the metrics, as the library prints them."""
+        """Names of the metrics, which the library prints."""
         return ", ".join(self._specs)
 
     @property
@@ -70,7 +70,7 @@ class TrainingMetric:
         return {**vars(self), "_seen": SeenRows(self._specs, self._n_jobs)}
 
     def _values(self, prepared: PreparedMetrics, y_score: NDArray[Any]) -> dict[str, float]:
-        """Mean of each metric, each of which must be defined for some query."""
+        """Mean of each metric; each must be defined for some query."""
         result = prepared.evaluate(y_score)
         n_queries = len(result.qid)
         for name, spec in self._specs.items():

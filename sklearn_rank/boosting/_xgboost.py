@@ -1,21 +1,18 @@
-"""Metrics for XGBoost: `custom_metric=` of train and cv."""
+"""Metrics for XGBoost: `custom_metric=` of train and cv, and the callback that stops by one of them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._metric.spec import MetricLike, MetricsLike
+from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
-
-NAMES_MAXIMIZED = ("auc", "pre", "map", "ndcg")
-"""Prefixes of names that XGBoost maximizes where it is not told, but for "mape"; all others it minimizes."""
 
 
 def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords: Any) -> XGBoostMetric:
@@ -26,23 +23,22 @@ def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords
     metric : str, metric function, callable, sequence of them, or dict of str to one of them
         As `evaluate` takes them, such as "map@10". Several are computed in one pass; XGBoost stops early by the last.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords of the metrics, such as `ties` or `gain`.
 
     Returns
     -------
     XGBoostMetric
-        For ``xgb.train(custom_metric=)`` and ``xgb.cv(custom_metric=)``. Where these stop early, they need
-        ``maximize=True`` for "mrr@10" and all other metrics whose names XGBoost does not know, and get an error
-        without.
+        For ``xgb.train(custom_metric=)`` and ``xgb.cv(custom_metric=)``. To stop early, pass the callback of
+        `xgboost_early_stopping`, which knows the direction of the metric.
 
     Raises
     ------
     ValueError, TypeError
         If a metric or keyword is unknown or has a bad value, or a name has a colon. In training: if the data have no
-        queries; if XGBoost would take the worst round for the best; if it trains on several workers, of which each
-        sees some of the queries; or if called by one of its models for scikit-learn.
+        queries; if it trains on several workers, each with some of the queries; or if called by one of its models for
+        scikit-learn.
 
     Notes
     -----
@@ -56,6 +52,69 @@ def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords
     xgboost_metric('ndcg(gain=linear)@10')
     """
     return XGBoostMetric(metric, n_jobs, keywords)
+
+
+def xgboost_early_stopping(
+    metric: MetricLike | XGBoostMetric,
+    rounds: int,
+    *,
+    data_name: str | None = None,
+    save_best: bool = False,
+    min_delta: float = 0.0,
+    **keywords: Any,
+) -> Any:
+    """XGBoost's callback for early stopping, with the name and the direction of a metric.
+
+    XGBoost minimizes a metric whose name it does not know, such as "mrr@10", unless it is told otherwise; this callback
+    tells it.
+
+    Parameters
+    ----------
+    metric : str, metric function, callable, dict of str to one of them, or what `xgboost_metric` returned
+        The metric to stop by, which ``custom_metric=`` computes.
+    rounds : int
+        Rounds without a better value after which training stops.
+    data_name : str or None, default=None
+        Name of the data set to stop by, as in ``evals=``. None: the last.
+    save_best : bool, default=False
+        Whether the booster is cut after its best round.
+    min_delta : float, default=0.0
+        Least difference that counts as better.
+    **keywords
+        Keywords of the metric, the same as of `xgboost_metric`.
+
+    Returns
+    -------
+    xgboost.callback.EarlyStopping
+        For ``xgb.train(callbacks=)`` and ``xgb.cv(callbacks=)``; for one training.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the metric is unknown or not one, or `rounds` is not an int >= 1.
+    ImportError
+        If XGBoost is not installed.
+
+    Examples
+    --------
+    >>> from sklearn_rank.boosting import xgboost_early_stopping
+    >>> stop = xgboost_early_stopping("mrr@10", 20)
+    >>> stop.metric_name, stop.maximize, stop.rounds
+    ('mrr@10', True, 20)
+    """
+    COUNT.check("rounds", rounds, "xgboost_early_stopping")
+    if not isinstance(metric, XGBoostMetric):
+        metric = XGBoostMetric(metric, None, keywords)
+    elif keywords:
+        raise TypeError(f"The metric has its keywords already. Got {', '.join(keywords)}, too.")
+    if len(metric._specs) != 1:
+        raise ValueError(f"Training stops by one metric; name it alone. Got {', '.join(metric._specs)}.")
+    ((name, spec),) = metric._specs.items()
+    callback = import_optional("xgboost.callback", extra="rankers", purpose="Early stopping of XGBoost")
+    return callback.EarlyStopping(
+        rounds=rounds, metric_name=_shown(name), maximize=spec.greater_is_better, data_name=data_name,
+        save_best=save_best, min_delta=min_delta,
+    )  # fmt: skip
 
 
 class XGBoostMetric(TrainingMetric):
@@ -82,18 +141,16 @@ class XGBoostMetric(TrainingMetric):
         if not hasattr(data, "get_uint_info"):
             raise TypeError(
                 "xgboost_metric is for xgb.train(custom_metric=) and xgb.cv(custom_metric=): the models XGBRanker, "
-                "XGBRegressor and XGBClassifier call a metric with labels and scores alone, XGBRanker once a query, "
+                "XGBRegressor and XGBClassifier call a metric with only labels and scores, XGBRanker once a query, "
                 "whose mean it takes with 1.0 for a query of one document. Use QueryRanker(XGBRanker(...), "
                 f"eval_metric={self._one!r}, early_stopping_rounds=...) and fit(X, y, qid=qid, eval_set=(X_valid, "
                 f"y_valid, qid_valid)). Got {type(data).__name__}."
             )
-        self._refuse_wrong_way()
-        self._refuse_same_name(sys._getframe(1))
         n_workers = sys.modules["xgboost"].collective.get_world_size()
         if n_workers > 1:
             raise ValueError(
-                "On several workers XGBoost takes the mean of what a metric of Python's is on each, which is no mean "
-                "over queries: train with its own metrics there, and judge the model by sklearn_rank.dask or "
+                "On several workers XGBoost averages a Python metric over workers, not over "
+                "queries: train with its own metrics there, and judge the model by sklearn_rank.dask or "
                 f"sklearn_rank.spark. Got {n_workers} workers."
             )
         indptr = data.get_uint_info("group_ptr")
@@ -109,46 +166,6 @@ class XGBoostMetric(TrainingMetric):
         values = self._values(prepared, scores_of(predictions))
         results = [(_shown(name), value) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
-
-    def _refuse_wrong_way(self) -> None:
-        """Refuse a callback that stops early by one of these metrics and takes its worst value for its best."""
-        shown = {_shown(name): spec.metric.greater_is_better for name, spec in self._specs.items()}
-        for callback in _stopping_callbacks(sys._getframe(2)):
-            name = callback.metric_name or [*shown][-1]
-            if name not in shown:
-                continue
-            maximizes = _is_maximized(name) if callback.maximize is None else bool(callback.maximize)
-            if maximizes != shown[name]:
-                right, wrong = ("maximized", "minimized") if shown[name] else ("minimized", "maximized")
-                raise ValueError(
-                    f"XGBoost cannot know that {name} is to be {right}, and here it would stop as if it were to be "
-                    f"{wrong}: pass maximize={shown[name]} to xgb.train or xgb.cv, or EarlyStopping(rounds=..., "
-                    f"maximize={shown[name]}). Got maximize={callback.maximize}."
-                )
-
-    def _refuse_same_name(self, caller: FrameType) -> None:
-        """Refuse names under which XGBoost has written a value of its own to the line that this one is added to."""
-        line, data = (caller.f_locals.get(name, "") for name in ("res", "evname"))
-        for name in self._specs:
-            if f"\t{data}-{_shown(name)}:" in str(line):
-                raise ValueError(
-                    f"XGBoost computes a metric {name} of its own, and would log both under one name: leave its own "
-                    f"out, or call this one otherwise, as in xgboost_metric({{'our_{name}': {name!r}}})."
-                )
-
-
-def _stopping_callbacks(frame: FrameType | None) -> Iterator[Any]:
-    """Callbacks for early stopping of the training loops that this call comes from."""
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "xgboost.callback":
-            callbacks = getattr(frame.f_locals.get("self"), "callbacks", ())
-            yield from (c for c in callbacks if hasattr(c, "maximize") and hasattr(c, "metric_name"))
-        frame = frame.f_back
-
-
-def _is_maximized(name: str) -> bool:
-    """Whether XGBoost maximizes a metric of this name, if it is not told."""
-    return name != "mape" and name.startswith(NAMES_MAXIMIZED)
 
 
 def _shown(name: str) -> str:

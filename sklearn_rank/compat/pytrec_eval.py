@@ -55,7 +55,7 @@ LOWEST = 0.00001
 
 
 class RelevanceEvaluator:
-    """Evaluate runs against the same judgements, as pytrec_eval does.
+    """Evaluate runs against the same judgements, like pytrec_eval.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _split(name: str) -> tuple[str, list[str]]:
         match = re.fullmatch(rf"{base}[._]({number}(?:,{number})*)", str(name))
         if match and base in supported_measures:
             return base, match[1].split(",")
-    reason = why_not_here(str(name)) or "names are those of trec_eval, such as map, recip_rank, P_10 and ndcg_cut_10"
+    reason = why_not_here(str(name)) or "names are trec_eval's, such as map, recip_rank, P_10 and ndcg_cut_10"
     for base in supported_measures:
         if re.match(rf"{base}[._]\d", str(name)):
             takes = "whole numbers from 1 on" if base in FAMILIES else "no parameter; trec_eval ignores it, or fails"
@@ -375,7 +375,7 @@ def _normalized_gain(y_true: Array, y_score: Array, *, relevance_level: float) -
 
 def _gains(y_true: Array, y_score: Array) -> tuple[Array, Array]:
     """Gain of each retrieved document, and the positive gains of all documents, falling."""
-    # NaN, which is not judged, gains nothing.
+    # NaN, which is not judged, has no gain.
     gain = np.where(y_true > 0, y_true, 0.0)
     return gain[y_score > -np.inf], -np.sort(-gain[gain > 0])
 

@@ -26,7 +26,7 @@ from sklearn_rank.stats._compare import ComparisonResult
 @named_arguments
 @with_arguments_of(stats.compare, "clusters", "weight")
 def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> ComparisonResult:
-    """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
+    """Compare two systems by their values per query, like `sklearn_rank.stats.compare`.
 
     dask joins the values by query; the ids and two numbers per query come back for the test, with weights four.
 
@@ -98,7 +98,7 @@ def _described(tables: Mapping[str, Any]) -> dict[str, dict[str, MetricColumn]]:
 
 
 def _unknown(name: str, weighted: bool) -> MetricColumn:
-    """Column of values whose name alone is known."""
+    """Column of values with only its name known."""
     return MetricColumn(name, "", name, "macro", True, np.nan, weighted)
 
 

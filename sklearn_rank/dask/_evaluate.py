@@ -15,6 +15,7 @@ from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, r
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.ids import joined_ids
 from sklearn_rank._engine.values import PartialSums
+from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
@@ -41,7 +42,7 @@ TOTALS_PER_TASK = 16
 
 @named_arguments
 @with_arguments_of(column_arguments)
-def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Evaluation:
+def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, **columns: Any) -> Evaluation:
     """Compute many metrics on the rows of a dask DataFrame, with the same result as `sklearn_rank.evaluate` in memory.
 
     Partitions are scored where they are. Only ids and values come back, a few numbers per query.
@@ -88,7 +89,8 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     {'mrr': 0.75, 'p@1': 0.5}
     """
     request = column_arguments(data, **columns)
-    tasks = parts_of(data, request, assume_grouped).tasks
+    computed = request._replace(specs=with_references(request.specs)) if chance else request
+    tasks = parts_of(data, computed, assume_grouped).tasks
     parts = [part for part in import_dask().compute(*tasks) if part is not None]
     if not parts:
         refuse_no_rows("a dask DataFrame")
@@ -105,7 +107,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
 
 
 @named_arguments
-@with_arguments_of(evaluate)
+@with_arguments_of(evaluate, "chance")
 def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any:
     """Compute metrics per query as a dask DataFrame, lazily.
 
@@ -147,7 +149,7 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
 
 
 @named_arguments
-@with_arguments_of(evaluate)
+@with_arguments_of(evaluate, "chance")
 def mean(
     data: Any, *, metrics: MetricsLike | None = None, assume_grouped: bool = False, **columns: Any
 ) -> dict[str, float]:

@@ -61,7 +61,7 @@ def check_frame(ddf: Any, name: str) -> None:
 
 
 def parts_of(ddf: Any, request: ColumnRequest, assume_grouped: bool) -> Parts:
-    """Tasks that score the partitions, after rows are moved to those of their query where necessary.
+    """Tasks that score the partitions, after rows are moved to their query where necessary.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def _refuse_other_ids(ids: NDArray[Any], known: Any) -> None:
 
     if str(known) not in ("object", "category") and is_numeric_dtype(known) != (ids.dtype.kind in "biuf"):
         raise TypeError(
-            "qid must hold ids of one type in all partitions, so that those of one query are equal. "
+            "qid must hold ids of one type in all partitions, so that one query has equal ids. "
             f"Got {ids.dtype} where the dtype of the dask DataFrame is {known}."
         )
 
@@ -251,8 +251,8 @@ def _buckets(ids: NDArray[Any]) -> NDArray[np.uint32]:
         other = None if {*map(type, listed)} == {str} else next((q for q in listed if not isinstance(q, str)), None)
         if other is not None:
             raise TypeError(
-                "For rows to be moved to those of the same query, ids must be numbers, all str, or dates without "
-                f"a time zone; assume_grouped=True moves none. Got {echo(other)}."
+                "To bring the rows of a query together, ids must be numbers, all str, or dates without "
+                f"a time zone; assume_grouped=True does not move rows. Got {echo(other)}."
             )
     return (hash_array(keys, categorize=False) >> np.uint64(32)).astype(np.uint32)
 
@@ -266,7 +266,7 @@ def _rows(names: ColumnNames, label: Any, score: Any, qid: ArrayLike, weight: An
 
     columns = [*np.atleast_2d(label.T), score, qid, *([] if weight is None else [weight])]
     named = dict(zip(names.standard().flat(), columns, strict=True))
-    # dask moves the index anyway, so the numbers cost nothing there.
+    # dask moves the index anyway, so the numbers come for free.
     return DataFrame(named | {"bucket": bucket}, index=row)
 
 

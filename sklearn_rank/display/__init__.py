@@ -11,6 +11,7 @@ from sklearn_rank.display._eval_curve import EvalCurveDisplay
 from sklearn_rank.display._list_length import ListLengthDisplay
 from sklearn_rank.display._precision_recall import QueryPrecisionRecallDisplay
 from sklearn_rank.display._segments import SegmentsDisplay
+from sklearn_rank.display._threshold import ThresholdDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
@@ -21,4 +22,5 @@ __all__ = [
     "ListLengthDisplay",
     "QueryPrecisionRecallDisplay",
     "SegmentsDisplay",
+    "ThresholdDisplay",
 ]

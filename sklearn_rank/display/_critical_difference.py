@@ -166,7 +166,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         return f"{bars}{whom}\n({note}level {self.alpha:g})"
 
     def _groups(self) -> list[list[str]]:
-        """Largest groups in which no two systems differ, or the baseline and all that do not differ from it."""
+        """Largest groups without two systems that differ, or the baseline and all that do not differ from it."""
         alike: dict[str, set[str]] = {name: set() for name in self.order_}
         for (a, b), pvalue in self.pvalues.items():
             if pvalue > self.alpha:
@@ -245,7 +245,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
 
 
 def _cliques(alike: Mapping[str, set[str]], group: set[str], rest: set[str], seen: set[str]) -> list[set[str]]:
-    """Maximal groups in which no two systems differ: maximal cliques (Bron and Kerbosch, 1973)."""
+    """Maximal groups without two systems that differ: maximal cliques (Bron and Kerbosch, 1973)."""
     if not rest and not seen:
         return [group]
     cliques = []

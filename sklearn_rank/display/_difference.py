@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._signs.sign import collected_signs
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
@@ -64,8 +65,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     note : str, default=""
         How the p-value was obtained, for the label.
     as_row : bool, default=False
-        Whether to draw a row with the mean and the middle half of the differences, as of several systems, in place of
-        the difference of each query.
+        Whether to draw a row with the mean and the middle half of the differences, like several systems have, in place
+        of the difference of each query.
     weight : array-like of shape (n_queries,), default=None
         Weight of each query in the mean difference. Areas and boxes count each query once.
 
@@ -107,7 +108,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         self.confidence_interval, self.confidence_level = _interval(confidence_interval), confidence_level
         self.pvalue, self.note, self.as_row = pvalue, note, as_row
         if not isinstance(names, (tuple, list)) or len(names) != 2:
-            raise ValueError(f"names must be those of two systems. Got {echo(names)} instead.")
+            raise ValueError(f"names must be the names of two systems. Got {echo(names)} instead.")
         self.qid, self.names, self.metric, self.greater_is_better = qid, names, metric, greater_is_better
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
@@ -234,7 +235,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         baseline : str, default=None
             System that is subtracted from each other one. None: the last one.
         test : str, default="t"
-            Test of paired queries, as `sklearn_rank.stats.compare` takes it; pooled or geometric means have none.
+            Test of paired queries, see `sklearn_rank.stats.compare`; pooled or geometric means have none.
         correction : {"holm", "bonferroni", "bh"} or None, default="holm"
             Correction of the p-values of more than two systems.
         confidence_level : float, default=0.95
@@ -249,7 +250,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
             got = (
                 f"{len(results)}: {echo([*results])}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
             )
-            raise ValueError(f"A difference is of a dict of two systems, by name. Got {got}.")
+            raise ValueError(f"A difference needs a dict of two systems, by name. Got {got}.")
         baseline = [*results][-1] if baseline is None else baseline
         check_plan("DifferenceDisplay", test=test, correction=correction, baseline=baseline)
         if not is_key(baseline, results):
@@ -282,7 +283,9 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         )  # fmt: skip
         n_counted = np.count_nonzero(~np.isnan(difference) & (True if a.weight is None else a.weight > 0))
         if a.average[metric] == b.average[metric] == "macro" and n_counted > 1:
-            tested = compare(a, b, metric=metric, **options)
+            # What is judged unevenly is said of numbers, not in pictures.
+            with collected_signs():
+                tested = compare(a, b, metric=metric, **options)
             display.confidence_interval, display.pvalue = tested.confidence_interval, tested.pvalue
             display.confidence_level, display.note = tested.confidence_level, test_in_words(tested.test)
         return display

@@ -111,7 +111,7 @@ def _plot_each(plot: Callable[..., Any]) -> Callable[..., Any]:
         if systems is None:
             return plot(self, ax, **options)
         if options.get("name") is not None:
-            raise TypeError(f"Several systems have the names of from_results. Got name={echo(options['name'])}.")
+            raise TypeError(f"name= is for one system: from_results names each. Got name={echo(options['name'])}.")
         ax = self._open_for_all(ax)
         last = [*systems.values()][-1]
         for display in systems.values():

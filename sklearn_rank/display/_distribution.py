@@ -70,14 +70,14 @@ class DistributionDisplay(ResultDisplay):
         """
         values = np.sort(self.values[~np.isnan(self.values)])
         if not len(values):
-            raise ValueError("A distribution needs a query with a value. Got none, or NaN alone.")
+            raise ValueError("A distribution needs a query with a value. Got none, or only NaN.")
         ax = self._open(ax)
         name = self.name if name is None else name
         mean = f"mean {values.mean():#.3g}"
         drawn = thin(len(values))
         x, share = np.append(values[0], values[drawn]), np.append(0.0, (drawn + 1) / len(values))
         look = line_style(len(ax.lines), len(x)) | {"label": label_of(mean if name is None else f"{name}: {mean}")}
-        # The first point, from which the line rises, has no marker.
+        # The line rises from the first point, which has no marker.
         look["markevery"] = (look["markevery"], look["markevery"])
         (self.line_,) = ax.step(x, share, where="post", **look | kwargs)
         what = value_label(self.metric, self.greater_is_better)

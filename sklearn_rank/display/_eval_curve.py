@@ -27,7 +27,7 @@ class EvalCurveDisplay(SystemDisplay):
     Parameters
     ----------
     curve : array-like of shape (n_rounds,)
-        Value after each round, as `QueryRanker.eval_curve_` has them.
+        Value after each round, such as `QueryRanker.eval_curve_`.
     best_iteration : int, default=None
         Round that predictions are made from, counted from 0. None: the first with the best value.
 
@@ -73,7 +73,7 @@ class EvalCurveDisplay(SystemDisplay):
         label = f"{value_label(self.metric, self.greater_is_better)} of validation queries"
         there = "" if ax is None else label_there(ax)
         if there not in ("", label):
-            raise ValueError(f"Curves on the same axes are of one metric. Got {echo(label)} beside {echo(there)}.")
+            raise ValueError(f"Curves on the same axes must have one metric. Got {echo(label)} and {echo(there)}.")
         ax = self._open(ax)
         name = self.name if name is None else name
         best = f"best {self.curve[self.best_iteration_]:#.3g} at {self.best_iteration_}"
@@ -142,7 +142,7 @@ class EvalCurveDisplay(SystemDisplay):
         displays = {name: cls._of_ranker(ranker, name) for name, ranker in results.items()}
         metrics = sorted({display.metric for display in displays.values()})
         if len(metrics) > 1:
-            raise ValueError(f"Curves on the same axes are of one metric. Got {' and '.join(metrics)}.")
+            raise ValueError(f"Curves on the same axes must have one metric. Got {' and '.join(metrics)}.")
         return cls._of_systems(displays, ax, **kwargs)
 
     @classmethod
@@ -152,10 +152,10 @@ class EvalCurveDisplay(SystemDisplay):
         spec = stopping_metric(ranker)
         if spec is None or not hasattr(ranker, "eval_curve_"):
             raise ValueError(
-                "A curve is of a QueryRanker that was fitted with eval_metric= and validation rows: "
+                "A curve needs a QueryRanker that was fitted with eval_metric= and validation rows: "
                 f"QueryRanker(model, eval_fraction=0.1, eval_metric='ndcg@10'). Got {echo(ranker)}."
             )
-        better, name = spec.metric.greater_is_better, type(ranker.estimator).__name__ if name is None else name
+        better, name = spec.greater_is_better, type(ranker.estimator).__name__ if name is None else name
         return cls(
             ranker.eval_curve_, best_iteration=ranker.best_iteration_, metric=str(spec), greater_is_better=better,
             name=name,
@@ -170,4 +170,4 @@ def _ranker_in(estimator: Any) -> QueryRanker:
         return _ranker_in(estimator.best_estimator_)
     if hasattr(estimator, "steps"):
         return _ranker_in(estimator.steps[-1][1])
-    raise TypeError(f"A curve of training is that of a fitted QueryRanker. Got {echo(estimator)}.")
+    raise TypeError(f"A curve of training needs a fitted QueryRanker. Got {echo(estimator)}.")

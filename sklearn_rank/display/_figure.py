@@ -15,7 +15,7 @@ from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.optional import import_optional
 
 WIDE, TALL = 0.6, 1.3
-"""Width of a character and height of a line, as shares of the size of the font."""
+"""Width of a character and height of a line, both in shares of the size of the font."""
 SIZES = (9.0, 8.0, 7.0, 6.0, 5.0)
 """Sizes of the font of names, in points; the largest that fits is taken."""
 FEWEST = 12
@@ -47,7 +47,7 @@ class Fit(NamedTuple):
 
 
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
-    """The axes given, or those of a new figure, which is wide enough for names at their right."""
+    """The axes given, or new axes in a figure that is wide enough for names at their right."""
     pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="A picture")
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
 
@@ -73,7 +73,7 @@ def is_laid_out(ax: Any) -> bool:
 
 
 def widen_margins(ax: Any) -> None:
-    """Widen the margins of a figure that has no layout engine, so that nothing overlaps."""
+    """Widen the margins of a figure that has no layout engine, so that texts do not overlap."""
     if not _is_loose(ax):
         return
     from matplotlib.layout_engine import TightLayoutEngine
@@ -121,7 +121,7 @@ def _is_loose(ax: Any) -> bool:
 def fit(
     names: Sequence[str], width: float, height: float, *, lines: float = 0.0, handle: float = 0.0, even: bool = False
 ) -> Fit | None:
-    """Names in the largest font in which they fit into this width and height, in points.
+    """Names in the largest font that fits them into this width and height, in points.
 
     A name is higher by `lines` of the font, and has a handle of `handle` widths of it; `even` names are at equal
     distances.
@@ -155,7 +155,7 @@ def value_label(metric: str, greater_is_better: bool) -> str:
 
 
 def set_labels(ax: Any, x: str, y: str) -> None:
-    """Labels of both axes, on lines that fit along them; smaller in a small figure, as their numbers are."""
+    """Labels of both axes, on lines that fit along them; smaller in a small figure, like their numbers."""
     from matplotlib import rcParams
 
     width, height = cell_of(ax)
@@ -168,7 +168,7 @@ def set_labels(ax: Any, x: str, y: str) -> None:
 
 
 def label_there(ax: Any) -> str:
-    """Label of the y axis on one line; "" where nothing is drawn yet."""
+    """Label of the y axis on one line; "" before the first line."""
     return " ".join(ax.get_ylabel().split()) if ax.lines else ""
 
 

@@ -51,7 +51,7 @@ def names_at_cutoffs(result: Evaluation, metric: MetricLike | None) -> list[str]
     wanted = str(parse_metric(metric)) if metric is not None else next(iter(known), "")
     if wanted not in known or (metric is None and len(known) > 1):
         raise ValueError(
-            "A picture of cutoffs is of one metric that the result has at several of them, such as 'ndcg@1' and "
+            "A picture of cutoffs needs one metric at several cutoffs in the result, such as 'ndcg@1' and "
             "'ndcg@5'; name it with metric='ndcg'. "
             f"Got metric={echo(metric)} and a result of {', '.join(result.per_query)}."
         )
@@ -83,7 +83,7 @@ def refuse_other_meaning(results: Mapping[str, Evaluation], metrics: Iterable[st
         for metric in metrics:
             if result.meaning.get(metric) != expected.meaning[metric]:
                 got = f"{expected.meaning[metric]} in {echo(first)} and as {result.meaning.get(metric)} in {echo(name)}"
-                rule = "Systems in one picture have one metric, computed alike."
+                rule = "Systems in one picture must have one metric, computed alike."
                 raise ValueError(f"{rule} Got {echo(metric)} as {got}.")
 
 
@@ -119,7 +119,7 @@ def paired(first: Evaluation, second: Evaluation, metric: str) -> tuple[NDArray[
     if not len(known) == len(one) == len(other):
         raise ValueError(
             "Two systems are compared on the same queries. "
-            f"Got {len(one)} and {len(other)} queries, of which {len(one) + len(other) - len(known)} are the same."
+            f"Got {len(one)} and {len(other)} queries; {len(one) + len(other) - len(known)} are in both."
         )
     sums = [first.label_fingerprints, second.label_fingerprints]
     refuse_other_labels(sums, [one, other], known, ["the first", "the second"], "A picture of two systems")

@@ -85,7 +85,7 @@ class ListLengthDisplay(ResultDisplay):
         """
         defined = ~np.isnan(self.values)
         if not defined.any():
-            raise ValueError("A picture of values needs a query with a value. Got none, or NaN alone.")
+            raise ValueError("A picture of values needs a query with a value. Got none, or only NaN.")
         length, values = self.n_documents[defined], self.values[defined]
         ax = self._open(ax)
         self.bin_length_, self.bin_mean_, self.bin_reach_ = _binned(length, values, self.n_bins, self.confidence_level)

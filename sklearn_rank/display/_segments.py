@@ -234,7 +234,7 @@ class SegmentsDisplay(PredictionsDisplay):
         y_score : dict of str to array-like of shape (n_samples,)
             Scores of systems by name.
         by : array-like of shape (n_samples,), dict or frame
-            Attributes of each row's query, as `evaluate` takes them.
+            Attributes of each row's query, see `evaluate`.
         clusters : array-like of shape (n_samples,) or dict, default=None
             What each row's query belongs to, such as a user.
         """

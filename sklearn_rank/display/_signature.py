@@ -18,7 +18,7 @@ from sklearn_rank.display._arguments import CONSTRUCTOR_RULES, METHOD_RULES
 
 Class = TypeVar("Class", bound=type)
 
-AX = "ax : Matplotlib Axes, default=None\n    Axes to draw on. None: those of a new figure."
+AX = "ax : Matplotlib Axes, default=None\n    Axes to draw on. None: new axes in a new figure."
 NAME = "name : str, default=None\n    Name in the legend."
 
 CLASS_TEXTS = {
@@ -44,11 +44,11 @@ METHOD_TEXTS = {
     "from_predictions": {
         "y_true": "y_true : array-like of shape (n_samples,)\n    Relevance of each document to its query.",
         "y_score": "y_score : array-like of shape (n_samples,)\n    Output of the model, higher ranks first.",
-        "qid": "qid : array-like of shape (n_samples,), default=None\n    Query of each row, as `evaluate` finds it.",
+        "qid": "qid : array-like of shape (n_samples,), default=None\n    Query of each row, see `evaluate`.",
         "metric": 'metric : str, metric function or callable, default="ndcg"',
         "name": NAME,
         "ax": AX,
-        "n_jobs": "n_jobs : int or None, default=None\n    Threads to use, as joblib counts them.",
+        "n_jobs": "n_jobs : int or None, default=None\n    Threads to use, counted as in joblib.",
         "**keywords": "**keywords\n    Passed to `evaluate`, such as keywords of the metric and `tie_break`.",
     },
 }

@@ -49,7 +49,7 @@ def line_style(number: int, n_points: int) -> dict[str, Any]:
 
 
 def luminance(color: Any) -> float:
-    """Relative luminance of a colour, as WCAG defines it: 0 is black, 1 is white."""
+    """Relative luminance of a colour by WCAG's definition: 0 is black, 1 is white."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color))

@@ -1,9 +1,10 @@
-"""Runs, judgements and tables from files and frames, as the arrays that metrics take.
+"""Runs, judgements and tables from files and frames, made into the arrays that metrics take.
 
 Files in, arrays out. May not touch formulas. ``docs/files.md`` shows each.
 """
 
 from sklearn_rank.io._entries import Entries
+from sklearn_rank.io._files import read_qrels, read_run
 from sklearn_rank.io._join import RankingData, join
 from sklearn_rank.io._svmlight import read_svmlight
 from sklearn_rank.io._tables import read_entries, read_table
@@ -14,6 +15,8 @@ __all__ = [
     "RankingData",
     "join",
     "read_entries",
+    "read_qrels",
+    "read_run",
     "read_svmlight",
     "read_table",
     "read_trec_qrels",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,20 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Keys, hashed, number_together, sort_by_number
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
+from sklearn_rank._signs.evidence import STAND_INS
+from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Index
 
 ERRORS = "surrogateescape"
 """Error handler that keeps bytes that are not UTF-8, so that they are written as they were read."""
+DUPLICATES = one_of("raise", "first", "nonrelevant", doc="")
+HOW_TO_REPEAT = (
+    "duplicates='first' takes its first place, and later documents move up; duplicates='nonrelevant' keeps its other "
+    "places as not relevant"
+)
+"""What errors about a document that is in a query twice recommend."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +53,7 @@ class QueryIds:
         return self.names[self.code].astype(self.names.dtype if dtype is None else dtype, copy=False)
 
     def factorize(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the codes and the distinct ids, as `factorize` of pandas does."""
+        """Return the codes and the distinct ids, like `factorize` of pandas."""
         return self.code, self.names
 
     def __repr__(self) -> str:
@@ -95,6 +103,13 @@ class Text:
         """The given strings."""
         return [s.decode("utf-8", ERRORS) for s in self.encoded(rows)]
 
+    def odd(self) -> frozenset[Any]:
+        """Strings that may stand for missing ones, for `odd_ids`."""
+        size = np.diff(self.end, prepend=0)
+        rows = np.flatnonzero((size >= min(map(len, STAND_INS))) & (size <= max(map(len, STAND_INS))))
+        rows = rows[np.isin(self.data[self.end[rows] - size[rows]], [*map(ord, {text[0] for text in STAND_INS})])]
+        return STAND_INS.intersection(self.strings(rows))
+
     @classmethod
     def of(cls, strings: list[str]) -> Text:
         """Encode strings."""
@@ -105,9 +120,9 @@ class Text:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries:
-    """Rows of a run or of judgements, as `read_trec_run`, `read_trec_qrels` and `read_entries` return them.
+    """Rows of a run or of judgements, from `read_trec_run`, `read_trec_qrels` or `read_entries`.
 
-    A query has each document at most once.
+    A query has each document at most once, unless they were read with ``duplicates="nonrelevant"``.
 
     Attributes
     ----------
@@ -124,6 +139,8 @@ class Entries:
     value: NDArray[np.float64]
     # "run" or "judgements" if the file format says so.
     _kind: str | None = None
+    # Rows whose document has a better place in its query, with duplicates="nonrelevant".
+    _again: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -145,28 +162,60 @@ def grouped(code: NDArray[Any], n_codes: int) -> Grouping:
     return sort_by_number(code.astype(np.uint32, copy=False), n_codes, None, len(code), None)
 
 
-def checked(entries: Entries, where: Callable[[int], str]) -> Entries:
-    """Return the entries if no query has a document twice; `where` says in words where a row is, for the error.
+def checked(entries: Entries, where: Callable[[int], str], duplicates: str = "raise") -> Entries:
+    """Return the entries with each document of a query once, or with its other rows marked."""
+    again = repeated_rows(entries, where, duplicates)
+    if again is None:
+        return entries
+    if duplicates == "nonrelevant" and entries._kind != "judgements":
+        return replace(entries, _again=again)
+    return without_rows(entries, again)
+
+
+def without_rows(entries: Entries, out: NDArray[np.bool_]) -> Entries:
+    """The other rows."""
+    rows = np.flatnonzero(~out)
+    documents = taken(entries.doc_id, rows)
+    return Entries(
+        QueryIds(entries.qid.code[rows], entries.qid.names),
+        Text.of(documents.tolist()) if isinstance(entries.doc_id, Text) else documents,
+        entries.value[rows], entries._kind,
+    )  # fmt: skip
+
+
+def repeated_rows(
+    entries: Entries, where: Callable[[int], str], duplicates: str = "raise", what_to_do: str = HOW_TO_REPEAT
+) -> NDArray[np.bool_] | None:
+    """Whether the document of each row has a row of a higher value, or an earlier one, in its query; None if none has.
+
+    `where` says in words where a row is, for the error.
 
     Raises
     ------
     ValueError
-        If a query has a document twice.
+        If a query has a document twice, with ``duplicates="raise"``.
     """
     keys = document_keys(entries.doc_id)[0]
     n_queries = len(entries.qid.names)
     rows = grouped(entries.qid.code, n_queries)
     nothing = np.empty(0, dtype=np.int64)
     _, twice = match(keys, rows, Keys(nothing), (np.zeros(n_queries + 1, dtype=np.int64), None))
-    if twice[0] >= 0:
+    if twice[0] < 0:
+        return None
+    if duplicates == "raise":
         first, second = sorted(twice)
         query = entries.qid.names[entries.qid.code[second]]
         document = taken(entries.doc_id, [second]).tolist()[0]
         raise ValueError(
-            "A document must be in a query once, so leave one of two lines or rows out. "
+            f"A document must be in a query once: {what_to_do}. "
             f"Got document {echo(document)} of query {query!s} again {where(second)}, first {where(first)}."
         )
-    return entries
+    (document,) = number_together([np.asarray(entries.doc_id)])[1]
+    order = np.lexsort((-entries.value, document, entries.qid.code))
+    same = np.diff(document[order].astype(np.int64)) == 0
+    again = np.zeros(len(entries), dtype=bool)
+    again[order[1:]] = same & (np.diff(entries.qid.code[order].astype(np.int64)) == 0)
+    return again
 
 
 def match(keys: Keys, rows: Grouping, other_keys: Keys, other_rows: Grouping) -> tuple[Index, tuple[int, int]]:
@@ -195,7 +244,7 @@ def document_keys(*lists: Any) -> list[Keys]:
     if not all(strings) and any(strings):
         other = taken(lists[strings.index(False)], [0]).tolist()[0]
         raise TypeError(
-            "Document ids must be of one type in the run and in the judgements; those of TREC's files are strings. "
+            "Document ids must be of one type in the run and in the judgements; TREC's files have strings. "
             f"Got strings and {echo(other)}; make strings of them with astype(str)."
         )
     if any(isinstance(ids, Text) for ids in lists):

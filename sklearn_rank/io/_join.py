@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,32 @@ from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._signs.doors import JOIN, RUN
-from sklearn_rank._signs.runs import rises, turned_round, worst_first
-from sklearn_rank._signs.sign import report
-from sklearn_rank._utils.constraints import BOOL, DUPLICATES, one_of
+from sklearn_rank._signs.evidence import odd_ids
+from sklearn_rank._signs.runs import (
+    SHARE_BY_CHANCE,
+    documents_that_are_none,
+    ids_of_two_types,
+    match_nothing,
+    rises,
+    turned_round,
+    worst_first,
+)
+from sklearn_rank._signs.sign import Door, report
+from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._entries import Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
-from sklearn_rank.io._mappings import JudgementsLike, ListedDocuments, RunLike, both_entries, match_listed
+from sklearn_rank.io._documents import AGGREGATE, DocumentOf, with_documents
+from sklearn_rank.io._entries import DUPLICATES, Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
+from sklearn_rank.io._mappings import (
+    JudgementsLike,
+    ListedDocuments,
+    RunLike,
+    both_entries,
+    match_listed,
+    refuse_other_kind,
+    two_types,
+)
 
 TREATMENTS = ("zero", "drop", "raise")
 """What is done with queries that one side lacks."""
@@ -71,12 +90,14 @@ class RankingData:
         """Document of each row."""
         if self._source is None:
             return self._documents[0] if self._documents else None
-        run, qrels = self._documents
-        retrieved = self._source < len(run)
-        parts = taken(run, self._source[retrieved]), taken(qrels, self._source[~retrieved] - len(run))
-        ids = np.empty(len(self._source), dtype=np.result_type(*parts))
-        ids[retrieved], ids[~retrieved] = parts
-        return ids
+        return documents_at(self._documents, self._source, slice(None))
+
+    @property
+    def documents(self) -> Callable[[Any], NDArray[Any]] | None:
+        """Function from rows to their documents, which keeps no labels and scores; None if documents have no ids."""
+        if self._source is not None:
+            return partial(documents_at, self._documents, self._source)
+        return self.doc_id.__getitem__ if self._documents else None
 
     def counts(self) -> str:
         """Rows, queries that one side lacks, and what was done with these, in a line."""
@@ -103,6 +124,16 @@ class RankingData:
         return f"RankingData of {len(self.y_true)} rows: {self.counts()}"
 
 
+def documents_at(ids: tuple[Any, ...], source: Index, rows: Any) -> NDArray[Any]:
+    """Documents of some rows; `source` is the place of each in the run, or after it in the judgements."""
+    (run, qrels), source = ids, source[rows]
+    retrieved = source < len(run)
+    parts = taken(run, source[retrieved]), taken(qrels, source[~retrieved] - len(run))
+    found = np.empty(len(source), dtype=np.result_type(*parts))
+    found[retrieved], found[~retrieved] = parts
+    return found
+
+
 def _listed(ids: NDArray[Any], done: str) -> str:
     if len(ids) == 0:
         return "0"
@@ -121,6 +152,8 @@ def join(
     negative: str = "unjudged",
     duplicates: str = "raise",
     exclude: Mapping[Any, Iterable[Any]] | None = None,
+    document_of: DocumentOf | None = None,
+    aggregate: str = "max",
 ) -> RankingData:
     r"""Join a run with judgements: a row for each document that was retrieved or judged.
 
@@ -129,31 +162,39 @@ def join(
 
     Parameters
     ----------
-    run : Entries or mapping
-        Scores, of `read_trec_run` or `read_entries`; or ``{query: {document: score}}``,
-        ``{query: [documents, best first]}``, or a Run of ranx.
-    qrels : Entries or mapping
-        Relevance, of `read_trec_qrels` or `read_entries`; or ``{query: {document: grade}}``,
-        ``{query: relevant documents}``, or Qrels of ranx.
+    run : Entries, mapping or table
+        Scores, of `read_run` or `read_entries`; or ``{query: {document: score}}``,
+        ``{query: [documents, best first]}``, or any other form that `sklearn_rank.evaluate_run` takes.
+    qrels : Entries, mapping or table
+        Relevance, of `read_qrels` or `read_entries`; or ``{query: {document: grade}}``,
+        ``{query: relevant documents}``, or any other form that `sklearn_rank.evaluate_run` takes.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
-        Queries of the judgements for which nothing was retrieved: keep them, so that metrics count them as zero
+        Queries of the judgements without retrieved documents: keep them, so that metrics count them as zero
         (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.
     missing_from_qrels : {"zero", "drop", "raise"}, default="drop"
         Queries of the run without judgements, in the same way; trec_eval leaves them out.
     tie_order : {"input", "trec_eval"}, default="input"
-        Order of documents of equal score, which ``ties="stable"`` reads: that of the run, or trec_eval's, by falling
-        document id as bytes.
+        Order of documents of equal score, which ``ties="stable"`` reads: the order of the run, or trec_eval's, by
+        falling document id as bytes.
     float32 : bool, default=False
-        Whether scores are rounded to single precision first, as version 9 of trec_eval does.
+        Whether scores are rounded to single precision first, like version 9 of trec_eval.
     negative : {"unjudged", "keep"}, default="unjudged"
-        Documents of negative relevance: in the pool but not judged, as trec_eval has it, a NaN that infAP tells from
-        that of a document outside the pool; or the labels as they are, which metrics read by their own `negative`, and
+        Documents of negative relevance: in the pool but not judged, like trec_eval, with a NaN that infAP tells from
+        the NaN of a document outside the pool; or the labels unchanged, which metrics read by their own `negative`, and
         all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
-    duplicates : {"raise", "first"}, default="raise"
-        A document that is in a list of ids twice: refuse it, or take its first place.
-    exclude : mapping of query to documents, default=None
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
+        keep its other places for unjudged documents. Readers of files and tables have a `duplicates` of their own.
+    exclude : mapping of query to documents, or table, default=None
         Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
-        in neither are not looked at, as long as one is.
+        in neither are not looked at, as long as one is. A table has a column of queries or users and one of documents
+        or items, such as "user_id" and "item_id".
+    document_of : mapping of chunk to document or callable, default=None
+        Document of each chunk, where the run ranks chunks and the judgements name documents: a mapping, a Series with
+        chunks as its index, or a function of the id of a chunk. Each document is then in a query once.
+    aggregate : {"max", "first", "sum"}, default="max"
+        With `document_of`, the score of a document: the best score of its chunks, the score of its first chunk in the
+        order of the run, or the sum of all.
 
     Returns
     -------
@@ -164,9 +205,14 @@ def join(
     ------
     ValueError
         If a query is missing and that is to raise, no query is in both, run and judgements are the wrong way round, a
-        list has a document twice, a value is not finite, or a keyword is not what it must be.
+        list has a document twice, a chunk has no document, a value is not finite, or a keyword is not what it must be.
     TypeError
         If ids are strings on one side only, or one side has another form.
+
+    Warns
+    -----
+    RankingWarning
+        If run and judgements seem to be the wrong way round, hardly a document is in both, or ids are of two types.
 
     Examples
     --------
@@ -192,12 +238,14 @@ def join(
     return joined(
         "join", run, qrels, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
         tie_order=tie_order, float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
+        document_of=document_of, aggregate=aggregate,
     )  # fmt: skip
 
 
 def joined(
     caller: str, run: RunLike, qrels: JudgementsLike, *, missing_from_run: str, missing_from_qrels: str, tie_order: str,
     float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
+    document_of: DocumentOf | None, aggregate: str,
 ) -> RankingData:  # fmt: skip
     """As `join`; errors name the caller."""
     TREATMENT.check("missing_from_run", missing_from_run, caller)
@@ -206,7 +254,11 @@ def joined(
     TIE_ORDER.check("tie_order", tie_order, caller)
     NEGATIVE.check("negative", negative, caller)
     DUPLICATES.check("duplicates", duplicates, caller)
+    AGGREGATE.check("aggregate", aggregate, caller)
     sides = run, qrels
+    if document_of is not None:
+        refuse_other_kind(caller, run, "run")
+        run = with_documents(run, document_of, aggregate, duplicates)
     run, qrels, n_excluded = both_entries(caller, run, qrels, duplicates, exclude)
     door, (first, judged_first) = DOORS[caller], map(_first_value, sides)
     report(
@@ -216,6 +268,8 @@ def joined(
             is_list=isinstance(first, Sequence), is_judged_by_lists=isinstance(judged_first, Sequence),
         ),
     )  # fmt: skip
+    odd = _odd_documents(run) | _odd_documents(qrels)
+    report(door, documents_that_are_none(odd, len(run) + len(qrels)))
     may_rise = isinstance(first, Mapping) and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
@@ -228,6 +282,8 @@ def joined(
             score = score.astype(np.float32).astype(np.float64)
     judged_rows, rows = grouped(of_qrels, len(names)), grouped(of_run, len(names))
     matches = _matches(run, qrels, rows, judged_rows)
+    if run._again is not None:
+        matches[run._again] = -1
     y_true, y_score = np.empty((2, len(run) + len(qrels)))
     source = np.empty(len(y_true), dtype=np.int64)
     retrieved = np.zeros(len(qrels), dtype=np.uint8)
@@ -237,6 +293,7 @@ def joined(
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
     size = np.diff(rows[0]) + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
     code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])
+    _look_at_matches(door, run, qrels, y_true, y_score, code)
     if may_rise:
         report(door, worst_first(y_true, y_score, np.append(0, np.cumsum(size[keep]))))
     if tie_order == "trec_eval":
@@ -245,6 +302,22 @@ def joined(
         y_true, y_score, QueryIds(code, names[keep]), *lacking, missing_from_run, missing_from_qrels,
         (run.doc_id, qrels.doc_id), source, n_excluded,
     )  # fmt: skip
+
+
+def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_score: Array, code: Index) -> None:
+    """Look for documents without a match, because their ids are others or of two types."""
+    both = run.doc_id, qrels.doc_id
+    if isinstance(run.doc_id, ListedDocuments):
+        report(door, ids_of_two_types(two_types(*both, run.qid.names.tolist(), qrels.qid.names.tolist())))
+    retrieved = y_score > -np.inf
+    label, in_queries = y_true[retrieved], code[retrieved]
+    if len(label) == 0 or in_queries[0] == in_queries[-1] or not (qrels.value != 0).any() or (label > 0).any():
+        return
+    n_judged = int(np.count_nonzero(~np.isnan(label)))
+    if n_judged < SHARE_BY_CHANCE * len(label):
+        # A query without documents has None.
+        of_run, judged = ([one for one in np.asarray(ids).tolist() if one is not None] for ids in both)
+        report(door, match_nothing(of_run, judged, n_judged))
 
 
 def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
@@ -294,7 +367,7 @@ def _choose(
 
 
 def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) -> None:
-    """Refuse queries that both sides have, as 1 and as "1"."""
+    """Refuse queries that one side has as 1, the other as "1"."""
     of_run = {str(query): query for query in not_in_qrels.tolist()} if len(not_in_run) else {}
     query = next((query for query in not_in_run.tolist() if str(query) in of_run), None)
     if query is not None:
@@ -302,6 +375,12 @@ def _refuse_other_types(not_in_run: NDArray[Any], not_in_qrels: NDArray[Any]) ->
             "The id of a query must be of one type in the run and in the judgements; str(id) makes strings of all. "
             f"Got {echo(of_run[str(query)])} in the run and {echo(query)} in the judgements."
         )
+
+
+def _odd_documents(entries: Entries) -> frozenset[Any]:
+    """Documents that may stand for missing ones."""
+    documents = entries.doc_id
+    return documents.odd() if isinstance(documents, ListedDocuments | Text) else odd_ids(np.asarray(documents))
 
 
 def _first_value(by_query: Any) -> Any:

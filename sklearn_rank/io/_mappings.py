@@ -1,9 +1,10 @@
-"""Runs and judgements in dictionaries of ids, as entries."""
+"""Entries from runs and judgements in dictionaries of ids."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from dataclasses import replace
 from itertools import chain, compress, islice, repeat
 from numbers import Integral, Real
 from typing import Any
@@ -11,23 +12,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._chunks.columns import column_names
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.ids import ids_of
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
+from sklearn_rank._signs.evidence import LOWEST_INT, STAND_INS, odd_ids
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._entries import Entries, QueryIds, grouped, taken
+from sklearn_rank.io._columns import entries_in, entries_of_frame, known_columns
+from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, grouped, taken, without_rows
+from sklearn_rank.io._hits import is_hit, read_hits
 
 TAKEN = {
-    "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx",
-    "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx",
+    "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx, a table with qid and doc_id",
+    "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx, a table with qid and doc_id",
 }
 READERS = (
-    "or Entries: of files by io.read_trec_{}(file), of frames by io.read_entries(frame, value=..., qid=..., doc_id=...)"
+    "or Entries: of files by io.read_{}(file), of tables by io.read_entries(table, value=..., qid=..., doc_id=...)"
 )
-RunLike = Entries | Mapping[Any, Any]
-JudgementsLike = Entries | Mapping[Any, Any]
+RunLike = Entries | Mapping[Any, Any] | Iterable[Any]
+JudgementsLike = Entries | Mapping[Any, Any] | Iterable[Any]
+Excluded = Mapping[Any, Iterable[Any]] | Any
+"""Documents by query, or a table of both."""
 Listed = tuple[Collection[Any], Iterable[Any]]
 """Documents of a query, and their values."""
 
@@ -35,8 +42,8 @@ Listed = tuple[Collection[Any], Iterable[Any]]
 class ListedDocuments:
     """Document of each row, in a collection for each query."""
 
-    def __init__(self, lists: list[Collection[Any]]) -> None:
-        self.lists = lists
+    def __init__(self, lists: list[Collection[Any]], has_scores: bool = True) -> None:
+        self.lists, self.has_scores = lists, has_scores
         self.ends = np.cumsum([0, *map(len, lists)])
 
     def __len__(self) -> int:
@@ -54,13 +61,35 @@ class ListedDocuments:
     @cached_property
     def has_tuples(self) -> bool:
         """Whether an id is a tuple."""
-        return any(issubclass(kind, tuple) for kind in {*map(type, chain.from_iterable(self.lists))})
+        return any(issubclass(kind, tuple) for kind in self.types)
+
+    @cached_property
+    def types(self) -> set[type]:
+        """Types of the documents."""
+        return {*map(type, chain.from_iterable(self.lists))}
 
     @cached_property
     def _array(self) -> NDArray[Any]:
+        # The collections are the user's, because a copy is a large part of an evaluation.
+        if np.diff(self.ends).tolist() != [*map(len, self.lists)]:
+            raise ValueError(
+                "The dictionaries and lists of a run and of judgements must have the documents that were evaluated. "
+                "Got a query with others, so they were changed since: evaluate again."
+            )
         array = np.empty(len(self), dtype=object)
         array[:] = [*chain.from_iterable(self.lists)]
         return array
+
+    def odd(self) -> frozenset[Any]:
+        """Documents that may stand for missing ones, for `odd_ids`."""
+        odd: set[Any] = set()
+        if any(issubclass(kind, str) for kind in self.types):
+            odd |= {text for text in STAND_INS if any(text in listed for listed in self.lists)}
+        if not all(issubclass(kind, str) for kind in self.types):
+            if any(one in listed for listed in self.lists for one in (-1, LOWEST_INT)):
+                numbers = [one for one in chain.from_iterable(self.lists) if isinstance(one, Real)]
+                odd |= odd_ids(np.array(numbers, dtype=np.float64))
+        return frozenset(odd)
 
     def query_of(self, row: int) -> int:
         """Number of the query of a row."""
@@ -77,7 +106,7 @@ def entries_of(
 ) -> tuple[Entries, int]:
     """Entries of a run or of judgements (`kind`) in any form, and the number of documents that were excluded.
 
-    Of a run, documents that were `judged` tell whether its pairs are ids.
+    Documents that were `judged` tell whether pairs of a run are ids.
 
     Raises
     ------
@@ -86,33 +115,59 @@ def entries_of(
     TypeError
         If it is in no such form, a document cannot be hashed, or a value is no number.
     """
+    source = from_rows(source, kind, duplicates)
     if isinstance(source, Entries) and isinstance(source.doc_id, ListedDocuments) and not exclude:
         return source, 0
-    mapping = _mapping_of(source, kind)
+    if isinstance(source, Entries):
+        duplicates = "first" if source._again is None else "nonrelevant"
+        by_query = dict(_documents_of_queries(source))
+    else:
+        mapping = _mapping_of(source, kind)
+        by_query = {query: _listed(query, given, kind, duplicates, judged) for query, given in mapping.items()}
     lists, values, n_excluded = [], [], 0
-    for query, given in mapping.items():
-        documents, of_documents = _listed(query, given, kind, duplicates, judged)
+    for query, (documents, of_documents) in by_query.items():
         if out := exclude.get(query):
             n_before = len(documents)
             documents, of_documents = _without(documents, of_documents, out)
             n_excluded += n_before - len(documents)
         lists.append(documents)
         values.append(of_documents)
-    names, listed = ids_of([*mapping]), ListedDocuments(lists)
+    has_scores = not any(isinstance(of_documents, range) for of_documents in values)
+    names, listed = ids_of([*by_query]), ListedDocuments(lists, has_scores)
+    _refuse_unfit_documents(names, listed, kind)
     numbers = _numbers([*chain.from_iterable(values)], names, listed, kind)
-    return _entries(names, listed, numbers), n_excluded
+    entries = _entries(names, listed, numbers)
+    if duplicates == "nonrelevant" and kind == "run":
+        entries = replace(entries, _again=np.fromiter(_repeated(lists), bool, len(entries)))
+    return entries, n_excluded
+
+
+def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
+    """Refuse ids of documents that are missing, or may be others than they were."""
+    if not may_be_missing(documents.types):
+        return
+    for query, listed in zip(names.tolist(), documents.lists, strict=True):
+        if any(map(is_missing, listed)):
+            raise ValueError(
+                "Every document needs an id, so leave missing ones out. "
+                f"Got {echo(next(filter(is_missing, listed)))} for query {echo(query)} of the {kind}."
+            )
+    refuse_rounded_ids(np.asarray(documents))
 
 
 def both_entries(
-    caller: str, run: Any, qrels: Any, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None
+    caller: str, run: Any, qrels: Any, duplicates: str, exclude: Excluded | None
 ) -> tuple[Entries, Entries, tuple[int, int]]:
     """Entries of a run and of judgements, and how many documents of each were excluded.
 
     Documents are listed by query on both sides, or on neither.
     """
+    run, qrels = from_rows(run, "run", duplicates), from_rows(qrels, "judgements", duplicates)
     for entries, kind in ((run, "run"), (qrels, "judgements")):
-        _refuse_other_kind(caller, entries, kind)
-    if exclude is None and isinstance(run, Entries) and isinstance(qrels, Entries):
+        refuse_other_kind(caller, entries, kind)
+    if isinstance(qrels, Entries) and qrels._again is not None:
+        qrels = without_rows(qrels, qrels._again)
+    if exclude is None and not any(map(_is_listed, (run, qrels))):
         return run, qrels, (0, 0)
     out = {} if exclude is None else _sets(exclude)
     judged, n_judged = entries_of(qrels, "judgements", duplicates=duplicates, exclude=out)
@@ -120,6 +175,10 @@ def both_entries(
     if out and not (n_judged or n_run):
         _refuse_idle(out, of_run, judged)
     return of_run, _without_empty(judged, of_run), (n_run, n_judged)
+
+
+def _is_listed(source: Any) -> bool:
+    return not isinstance(source, Entries) or isinstance(source.doc_id, ListedDocuments)
 
 
 def match_listed(run: Entries, qrels: Entries) -> Index:
@@ -146,8 +205,41 @@ def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: 
         )
 
 
+def two_types(
+    run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]
+) -> tuple[Any, Any] | None:
+    """A text and a number among documents of one side, where the other side lacks one, or has it as the other type.
+
+    `of_run` and `of_judged` are the queries of the lists.
+    """
+    for one, other in ((run, judged), (judged, run)):
+        kinds, others = ({*map(_kind_of_type, side.types)} for side in (one, other))
+        if not {"number", "str"} <= kinds or not others:
+            continue
+        if {"number", "str"} <= others and not _are_alike_as_text(run, judged, of_run, of_judged):
+            continue
+        first = {_kind(document): document for document in chain.from_iterable(one.lists)}
+        return first["str"], first["number"]
+    return None
+
+
+def _are_alike_as_text(run: ListedDocuments, judged: ListedDocuments, of_run: list[Any], of_judged: list[Any]) -> bool:
+    """Whether a document of the run is judged under another type."""
+    of_query = dict(zip(of_judged, judged.lists, strict=False))
+    for query, documents in zip(of_run, run.lists, strict=False):
+        known = {*of_query.get(query, ())}
+        texts = {*map(str, known)}
+        if any(document not in known and str(document) in texts for document in documents):
+            return True
+    return False
+
+
 def _kind(document: Any) -> str:
-    return "number" if isinstance(document, Real) else type(document).__name__.removesuffix("_")
+    return _kind_of_type(type(document))
+
+
+def _kind_of_type(kind: type) -> str:
+    return "number" if issubclass(kind, Real) else kind.__name__.removesuffix("_")
 
 
 def _without_empty(judged: Entries, run: Entries) -> Entries:
@@ -168,17 +260,49 @@ def _entries(names: NDArray[Any], documents: ListedDocuments, value: Array) -> E
     return Entries(QueryIds(code, names), documents, value)
 
 
+def run_entries(run: Any, *, duplicates: str, exclude: Excluded | None) -> Entries:
+    """Entries of a run that is matched with no judgements."""
+    entries = from_rows(run, "run", duplicates)
+    if exclude is not None or not isinstance(entries, Entries):
+        out = {} if exclude is None else _sets(exclude)
+        entries, n_excluded = entries_of(entries, "run", duplicates=duplicates, exclude=out)
+        if out and not n_excluded:
+            _refuse_idle(out, entries, entries)
+    return entries if entries._again is None else without_rows(entries, entries._again)
+
+
+def judged_entries(judgements: Any) -> Entries:
+    """Entries of judgements that are matched with no run."""
+    entries = from_rows(judgements, "judgements", "raise")
+    if isinstance(entries, Entries):
+        return entries
+    return entries_of(judgements, "judgements", duplicates="raise", exclude={})[0]
+
+
 # --- what is left out ----------------------------------------------------------------------------------------
 
 
-def _sets(exclude: Mapping[Any, Iterable[Any]]) -> dict[Any, Set[Any]]:
+def _sets(exclude: Excluded) -> dict[Any, Set[Any]]:
     """Excluded documents of each query."""
+    names = None if isinstance(exclude, Mapping) else column_names(exclude)
+    if names is not None:
+        query, document, _ = known_columns(names, "judgements")
+        if query is None or document is None:
+            raise TypeError(
+                "exclude as a table needs a column of queries or users, such as 'user_id', and one of documents or "
+                f"items, such as 'item_id'. Got {echo_all(names)}."
+            )
+        entries = entries_in(exclude, None, query, document, "first")
+        exclude = {query: documents for query, (documents, _) in _documents_of_queries(entries)}
     if not isinstance(exclude, Mapping):
-        raise TypeError(f"exclude must be {{query: documents}}. Got {type(exclude).__name__} instead.")
+        raise TypeError(
+            f"exclude must be {{query: documents}}, or a table of both. Got {type(exclude).__name__} instead."
+        )
     for query, out in exclude.items():
         if isinstance(out, (str, bytes)) or not isinstance(out, Iterable):
             raise TypeError(f"exclude must have a set or a list of documents. Got {echo(out)} for query {echo(query)}.")
     listed = {query: _as_list(query, out, "documents to exclude") for query, out in exclude.items()}
+    _refuse_unfit_documents(ids_of([*listed]), ListedDocuments([*listed.values()]), "documents to exclude")
     try:
         return {query: frozenset(out) for query, out in listed.items()}
     except TypeError as error:
@@ -198,7 +322,30 @@ def _refuse_idle(exclude: Mapping[Any, Set[Any]], run: Entries, judged: Entries)
 # --- forms ---------------------------------------------------------------------------------------------------
 
 
-def _refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
+def has_documents(source: Any, kind: str) -> bool:
+    """Whether a source is a table with columns of queries and documents, or rows as ir_measures has them."""
+    if isinstance(source, Mapping):
+        return False
+    names = column_names(source)
+    if names is not None:
+        return None not in known_columns(names, kind)[:2]
+    return isinstance(source, (list, tuple)) and len(source) > 0 and hasattr(source[0], "query_id")
+
+
+def from_rows(source: Any, kind: str, duplicates: str) -> Any:
+    """Entries of a table, or of rows as ir_measures has them, with names for query and document; else as it is."""
+    if isinstance(source, (Mapping, Entries, str)):
+        return source
+    if column_names(source) is not None:
+        return entries_of_frame(source, kind, duplicates)
+    rows = [*source] if isinstance(source, Iterator) else source
+    if not has_documents(rows, kind):
+        return source
+    names = [name for name in ("query_id", "doc_id", "relevance", "score") if hasattr(rows[0], name)]
+    return entries_of_frame({name: [getattr(row, name) for row in rows] for name in names}, kind, duplicates)
+
+
+def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
     """Refuse a run and judgements in the wrong order, where their type says which is which."""
     known = {"Run": "run", "Qrels": "judgements"} if type(entries).__module__.startswith("ranx.") else {}
     got = entries._kind if isinstance(entries, Entries) else known.get(type(entries).__name__)
@@ -212,8 +359,6 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     """A run or judgements as a mapping by query."""
     if isinstance(source, Mapping) and "doc_id" not in source:
         return source
-    if isinstance(source, Entries):
-        return dict(_documents_of_queries(source))
     if type(source).__module__.startswith("ranx."):
         of_ranx: dict[Any, Any] = source.to_dict()
         return of_ranx
@@ -222,38 +367,40 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
         return by_index(source, kind)
     hint = ""
     if isinstance(source, (list, tuple)):
-        hint = f" Of a list for each query make a dictionary: dict(zip(query_ids, {kind}))."
+        hint = f" If it has a list for each query, make a dictionary: dict(zip(query_ids, {kind}))."
     reader = READERS.format("run" if kind == "run" else "qrels")
     raise TypeError(
         f"{kind.capitalize()} must be one of {TAKEN[kind]}, {reader}. Got {type(source).__name__} instead.{hint}"
     )
 
 
-def by_index(series: Any, name: str) -> dict[Any, Any]:
-    """A Series or a frame of pandas as a dictionary by query, its index.
+def by_index(series: Any, name: str, what: str = "query") -> dict[Any, Any]:
+    """A Series or a frame of pandas as a dictionary by query, or by `what` its index has.
 
     Raises
     ------
     ValueError
-        If a query is in the index twice, because a dictionary keeps only its last row.
+        If one is in the index twice, because a dictionary keeps only its last row.
     """
     again = series.index[series.index.duplicated()].tolist()
     if again:
         raise ValueError(
-            f"{name} must have each query once in its index. Got query {echo(again[0])} more than once; "
+            f"{name} must have each {what} once in its index. Got {what} {echo(again[0])} more than once; "
             "groupby(level=0).first() takes the first row of each, and groupby(level=0).agg(list) makes lists."
         )
     values: dict[Any, Any] = series.to_dict()
     return values
 
 
-def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, dict[Any, float]]]:
-    """Documents and values of each query."""
+def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, Listed]]:
+    """Documents and values of each query; a document that is in it again has its best place first."""
     starts, order = grouped(entries.qid.code, len(entries.qid.names))
     rows = np.arange(len(entries)) if order is None else order
+    if entries._again is not None:
+        rows = rows[np.lexsort((-entries.value[rows], entries.qid.code[rows]))]
     documents, values = taken(entries.doc_id, rows).tolist(), entries.value[rows].tolist()
     for query, start, stop in zip(entries.qid.names.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        yield query, dict(zip(documents[start:stop], values[start:stop], strict=True))
+        yield query, (documents[start:stop], values[start:stop])
 
 
 def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDocuments | None) -> Listed:
@@ -264,7 +411,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     no_list = isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0
     if no_list or hasattr(given, "columns"):
         raise TypeError(
-            f"A query of the {kind} has a dictionary or a list of documents. Got {echo(given)} for query {echo(query)}."
+            f"A query of the {kind} needs a dictionary or list of documents. Got {echo(given)} for query {echo(query)}."
             + f" One document is a list of one, [{echo(given)}]." * isinstance(given, (str, bytes, Integral))
         )
     if kind == "run" and isinstance(given, (set, frozenset)):
@@ -273,10 +420,13 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
             f"may be sets, and come first in evaluate_run. Got a set for query {echo(query)}."
         )
     documents = _as_list(query, given, kind)
+    if kind == "run" and documents and is_hit(documents[0]):
+        documents = read_hits(query, documents)
     if kind == "run" and _is_pair(next(iter(documents), None)) and not (judged and judged.has_tuples):
-        return _of_pairs(query, documents)
-    documents = _distinct(query, documents, kind, duplicates)
-    return documents, repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+        documents, scores = _of_pairs(query, documents)
+    else:
+        scores = repeat(1, len(documents)) if kind == "judgements" else range(len(documents), 0, -1)
+    return _distinct(query, documents, scores, kind, duplicates)
 
 
 def _as_list(query: Any, documents: Any, kind: str) -> list[Any]:
@@ -306,48 +456,64 @@ def _is_pair(entry: Any) -> bool:
     return isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[1], Real)
 
 
-def _of_pairs(query: Any, pairs: list[Any]) -> Listed:
+def _of_pairs(query: Any, pairs: list[Any]) -> tuple[list[Any], Iterable[Any]]:
     """Documents and scores of pairs, which must stand by falling score: distances would rise."""
     if not all(map(_is_pair, pairs)):
         wrong = next(pair for pair in pairs if not _is_pair(pair))
-        raise TypeError(f"A list of (document, score) holds nothing else. Got {echo(wrong)} for query {echo(query)}.")
+        raise TypeError(f"A list of (document, score) must hold only pairs. Got {echo(wrong)} for query {echo(query)}.")
     documents, scores = [document for document, _ in pairs], [score for _, score in pairs]
     if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
         raise ValueError(
             "A list of (document, score) must stand best first, by falling score: negate distances, or give a "
             f"dictionary of scores, which needs no order. Got rising scores for query {echo(query)}: {echo(pairs)}."
         )
-    return _distinct(query, documents, "run", "raise"), scores
+    return documents, scores
 
 
-def _distinct(query: Any, documents: list[Any], kind: str, duplicates: str) -> list[Any]:
-    """The documents of a list, each once."""
+def _distinct(query: Any, documents: list[Any], values: Iterable[Any], kind: str, duplicates: str) -> Listed:
+    """The documents of a list and their values, each once unless a run is to keep the places of the others."""
     try:
         distinct = dict.fromkeys(documents)
     except TypeError:
         wrong = next(document for document in documents if not _is_hashable(document))
-        hint = "; of hits make a dictionary, such as {hit['corpus_id']: hit['score'] for hit in hits}"
+        hint = "; turn hits into a dictionary, such as {hit['key']: hit['score'] for hit in hits}"
         raise TypeError(
             f"Ids of documents must be hashable. Got {echo(wrong)} for query {echo(query)} of the {kind}"
             f"{hint * isinstance(wrong, Mapping)}."
         ) from None
     if isinstance(next(iter(distinct), None), float) and (fractions := [*filter(_is_fraction, documents)]):
         raise TypeError(
-            f"A list has the ids of documents. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
+            f"A list must hold document ids. Got {echo(fractions[0])} for query {echo(query)} of the {kind}. Numbers "
             "go into a dictionary, {document: number}; series.to_dict() makes it of a Series with documents as its "
             "index."
         )
-    if len(distinct) < len(documents) and duplicates == "raise":
+    if len(distinct) == len(documents) or (duplicates == "nonrelevant" and kind == "run"):
+        return documents, values
+    if duplicates == "raise":
         again = next(document for document, n in Counter(documents).items() if n > 1)
         raise ValueError(
-            "A document must be in a list once, or it is counted twice; duplicates='first' takes its first place. "
+            f"A document must be in a list once, or it is counted twice: {HOW_TO_REPEAT}. "
             f"Got document {echo(again)} {documents.count(again)} times for query {echo(query)} of the {kind}."
         )
-    return [*distinct]
+    if isinstance(values, range):
+        return [*distinct], range(len(distinct), 0, -1)
+    first: dict[Any, Any] = {}
+    for document, value in zip(documents, values, strict=True):
+        first.setdefault(document, value)
+    return first, first.values()
+
+
+def _repeated(lists: Iterable[Collection[Any]]) -> Iterator[bool]:
+    """Whether each document stands above in its list."""
+    for documents in lists:
+        above: set[Any] = set()
+        for document in documents:
+            yield document in above
+            above.add(document)
 
 
 def _is_fraction(document: Any) -> bool:
-    return isinstance(document, float) and not document.is_integer()
+    return isinstance(document, float) and document == document and not document.is_integer()
 
 
 def _is_hashable(document: Any) -> bool:

@@ -161,7 +161,7 @@ def open_to_write(target: Any) -> Iterator[Any]:
     TypeError
         If it is neither a path nor a binary file.
     OSError
-        If not all could be written; at a path nothing has changed then.
+        If not all could be written; a file at the path is unchanged then.
     """
     if isinstance(target, io.RawIOBase):
         yield _AllWritten(target)

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from csv import reader
 from gzip import GzipFile
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import column_names, find_column
 from sklearn_rank._engine.check import read
-from sklearn_rank._engine.columns import check_rows
-from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._engine.ids import ids_of
-from sklearn_rank._utils.containers import n_rows_of
-from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank._utils.constraints import Constraint
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_optional
-from sklearn_rank.io._entries import Entries, QueryIds, checked
+from sklearn_rank.io._columns import check_names, column_entries, entries_in, ids_in, in_row, numbers_in
+from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import Memory, open_to_read, read_bytes, source_name
+from sklearn_rank.io._source import BYTE_ORDER_MARK, Memory, open_to_read, read_bytes, source_name
 
 PER_BYTE, PER_ROW, PER_TEXT = 6, 64, 64
 """Bytes of memory for each byte of CSV, and for each row and each id that is text once columns are arrays.
@@ -35,7 +31,7 @@ PIECE_OF_ROWS = 2**16
 
 def read_table(
     table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None,
-    memory_limit: int | None = None,
+    duplicates: str = "raise", separator: str | None = None, memory_limit: int | None = None,
 ) -> RankingData:  # fmt: skip
     """Read labels, scores and queries from the columns of a table.
 
@@ -43,7 +39,7 @@ def read_table(
     ----------
     table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
         Files are of CSV (with a header), Parquet or Arrow, known by their first bytes, and need the extra "arrow". In
-        CSV ids are strings, as they stand there.
+        CSV ids are strings, unchanged.
     y_true : str, default="label"
         Column of relevance; a missing value is a document that was not judged.
     y_score : str, default="score"
@@ -52,6 +48,12 @@ def read_table(
         Column, or level of the index, of queries.
     doc_id : str, default=None
         Column of documents, if they matter.
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document of `doc_id` that is in a query twice: refuse it; take its row of the highest score; or keep its other
+        rows, too, for unjudged documents.
+    separator : str, default=None
+        Character between the fields of a CSV file. None: a comma, tab or semicolon, with which its header has the named
+        columns.
     memory_limit : int, default=None
         Bytes of memory that a file may take at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
         file. A small packed file may hold gigabytes.
@@ -82,30 +84,49 @@ def read_table(
     >>> data.y_true, data.y_score, data.qid
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
-    table = opened(table, [qid] if doc_id is None else [qid, doc_id], memory_limit)
-    _check_labels(table, y_true, y_score, qid, doc_id)
-    columns = _numbers(table, y_true), _numbers(table, y_score), _ids(table, qid)
+    DUPLICATES.check("duplicates", duplicates, "read_table")
+    table = opened(
+        table, [qid] if doc_id is None else [qid, doc_id], [y_true, y_score], separator, memory_limit=memory_limit
+    )
+    check_names(table, y_true, y_score, qid, doc_id)
+    columns = numbers_in(table, y_true), numbers_in(table, y_score), ids_in(table, qid)
     queries = read(columns[0], columns[1], qid=columns[2])
-    documents = () if doc_id is None else (_entries(queries.score, columns[2], _ids(table, doc_id)).doc_id,)
-    nothing = np.empty(0, dtype=object)
-    return RankingData(queries.label, queries.score, columns[2], nothing, nothing, "zero", "drop", documents)
+    label, score, ids, nothing = queries.label, queries.score, columns[2], np.empty(0, dtype=object)
+    if doc_id is None and duplicates != "raise":
+        raise ValueError(f"duplicates={echo(duplicates)} is about documents, so it needs doc_id=. Got none.")
+    if doc_id is None:
+        return RankingData(label, score, ids, nothing, nothing, "zero", "drop", ())
+    entries = column_entries(score, ids, ids_in(table, doc_id))
+    documents, again = entries.doc_id, repeated_rows(entries, in_row, duplicates)
+    if again is not None and duplicates == "first":
+        label, score, ids, documents = (column[~again] for column in (label, score, ids, documents))
+    elif again is not None:
+        label = np.where(again, np.nan, label)
+    return RankingData(label, score, ids, nothing, nothing, "zero", "drop", (documents,))
 
 
 def read_entries(
-    table: Any, *, value: str, qid: str = "qid", doc_id: str = "doc_id", memory_limit: int | None = None
-) -> Entries:
+    table: Any, *, value: str | None = None, qid: str = "qid", doc_id: str = "doc_id", duplicates: str = "raise",
+    separator: str | None = None, memory_limit: int | None = None,
+) -> Entries:  # fmt: skip
     """Read a run or judgements from the columns of a table, to `join` them.
 
     Parameters
     ----------
     table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
         As in `read_table`.
-    value : str
-        Column of the scores, or of relevance.
+    value : str, default=None
+        Column of the scores, or of relevance. None: each row is a relevant document, or an item that a user took, and
+        has 1.
     qid : str, default="qid"
         Column, or level of the index, of queries.
     doc_id : str, default="doc_id"
         Column of documents.
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document that is in a query twice: refuse it; keep its row of the highest value; or, in a run, keep its other
+        rows, too, for unjudged documents.
+    separator : str, default=None
+        As in `read_table`.
     memory_limit : int, default=None
         As in `read_table`.
 
@@ -130,99 +151,35 @@ def read_entries(
     ... )
     Entries of 3 rows and 2 queries
     """
-    table = opened(table, [qid, doc_id], memory_limit)
-    _check_labels(table, value, qid, doc_id)
-    numbers, queries, documents = _numbers(table, value), _ids(table, qid), _ids(table, doc_id)
-    if not np.isfinite(numbers).all():
-        row = int(np.argmin(np.isfinite(numbers)))
-        raise ValueError(f"Column {echo(value)} must hold finite numbers. Got {numbers[row]} in row {row}.")
-    return _entries(numbers, queries, documents)
-
-
-def _entries(values: NDArray[np.float64], queries: NDArray[Any], documents: NDArray[Any]) -> Entries:
-    if not len(values) == len(queries) == len(documents) > 0:
-        raise ValueError(
-            f"Columns must have one entry per row, and at least one row. "
-            f"Got {len(values)}, {len(queries)} and {len(documents)} entries."
-        )
-    names, (code,) = number_together([queries])
-    return checked(Entries(QueryIds(code.astype(np.uint32), names), documents, values), lambda row: f"in row {row}")
-
-
-# --- columns -------------------------------------------------------------------------------------------------
-
-
-def _column(table: Any, name: str) -> Any:
-    names = column_names(table) or [*table]
-    if names.count(name) == 1:
-        column = find_column(table, name)
-        n_rows_of(column, f"Column {echo(name)}")
-        return column
-    known = echo_all(names)
-    raise ValueError(
-        f"A column must be one of the table's: {known}. Got {echo(name)}, {names.count(name)} times there."
-    )
-
-
-def _check_labels(table: Any, *names: str | None) -> None:
-    """Refuse names of columns that are none, and a mapping of pandas objects whose rows are not the same, in order."""
-    for name in names:
-        if isinstance(name, (list, tuple, dict, set, np.ndarray)):
-            raise TypeError(f"A column is named by a str. Got {echo(name)} instead.")
-    if isinstance(table, Mapping):
-        check_rows(**{name: table[name] for name in names if name is not None and name in table})
-
-
-def _missing(column: Any) -> NDArray[np.bool_]:
-    """Whether each entry is missing, by the rules of the column's library; in an array, None and NaN are."""
-    if isinstance(column, np.ma.MaskedArray):
-        return np.ma.getmaskarray(column)
-    # pandas has isna, polars and Arrow have is_null.
-    for method in ("isna", "is_null"):
-        if hasattr(column, method):
-            return np.asarray(getattr(column, method)())
-    array = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column)
-    none = [*map(_is_missing, array.tolist())] if array.dtype == object else np.zeros(len(array))
-    return np.array(none, dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether an entry is missing; what does not compare with itself, such as an array, is refused later."""
-    try:
-        return value is None or type(value).__name__ == "NAType" or bool(value != value)
-    except (ArithmeticError, TypeError, ValueError):
-        return False
-
-
-def _numbers(table: Any, name: str) -> NDArray[np.float64]:
-    """Column of numbers, with NaN for missing ones."""
-    numbers = as_floats(_column(table, name), f"Column {echo(name)}")
-    if numbers.ndim != 1:
-        raise TypeError(f"Column {echo(name)} must hold real numbers, one a row. Got shape {numbers.shape} instead.")
-    return numbers
-
-
-def _ids(table: Any, name: str) -> NDArray[Any]:
-    """Column of ids; each row must have one."""
-    column = _column(table, name)
-    array, missing = ids_of(column) if isinstance(column, (list, tuple)) else np.asarray(column), _missing(column)
-    if array.dtype.kind in "fcmM":
-        missing = missing | (array != array)
-    if missing.any():
-        raise ValueError(
-            f"Every row needs an id, so column {echo(name)} must not have missing values. "
-            f"Got {missing.sum()}, the first in row {int(np.argmax(missing))}."
-        )
-    return array
+    DUPLICATES.check("duplicates", duplicates, "read_entries")
+    table = opened(table, [qid, doc_id], [] if value is None else [value], separator, memory_limit=memory_limit)
+    return entries_in(table, value, qid, doc_id, duplicates)
 
 
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def opened(table: Any, ids: list[str], memory_limit: int | None = None) -> Any:
-    """The table: a file is read, and a lazy frame of polars is collected."""
+SEPARATOR = Constraint(
+    "a character or None", lambda v: v is None or (isinstance(v, str) and len(v) == 1 and v.isascii()), ""
+)
+SEPARATORS = ",\t;"
+HEADER_SIZE = 2**16
+"""Bytes that are searched for a header."""
+
+
+def opened(
+    table: Any, ids: list[str], others: Sequence[str] = (), separator: str | None = None,
+    header: Sequence[str] | None = None, memory_limit: int | None = None,
+) -> Any:  # fmt: skip
+    """The table: a file is read, and a lazy frame of polars is collected.
+
+    Columns of `ids` and `others` tell the separator of CSV, and `header` has the names of columns if the file has none.
+    """
+    SEPARATOR.check("separator", separator, "a file of CSV")
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
-        return _read_file(table, ids, memory_limit)
+        return _read_file(table, ids, [*ids, *others], separator, header, memory_limit)
+    if separator is not None:
+        raise TypeError(f"separator= is for a file of CSV. Got {type(table).__name__}, whose columns are apart.")
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
         return table.collect()
     if not hasattr(table, "columns") and not hasattr(table, "keys"):
@@ -230,8 +187,15 @@ def opened(table: Any, ids: list[str], memory_limit: int | None = None) -> Any:
     return table
 
 
-def _read_file(source: Any, ids: list[str], memory_limit: int | None) -> Any:
-    import_optional("pyarrow", extra="arrow", purpose="Tables in files")
+def _read_file(
+    source: Any,
+    ids: list[str],
+    names: list[str],
+    separator: str | None,
+    header: Sequence[str] | None,
+    memory_limit: int | None = None,
+) -> Any:
+    import_optional("pyarrow", extra="arrow", purpose="Reading tables from files")
     from pyarrow import ArrowException, csv, ipc, parquet, string
 
     (file, memory), name = _file_of_arrow(source, memory_limit), source_name(source)
@@ -252,7 +216,11 @@ def _read_file(source: Any, ids: list[str], memory_limit: int | None) -> Any:
             column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
             strings_can_be_null=False,
         )  # fmt: skip
-        table = csv.read_csv(file, convert_options=options)
+        first = first_line(file.read(HEADER_SIZE))
+        file.seek(0)
+        parse = csv.ParseOptions(delimiter=separator or separator_in(first, names))
+        read_options = csv.ReadOptions(column_names=None if header is None else [*header])
+        table = csv.read_csv(file, read_options=read_options, parse_options=parse, convert_options=options)
         memory.take(_per_row(table.schema, ids) * len(table))
         return _without_empty(table, ids)
     except (ArrowException, OSError) as error:
@@ -260,8 +228,27 @@ def _read_file(source: Any, ids: list[str], memory_limit: int | None) -> Any:
         if getattr(error, "errno", None) is not None:
             raise
         raise ValueError(
-            f"A table is a file of CSV, with commas between fields, Parquet or Arrow. Got {name}: {error}"
+            f"A table is a file of CSV, with commas, tabs or semicolons between fields, Parquet or Arrow. "
+            f"Got {name}: {error}"
         ) from None
+
+
+def first_line(data: bytes) -> str:
+    """First line of the beginning of a file, without its end."""
+    return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace").partition("\n")[0].rstrip("\r")
+
+
+def fields_of(line: str, separator: str) -> list[str]:
+    """Fields of a line of CSV, which may have quotes."""
+    return next(reader([line], delimiter=separator), [])
+
+
+def separator_in(header: str, names: Iterable[str]) -> str:
+    """Separator with which a header has the named columns, or else most columns."""
+    columns = {separator: fields_of(header, separator) for separator in SEPARATORS}
+    named = {name for name in names if isinstance(name, str)}
+    with_names = [separator for separator in SEPARATORS if named and named <= {*columns[separator]}]
+    return (with_names or sorted(SEPARATORS, key=lambda separator: -len(columns[separator])))[0]
 
 
 def _per_row(schema: Any, ids: list[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, takewhile
 from threading import Event
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.check import check_scores
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._signs.doors import READ_RUN
 from sklearn_rank._signs.runs import contradicts, rank_with_fraction
@@ -25,10 +25,10 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._entries import ERRORS, Entries, QueryIds, Text, checked
-from sklearn_rank.io._source import complete_lines, open_to_read, open_to_write, source_name
+from sklearn_rank.io._entries import DUPLICATES, ERRORS, Entries, QueryIds, Text, checked, repeated_rows
+from sklearn_rank.io._source import Memory, complete_lines, open_to_read, open_to_write, source_name
 
-NO_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
+MISSING_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 PER_ROW, PER_QUERY = 64, 256
@@ -41,7 +41,9 @@ LOOKS_LIKE = {
 }
 
 
-def read_trec_run(path: PathLike, *, n_jobs: int | None = None, memory_limit: int | None = None) -> Entries:
+def read_trec_run(
+    path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None, memory_limit: int | None = None
+) -> Entries:
     r"""Read a run of TREC: lines ``query Q0 document rank score tag``.
 
     The score alone orders documents, as in trec_eval; Q0 and tag are not used, and ranks only to notice a column in the
@@ -51,8 +53,11 @@ def read_trec_run(path: PathLike, *, n_jobs: int | None = None, memory_limit: in
     Parameters
     ----------
     path : str, path or binary file
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines,
+        too, for unjudged documents.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     memory_limit : int, default=None
         Bytes of memory that the reader takes at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
         file. A small packed file may hold gigabytes.
@@ -83,14 +88,17 @@ def read_trec_run(path: PathLike, *, n_jobs: int | None = None, memory_limit: in
     >>> run.value
     array([0.9, 0.5])
     """
-    return _read_entries(path, "A run of TREC", RUN_FIELDS, n_jobs, memory_limit)
+    return _read_entries("read_trec_run", path, "A run of TREC", RUN_FIELDS, duplicates, n_jobs, memory_limit)
 
 
 @described_as(read_trec_run)
-def read_trec_qrels(path: PathLike, *, n_jobs: int | None = None, memory_limit: int | None = None) -> Entries:
+def read_trec_qrels(
+    path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None, memory_limit: int | None = None
+) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
-    As `read_trec_run` reads a run; the iteration is not used.
+    As `read_trec_run` reads a run; the iteration is not used. If a document is in a query twice, its line of highest
+    relevance counts, unless ``duplicates="raise"``.
 
     Returns
     -------
@@ -109,7 +117,8 @@ def read_trec_qrels(path: PathLike, *, n_jobs: int | None = None, memory_limit: 
     >>> read_trec_qrels(io.BytesIO(b"q1 0 d1 2\nq1\t0\td3\t0\n")).value
     array([2., 0.])
     """
-    return _read_entries(path, "A file of TREC's judgements", QRELS_FIELDS, n_jobs, memory_limit)
+    what = "A file of TREC's judgements"
+    return _read_entries("read_trec_qrels", path, what, QRELS_FIELDS, duplicates, n_jobs, memory_limit)
 
 
 class _Rows(NamedTuple):
@@ -133,23 +142,36 @@ class _Rows(NamedTuple):
 
 
 def _read_entries(
-    path: PathLike, what: str, fields: Sequence[str], n_jobs: int | None, memory_limit: int | None
-) -> Entries:
+    caller: str, path: PathLike, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None,
+    memory_limit: int | None,
+) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
-    name = source_name(path)
+    DUPLICATES.check("duplicates", duplicates, caller)
     with open_to_read(path, memory_limit) as (file, memory):
-        found_wrong = Event()
+        pieces = complete_lines(file, memory)
+        return read_lines(pieces, source_name(path), what, fields, duplicates, n_jobs, memory)
 
-        def read_lines(text: bytes) -> _Rows:
-            rows = _read_lines(text, fields)
-            memory.take(rows.memory)
-            if rows.wrong is not None:
-                found_wrong.set()
-            return rows
 
-        # What follows an invalid line is not read.
-        pieces = takewhile(lambda _: not found_wrong.is_set(), complete_lines(file, memory))
-        parts = on_threads(read_lines, pieces, effective_n_jobs(n_jobs))
+def read_lines(
+    pieces: Iterable[bytes], name: str, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None,
+    memory: Memory, with_scores: Callable[[Entries], Entries] | None = None,
+) -> Entries:  # fmt: skip
+    """Entries of pieces of a file that end with a newline; without a field of values each is 1.
+
+    `with_scores` makes scores of what was read, before duplicates are looked for.
+    """
+    found_wrong = Event()
+
+    def read(text: bytes) -> _Rows:
+        rows = _read_lines(text, fields)
+        memory.take(rows.memory)
+        if rows.wrong is not None:
+            found_wrong.set()
+        return rows
+
+    # What follows an invalid line is not read.
+    until_wrong = takewhile(lambda _: not found_wrong.is_set(), pieces)
+    parts = on_threads(read, until_wrong, effective_n_jobs(n_jobs))
     for i, part in enumerate(parts):
         if part.wrong is not None:
             _refuse_line(part, sum(p.n_lines for p in parts[:i]), what, fields, name)
@@ -167,13 +189,14 @@ def _read_entries(
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
     )
-    kind = "run" if fields is RUN_FIELDS else "judgements"
+    kind = "judgements" if fields[-1] in ("document", "relevance") else "run"
     code = np.repeat(number.astype(np.uint32), lengths)
     entries = Entries(QueryIds(code, names), documents, value, kind)
     ranks = [part.rank for part in parts if part.rank is not None]
     if ranks:
         report(READ_RUN, contradicts(np.concatenate(ranks), value, code))
-    return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}")
+    entries = entries if with_scores is None else with_scores(entries)
+    return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}", duplicates)
 
 
 def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
@@ -181,10 +204,10 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
     n_lines = int(np.count_nonzero(data == ord("\n")))
     query, document = np.empty((2, len(text)), dtype=np.uint8)
     query_end, run_start = np.empty((2, n_lines), dtype=np.int64)
-    document_end, value = np.empty(n_lines, dtype=np.int64), np.empty(n_lines)
+    document_end, value = np.empty(n_lines, dtype=np.int64), np.ones(n_lines)
     rank = np.empty(n_lines) if fields is RUN_FIELDS else None
     stopped, n_rows, n_runs = trec_kernels.read_fields(
-        data, len(fields), len(fields) - (2 if fields is RUN_FIELDS else 1),
+        data, len(fields), fields.index("document"), value_field(fields),
         query, query_end, run_start, document, document_end, value, rank,
     )  # fmt: skip
     if b"\0" in text:
@@ -205,6 +228,11 @@ def _filled_lines(data: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Numbers of the lines that have a field."""
     starts = np.append(0, np.flatnonzero(data == ord("\n"))[:-1] + 1)
     return np.flatnonzero(np.logical_or.reduceat(~IS_BLANK[data], starts))
+
+
+def value_field(fields: Sequence[str]) -> int:
+    """Place of the field of values, or -1."""
+    return next((fields.index(name) for name in ("score", "relevance", "rank") if name in fields), -1)
 
 
 def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
@@ -229,10 +257,10 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
         raise ValueError(
             f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(parts)} {where}. {hint}"
         )
-    if "rank" in fields:
+    if fields is RUN_FIELDS:
         report(READ_RUN, rank_with_fraction(parts[fields.index("rank")].decode("utf-8", "replace"), where))
-    field = "score" if "score" in fields else "relevance"
-    value = parts[fields.index(field)].decode("utf-8", "replace")
+    field = fields[value_field(fields)]
+    value = parts[value_field(fields)].decode("utf-8", "replace")
     raise ValueError(f"{what} must have a finite decimal number as {field}. Got {echo(value)} {where}.")
 
 
@@ -288,8 +316,8 @@ def write_trec_run(
     if not isinstance(tag, str):
         raise TypeError(f"tag must be a str, the name of the run. Got {echo(tag)} instead.")
     n_rows_of(doc_id, "doc_id")
-    named = ids_of(doc_id, NO_DOCUMENT)
-    refuse_missing_ids(named, NO_DOCUMENT)
+    named = ids_of(doc_id, MISSING_DOCUMENT)
+    refuse_unfit_ids(named, MISSING_DOCUMENT)
     documents = _writable(named.tolist(), "doc_id")
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")
@@ -301,10 +329,10 @@ def write_trec_run(
     (tag,) = _writable([tag], "tag")
     order = np.arange(len(score)) if order is None else order
     query = np.repeat(np.arange(len(ids)), np.diff(indptr))
-    checked(
+    repeated_rows(
         Entries(QueryIds(query, ids), Text.of([documents[row] for row in order.tolist()]), score),
-        lambda row: f"in row {order[row]}",
-    )
+        lambda row: f"in row {order[row]}", what_to_do="leave one of two rows out",
+    )  # fmt: skip
     with open_to_write(path) as file:
         for q, name in enumerate(queries):
             rows = order[indptr[q] : indptr[q + 1]]

@@ -1,7 +1,7 @@
 """Ranking metrics: one formula each.
 
 A metric is a function from ranked queries to a curve, the value it would have if every list stopped at that rank.
-A formula reads nothing but its `Ranked` argument and its own keywords. It returns the curve, or its numerator and
+A formula reads only its `Ranked` argument and its own keywords. It returns the curve, or its numerator and
 denominator: macro averages are means of the ratios, micro averages ratios of the sums, and a denominator of zero
 says that the metric is not defined for the query.
 

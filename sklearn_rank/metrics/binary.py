@@ -35,6 +35,14 @@ def divisor_per_rank(r: Ranked, denominator: str) -> Array:
     return r.k if denominator == "k" else np.minimum(r.k, np.maximum(r.n, 1))
 
 
+def over_relevant(r: Ranked, curve: Curve, no_relevant: str) -> Curve:
+    """The curve; undefined for a query without a relevant document if that is asked for."""
+    if no_relevant == "zero":
+        return curve
+    value, divisor = curve if isinstance(curve, tuple) else (curve, 1.0)
+    return value, np.where(r.n_relevant > 0, divisor, 0.0)
+
+
 LARGE = 1e100
 """A weight with which F-measures are recall, and the Q-measure the ratio of gains, to the last digit."""
 
@@ -57,10 +65,13 @@ BETA = real(
     bounds=(0, 1),
     aliases={
         "ap": {},
+        "avep": {},
         "average_precision": {},
         "mean_average_precision": {},
         "gm_map": {"average": "geometric"},
+        "gmap": {"average": "geometric"},
         "lrap": {"precision_at": "threshold", "replace_undefined_by": 1},
+        "map_at_r": {"ranks": "relevant"},
     },
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
@@ -81,13 +92,19 @@ BETA = real(
             "threshold",
             doc="""precision_at : {"rank", "threshold"}, default="rank"
     Where the precision at a relevant document is taken: at its rank, which `ties` decides; or at its score as a
-    threshold, so that tied documents are found together and have the precision of all of them, as
-    `sklearn.metrics.average_precision_score` does. The policies that order tied documents leave none tied, and both
+    threshold, so that tied documents are found together and have the precision of all of them, like
+    `sklearn.metrics.average_precision_score`. The policies that order tied documents leave none tied, and both
     the same.""",
+        ),
+        "ranks": one_of(
+            "all",
+            "relevant",
+            doc="""ranks : {"all", "relevant"}, default="all"
+    Ranks that count: all down to k, or of these the first R alone, one for each relevant document: MAP@R.""",
         ),
     },
 )
-def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "rank") -> Curve:
+def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "rank", ranks: str = "all") -> Curve:
     """Mean average precision: the precision at each relevant document, averaged over the relevant documents.
 
     ``AP@k = sum of P@i over relevant i <= k, divided by R``. Relevant documents that were not retrieved count as
@@ -96,7 +113,8 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
     References
     ----------
     C. Buckley and E. Voorhees, "Retrieval system evaluation", in TREC: Experiment and Evaluation in Information
-    Retrieval, MIT Press, 2005.
+    Retrieval, MIT Press, 2005; MAP@R: K. Musgrave, S. Belongie and S.-N. Lim, "A metric learning reality check",
+    ECCV 2020.
 
     Examples
     --------
@@ -115,11 +133,19 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
 
     >>> map_score([1, 0], [5, 5], qid=["q", "q"], precision_at="threshold")
     0.5
+
+    Two relevant documents, at ranks 1 and 3. MAP@R looks at the first two ranks: (1/1) / 2:
+
+    >>> map_score([1, 0, 1], [3, 2, 1], qid=[0] * 3, ranks="relevant")
+    0.5
     """
-    if precision_at == "rank":
-        precisions = r.sums_of_means()
+    counts = 1.0 if ranks == "all" else r.rank <= r.of_query(r.n_relevant)
+    if precision_at == "threshold":
+        precisions = r.cumsum(r.relevant, weight=counts * r.at_tie_end(r.joint(1, r.relevant) / r.rank))
+    elif ranks == "relevant":
+        precisions = r.cumsum(weight=counts * r.joint(r.relevant, r.relevant) / r.rank)
     else:
-        precisions = r.cumsum(r.relevant, weight=r.at_tie_end(r.joint(1, r.relevant) / r.rank))
+        precisions = r.sums_of_means()
     if denominator == "relevant":
         return precisions, r.n_relevant
     if denominator == "min_k_relevant":
@@ -127,7 +153,7 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
     if denominator == "k":
         return precisions, r.k
     r.refuse_ties("map_score with denominator='retrieved_relevant'")
-    return precisions, np.maximum(r.cumsum(r.relevant), 1)
+    return precisions, np.maximum(r.cumsum(r.relevant, weight=counts), 1)
 
 
 @metric(
@@ -163,19 +189,10 @@ def mrr_score(r: Ranked) -> Curve:
 @metric(
     "precision",
     bounds=(0, 1),
-    aliases=("p",),
+    aliases=("p", "pre"),
     supports_micro=True,
     binary=at_first_rank,
-    parameter_constraints={
-        "denominator": PER_RANK,
-        "no_relevant": one_of(
-            "zero",
-            "undefined",
-            doc="""no_relevant : {"zero", "undefined"}, default="zero"
-    What a query without a relevant document is: a list without a hit like others, or one on which precision is not
-    defined, so that `replace_undefined_by` says what it counts, as for recall.""",
-        ),
-    },
+    parameter_constraints={"denominator": PER_RANK},
 )
 def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str = "zero") -> Curve:
     """Precision: the share of the first k documents that is relevant.
@@ -198,7 +215,7 @@ def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str 
     >>> precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=5, denominator="min_k_n")
     0.5
 
-    The second query has no relevant document; left out, the mean is that of the first:
+    The second query has no relevant document; left out, the mean is the value of the first:
 
     >>> precision_at_k_score([1, 0, 0, 0], [2, 1, 2, 1], qid=[0, 0, 1, 1], k=1)
     0.5
@@ -206,14 +223,13 @@ def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str 
     >>> precision_at_k_score([1, 0, 0, 0], [2, 1, 2, 1], qid=[0, 0, 1, 1], k=1, **leave_out)
     1.0
     """
-    divisor = divisor_per_rank(r, denominator)
-    return r.cumsum(r.relevant), divisor if no_relevant == "zero" else np.where(r.n_relevant > 0, divisor, 0)
+    return over_relevant(r, (r.cumsum(r.relevant), divisor_per_rank(r, denominator)), no_relevant)
 
 
 @metric(
     "recall",
     bounds=(0, 1),
-    aliases={"r": {}, "capped_recall": {"denominator": "min_k_relevant"}},
+    aliases={"r": {}} | dict.fromkeys(("capped_recall", "recall_cap", "r_cap"), {"denominator": "min_k_relevant"}),
     supports_micro=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
@@ -260,7 +276,7 @@ def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
 @metric(
     "f",
     bounds=(0, 1),
-    aliases={"f1": {"beta": 1}, "f2": {"beta": 2}, "fbeta": {}},
+    aliases={"f1": {"beta": 1}, "f2": {"beta": 2}, "fbeta": {}, "f_score": {}, "f_measure": {}},
     supports_micro=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
@@ -293,7 +309,7 @@ def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
 @metric(
     "hit",
     bounds=(0, 1),
-    aliases=("hit_rate", "success", "hr", "hits", "hit_ratio"),
+    aliases=("hit_rate", "hitrate", "success", "hr", "hits", "hit_ratio"),
     binary=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,

@@ -68,10 +68,10 @@ def alpha_dcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", ba
 
 @metric("alpha_ndcg", bounds=(0, e / (e - 1)), max_weight=np.inf, undefined_when=NO_SUBTOPIC, subtopics=True)
 def alpha_ndcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Curve:
-    """Normalized novelty-biased DCG: alpha-DCG over that of a list that takes the most novel document each time.
+    """Normalized novelty-biased DCG: alpha-DCG over its value for a list that takes the most novel document each time.
 
     ``alpha-nDCG@k = alpha-DCG@k / ideal alpha-DCG@k``. The best list is hard to find, so by definition the ideal is
-    greedy: of all judged documents, also those not retrieved, at each rank the one that gains most; among equals the
+    greedy: at each rank the judged document, retrieved or not, that gains most; among equals the
     one relevant to the first subtopic, then to the second, and so on. An order better than that has a value above 1,
     though never above e / (e - 1).
 

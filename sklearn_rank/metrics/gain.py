@@ -10,7 +10,7 @@ from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank._metric.metric import NO_RELEVANT
 from sklearn_rank._utils.constraints import is_word, real
-from sklearn_rank.metrics.binary import LARGE, PER_RANK, at_first_rank, divisor_per_rank
+from sklearn_rank.metrics.binary import LARGE, PER_RANK, at_first_rank, divisor_per_rank, over_relevant
 
 __all__ = [
     "acg_score",
@@ -19,6 +19,7 @@ __all__ = [
     "ndcg_score",
     "position_weighted_average_score",
     "q_score",
+    "snips_score",
     "wap_score",
 ]
 
@@ -26,7 +27,7 @@ INF = float("inf")
 
 
 @metric("cg", bounds=(-INF, INF))
-def cg_score(r: Ranked) -> Curve:
+def cg_score(r: Ranked, *, no_relevant: str = "zero") -> Curve:
     """Cumulated gain: the sum of the labels down to rank k.
 
     ``CG@k = sum of r_i over i <= k``. The order inside the first k ranks does not count. Negative labels are taken
@@ -44,11 +45,11 @@ def cg_score(r: Ranked) -> Curve:
     >>> cg_score([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], qid=[0] * 6)
     11.0
     """
-    return r.cumsum(r.label)
+    return over_relevant(r, r.cumsum(r.label), no_relevant)
 
 
 @metric("acg", bounds=(-INF, INF), parameter_constraints={"denominator": PER_RANK})
-def acg_score(r: Ranked, *, denominator: str = "k") -> Curve:
+def acg_score(r: Ranked, *, denominator: str = "k", no_relevant: str = "zero") -> Curve:
     """Average cumulated gain: the mean label of the first k ranks.
 
     ``ACG@k = CG@k / k``, by default also where the list is shorter than k. Negative labels are taken as they are.
@@ -65,7 +66,7 @@ def acg_score(r: Ranked, *, denominator: str = "k") -> Curve:
     >>> acg_score([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], qid=[0] * 6, k=4)
     2.0
     """
-    return r.cumsum(r.label), divisor_per_rank(r, denominator)
+    return over_relevant(r, (r.cumsum(r.label), divisor_per_rank(r, denominator)), no_relevant)
 
 
 @metric("pwa", bounds=(-INF, INF), aliases=("position_weighted_average",))
@@ -88,12 +89,14 @@ def position_weighted_average_score(r: Ranked) -> Curve:
     >>> round(position_weighted_average_score([3, 0, 1], [3, 2, 1], qid=[0] * 3), 4)
     1.8182
     """
-    most = np.maximum(r.cumsum(over_rank=True), 1)  # nothing ranked is worth 0
+    most = np.maximum(r.cumsum(over_rank=True), 1)  # an empty list is worth 0
     return r.cumsum(r.label, by_rank=lambda rank: 1 / rank), most
 
 
-@metric("dcg", bounds=(-INF, INF))
-def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Curve:
+@metric("dcg", bounds=(-INF, INF), aliases={"ips_dcg": {"gain": "linear"}})
+def dcg_score(
+    r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2, no_relevant: str = "zero"
+) -> Curve:
     """Discounted cumulated gain: gains, each worth less the deeper its document stands.
 
     ``DCG@k = sum of g(r_i) d(i) over i <= k``, by default with ``g(r) = 2**r - 1`` and ``d(i) = 1 / log2(1 + i)``.
@@ -120,7 +123,7 @@ def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: fl
     >>> round(dcg_score(y_true, y_score, qid=qid, gain="linear", discount="jarvelin"), 3)
     8.097
     """
-    return r.cumsum(by_label=gain, by_rank=discount)
+    return over_relevant(r, r.cumsum(by_label=gain, by_rank=discount), no_relevant)
 
 
 @metric(
@@ -128,7 +131,9 @@ def dcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: fl
     bounds=(0, 1),
     labels=(0, None),
     max_weight=INF,
+    aliases={"psndcg": {"gain": "linear"}, "psp": {"gain": "linear", "discount": "flat"}},
     undefined_when="an ideal DCG of zero",
+    supports_micro=True,
     binary=lambda spec: at_first_rank(spec) and is_word(spec["gain"], "binary"),
 )
 def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Curve:
@@ -137,9 +142,13 @@ def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: f
     ``nDCG@k = DCG@k / IDCG@k``, where IDCG is the DCG of all judged documents, also those not retrieved, highest
     label first. Labels must not be negative, unless a table or function says what they gain, 0 or more.
 
+    With labels that were divided by propensities it is propensity-scored: "psndcg", and "psp" with a flat discount.
+
     References
     ----------
-    K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002.
+    K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002;
+    propensities: H. Jain, Y. Prabhu and M. Varma, "Extreme multi-label loss functions for recommendation, tagging,
+    ranking & other missing label applications", KDD 2016.
 
     Examples
     --------
@@ -163,6 +172,41 @@ def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: f
     """
     dcg = formula_of(dcg_score)
     return dcg(r, gain=gain, discount=discount), dcg(r.ideal, gain=gain, discount=discount)
+
+
+@metric(
+    "snips",
+    bounds=(0, 1),
+    labels=(0, None),
+    max_weight=1,
+    undefined_when="a sum of gains of zero",
+    supports_micro=True,
+    reads_all_labels=True,
+)
+def snips_score(r: Ranked, *, gain: Any = "linear", discount: Any = "flat", base: float = 2) -> Curve:
+    """Self-normalized inverse propensity score: the gains that are found, over all gains.
+
+    ``SNIPS@k = sum of g(r_i) d(i) over i <= k, divided by the sum of g over all judged documents``, also those not
+    retrieved. Labels are to be divided by propensities first, so each relevant document counts as many as it stands
+    for. With ``discount="flat"`` it estimates recall, and with ``discount="log2"`` DCG over the number of relevant
+    documents.
+
+    References
+    ----------
+    L. Yang, Y. Cui, Y. Xuan, C. Wang, S. Belongie and D. Estrin, "Unbiased offline recommender evaluation for
+    missing-not-at-random implicit feedback", RecSys 2018.
+
+    Examples
+    --------
+    Two relevant items, one that is seen always and one that is seen by one in four. The first is found, 1 / (1 + 4):
+
+    >>> from sklearn_rank.metrics import snips_score
+    >>> labels, propensities = [1, 0, 1], [1, 0.5, 0.25]
+    >>> y_true = [y / p for y, p in zip(labels, propensities)]
+    >>> snips_score(y_true, [3, 2, 1], qid=[0] * 3, k=2)
+    0.2
+    """
+    return r.cumsum(by_label=gain, by_rank=discount), r.total(gain)
 
 
 @metric("wap", bounds=(0, INF), labels=(0, None), undefined_when=NO_RELEVANT, needs_relevant=True)
@@ -207,8 +251,8 @@ def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
     """Q-measure: average precision with gains blended into the precision at each relevant document.
 
     ``Q@k = sum of (hits_i + beta * CG_i) / (i + beta * ICG_i) over relevant i <= k, divided by R``, where CG is the
-    cumulated gain and ICG that of the best possible list, of all judged documents. Relevant documents that were not
-    retrieved count as zero. Labels must not be negative.
+    cumulated gain and ICG the cumulated gain of the best possible list of all judged documents. Relevant documents that
+    were not retrieved count as zero. Labels must not be negative.
 
     References
     ----------

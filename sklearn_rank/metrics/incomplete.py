@@ -1,4 +1,4 @@
-"""Incomplete judgements: NaN labels are documents that nobody judged, neither relevant nor not."""
+"""Incomplete judgements: NaN labels are documents without a judgement, neither relevant nor not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNSEEN = 1e-5
             "relevant",
             doc="""denominator : {"min_relevant_nonrelevant", "relevant"}, default="min_relevant_nonrelevant"
     What the judged non-relevant documents above a relevant one are divided by, and how many of them count at most:
-    min(R, N) of all that are judged relevant and not, as trec_eval has it, or R, as first published.""",
+    min(R, N), with the numbers judged relevant and not (trec_eval), or R (first publication).""",
         )
     },
 )
@@ -80,7 +80,7 @@ def judged_score(r: Ranked) -> Curve:
 
     Examples
     --------
-    Of the first two documents one is judged; a cutoff beyond the list reads the list:
+    One of the first two documents is judged; a cutoff beyond the list reads the list:
 
     >>> from sklearn_rank.metrics import judged_score
     >>> judged_score([2, float("nan"), 0, 0], [4, 3, 2, 1], qid=[0] * 4, k=[2, 9])
@@ -112,7 +112,7 @@ def infap_score(r: Ranked) -> Curve:
     >>> round(infap_score([1, 0, -1, 1], [4, 3, 2, 1], qid=[0] * 4), 4)
     0.8125
 
-    So it is where a NaN says that a document was in the pool, as ``negative="unjudged"`` does with what is negative:
+    The same with a NaN for a document that was in the pool: ``negative="unjudged"`` makes it of a negative label.
 
     >>> round(infap_score([1, 0, -1, 1], [4, 3, 2, 1], qid=[0] * 4, negative="unjudged"), 4)
     0.8125
@@ -138,7 +138,7 @@ def infap_score(r: Ranked) -> Curve:
     parameter_constraints={"p": PERSISTENCE},
 )
 def rbp_residual_error(r: Ranked, *, p: float = 0.8) -> Curve:
-    """Residual of rank-biased precision: how much of its weight is on documents that nobody judged.
+    """Residual of rank-biased precision: how much of its weight is on documents without a judgement.
 
     ``residual@k = 1 - (1 - p) * sum of p**(i - 1) over judged i <= k``: what RBP could still gain if all documents
     with a NaN label, and all that would stand below the end of the list, were relevant. The labels themselves do not

@@ -29,7 +29,7 @@ ROUNDED = {
 @metric(
     "rprec",
     bounds=(0, 1),
-    aliases=("r_precision", "r-precision"),
+    aliases=("r_precision", "r-precision", "r-prec"),
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
     binary=lambda spec: at_first_rank(spec) and spec["denominator"] == "min_k_relevant",
@@ -85,8 +85,8 @@ def r_precision_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
         "rounding": one_of(
             *ROUNDED,
             doc="""rounding : {"up", "nearest", "cut"}, default="up"
-    How many documents make up recall x: x R rounded up, so that recall is at least x; to the nearest, as trec_eval 10
-    has it; or x R + 0.9 cut to a whole number, as trec_eval 9.""",
+    How many documents make up recall x: x R rounded up, so that recall is at least x; to the nearest, like trec_eval
+    10; or x R + 0.9 cut to a whole number, like trec_eval 9.""",
         ),
     },
 )

@@ -11,13 +11,13 @@ from sklearn_rank._utils.constraints import Constraint, is_real, one_of, real
 from sklearn_rank._utils.typing import Array
 
 __all__ = [
-    "arp_error",
     "coverage_error",
     "kendall_score",
     "pairwise_accuracy_score",
     "query_auc_score",
     "ranking_loss_error",
     "rbo_score",
+    "relevance_position_error",
     "spearman_score",
 ]
 
@@ -55,7 +55,7 @@ def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str 
 
     ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
     half. Documents not retrieved are tied below all others. Computed on the whole list. With `max_fpr` = x the area A
-    of the curve from 0 to x counts, as ``(1 + (A - x**2 / 2) / (x - x**2 / 2)) / 2``.
+    of the curve from 0 to x counts: ``(1 + (A - x**2 / 2) / (x - x**2 / 2)) / 2``.
 
     References
     ----------
@@ -65,7 +65,7 @@ def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str 
 
     Examples
     --------
-    Of the pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3, three of four are right:
+    Three of the four pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3 are right:
 
     >>> from sklearn_rank.metrics import query_auc_score
     >>> query_auc_score([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
@@ -84,7 +84,7 @@ def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str 
         above, next_above = (r.cumsum(weight=r.joint(r.relevant, others, most)) for most in (whole, whole + 1))
         part = n_others - whole / max_fpr
         right = (r.n_relevant * whole - above) / max_fpr + part * (r.n_relevant - (next_above - above))
-    chance = max_fpr / 2  # the area of a random order, as that of the right pairs, over max_fpr
+    chance = max_fpr / 2  # the area of a random order, over max_fpr like the right pairs
     return (pairs + (right - chance * pairs) / (1 - chance)) / 2, pairs
 
 
@@ -119,7 +119,7 @@ def ranking_loss_error(r: Ranked) -> Curve:
 
     Examples
     --------
-    Of the pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3, one of four is wrong:
+    One of the four pairs .4 > .3, .4 > .1, .2 > .1 and .2 < .3 is wrong:
 
     >>> from sklearn_rank.metrics import ranking_loss_error
     >>> ranking_loss_error([0, 0, 1, 1], [0.3, 0.1, 0.4, 0.2], qid=[0] * 4)
@@ -195,7 +195,7 @@ def kendall_score(r: Ranked, *, variant: str = "b") -> Curve:
 
     Examples
     --------
-    Of the six pairs of 1, 2, 0, 0 in ranked order four are right, one is wrong, one has equal labels:
+    Four of the six pairs of 1, 2, 0, 0 in ranked order are right, one is wrong, one has equal labels:
     (4 - 1) / sqrt(5 * 6) = 0.548:
 
     >>> from sklearn_rank.metrics import kendall_score
@@ -251,7 +251,7 @@ def spearman_score(r: Ranked) -> Curve:
 
 
 @metric(
-    "arp",
+    "relevance_position",
     bounds=(1, INF),
     labels=(0, None),
     greater_is_better=False,
@@ -260,10 +260,10 @@ def spearman_score(r: Ranked) -> Curve:
     keeps_unretrieved=True,
     undefined_when="no label above 0",
 )
-def arp_error(r: Ranked) -> Curve:
+def relevance_position_error(r: Ranked) -> Curve:
     """Average relevance position: the mean rank of the documents, each weighing as much as its label.
 
-    ``ARP = sum of i * r_i / sum of r_i``. Lower is better. Documents not retrieved are tied below all others.
+    ``sum of i * r_i / sum of r_i``. Lower is better. Documents not retrieved are tied below all others.
     Computed on the whole list; labels must not be negative.
 
     References
@@ -276,15 +276,15 @@ def arp_error(r: Ranked) -> Curve:
     --------
     Labels 0, 2, 1 at ranks 1, 2, 3: (2 * 2 + 3 * 1) / (2 + 1) = 7/3:
 
-    >>> from sklearn_rank.metrics import arp_error
-    >>> round(arp_error([0, 2, 1], [3, 2, 1], qid=[0] * 3), 4)
+    >>> from sklearn_rank.metrics import relevance_position_error
+    >>> round(relevance_position_error([0, 2, 1], [3, 2, 1], qid=[0] * 3), 4)
     2.3333
     """
     return r.cumsum(r.label, by_rank=lambda rank: rank), r.cumsum(r.label)
 
 
 @metric(
-    "coverage",
+    "coverage_error",
     bounds=(1, INF),
     greater_is_better=False,
     has_cutoff=False,
@@ -295,8 +295,8 @@ def arp_error(r: Ranked) -> Curve:
 def coverage_error(r: Ranked) -> Curve:
     """Coverage error: how far down the list one must go to have seen every relevant document.
 
-    ``coverage = rank of the last relevant document``. Lower is better; the best value of a query is R. Documents not
-    retrieved are tied below all others. Computed on the whole list.
+    ``coverage error = rank of the last relevant document``. Lower is better; the best value of a query is R.
+    Documents not retrieved are tied below all others. Computed on the whole list.
 
     References
     ----------
@@ -335,7 +335,7 @@ def rbo_score(r: Ranked, *, p: float = 0.9) -> Curve:
 
     ``RBO@k = (1 - p) / p * sum of p**d X_d / d over d <= k, + p**k X_k / k``, the extrapolated form, where X_d
     documents are among the first d of both orders. Equal labels leave the order by label open: X_d is its expectation
-    over all orders of them, as it is over tied scores. How far apart two labels are does not count.
+    over all orders of them, and also over tied scores. How far apart two labels are does not count.
 
     References
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_rank._engine.ranked import Curve, Ranked
 from sklearn_rank._metric.decorator import formula_of, metric
 from sklearn_rank._utils.constraints import real
+from sklearn_rank.metrics.binary import over_relevant
 
 __all__ = [
     "err_score",
@@ -27,8 +28,9 @@ PERSISTENCE = real(
 
 @metric("err", bounds=(0, 1), labels=(0, "max_grade"), max_weight=1)
 def err_score(
-    r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
-) -> Curve:
+    r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2,
+    no_relevant: str = "zero",
+) -> Curve:  # fmt: skip
     """Expected reciprocal rank: 1 / rank at which a user finds what they need, in expectation.
 
     Going down the list, the user is satisfied by a document of grade g with probability
@@ -49,7 +51,7 @@ def err_score(
     >>> round(err_score([2, 0, 1], [3, 2, 1], qid=[0] * 3, max_grade=2), 4)
     0.7708
     """
-    return r.cumsum(weight=r.cascade(r.by_label(stop)), by_rank=discount)
+    return over_relevant(r, r.cumsum(weight=r.cascade(r.by_label(stop)), by_rank=discount), no_relevant)
 
 
 @metric("nerr", bounds=(0, 1), labels=(0, "max_grade"), max_weight=np.inf, undefined_when="an ideal ERR of zero")
@@ -123,7 +125,9 @@ def pfound_score(r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, decay: 
     labels=(0, "max_grade"),
     parameter_constraints={"p": PERSISTENCE},
 )
-def rbp_score(r: Ranked, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4) -> Curve:
+def rbp_score(
+    r: Ranked, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4, no_relevant: str = "zero"
+) -> Curve:
     """Rank-biased precision: the gain per document seen by a user who goes on with probability p.
 
     ``RBP@k = (1 - p) * sum of u_i p**(i - 1)``, where u is 1 for a relevant document, or ``g(r_i) / g(max_grade)``
@@ -143,4 +147,5 @@ def rbp_score(r: Ranked, *, p: float = 0.8, gain: Any = "binary", max_grade: flo
     0.625
     """
     most = gain(np.array([max_grade]))
-    return (1 - p) * r.cumsum(by_label=lambda y: gain(y) / most, by_rank=lambda rank: p ** (rank - 1.0))
+    gains = r.cumsum(by_label=lambda y: gain(y) / most, by_rank=lambda rank: p ** (rank - 1.0))
+    return over_relevant(r, (1 - p) * gains, no_relevant)

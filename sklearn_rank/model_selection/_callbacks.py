@@ -1,6 +1,7 @@
 """Callbacks of scikit-learn on `QueryRanker`: its fit is a task, and the fit of the model inside a task of that one.
 
-Uses the public API of scikit-learn alone. Before scikit-learn 1.9 there are no callbacks, and nothing happens here.
+Uses only the public API of scikit-learn. Before scikit-learn 1.9 there are no callbacks, and this module has no
+effect.
 """
 
 from __future__ import annotations

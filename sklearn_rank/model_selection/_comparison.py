@@ -11,9 +11,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._evaluation.result import Evaluation, interval_cells, known_metric, note_of_skew
+from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
+from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.references import notes_of_adjusted
+from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._signs.judged import judged_note, mean_shares, unevenly_judged
+from sklearn_rank._signs.sign import Door, collected_signs, report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
@@ -26,7 +31,7 @@ from sklearn_rank.model_selection._segments import SegmentComparison, compare_se
 
 
 class CrossValidation(dict[str, Any]):
-    """Scores of each fold, as scikit-learn's `cross_validate` returns them, and those of each query.
+    """Scores of each fold, like scikit-learn's `cross_validate`, and of each query.
 
     Attributes
     ----------
@@ -64,14 +69,14 @@ class CrossValidation(dict[str, Any]):
         Returns
         -------
         dict of str to float
-            Errors are negative, as scorers have them.
+            Errors are negative, like in scorers.
         """
         return {name.removeprefix("test_"): float(v.mean()) for name, v in self.items() if name.startswith("test_")}
 
 
 SUMMARY_COLUMNS = (
     "model", "metric", "mean", "low", "high", "fold mean", "fold sd", "queries", "undefined", "difference", "won",
-    "tied", "lost", "p", "p corrected", "p folds",
+    "tied", "lost", "p", "p corrected", "p folds", "judged",
 )  # fmt: skip
 FOLD_COLUMNS = ("fold mean", "fold sd", "p folds")
 """Columns of the summary that there are with folds only."""
@@ -92,7 +97,7 @@ class Comparison(TableReport, Saveable):
         The scores behind them, in the order of the input: of shape (n_samples,), NaN for rows that no fold tests, or
         (n_samples, n_repeats) where each row is tested that often. Empty where finished results were compared.
     fold_means : dict of str to dict of str to ndarray of shape (n_splits,)
-        Mean of each metric in each fold, of each model; NaN in a fold in which it failed. Empty without folds.
+        Mean of each metric in each fold, of each model; NaN in a fold where it failed. Empty without folds.
     fit_time : dict of str to ndarray of shape (n_splits,)
         Seconds. Empty without folds.
     failures : dict of str to dict of int to str
@@ -102,7 +107,10 @@ class Comparison(TableReport, Saveable):
     baseline : str
         The model that the others are tested against.
     test, correction : str
-        Of the p-values, see `sklearn_rank.stats`.
+        Test of the differences and correction of the p-values, see `sklearn_rank.stats`.
+    judged : dict of str to dict of str to float
+        Mean share of the documents of each model that are judged, by metric, down to its cutoff; without metrics whose
+        share is unknown.
     """
 
     results: dict[str, Evaluation]
@@ -120,6 +128,13 @@ class Comparison(TableReport, Saveable):
         """Values query by query: of each model, each metric."""
         return {model: result.per_query for model, result in self.results.items()}
 
+    @property
+    def judged(self) -> dict[str, dict[str, float]]:
+        """Mean share of the documents of each model that are judged, by metric, as far as it is known."""
+        shares = {model: result.judged for model, result in self.results.items()}
+        return {model: mean_shares(of_model) for model, of_model in shares.items()}
+
+    @named_arguments
     def significance(self, metric: str) -> Any:
         """Tests of each model against the baseline over queries, corrected for their number.
 
@@ -128,7 +143,7 @@ class Comparison(TableReport, Saveable):
         Parameters
         ----------
         metric : str
-            One of the metrics, as it was named.
+            Name of one of the metrics.
 
         Returns
         -------
@@ -136,10 +151,12 @@ class Comparison(TableReport, Saveable):
         """
         from sklearn_rank.stats import compare_all
 
-        return compare_all(
-            self.results, metric=metric, baseline=self.baseline, test=self.test, correction=self.correction,
-            random_state=0,
-        )  # fmt: skip
+        # Signs were reported where the models were compared.
+        with collected_signs():
+            return compare_all(
+                self.results, metric=metric, baseline=self.baseline, test=self.test, correction=self.correction,
+                random_state=0,
+            )  # fmt: skip
 
     @named_arguments
     def summary(self, confidence_level: float = 0.95, *, full: bool = False) -> Table:
@@ -161,13 +178,18 @@ class Comparison(TableReport, Saveable):
             won, tied and lost, the p-value over queries, the same corrected for the number of models, and the p-value
             over folds (Nadeau and Bengio). A mean that is pooled or geometric has neither interval nor tests.
             One fold has no standard deviation and no p-value over folds; without folds there are no columns of them.
+            Where some documents are not judged, the share that is, down to the cutoff.
             Printed are the mean with its interval, the difference, the corrected p-value, the queries won and lost,
             and how many queries are in the mean where these are not all. A note names metrics whose intervals may not
-            keep their level, because values are skewed and queries are few.
+            keep their level, because values are skewed and queries are few; metrics whose intervals have no width; and
+            differences that are the same for every query.
         """
         means = {model: result.mean() for model, result in self.results.items()}
-        intervals = {model: interval_cells(result, confidence_level) for model, result in self.results.items()}
-        rows = []
+        intervals = {
+            model: interval_cells(result.confidence_interval(confidence_level))
+            for model, result in self.results.items()
+        }
+        rows, judged = [], self.judged
         for metric in self._metrics:
             against = self._against_baseline(metric)
             for model in self._models:
@@ -177,15 +199,28 @@ class Comparison(TableReport, Saveable):
                     row |= {"mean": means[model][metric], "low": low, "high": high} | against.get(model, {})
                     row["undefined"] = self.results[model].n_undefined[metric]
                     row["queries"] = self.results[model].n_in_mean[metric]
+                    row["judged"] = judged[model].get(metric)
                 rows.append(row)
-        columns = tuple(name for name in SUMMARY_COLUMNS if self.n_queries or name not in FOLD_COLUMNS)
+        left_out = [*(() if self._judged_note() else ("judged",)), *(() if self.n_queries else FOLD_COLUMNS)]
+        columns = tuple(name for name in SUMMARY_COLUMNS if name not in left_out)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
         skewed = {name for result in self.results.values() for name in result._skewed()}
-        note = note_of_skew([metric for metric in self._metrics if metric in skewed])
+        note = self._note(rows, skewed)
         if full:
             return Table(columns, cells, note=note)
         n_queries = len(next(iter(self.results.values())).qid)
         return Summary(columns, cells, note=note, confidence_level=confidence_level, n_queries=n_queries)
+
+    def _note(self, rows: Sequence[Mapping[str, Any]], skewed: set[str]) -> str:
+        """Note under the summary, of its rows and of metrics whose values are skewed."""
+        from sklearn_rank.stats._compare import constant_note  # loads scipy.stats
+
+        constant = {row["metric"] for row in rows if has_no_width(row.get("low"), row.get("high"))}
+        settled = [
+            f"{row['model']} - {self.baseline} in {display_name(row['metric'])}" for row in rows if row.get("settled")
+        ]
+        known = ([metric for metric in self._metrics if metric in metrics] for metrics in (skewed, constant))
+        return " ".join([note_of_intervals(*known), *([constant_note(settled)] if settled else [])]).strip()
 
     def _of_folds(self, model: str, metric: str) -> dict[str, float | None]:
         """Mean and standard deviation over folds."""
@@ -203,6 +238,7 @@ class Comparison(TableReport, Saveable):
             model: {
                 "difference": pair.difference, "won": pair.won, "tied": pair.tied, "lost": pair.lost, "p": pair.pvalue,
                 "p corrected": tests.corrected[model, other], "p folds": self._fold_pvalue(model, other, metric),
+                "settled": pair.is_constant,
             }
             for (model, other), pair in tests.comparisons.items()
         }  # fmt: skip
@@ -251,13 +287,13 @@ class Comparison(TableReport, Saveable):
         Parameters
         ----------
         by : str, list of str, or values per query, default=None
-            Attribute that makes the segments, as it was given to `compare_systems` or `evaluate`; those of several are
+            Attribute that makes the segments, by its name in `compare_systems` or `evaluate`; several make segments of
             their combinations. None: all attributes. Or a dict from queries to values, for attributes that the results
             do not have.
         metric : str, default=None
             None: the first.
         confidence_level : float, default=0.95
-            Of each interval by itself.
+            Level of each interval by itself.
 
         Returns
         -------
@@ -273,8 +309,8 @@ class Comparison(TableReport, Saveable):
 
         Notes
         -----
-        That a model is significantly better in one segment and not in another does not say that segments differ, as
-        one may only have more queries: read `interaction`, which tests whether differences from the baseline vary
+        That a model is significantly better in one segment and not in another does not say that segments differ: one
+        may only have more queries. Read `interaction`, which tests whether differences from the baseline vary
         between segments (Welch's ANOVA of the paired differences, see `Evaluation.segments`). And a mean over all
         queries may favour a model that is worse in every segment if the systems were judged on other queries each
         (Simpson's paradox); here all are judged on the same ones, but the mean of unpaired logs can fall for it.
@@ -339,6 +375,89 @@ class Comparison(TableReport, Saveable):
         ids = first.qid[order].tolist()
         rows = zip(ids, of_a[order].tolist(), of_b[order].tolist(), (of_a - of_b)[order].tolist(), strict=True)
         return Table(("qid", a, b, "difference"), tuple(rows))
+
+    def explain(self, old: str, new: str, query: Any, *, metric: str | None = None) -> Explanation:
+        """Why two models differ on a query: what each document adds to the difference.
+
+        Parameters
+        ----------
+        old, new : str
+            Names of the models; the difference is the new one less the old one.
+        query : id of a query
+            Such as one of `most_different`.
+        metric : str, default=None
+            None: the first.
+
+        Returns
+        -------
+        Explanation
+            ``table`` of documents with grade, both ranks, whether they are judged, and contribution;
+            ``to_judge(k)``, ``to_frame()``, ``save(path)``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such model, metric or query, the metric is undefined there, the results do not keep their
+            documents (those that were loaded, of values, batches and subsets), or labels or scores were changed since.
+
+        Notes
+        -----
+        The value of a metric that is a sum over documents, such as DCG, nDCG, RBP, precision and recall, is cut into
+        what each document adds, so the contributions sum to the difference. Other metrics, such as MAP and MRR, are
+        computed again without each document, in both lists and in the judgements: the contribution is the difference
+        as it is less the difference without it. These effects need not sum to the difference. With ties, ranks and
+        contributions are expectations over the orders of tied documents, like the metric.
+
+        Documents have the ids of runs. With arrays and tables they are numbers of rows, counted from 0; with queries by
+        documents, columns.
+
+        Examples
+        --------
+        The relevant document b moved from rank 3 to rank 1, and a fell to rank 3: 1/log2(2) - 1/log2(4) = 0.5 of a DCG
+        whose best is 1 + 1/log2(3) = 1.63:
+
+        >>> from sklearn_rank import compare_systems
+        >>> runs = {"old": {"q": ["a", "c", "b"]}, "new": {"q": ["b", "c", "a"]}}
+        >>> report = compare_systems({"q": {"a": 0, "b": 1, "c": 1}}, runs, metrics="ndcg")
+        >>> report.explain("old", "new", "q")
+        nDCG of query q: new 1.0000 - old 0.6934 = 0.3066
+        Contributions of documents sum to the difference.
+        document   grade   judged   rank old   rank new   contribution
+        b              1   yes             3          1         0.3066
+        a              0   yes             1          3         0.0000
+        c              1   yes             2          2         0.0000
+        """
+        return explanation_of(self._explained(old, new, metric), query)
+
+    def to_judge(self, old: str, new: str, k: int = 10, *, metric: str | None = None) -> Table:
+        """Documents of all queries that are not judged and whose judgement could change a difference most.
+
+        Parameters
+        ----------
+        old, new : str
+            Names of the models.
+        k : int, default=10
+            Number of documents.
+        metric : str, default=None
+            None: the first.
+
+        Returns
+        -------
+        Table
+            Query, document, both ranks, and the change of the mean difference, new less old, if the document had the
+            highest grade; the largest first. Documents below the cutoff in both are not in it.
+
+        Raises
+        ------
+        ValueError
+            As `explain`, and if the mean is pooled or geometric.
+        """
+        return documents_to_judge(self._explained(old, new, metric), k)
+
+    def _explained(self, old: str, new: str, metric: str | None) -> Source:
+        first, _ = self._result(old), self._result(new)
+        metric = self._metrics[0] if metric is None else known_metric(first, metric)
+        return source_of(self.results, (old, new), metric)
 
     def _result(self, model: Any) -> Evaluation:
         """Result of a model, by its name."""
@@ -440,7 +559,7 @@ class Comparison(TableReport, Saveable):
         tests = {m: self.significance(m) if several and not self._why_untested(m) else None for m in self._metrics}
         return paper_table(
             self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
-            digits=digits,
+            digits=digits, more=self._judged_note(),
         )  # fmt: skip
 
     def _tables(self) -> list[Table]:
@@ -466,7 +585,27 @@ class Comparison(TableReport, Saveable):
         for reason in dict.fromkeys(filter(None, reasons.values())):
             untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
-        return notes
+        adjusted = notes_of_adjusted(next(iter(self.results.values())).meaning)
+        return [*notes, *adjusted, *filter(None, [self._judged_note()])]
+
+    def _judged_note(self) -> str:
+        judged = self.judged
+        return judged_note(
+            {metric: {model: of_model[metric] for model, of_model in judged.items() if metric in of_model}
+             for metric in self._metrics}
+        )  # fmt: skip
+
+
+def look_at_judged(door: Door, results: Mapping[str, Evaluation], signs: str = "raise") -> None:
+    """Report that one of some models was judged far less than another one, by the first metric that shows it."""
+    if len(results) < 2:
+        return
+    for metric, meaning in next(iter(results.values())).meaning.items():
+        shares = {name: result.judged[metric] for name, result in results.items() if metric in result.judged}
+        if len(shares) == len(results) and (seen := [*unevenly_judged(shares, metric, meaning)]):
+            if all(result.judges_both for result in results.values()):
+                report(door, seen, signs)
+            return
 
 
 def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
@@ -526,7 +665,7 @@ class Summary(PartlyPrinted):
     rows : tuple of tuples
         A row for each model and metric; names as they were given.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
     n_queries : int
         Number of queries, also of those that are not in the means.
     """

@@ -55,14 +55,14 @@ class Monitor:
         self.rows = GroupedRows.of(validation.y, validation.query, _weight_of_queries(validation))
         self._prepared = self.rows.prepare({"metric": spec})
         self.spec, self.patience, self.on_round = spec, patience, on_round
-        self.greater_is_better = spec.metric.greater_is_better
+        self.greater_is_better = spec.greater_is_better
         self.curve: list[float] = []
         self.best, self.should_stop, self.shortened = 0, False, True
         # Labels that leave the metric without a value are refused before any training.
         ideal = self._prepared.evaluate(np.nan_to_num(self.rows.label))
         if ideal.n_undefined["metric"] == len(self.rows.ids):
             raise ValueError(
-                "Early stopping needs a validation query for which the metric is defined, such as one with a relevant "
+                "Early stopping needs a validation query where the metric is defined, such as one with a relevant "
                 f"document: hold out more queries, or choose another metric. Got {len(self.rows.ids)} queries, and "
                 f"{spec} is defined for none."
             )
@@ -84,7 +84,7 @@ class Monitor:
 
 
 def _weight_of_queries(validation: FitData) -> Any:
-    """Weights of rows where they are constant within queries; weights of single rows say nothing of a query."""
+    """Weights of rows where they are constant within queries; weights of single rows do not weight a query."""
     if validation.weight is None:
         return None
     indptr = np.append(0, np.cumsum(validation.sizes))
@@ -172,7 +172,7 @@ def output_to_scores(model: Any, y: Any) -> Callable[[Any], NDArray[Any]]:
 
 
 def with_known_labels(model: Any, train: FitData, validation: FitData) -> FitData:
-    """Validation rows without labels that are new to a classifier, as it refuses them; only our metric reads them."""
+    """Validation rows without labels that are new to a classifier (it refuses them); only our metric reads them."""
     if not is_classifier(model):
         return validation
     seen, y = np.unique(np.asarray(train.y)), np.asarray(validation.y)
@@ -251,8 +251,8 @@ def drop_later_stages(model: Any, n_stages: int) -> bool:
 def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
     """Fit a model with our metric as the scorer of its early stopping: it goes on as long as the values rise.
 
-    scikit-learn predicts from the first tree for each call of a scorer. So where nothing is stopped nor watched, the
-    best stage is chosen afterwards.
+    scikit-learn predicts from the first tree for each call of a scorer. So without stopping and watching, the best
+    stage is chosen afterwards.
     """
     if monitor.patience is None and monitor.on_round is None:
         return fit_staged(model, train, validation, monitor)
@@ -424,7 +424,7 @@ class _CatBoostMetric:
         return self.monitor.greater_is_better
 
     def get_final_error(self, error: float, weight: float) -> float:
-        """Value of the metric out of its sum over blocks, of which there is one."""
+        """Value of the metric out of its sum over blocks; there is one block."""
         return error
 
     def after_iteration(self, info: Any) -> bool:
@@ -472,11 +472,11 @@ STRATEGIES = (
 def strategy_for(model: Any) -> Strategy:
     """How to train a model by a metric, if its rounds can be told apart."""
     strategy = next((strategy for strategy in STRATEGIES if strategy.takes(model)), None)
-    why_not = "it has none that can be told apart" if strategy is None else strategy.why_not(model)
+    why_not = "it has no rounds that can be told apart" if strategy is None else strategy.why_not(model)
     if strategy is None or why_not:
         raise ValueError(
-            "Early stopping by a metric is for models trained in rounds, of which the best is used: those of XGBoost, "
-            "LightGBM and CatBoost, HistGradientBoosting, and models with staged_predict, such as GradientBoosting. "
+            "Early stopping by a metric is for models that train in rounds and use the best one: XGBoost, LightGBM, "
+            "CatBoost, HistGradientBoosting, and models with staged_predict, such as GradientBoosting. "
             f"Got {echo(model)}: {why_not}."
         )
     return strategy
@@ -495,5 +495,5 @@ def train_by_metric(
 
     fitted = fit_model(model, train, validation, fit_last)
     if not monitor.curve or math.isnan(monitor.curve[monitor.best]):
-        raise ValueError(f"The best round is one with a value. Got {len(monitor.curve)} rounds, and none for {spec}.")
+        raise ValueError(f"No round has a defined value of {spec}. Got {len(monitor.curve)} rounds.")
     return fitted, monitor

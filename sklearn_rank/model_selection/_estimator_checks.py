@@ -1,6 +1,6 @@
-"""Checks of estimators: whether one is a search or has a search inside, and by which objective that tunes.
+"""Checks of estimators: whether one is a search or has a search inside, and what objective that tunes.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def tunes(estimator: Estimator) -> bool:
 
 
 def tunes_itself(estimator: Estimator) -> bool:
-    """Whether a model has a search of its own parameters built in, as RidgeCV."""
+    """Whether a model has a search of its own parameters built in, like RidgeCV."""
     if isinstance(estimator, type) or not hasattr(estimator, "predict") or not hasattr(estimator, "cv"):
         return False
     return not any(hasattr(estimator, name) for name in ("estimator", "estimators"))
@@ -73,7 +73,7 @@ def knows_queries(scoring: Any) -> bool:
 
 def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = True) -> None:
     """Refuse an object that is no estimator, or that scikit-learn cannot clone."""
-    hint = f" Make one of the class: {one_line(estimator.__name__)}()." if isinstance(estimator, type) else ""
+    hint = f" Create one: {one_line(estimator.__name__)}()." if isinstance(estimator, type) else ""
     needed = ("fit", "get_params")
     predicts = any(hasattr(estimator, method) for method in ("predict", "predict_proba", "decision_function"))
     # Stacking shows `predict` only after fit.
@@ -84,14 +84,14 @@ def check_estimator(estimator: Estimator, name: str, *, must_predict: bool = Tru
 
 
 def _refuse_copied_lists(estimator: Estimator) -> None:
-    """Refuse a model of CatBoost with a list among its parameters, which `clone` says nothing helpful of."""
+    """Refuse a model of CatBoost with a list among its parameters, where `clone` gives no helpful message."""
     model = last_step(estimator)[1]
     for name, value in model.get_params(deep=False).items() if comes_from(model, "catboost") else ():
         if isinstance(value, list):
             raise ValueError(
                 "CatBoost copies a list among its parameters, which scikit-learn's clone refuses. Give columns as "
-                "a tuple, as in cat_features=('word',), with X as a frame, and others as a tuple or a str, as "
-                f"CatBoost takes them. Got {name}={echo(value)}."
+                "a tuple, as in cat_features=('word',), with X as a frame, and others as a tuple or a str. "
+                f"Got {name}={echo(value)}."
             )
 
 
@@ -105,6 +105,6 @@ def refuse_searches(estimator: Estimator, outer: Any = None, *, unless_ranking: 
         if tunes(inner) and not (unless_ranking and is_ranking_search(inner)):
             where = type(estimator if outer is None else outer).__name__
             raise ValueError(
-                f"A search inside {where} tunes by an objective of its own, on rows, as it cannot be given ranking "
+                f"A search inside {where} tunes by an objective of its own, on rows: it cannot be given ranking "
                 f"scorers and whole queries there. {WAY_OUT} Got {echo(inner)}."
             )

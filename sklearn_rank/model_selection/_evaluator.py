@@ -29,7 +29,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
-from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline
+from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline, look_at_judged
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
 from sklearn_rank.model_selection._folds import (
     FoldReporter,
@@ -54,7 +54,13 @@ from sklearn_rank.model_selection._recommender_folds import (
     recommender_search,
     refuse_arguments_of_rows,
 )
-from sklearn_rank.model_selection._routing import Metadata, consumes, with_row_arguments, with_weights_on_request
+from sklearn_rank.model_selection._routing import (
+    Metadata,
+    consumes,
+    named_columns,
+    with_row_arguments,
+    with_weights_on_request,
+)
 from sklearn_rank.model_selection._scorer import get_scorers, metrics_of, signed
 from sklearn_rank.model_selection._search_fit import (
     check_scored,
@@ -84,44 +90,48 @@ class RankingEvaluator:
     Parameters
     ----------
     metrics : str, metric function, sequence of them, or dict of str to one of them, default=DEFAULT_METRICS
-        As `evaluate` takes them. The first decides in searches. Or a scorer of `make_recommender_scorer`: then X are
-        interactions, `cv` must cut users, as `LeaveLastOut` does, models are wrapped in `InteractionRecommender`, and y
+        In the forms of `evaluate`. The first decides in searches. Or a scorer of `make_recommender_scorer`: then X are
+        interactions, `cv` must cut users, like `LeaveLastOut`, models are wrapped in `InteractionRecommender`, and y
         may be None.
     cv : int, splitter or list of splits, default=5
-        Number of folds of `QueryKFold`; a splitter that keeps queries whole, as `QueryShuffleSplit` and
+        Number of folds of `QueryKFold`; a splitter that keeps queries whole, such as `QueryShuffleSplit` and
         scikit-learn's `PredefinedSplit`; or splits by hand, such as one into a training and a test set:
         ``[(train, test)]`` with the numbers of their rows.
     n_jobs : int or None, default=None
-        Fits at a time, as joblib counts them.
+        Fits at a time, counted as in joblib.
     baseline : str, default=None
         Name of the model that `compare` tests the others against. None: the first.
     test : str, default="t"
         Paired test over queries, see `sklearn_rank.stats.compare`.
     correction : str or None, default="holm"
-        Of the p-values of several models, see `sklearn_rank.stats.compare_all`.
+        Correction of the p-values of several models, see `sklearn_rank.stats.compare_all`.
     progress : bool, default=False
         Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds, with the first
-        metric of the last one, and `search` that of scikit-learn (1.9 or later); needs the extra "progress".
+        metric of the last one, and `search` scikit-learn's own (1.9 or later); needs the extra "progress".
     signs : {"raise", "warn", "ignore"}, default="raise"
         What to do where labels, ids or models do not mean what they seem to mean (``docs/signs.md``): refuse to decide
-        by the first metric, warn, or say nothing.
+        by the first metric, warn, or ignore it.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`, as `evaluate` takes them.
+        Keywords for all metrics that have them, such as `ties` or `gain`, see `evaluate`.
 
     Attributes
     ----------
     scorers : RankingScorers
-        Of all metrics, for ``scoring=``.
+        Scorers of all metrics, for ``scoring=``.
     cv : splitter or list of splits
         For ``cv=``.
 
     Notes
     -----
+    X may be a frame of pandas or polars, and y, `qid`, `sample_weight`, `by`, `clusters` and `time` names of its
+    columns: ``compare(models, frame, "label", qid="qid")``. The other columns are the features. Without `qid` it is the
+    column "qid", if there is one.
+
     Results are of the queries that are tested. Each row is tested once at most, or all rows equally often: then it is a
     repeated cross-validation, and the value of a query is its mean over the repeats.
 
     `sample_weight` is the weight of a row's query in the means. A model is fitted with it if its `fit` asks for it,
-    ``LGBMRanker().set_fit_request(sample_weight=True)``, as scikit-learn routes metadata. Intervals and tests
+    ``LGBMRanker().set_fit_request(sample_weight=True)``: scikit-learn's metadata routing. Intervals and tests
     are of the weighted means; tests other than "t", "randomization" and "bootstrap" leave them untested.
 
     Examples
@@ -226,14 +236,14 @@ class RankingEvaluator:
         return_indices: bool = False,
         on_fold: OnFold | None = None,
     ) -> CrossValidation:
-        """Scores of each fold, as `sklearn.model_selection.cross_validate` returns them, and those of each query.
+        """Scores of each fold, like `sklearn.model_selection.cross_validate`, and of each query.
 
         Parameters
         ----------
         estimator : estimator
             Ranker, regressor, classifier of grades, Pipeline or search.
         return_train_score, return_estimator, return_indices : bool, default=False
-            What else to return, as scikit-learn's function does.
+            What else to return, see scikit-learn's function.
         on_fold : callable, default=None
             Called with the `model_selection.FoldScores` of each fold as they come, in the order of the folds and in
             this process, whatever `n_jobs` is. What it raises, such as ``optuna.TrialPruned``, stops the other fits.
@@ -242,7 +252,7 @@ class RankingEvaluator:
         -------
         CrossValidation
             A dict of str to ndarray of shape (n_splits,): ``"test_ndcg@10"``, ..., ``"fit_time"``, ``"score_time"``;
-            errors are negative, as scorers have them. Its `pooled` is the `Evaluation` of the queries that are tested,
+            errors are negative, like in scorers. Its `pooled` is the `Evaluation` of the queries that are tested,
             each scored by models that had not seen it.
 
         Raises
@@ -256,10 +266,11 @@ class RankingEvaluator:
         """
         refuse_unused(self.cv, time=time)
         data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time)
+        X = data.X
         if self._recommender is not None and return_train_score:
             raise ValueError(
-                "Items of training rows are what a recommender scorer leaves out, so there is no score of the training "
-                "set. Got return_train_score=True."
+                "A recommender scorer leaves out the items of training rows, so it cannot score the training set. "
+                "Got return_train_score=True."
             )
         reporter = FoldReporter([type(estimator).__name__], len(data.folds), on_fold, self.progress)
         ready, tested, metrics = self._prepare(estimator, X, data), data.tested, data.tested.metrics
@@ -310,9 +321,9 @@ class RankingEvaluator:
         ----------
         estimators : dict of str to estimator
         by : array-like of shape (n_samples,), dict or frame, default=None
-            Attributes of each row's query, such as its country, as `evaluate` takes them.
+            Attributes of each row's query, such as its country, see `evaluate`.
         on_fold : callable, default=None
-            Called with the `FoldScores` of each fold as they come, model by model, as `cross_validate` does.
+            Called with the `FoldScores` of each fold as they come, model by model, like in `cross_validate`.
 
         Returns
         -------
@@ -323,9 +334,9 @@ class RankingEvaluator:
         Raises
         ------
         ValueError
-            If the splitter tests some rows more often than others, it or that of a search inside tears queries apart, a
-            search inside cannot be given the metrics, the baseline is not among the models, there is no such test
-            against one, or correction of several, or all models fail.
+            If the splitter tests some rows more often than others, it or a splitter of a search inside tears queries
+            apart, a search inside cannot be given the metrics, the baseline is not among the models, there is no such
+            test against one, or correction of several, or all models fail.
         TypeError
             If `estimators` is not a mapping with at least one entry, one is no estimator, or the splitter takes no
             time.
@@ -343,7 +354,7 @@ class RankingEvaluator:
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
         data = self._data(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
-        tested = data.tested
+        X, tested = data.X, data.tested
         if tested.n_repeats is None:
             raise ValueError(
                 "compare pools the scores that queries get while they are held out, so a row must be tested once at "
@@ -364,7 +375,7 @@ class RankingEvaluator:
         }
         if len(failures) == len(models):
             text = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
-            raise ValueError(f"All models failed, so there is nothing to compare. {text}")
+            raise ValueError(f"All models failed, so no comparison is left. {text}")
         for name, errors in failures.items():
             text = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
             warnings.warn(f"{name} failed and is left out of the comparison. {text}", FitFailedWarning, stacklevel=3)
@@ -376,8 +387,10 @@ class RankingEvaluator:
                 for name, scores in y_score.items():
                     with collected_signs() as seen[name]:
                         tested.look(COMPARE, scores, self.signs)
+        pooled = {name: tested.evaluate(results) for name, results in complete.items()}
+        look_at_judged(COMPARE, pooled, self.signs)
         return Comparison(
-            results={name: tested.evaluate(results) for name, results in complete.items()},
+            results=pooled,
             y_score=y_score,
             fold_means={name: of_model.by_metric for name, of_model in by_model.items()},
             fit_time={name: of_model.fit_time for name, of_model in by_model.items()},
@@ -409,10 +422,10 @@ class RankingEvaluator:
             `GridSearchCV`, `RandomizedSearchCV` or another with the parameters `estimator`, `scoring`, `cv`, `refit`.
             Its `scoring` and `cv` are set where they are None, `refit` to the first metric where it is True; an int as
             `cv` is a number of folds of `QueryKFold`. Its estimator is wrapped as it needs it, and names of parameters
-            go on meaning what they meant. Successive halving decides by the first metric, or by that which `refit`
-            names, and takes the resource "max_queries", of which there are as many as queries, or another with
-            `max_resources`. A search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or those of
-            dask-ml, takes this metric alone, and finds qid in the index of y, which needs pandas. A number of folds
+            go on meaning what they meant. Successive halving decides by the first metric, or by the one that `refit`
+            names, and takes the resource "max_queries", up to the number of queries, or another with `max_resources`. A
+            search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or a search of dask-ml, takes
+            only this metric, and finds qid in the index of y, which needs pandas. A number of folds
             that is the default of `cv`, such as 5 of halving, counts as None.
 
         Returns
@@ -426,7 +439,7 @@ class RankingEvaluator:
         TypeError
             If it is not a search, or what it tunes is no estimator.
         ValueError
-            If queries are torn apart, by its splitter, that of a search inside, or halving over "n_samples"; if a
+            If queries are torn apart, by its splitter, a splitter of a search inside, or halving over "n_samples"; if a
             search inside cannot be given the metrics, there are weights that a search does not hand on, `refit` names
             another metric, or no candidate can be scored.
         """
@@ -442,6 +455,7 @@ class RankingEvaluator:
         cv = self.cv if given is None else given
         refuse_unused(cv, clusters=clusters, time=time)
         data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time, cv=cv)
+        X = data.X
         with_folds = copy.copy(search).set_params(cv=[*data.folds])
         if self._recommender is not None:
             ready = recommender_search(with_folds, self._recommender, self.cv)
@@ -466,14 +480,16 @@ class RankingEvaluator:
         self, X: MatrixLike, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None = None, *,
         by: AttributesLike = None, clusters: ArrayLike | None = None, time: ArrayLike | None = None, cv: Any = None,
     ) -> FoldedData:  # fmt: skip
-        """Checked rows and their folds, of this splitter or another one."""
+        """Checked rows and their folds, of this splitter or another one; a str names a column of X."""
         cv, metrics = self.cv if cv is None else cv, self._parse_metrics()
+        X, y, given = named_columns(X, y, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters, time=time)
+        time = given.pop("time")
         if self._recommender is not None:
-            refuse_arguments_of_rows(qid=qid, sample_weight=sample_weight, by=by, clusters=clusters)
-            return FoldedData(*interaction_folds(self._recommender, check_interaction_cv(cv), X, y, time))
-        y, metadata, rows = _check_and_group(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
+            refuse_arguments_of_rows(**given)
+            return FoldedData(X, *interaction_folds(self._recommender, check_interaction_cv(cv), X, y, time))
+        y, metadata, rows = _check_and_group(X, y, **given, time=time)
         folds = query_folds(cv, X, y, rows.number, metadata)
-        return FoldedData(y, metadata, OutOfFold(rows, folds, metrics))
+        return FoldedData(X, y, metadata, OutOfFold(rows, folds, metrics))
 
     def _fit(self, models: list[Any], X: MatrixLike, data: FoldedData, **keep: bool) -> Generator[FoldResult]:
         """Results of all models on all folds."""
@@ -481,7 +497,7 @@ class RankingEvaluator:
         return fit_folds(models, X, data.y, data.metadata, data.folds, n_jobs=self.n_jobs, output=output, **keep)
 
     def _look(self, door: Door, models: Iterable[Any], X: MatrixLike, data: FoldedData) -> None:
-        """Look for signs of all labels, ids and models, before any fit; users and items have none of these."""
+        """Look for signs of all labels, ids and models, before any fit; users and items do not have them."""
         if self._recommender is not None:
             return
         data.rows.look(door, self._parse_metrics(), signs=self.signs)
@@ -489,7 +505,7 @@ class RankingEvaluator:
             look_at_frozen(door, model, X, data.y, data.metadata["qid"], signs=self.signs)
 
     def _look_before_search(self, search: Any, scoring: Any, X: MatrixLike, data: FoldedData) -> None:
-        """The same, of the metrics that the search decides by: those of its own scorers if it has some."""
+        """The same, of the metrics that the search decides by: its own scorers' metrics if it has some."""
         metrics = self._parse_metrics()
         specs = decided_by(metrics if scoring is None else metrics_of(scoring), getattr(search, "refit", True))
         if specs:
@@ -526,8 +542,9 @@ class RankingEvaluator:
 
 
 class FoldedData(NamedTuple):
-    """Labels, what is routed, and rows with the folds that test them."""
+    """Features, labels, what is routed, and rows with the folds that test them."""
 
+    X: Any
     y: Any
     metadata: Metadata
     tested: OutOfFold | RecommenderFolds

@@ -51,7 +51,7 @@ def fit_model(
 ) -> Any:  # fmt: skip
     """Fit a model, with validation rows if there are any; `fit_last` is for the last step of a Pipeline then.
 
-    All steps of a Pipeline learn from the training rows alone; those before the last transform the validation rows.
+    All steps of a Pipeline learn only from the training rows; those before the last transform the validation rows.
     """
     if validation is None:
         prefix, last = last_step(model)

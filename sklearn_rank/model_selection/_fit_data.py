@@ -20,7 +20,7 @@ from sklearn_rank._utils.typing import Index
 
 @dataclass(frozen=True)
 class FitData:
-    """Training or validation rows, those of a query adjacent.
+    """Training or validation rows, with the rows of a query adjacent.
 
     `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row.
     """
@@ -69,7 +69,7 @@ class QueryData:
         return FitData(X, y, sizes[chosen], weight)
 
     def take_all(self) -> FitData:
-        """All rows, those of a query adjacent."""
+        """All rows, with the rows of a query adjacent."""
         return self.take(np.ones(len(self.ids), dtype=bool))
 
     def refuse_varying_weights(self, takes: str | None) -> None:
@@ -104,6 +104,23 @@ def read_rows(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, N
 
 
 # --- validation rows of the user: fit(..., eval_set=(X, y, qid)) ---------------------------------------------------
+
+
+def one_eval_set(eval_set: Any, eval_qid: Any) -> Any:
+    """Validation rows as one tuple, which XGBoost takes in a list, and their queries in another one."""
+    if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
+        eval_set = eval_set[0]
+    if eval_qid is None:
+        return eval_set
+    if not isinstance(eval_set, tuple) or len(eval_set) != 2:
+        length = f" of {len(eval_set)}" if isinstance(eval_set, (tuple, list)) else ""
+        raise TypeError(
+            "eval_qid is the query of each row of eval_set=(X, y), or of a list with this one tuple. "
+            f"Got eval_qid={echo(eval_qid)} beside eval_set={type(eval_set).__name__}{length}."
+        )
+    if isinstance(eval_qid, list) and len(eval_qid) == 1 and np.ndim(eval_qid[0]) == 1:
+        eval_qid = eval_qid[0]
+    return (*eval_set, eval_qid)
 
 
 def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
@@ -152,5 +169,5 @@ def numbers_in(known: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def echo_id(one: Any) -> str:
-    """An id, as Python writes it."""
+    """An id, in Python's notation."""
     return echo(one.item() if isinstance(one, np.generic) else one)

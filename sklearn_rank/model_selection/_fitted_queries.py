@@ -50,7 +50,7 @@ class FittedQueries(FittedRows):
         return cls(data.ids, np.diff(data.indptr), labels, features)
 
     def joined_with(self, other: FittedQueries) -> FittedQueries:
-        """These queries and those of another batch, which must come with the same rows where they are here."""
+        """These queries and another batch, which must have the same rows of queries that are here."""
         number = numbers_in(self.ids, other.ids)
         again = np.flatnonzero(number < len(self.ids))
         before = number[again]
@@ -83,7 +83,7 @@ class FittedQueries(FittedRows):
         return int(np.count_nonzero(same & (np.abs(sums - self.features[known]) <= TOLERANCE * size)))
 
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
-        """Refuse a test set in which one of these queries has other rows; `before` are Pipelines around the model."""
+        """Refuse a test set where one of these queries has other rows; `before` are Pipelines around the model."""
         ids, indptr, order = group_rows(qid, len(y))
         number = numbers_in(self.ids, ids)
         seen = np.flatnonzero(number < len(self.ids))
@@ -103,18 +103,19 @@ class FittedQueries(FittedRows):
             one = int(np.argmax(torn * (1 + np.abs(n_rows - self.n_rows[known]))))
             n_fit, n_here = self.n_rows[known[one]], n_rows[one]
             raise ValueError(
-                "A query must have the same rows in fit and where it is scored, or not be in both: a list cut in two "
-                "gives a wrong value. Split with QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. Splits of "
-                "interactions cut users on purpose, and go with make_recommender_scorer('ndcg@10', items=...). If this "
-                "is a test set of its own whose ids are numbered from 0 again, make them distinct from those of the "
-                f"training set. Got {torn.sum()} of {len(ids)} queries with other rows than in fit, one of them "
+                "Pass cv=QueryKFold(5), not cv=5; QueryShuffleSplit and LeaveOneQueryOut keep queries whole, too. A "
+                "query must have the same rows in fit and where it is scored, or not be in both, because a list cut in "
+                "two gives a wrong value. Splits of interactions cut users on purpose, and go with "
+                "make_recommender_scorer('ndcg@10', items=...). If this is a test set of its own whose ids are "
+                "numbered from 0 again, make them distinct from the ids of training. "
+                f"Got {torn.sum()} of {len(ids)} queries with other rows than in fit, one of them "
                 f"{echo_id(ids[seen[one]])}: {n_fit} rows in fit, "
                 f"{n_here} {'others here' if n_fit == n_here else 'here'}."
             )
 
 
 def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
-    """Refuse rows in another order, and those that hold a part of a query of which a model saw another part."""
+    """Refuse rows in another order, and a part of a query if a model saw another part of it."""
     check_features(X, y=y, qid=qid)
     if len(np.shape(y)) == 1:
         qid = find_routed_qid(y, qid)
@@ -178,7 +179,7 @@ def hash_rows(y: ArrayLike) -> NDArray[np.uint64]:
 def project_rows(X: Any) -> NDArray[np.float64]:
     """Weighted sum of each row's features, always with the same weights; of the numeric ones if there are any.
 
-    NaN where X is of a kind that is not known here, as no model should fail for want of a fingerprint.
+    NaN where X is of a kind that is not known here: no model should fail for want of a fingerprint.
     """
     X = X.tocsr() if hasattr(X, "tocsr") else X
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)

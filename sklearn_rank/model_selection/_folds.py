@@ -1,6 +1,6 @@
 """Folds of whole queries: made by any splitter, fitted in parallel, reported as they come, and put together.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ def check_splitter(cv: Any, class_name: str) -> Any:
     splits = list(cv) if isinstance(cv, Iterable) and not isinstance(cv, (str, bytes)) else []
     if not splits or not all(isinstance(split, (tuple, list)) and len(split) == 2 for split in splits):
         is_numbers = bool(splits) and all(isinstance(one, (int, np.integer)) for one in splits)
-        hint = (
-            " For the number of each row's fold, -1 where it is only trained on, there is PredefinedSplit." * is_numbers
-        )
+        hint = " If you have the fold number of each row (-1: only trained on), use PredefinedSplit." * is_numbers
         raise ValueError(
             f"The 'cv' parameter of {class_name} must be an int >= 2 or a splitter, or a list of splits, "
             f"[(train, test)], of row numbers.{hint} Got {echo(cv)} instead."
@@ -105,7 +103,7 @@ def refuse_unused(cv: Any, **metadata: Any) -> None:
             takes = {"time": "QueryTimeSeriesSplit or GlobalTimeSplit", "clusters": "QueryKFold or QueryShuffleSplit"}[
                 name
             ]
-            raise TypeError(f"{name}= is for a splitter that takes it, such as {takes}. Got {_echo_splitter(cv)}.")
+            raise TypeError(f"The splitter does not take {name}=. Use {takes}. Got {_echo_splitter(cv)}.")
 
 
 def row_numbers(folds: Iterable[Any], n_rows: int, cv: Any) -> list[Split]:
@@ -126,11 +124,11 @@ def _row_numbers(rows: Any, n_rows: int, cv: Any) -> NDArray[np.int64]:
         )
     if not array.size:
         raise ValueError(
-            f"A split must have rows to train on and rows to test. Got {_echo_splitter(cv)}, of which one has none."
+            f"A split must have rows to train on and rows to test. Got {_echo_splitter(cv)}, with an empty set."
         )
     if array.max(initial=-1) >= n_rows or array.min(initial=0) < 0:
         raise ValueError(
-            f"A splitter must split the {n_rows} rows it is given, as QueryKFold does. Got {_echo_splitter(cv)}."
+            f"A splitter must split the {n_rows} rows it is given, like QueryKFold. Got {_echo_splitter(cv)}."
         )
     return array.astype(np.int64, copy=False)
 
@@ -168,7 +166,7 @@ def fit_folds(
     n_jobs: int | None = None, keep_estimator: bool = False, score_train: bool = False,
     output: Callable[[Any, Any, Any], Any] = predict_rows,
 ) -> Generator[FoldResult]:  # fmt: skip
-    """Each estimator on each fold, in that order, as many at a time as `n_jobs` says; closed, it stops.
+    """Each estimator on each fold, in that order, `n_jobs` at a time; closed, it stops.
 
     Each `fit` is given the metadata that it asks for; ``output(estimator, X, y)`` is taken of the test rows.
     """
@@ -298,7 +296,7 @@ class OutOfFold:
         return self._prepared(self.test_sets[fold]).evaluate(low_scores(y_score, self.metrics.values())).mean()
 
     def look(self, door: Door, y_score: Array, signs: str) -> None:
-        """Look for signs of scores, those of the first repeat."""
+        """Look for signs of the scores of the first repeat."""
         y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
         tested = ~np.isnan(y_score)
         rows, scores = (self.rows, y_score) if tested.all() else (self.tested, y_score[tested])
@@ -338,7 +336,7 @@ def _mean_result(results: Sequence[Evaluation]) -> Evaluation:
 
 @dataclass(frozen=True)
 class FoldScores:
-    """Scores of one model on the queries that one fold tests, as `on_fold` of `RankingEvaluator` is given them.
+    """Scores of one model on the queries that one fold tests, for `on_fold` of `RankingEvaluator`.
 
     Attributes
     ----------
@@ -348,8 +346,8 @@ class FoldScores:
         Number of the fold, from 0.
     n_folds : int
     scores : dict of str to float
-        Mean of each metric, as it is in the result: errors are negative in `cross_validate` and positive in `compare`.
-        NaN where the model failed.
+        Mean of each metric, the same as in the result: errors are negative in `cross_validate` and positive in
+        `compare`. NaN where the model failed.
     fit_time : float
         Seconds.
     error : Exception or None

@@ -1,6 +1,6 @@
 """Splitters of interactions: what a user did first is in the training set, what came later in the test set.
 
-They cut users on purpose, so they go with scorers that rank all items, as `make_recommender_scorer` makes them.
+They cut users on purpose, so they go with scorers that rank all items, from `make_recommender_scorer`.
 """
 
 from __future__ import annotations
@@ -119,13 +119,13 @@ class InteractionSplitter(BaseCrossValidator):
                 )
             given = column_of(X, "time", self.time, type(self).__name__)
         check_one_each(given, "time", n_rows)
-        # A column of an array of objects may hold times alone.
+        # A column of an array of objects may hold only times.
         return as_times(given.tolist() if isinstance(given, np.ndarray) and given.dtype.kind == "O" else given)
 
     def _warn_of_new(self, X: Any, groups: Any, user: Index, is_test: NDArray[np.bool_]) -> None:
-        """Warn of users and items that a model cannot learn, as the training set does not have them."""
+        """Warn of users and items that a model cannot learn, because the training set does not have them."""
         units = {"users": user}
-        # Of an array only its owner knows whether a column holds items.
+        # Only the owner of an array knows whether a column holds items.
         is_known = has_column(X, "item", self.item) and (groups is None or hasattr(X, "columns"))
         if is_known or self.item is not None:
             ids = InteractionColumns(self.user, self.item, type(self).__name__).ids(X, "item")
@@ -146,8 +146,8 @@ class LeaveLastOut(InteractionSplitter):
     """Train on what each user did before, test on the last interactions of each user.
 
     It cuts users on purpose, so it goes with `make_recommender_scorer`. There is one split, and rows that are never
-    tested, so `sklearn.model_selection.cross_val_predict` cannot use it. Of interactions of one user at the same time
-    those that come later in the data are later. All rows of a user with no more than `n` are tested.
+    tested, so `sklearn.model_selection.cross_val_predict` cannot use it. If interactions of one user have the same
+    time, the last in the data is the latest. All rows of a user with no more than `n` are tested.
 
     Users, items and times are columns of X. Users and times can also be given: ``split(X, groups=users, time=times)``,
     ``params={"qid": users, "time": times}`` with metadata routing, or levels "qid" and "time" of the index of y.

@@ -1,11 +1,11 @@
 """Interactions, rows of a user and an item: their columns, and the pairs that a model was fitted on.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank._engine.columns import check_features, names_of, one_column
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
@@ -38,7 +38,7 @@ DEFAULT_PLACES = {"user": 0, "item": 1}
 
 
 def has_column(X: Any, what: str, name: Column) -> bool:
-    """Whether X has a column of users, items or times, as it is named or by default."""
+    """Whether X has a column of users, items or times, by the name given or the default."""
     return _key_of(X, what, name) is not None
 
 
@@ -112,12 +112,12 @@ def _as_table(X: Any, name: str, caller: str) -> Any:
 
 
 def _ids_in(column: Any, what: str) -> NDArray[Any]:
-    """Ids in a column, none of them missing."""
+    """Ids in a column, all there."""
     missing = f"Each row of X needs {'a user' if what == 'user' else 'an item'}. Got None or NaN."
-    # A column of an array of objects may hold numbers alone.
+    # A column of an array of objects may hold only numbers.
     is_of_objects = isinstance(column, np.ndarray) and column.dtype == object
     ids = ids_of(column.tolist() if is_of_objects else column, missing)
-    refuse_missing_ids(ids, missing)
+    refuse_unfit_ids(ids, missing)
     return ids
 
 
@@ -132,7 +132,7 @@ def numbered(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], Index]:
 
 @dataclass(frozen=True)
 class InteractionTable:
-    """Rows of users and items, as columns of the container that they came in."""
+    """Rows of users and items: columns of the container that they came in."""
 
     X: Any
     user: Any
@@ -149,7 +149,7 @@ class InteractionTable:
         return [_key_of(self.X, what, getattr(self.columns, what)) for what in ("user", "item")]
 
     def pairs(self) -> Any:
-        """The two columns alone, users first, in the same container."""
+        """Only the two columns, users first, in the same container."""
         return self.X[self.names] if names_of(self.X) is not None else self.X[:, self.names]
 
     def crossed_with(self, items: NDArray[Any]) -> CrossedPairs:
@@ -203,6 +203,34 @@ def _taken(column: Any, rows: Index) -> Any:
     return column[rows] if isinstance(column, np.ndarray) else column.array.take(rows)
 
 
+MISSING_ITEM = "items must not contain missing values. Got None or NaN."
+
+
+def check_items(items: Any) -> NDArray[Any]:
+    """Ids of all items, each once."""
+    if isinstance(items, Set) or (isinstance(items, Iterable) and not hasattr(items, "__len__")):
+        items = [*items]
+    if isinstance(items, (str, bytes, Mapping)) or not hasattr(items, "__len__"):
+        raise TypeError(
+            "items must be the ids of all items that can be recommended, such as X['item_id'].unique(). "
+            f"Got {echo(items)}."
+        )
+    ids = ids_of(items, MISSING_ITEM)
+    if ids.ndim != 1:
+        raise ValueError(f"items must be a list of ids, one for each item. Got shape {ids.shape}.")
+    if not len(ids):
+        raise ValueError("items must hold at least one item. Got none.")
+    refuse_unfit_ids(ids, MISSING_ITEM)
+    known, number = numbered(ids, "items")
+    if len(known) < len(ids):
+        twice = known[np.argmax(np.bincount(number) > 1)]
+        raise ValueError(
+            f"items must have each item once: use pd.unique(items). Got {len(ids)} items, {len(known)} of them "
+            f"different, and {echo_id(twice)} several times."
+        )
+    return ids
+
+
 class IdIndex:
     """Places of ids in a list of distinct ones."""
 
@@ -254,7 +282,7 @@ class FittedInteractions(FittedRows):
         return (users >= 0) & (items >= 0) & (self.pair[at] == asked)
 
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
-        """Refuse a metric of rows where users are in fit with other rows: it would rank their test rows alone."""
+        """Refuse a metric of rows where users are in fit with other rows: it would rank only their test rows."""
         ids, indptr, order = group_rows(qid, len(y))
         number = IdIndex(self.users).places(ids)
         table = self.columns.table(X)
@@ -270,17 +298,17 @@ class FittedInteractions(FittedRows):
         torn[of_row[is_new]] = True
         if torn.any():
             raise ValueError(
-                "A metric of rows ranks the test rows of a user alone, and mostly all of them are relevant. Splits of "
+                "A metric of rows ranks only the test rows of a user, and mostly all of them are relevant. Splits of "
                 "interactions cut users on purpose, so score with make_recommender_scorer('ndcg@10', items=...), which "
                 f"ranks all items. Got {torn.sum()} of {len(ids)} users with other rows than in fit, one of them "
                 f"{echo_id(self.users[np.argmax(torn)])}."
             )
 
 
-def read_pairs(pairs: Any, columns: InteractionColumns) -> FittedInteractions:
-    """Pairs that a user gave: rows of users and items, or a mapping from users to items."""
+def read_pairs(pairs: Any, columns: InteractionColumns, name: str = "exclude") -> FittedInteractions:
+    """Pairs that a user gave as the argument `name`: rows of users and items, or a mapping from users to items."""
     if not isinstance(pairs, Mapping):
-        table = columns.table(pairs, "exclude")
+        table = columns.table(pairs, name)
         return FittedInteractions.of(table.ids("user"), table.ids("item"), columns)
     lists = [
         [*items] if not isinstance(items, (str, bytes)) and hasattr(items, "__iter__") else None
@@ -288,7 +316,7 @@ def read_pairs(pairs: Any, columns: InteractionColumns) -> FittedInteractions:
     ]
     if None in lists:
         user = [*pairs][lists.index(None)]
-        raise TypeError(f"exclude must have items for each user. Got {echo(pairs[user])} for user {echo(user)}.")
+        raise TypeError(f"{name} must have items for each user. Got {echo(pairs[user])} for user {echo(user)}.")
     users = [user for user, items in zip(pairs, lists, strict=True) for _ in items or ()]
     return FittedInteractions.of(ids_of(users), ids_of([item for items in lists for item in items or ()]), columns)
 
@@ -306,14 +334,14 @@ def recommends(recommender: InteractionRecommender) -> bool:
 class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
     """Any recommender, which remembers the pairs of users and items that it was fitted on.
 
-    scikit-learn hands a scorer the test rows alone, so the scorers of `make_recommender_scorer` find here which items
+    scikit-learn hands a scorer only the test rows, so the scorers of `make_recommender_scorer` find here which items
     each user has seen in training.
 
     Parameters
     ----------
     estimator : estimator
         Model with ``fit(X, y)`` that has ``predict(X)``, a score for each row of X, or ``recommend(users, k)``. X are
-        the two columns of users and items, in this order, and nothing else: a frame if `fit` is given a frame, else an
+        only the two columns of users and items, in this order: a frame if `fit` is given a frame, else an
         array.
     user, item : str or int, default=None
         Columns of X: names in a frame of pandas or polars, numbers in an array. None: "user_id" and "item_id" of a
@@ -367,8 +395,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : frame or array-like of shape (n_samples, n_columns)
-            A row for each interaction. Other columns than those of users and items, such as times, are not given to the
-            model.
+            A row for each interaction. Columns other than users and items, such as times, are not given to the model.
         y : array-like of shape (n_samples,), default=None
             Rating of each row, or how often it was seen; None where each counts the same.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -415,7 +442,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(recommends)
     def recommend(self, users: ArrayLike, k: int) -> Any:
-        """The first items for each user, as the model lists them.
+        """The first items for each user, in the model's order.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """Learning curves over queries: how good a model is when trained on some, on more, on all of them.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def query_learning_curve(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> LearningCurve:
-    """Scores of a model trained on ever more queries, as `sklearn.model_selection.learning_curve` returns them.
+    """Scores of a model trained on ever more queries, like `sklearn.model_selection.learning_curve`.
 
     scikit-learn's cuts each training fold at a number of rows, and a query with it.
 
@@ -60,16 +60,16 @@ def query_learning_curve(
     cv : int or splitter, default=5
         Number of folds of `QueryKFold`, or a splitter that keeps queries whole.
     n_jobs : int or None, default=None
-        Fits to run at a time, as joblib counts them.
+        Fits to run at a time, counted as in joblib.
     random_state : int, RandomState instance or None, default=None
-        Which queries of a fold are drawn; those of a smaller size are among those of a larger one.
+        Which queries of a fold are drawn; a larger size includes the queries of a smaller one.
 
     Returns
     -------
     train_sizes : ndarray of shape (n_sizes,)
         Queries trained on, rising, each number once.
     train_scores, test_scores : ndarray of shape (n_sizes, n_splits)
-        On the queries trained on; on those of the test fold, which are the same for all sizes.
+        On the queries trained on; on the queries of the test fold, the same for all sizes.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def query_learning_curve(
     RANDOM_STATE.check("random_state", random_state, "query_learning_curve")
     name, *more = evaluator.scorers.names
     if more:
-        raise ValueError(f"A learning curve is that of one metric. Got {evaluator.scorers.names}.")
+        raise ValueError(f"A learning curve takes exactly one metric. Got {evaluator.scorers.names}.")
     check_rows(y=y, qid=qid)
     check_features(X, y=y, qid=qid)
     rows = GroupedRows.of(y, find_qid(y, qid, name="y"))
@@ -112,7 +112,7 @@ def query_learning_curve(
         for size in sizes
     ]
     rows.look(LEARNING_CURVE, metrics_of(evaluator.scorers))
-    ready = evaluator._prepare(estimator, X, FoldedData(y, {"qid": number}, OutOfFold(rows, parts, {})))
+    ready = evaluator._prepare(estimator, X, FoldedData(X, y, {"qid": number}, OutOfFold(rows, parts, {})))
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(
             ready, X, y, cv=parts, scoring=evaluator.scorers.without_signs(), params={"qid": number},
@@ -134,7 +134,7 @@ def _query_counts(train_sizes: ArrayLike, n_queries: int) -> NDArray[np.int64]:
     ):
         raise ValueError(
             "The 'train_sizes' must be shares above 0 and up to 1.0, or numbers of queries up to "
-            f"those of the smallest training fold, {n_queries}. Got {echo(train_sizes)} instead."
+            f"the smallest training fold, {n_queries}. Got {echo(train_sizes)} instead."
         )
     if sizes.dtype.kind == "f":
         sizes = np.maximum(1, np.round(sizes * n_queries))

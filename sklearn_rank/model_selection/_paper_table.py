@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.constraints import SHARE, Constraint, is_count
@@ -79,8 +80,12 @@ def paper_table(
     baseline: str,
     confidence_level: float = 0.95,
     digits: int = 4,
+    more: str = "",
 ) -> PaperTable:
-    """Table of systems, of which those that have no result failed, by the metrics of `tests`, tested or not."""
+    """Table of systems by the metrics of `tests`, tested or not; systems without a result failed.
+
+    The note ends with `more`.
+    """
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
     DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
@@ -95,6 +100,7 @@ def paper_table(
     failed = [name for name in systems if name not in results]
     if failed:
         note += f" {NO_MEAN}: {', '.join(failed)} failed."
+    note += f" {more}" if more else ""
     names = [printable(f"{name} (baseline)" if name == baseline else name) for name in systems]
     return PaperTable(
         names, [printable(display_name(m)) for m in tests], [*zip(*columns, strict=True)], printable(note)
@@ -133,7 +139,8 @@ def _note(
     if len({*numbers.values()}) > 1:
         over = f"over queries: {', '.join(f'{n} ({display_name(metric)})' for metric, n in numbers.items())}"
     means = "Means" if next(iter(results.values())).weight is None else "Weighted means"
-    note = f"{means} {over}; the best of each metric in bold."
+    adjusted = notes_of_adjusted(next(iter(results.values())).meaning)
+    note = " ".join([f"{means} {over}; the best of each metric in bold.", *adjusted])
     tested = [one for one in tests.values() if one is not None]
     if not tested:
         return note

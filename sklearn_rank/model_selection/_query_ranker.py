@@ -1,6 +1,6 @@
 """`QueryRanker`: one way to fit any model that ranks, whatever it calls the query of a row.
 
-Uses the public API of scikit-learn alone; no ranking library is imported.
+Uses only the public API of scikit-learn; no ranking library is imported.
 """
 
 from __future__ import annotations
@@ -53,7 +53,14 @@ from sklearn_rank.model_selection._fit_arguments import (
     takes_evaluation,
     training_arguments,
 )
-from sklearn_rank.model_selection._fit_data import FitData, QueryData, read_eval_set, read_rows, refuse_trained_on
+from sklearn_rank.model_selection._fit_data import (
+    FitData,
+    QueryData,
+    one_eval_set,
+    read_eval_set,
+    read_rows,
+    refuse_trained_on,
+)
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
 from sklearn_rank.model_selection._routing import consumes, find_routed_qid, with_row_arguments
 from sklearn_rank.model_selection._scorer import get_scorers
@@ -87,7 +94,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Any model as a ranker with ``fit(X, y, qid=...)`` and ``predict(X)``.
 
     Rows may come in any order and qid may hold any ids: the rows of a query are made adjacent, and the model is given
-    what its `fit` takes: ``qid`` (XGBRanker), ``group`` sizes (LGBMRanker), ``group_id`` (CatBoostRanker) or nothing
+    what its `fit` takes: ``qid`` (XGBRanker), ``group`` sizes (LGBMRanker), ``group_id`` (CatBoostRanker) or no queries
     (any regressor or classifier). A Pipeline counts as its last step. Metadata routing is set up: pass
     ``params={"qid": qid}``, no request to set.
 
@@ -99,23 +106,23 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Share of the queries given to `fit`, at least one, that the model is not trained on but stops early by. See
         `eval_set` of `fit` for validation rows of your own.
     eval_metric : str, metric function, MetricSpec or callable, default=None
-        Metric of these queries that the best round is chosen by, as `parse_metric` takes it: for models of XGBoost,
+        Metric of these queries that the best round is chosen by, see `parse_metric`: for models of XGBoost,
         LightGBM, CatBoost, HistGradientBoosting, and all with ``staged_predict``. None: nDCG@10 with
         `early_stopping_rounds`. With neither, models of XGBoost, LightGBM, CatBoost, and HistGradientBoosting
         (scikit-learn 1.7 or later) stop early by their own metric, if that is switched on:
         ``early_stopping_rounds=10``, ``early_stopping=True`` for the last. Also the metric of `score`.
     early_stopping_rounds : int, default=None
-        Stop after that many rounds in which `eval_metric` was not better than before. None: the model's own number if
+        Stop after that many rounds without a better `eval_metric` than before. None: the model's own number if
         it is set, else the best of all rounds.
     max_queries : int, default=None
         Fit on no more queries than that, drawn at random; those held out are among them. A resource for
         `HalvingGridSearchCV`, whose "n_samples" would draw rows.
     random_state : int, RandomState instance or None, default=None
-        Which queries are drawn, whatever the order of the rows. With an int, those of a smaller `max_queries` are among
-        those of a larger one.
+        Which queries are drawn, whatever the order of the rows. With an int, a larger `max_queries` includes the
+        queries of a smaller one.
     signs : {"raise", "warn", "ignore"}, default="raise"
         What to do where labels or ids do not mean what they seem to mean (``docs/signs.md``): refuse to choose a round
-        by `eval_metric`, warn, or say nothing.
+        by `eval_metric`, warn, or ignore it.
 
     Attributes
     ----------
@@ -134,16 +141,16 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     feature_names_in_ : ndarray of str
         Only where X has names.
     feature_importances_, coef_, intercept_ : ndarray
-        Those of the model inside, early stopping or not: only where it has them, and where no step of a Pipeline before
-        it makes, drops or reorders features. CatBoost's rankers have PredictionValuesChange.
+        Attributes of the model inside, early stopping or not: only where it has them, and where no step of a Pipeline
+        before it makes, drops or reorders features. CatBoost's rankers have PredictionValuesChange.
     classes_ : ndarray of shape (n_grades,)
         Grades that a classifier has seen; only where it is one.
 
     Notes
     -----
-    A classifier ranks by the expected grade: the sum of ``predict_proba`` times ``classes_``. One of two grades without
-    probabilities ranks by its ``decision_function``; one of more grades by the predicted grade, with a warning, as most
-    documents are tied then.
+    A classifier ranks by the expected grade: the sum of ``predict_proba`` times ``classes_``. Without probabilities, a
+    classifier of two grades ranks by its ``decision_function``, and one of more grades by the predicted grade, with a
+    warning, because most documents are tied then.
 
     Scores compare inside a query only; `predict` needs no qid.
 
@@ -203,7 +210,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         *,
         qid: Any = None,
         sample_weight: ArrayLike | None = None,
-        eval_set: tuple[Any, ...] | None = None,
+        eval_set: tuple[Any, ...] | list[tuple[Any, ...]] | None = None,
+        eval_qid: Any = None,
         on_round: OnRound | None = None,
     ) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
@@ -216,10 +224,13 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Weight of each row, constant within a query for a model that weights whole queries.
         eval_set : tuple (X, y, qid) or (X, y, qid, sample_weight), default=None
             Validation rows of your own, in any order, in place of `eval_fraction`; (X, y) where the index of y has the
-            level "qid". None of their queries may be trained on.
+            level "qid". A list of one such tuple will do. Their queries must not be trained on.
+        eval_qid : array-like, or list of one, default=None
+            Query of each row of an `eval_set` that holds X and y alone: ``eval_set=[(X, y)], eval_qid=[qid]`` is how
+            XGBoost writes it.
         on_round : callable, default=None
             ``on_round(iteration, value)`` is called with the value of `eval_metric` after each round, counted from 0;
-            what it raises ends the training. A model of which the best stage is chosen afterwards is watched then.
+            what it raises ends the training. A model whose best stage is chosen afterwards is watched then.
 
         Returns
         -------
@@ -228,12 +239,14 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         TypeError
-            If `estimator` is no estimator, but its class, for instance; or `eval_set` is no such tuple.
+            If `estimator` is no estimator, but its class, for instance; `eval_set` is no such tuple; or `eval_qid`
+            comes without a tuple (X, y).
         ValueError
             If there is a search inside; queries are needed and there are none, or too few; weights vary inside a query
             where they must not; a parameter is out of range; the model cannot stop by rows and there are some to stop
             by; or a query of `eval_set` is also in X.
         """
+        eval_set = one_eval_set(eval_set, eval_qid)
         self._check_parameters(eval_set, on_round)
         validate_data(self, X, y, skip_check_array=True)
         X, y, weight = read_rows(X, y, qid, sample_weight)
@@ -318,8 +331,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             )
         elif not takes_evaluation(model):
             raise ValueError(
-                "Without eval_metric, rows to stop by are for models that take them in fit: those of XGBoost, LightGBM "
-                "and CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. With eval_metric='ndcg@10' the "
+                "Without eval_metric, rows to stop by are for models that take them in fit: XGBoost, LightGBM, "
+                "CatBoost, and HistGradientBoosting of scikit-learn 1.7 or later. With eval_metric='ndcg@10' the "
                 f"best stage of models with staged_predict is chosen, too. Got {echo(model)}."
             )
         elif (comes_from(model, "lightgbm") or comes_from(model, "xgboost")) and not stops_early(model):
@@ -386,7 +399,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     @with_row_arguments
     @named_arguments
     def score(self, X: MatrixLike, y: Any, *, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Mean of `eval_metric` over queries, nDCG@10 if it is None, as the scorer of that name has it.
+        """Mean of `eval_metric` over queries, nDCG@10 if it is None, the same as the scorer of that name.
 
         Returns
         -------
@@ -487,7 +500,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """Grades that a classifier inside has seen."""
         fitted = self._fitted("classes_")
         if not is_classifier(fitted):
-            raise AttributeError(f"classes_ are those of a classifier. Got {type(last_step(fitted)[1]).__name__}.")
+            raise AttributeError(f"classes_ is only for classifiers. Got {type(last_step(fitted)[1]).__name__}.")
         return np.asarray(fitted.classes_)
 
     @available_if(inner_has("set_output"))
@@ -497,7 +510,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         transform : {"default", "pandas", "polars"} or None, default=None
-            None changes nothing.
+            None has no effect.
 
         Returns
         -------
@@ -510,9 +523,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _fitted(self, attribute: str) -> Any:
-        """The fitted model; no NotFittedError, as `hasattr` must work."""
+        """The fitted model; no NotFittedError, because `hasattr` must work."""
         if "estimator_" not in vars(self):
-            raise AttributeError(f"{echo(attribute)} of {type(self).__name__} is there after fit.")
+            raise AttributeError(f"{echo(attribute)} of {type(self).__name__} is available after fit.")
         return self.estimator_
 
     def _of_features(self, attribute: str) -> Any:
@@ -528,13 +541,13 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(getattr(self, "n_features_in_", 0))])
         if not _keeps_features(fitted, np.asarray(names, dtype=object)):
             raise AttributeError(
-                f"{echo(attribute)} of the last step is of features that the steps before it make of "
-                f"those that came in, or leave out. Take estimator_[-1].{attribute}."
+                f"Steps before the last one make, drop or reorder features, so {echo(attribute)} would not match X. "
+                f"Use estimator_[-1].{attribute}."
             )
         return value
 
     def _check_features(self, X: Any) -> None:
-        """Refuse features that are not those of `fit` by number or name; some models would take them."""
+        """Refuse other features than in `fit` by number or name; some models would take them."""
         shape: tuple[int, ...] = getattr(X, "shape", ())
         n_features = getattr(self, "n_features_in_", None)
         if len(shape) == 1 and n_features is not None:
@@ -546,7 +559,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)
 
     def __sklearn_tags__(self) -> Any:
-        """Tags of a regressor, whose input is that of the model inside; its R^2 may be anything."""
+        """Tags of a regressor that takes the input of the model inside; its R^2 may be anything."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags(poor_score=True)
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags

@@ -1,6 +1,6 @@
 """Folds of interactions for `RankingEvaluator`: each model ranks all items for the users of the test rows.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def recommender_among(metrics: Any) -> RecommenderScorer | None:
 
 
 def check_interaction_cv(cv: Any) -> Any:
-    """Refuse a number of folds, which would be of whole users, for whom a model has learned nothing."""
+    """Refuse a number of folds, which would be of whole users that a model has not seen."""
     if is_count(cv):
         raise ValueError(
             "A recommender scorer tests users that the model has seen in training, so it needs a splitter that cuts "
@@ -157,7 +157,7 @@ def prepare_recommender(estimator: Estimator, scorer: RecommenderScorer, cv: Any
         ready = recommender_search(estimator, scorer, cv)
         if not hasattr(ready.cv, "split"):
             raise ValueError(
-                "A search inside a training set needs a splitter, as rows have other numbers there: LeaveLastOut or "
+                "A search inside a training set needs a splitter: rows have other numbers there. Use LeaveLastOut or "
                 f"GlobalTimeSplit. Got cv={echo(ready.cv)}."
             )
         return ready
@@ -175,7 +175,7 @@ def recommender_search(search: Any, scorer: RecommenderScorer, cv: Any) -> Any:
     if getattr(search, "resource", None) == "n_samples":
         raise ValueError(
             "A halving search over the resource 'n_samples' draws interactions, and so shortens what a user has seen: "
-            f"use another resource, such as that of the model, with max_resources. Got {echo(search)}."
+            f"use another resource, such as one of the model, with max_resources. Got {echo(search)}."
         )
     wrapped = prepare_recommender(search.estimator, scorer, cv, "The estimator of a search")
     chosen: dict[str, Any] = {"estimator": wrapped, "cv": cv if chosen_cv(search) is None else search.cv}
@@ -191,6 +191,6 @@ def recommender_search(search: Any, scorer: RecommenderScorer, cv: Any) -> Any:
         chosen["scoring"] = scorer
         if not scorer.is_single:
             chosen |= {"refit": scorer.names[0]} if search.refit is True else {}
-            if isinstance(error_score := getattr(search, "error_score", "raise"), Real):
-                chosen["scoring"] = ForgivingScorer(scorer, error_score)
+        if isinstance(error_score := getattr(search, "error_score", "raise"), Real):
+            chosen["scoring"] = ForgivingScorer(scorer, error_score)
     return clone(search).set_params(**chosen)

@@ -1,11 +1,11 @@
 """Scorers of recommenders: each user ranks all items, and the test rows say what is relevant.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
-from sklearn_rank._engine.ids import ids_of, refuse_missing_ids
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Origin, Queries
 from sklearn_rank._engine.sparse import as_queries, cut_rows
 from sklearn_rank._engine.values import PerQuery
@@ -42,6 +42,7 @@ from sklearn_rank.model_selection._interactions import (
     InteractionRecommender,
     InteractionTable,
     check_column,
+    check_items,
     numbered,
     ranking_model,
     read_pairs,
@@ -74,18 +75,18 @@ def make_recommender_scorer(
     """Make a scorer of recommenders: for each test user all items are ranked, and the test rows are what is relevant.
 
     It goes with splitters that cut users, such as `LeaveLastOut` and `GlobalTimeSplit`, in `cross_validate`, searches
-    and `RankingEvaluator`. Metrics of rows would rank the test rows alone, of which mostly all are relevant.
+    and `RankingEvaluator`. Metrics of rows would rank only the test rows, and mostly all of these are relevant.
 
     Parameters
     ----------
     metric : str, metric function, sequence of them, or dict of str to one of them
-        As `evaluate` takes them. Several make a scorer that returns a dict; searches want ``refit="ndcg@10"`` then.
+        In the forms of `evaluate`. Several make a scorer that returns a dict; searches want ``refit="ndcg@10"`` then.
         Metrics that judge scores themselves, such as "rmse", have no meaning here.
     items : array-like of shape (n_items,)
         Ids of all items that can be recommended, each once, such as ``X["item_id"].unique()``.
     exclude : "train", rows of users and items, dict of users to items, or None, default="train"
         What is left out of the ranking and of what is relevant: the pairs in training, which an
-        `InteractionRecommender` remembers; pairs of your own; nothing.
+        `InteractionRecommender` remembers; pairs of your own; or no pairs (None).
     user, item : str or int, default=None
         Columns of X: names in a frame of pandas or polars, numbers in an array. None: "user_id" and "item_id" of a
         frame, the first and the second column of an array.
@@ -114,7 +115,7 @@ def make_recommender_scorer(
     ValueError, which a warning reports. For an item that is not in training it may return NaN: then it does not
     retrieve the item.
 
-    A test row whose pair is excluded does not count. Of rows of one pair the most relevant one counts.
+    A test row whose pair is excluded does not count. If a pair has several rows, the most relevant one counts.
 
     Users are taken in blocks, so memory does not grow with the product of users and items.
 
@@ -148,7 +149,7 @@ def make_recommender_scorer(
 
 
 class RecommenderScorer:
-    """Scorer over all items, as `make_recommender_scorer` makes it.
+    """Scorer over all items, from `make_recommender_scorer`.
 
     Attributes
     ----------
@@ -164,7 +165,7 @@ class RecommenderScorer:
         self.is_single = is_single_metric(metric)
         for spec in self.specs.values():
             _check_metric(spec)
-        self.items = _check_items(items)
+        self.items = check_items(items)
         self._index = IdIndex(self.items)
         self._excluded: FittedInteractions | None = None
         if isinstance(exclude, str):
@@ -182,7 +183,7 @@ class RecommenderScorer:
         return means[self.names[0]] if self.is_single else means
 
     def signed(self, result: Evaluation) -> dict[str, float]:
-        """Means of a result, those of errors negative."""
+        """Means of a result, with errors negative."""
         return dict(zip(self.names, signed(result.mean(), self.specs).values(), strict=True))
 
     def evaluate(self, estimator: Any, X: MatrixLike, y: ArrayLike | None = None) -> Evaluation:
@@ -216,7 +217,7 @@ class RecommenderScorer:
         return self._evaluate(AllItems(estimator, table, test, fitted, self.items))
 
     def _evaluate(self, data: AllItems) -> Evaluation:
-        """Metrics of test users: of those in training, and of those for whom the model ranks besides."""
+        """Metrics of test users who are in training or whom the model ranks for besides."""
         specs, n_users = [*self.specs.values()], len(data.test.ids)
         is_known = data.is_known_user
         results = [PerQuery.empty(spec, n_users) for spec in specs]
@@ -280,7 +281,7 @@ def _check_metric(spec: MetricSpec) -> None:
         return
     why = (
         "judges scores against labels, and items without a row have no rating" if metric.pointwise
-        else "is for lists in which some documents were not judged, and here each item is relevant or not"
+        else "is for lists with documents that were not judged, and here each item is relevant or not"
         if metric.reads_unjudged
         else "reads several labels for each document" if metric.subtopics
         else None
@@ -302,34 +303,6 @@ def _check_columns(estimator: Any, table: InteractionTable) -> None:
                 "make_recommender_scorer and InteractionRecommender must name the same columns, by user= and item=. "
                 f"Got {echo(table.names)} and {echo(theirs)} of X."
             )
-
-
-def _check_items(items: Any) -> NDArray[Any]:
-    """Ids of all items, each once."""
-    if isinstance(items, Set) or (isinstance(items, Iterable) and not hasattr(items, "__len__")):
-        items = [*items]
-    if isinstance(items, (str, bytes, Mapping)) or not hasattr(items, "__len__"):
-        raise TypeError(
-            "items must be the ids of all items that can be recommended, such as X['item_id'].unique(). "
-            f"Got {echo(items)}."
-        )
-    ids = ids_of(items, MISSING_ITEM)
-    if ids.ndim != 1:
-        raise ValueError(f"items must be a list of ids, one for each item. Got shape {ids.shape}.")
-    if not len(ids):
-        raise ValueError("items must hold at least one item. Got none.")
-    refuse_missing_ids(ids, MISSING_ITEM)
-    known, number = numbered(ids, "items")
-    if len(known) < len(ids):
-        twice = known[np.argmax(np.bincount(number) > 1)]
-        raise ValueError(
-            f"items must have each item once, as pd.unique(items) does. Got {len(ids)} items, {len(known)} of them "
-            f"different, and {echo_id(twice)} several times."
-        )
-    return ids
-
-
-MISSING_ITEM = "items must not contain missing values. Got None or NaN."
 
 
 def _check_labels(X: Any, y: ArrayLike | None) -> Array | None:
@@ -356,7 +329,7 @@ class HeldOutUsers:
     """Users with a relevant item left: user u has `item` and `label` from ``indptr[u]`` up to ``indptr[u + 1]``.
 
     `row` is a row of each user. The items that are left out for user u are the pairs of `excluded` from ``first[u]`` up
-    to ``last[u]``, of which `place` has the numbers here, -1 for those that cannot be recommended.
+    to ``last[u]``; `place` has their numbers here, -1 for items that cannot be recommended.
     """
 
     ids: NDArray[Any]
@@ -379,15 +352,15 @@ class HeldOutUsers:
         if (place < 0).any():
             unknown = item_ids[place < 0]
             raise ValueError(
-                "items of make_recommender_scorer must have every item of the test rows, as X['item_id'].unique() of "
-                f"all data has: take these rows out before the split if they cannot be recommended. Got {len(unknown)} "
+                "items of make_recommender_scorer must have every item of the test rows: pass X['item_id'].unique() of "
+                f"all data, or take these rows out before the split if they cannot be recommended. Got {len(unknown)} "
                 f"rows of other items, the first {echo_id(unknown[0])}."
             )
         ids, user = numbered(users, "Users")
         label = np.ones(len(users)) if label is None else label
         row = np.empty(len(ids), dtype=np.int64)
         row[user[::-1]] = np.arange(len(users))[::-1]
-        # Of equal pairs the last has the highest label.
+        # The last of equal pairs has the highest label.
         order = np.lexsort((label, place, user))
         pair = (user * len(items.ids) + place)[order]
         order = order[np.append(pair[1:] != pair[:-1], True)]
@@ -400,7 +373,7 @@ class HeldOutUsers:
         kept, user = np.unique(user[order], return_inverse=True)
         if not len(kept):
             raise ValueError(
-                "No test row is left: all of their pairs are excluded, as those of training rows are. Score on rows "
+                "No test row is left: all of their pairs are excluded, like pairs of training rows. Score on rows "
                 f"that are not trained on, or pass exclude=None. Got {len(users)} rows of {len(ids)} users."
             )
         bounds = (of_fit[kept], of_fit[kept]) if excluded is None else excluded.bounds(of_fit[kept])
@@ -475,7 +448,7 @@ class AllItems:
 
 
 class UserRankings:
-    """All items ranked for some users, block by block; `is_unranked` are those for whom the model does not rank."""
+    """All items ranked for some users, block by block; `is_unranked` are users that the model does not rank for."""
 
     def __init__(self, data: AllItems, users: Index, are_known: bool) -> None:
         self.test, self.users, self.n_items = data.test, users, data.n_items
@@ -537,7 +510,7 @@ class UserRankings:
         label = np.where(is_relevant, np.append(grade, 0.0)[at], 0.0)
         is_listed = np.zeros(len(grade), dtype=bool)
         is_listed[at[is_relevant]] = True
-        # Of items that are neither listed nor relevant nothing is read to this depth.
+        # Items that are neither listed nor relevant are not read to this depth.
         missed, one_each = ~is_listed, np.ones(np.count_nonzero(~is_listed), dtype=np.int64)
         unlisted = DocumentsWithoutRow.groups(
             of_user[missed], grade[missed], one_each, len(users), depth=depth, ranked=False
@@ -575,7 +548,7 @@ class PairScores:
                 raise NotRanked from error
             if n_new := int(np.count_nonzero(self._may_miss)):
                 error.add_note(
-                    f"Of {n_items} items {n_new} are not in training: predict may return NaN for pairs that the model "
+                    f"{n_new} of {n_items} items are not in training: predict may return NaN for pairs that the model "
                     "does not rank."
                 )
             raise
@@ -591,7 +564,7 @@ class PairScores:
         if (is_missing & ~may_miss).any():
             user, item = (x[0] for x in np.nonzero(is_missing & ~may_miss))
             hint = "" if self._data.fitted is not None else (
-                " Which these are is known for an InteractionRecommender(model) alone."
+                " Only an InteractionRecommender(model) knows which these are."
             )  # fmt: skip
             raise ValueError(
                 "A recommender may predict NaN, which means that it does not rank, only for users and items that are "

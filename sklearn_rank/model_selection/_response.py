@@ -1,6 +1,6 @@
 """Scores that a fitted model gives documents: the same in scorers, `QueryRanker`, the evaluator and pictures.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def check_response_method(response_method: Any) -> None:
 def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: Call = _call) -> Any:
     """Scores of documents: the expected grade where there are probabilities, else decisions, else predictions.
 
-    ``call(estimator, method, X)`` calls a method; that of scikit-learn keeps what one scorer of several asked for.
+    ``call(estimator, method, X)`` calls a method; scikit-learn's `call` keeps what one scorer of several asked for.
     """
     call = partial(_answer, call)
     asked = (response_method,) if isinstance(response_method, str) else tuple(response_method)
@@ -83,7 +83,7 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
 
 
 def _model_inside(estimator: Any) -> Any:
-    """The model that predicts for a search or a Pipeline, which may show methods that it lacks, as OptunaSearchCV."""
+    """The model that predicts for a search or a Pipeline; these may show methods that they lack (OptunaSearchCV)."""
     if hasattr(estimator, "best_estimator_"):
         return _model_inside(estimator.best_estimator_)
     steps = getattr(estimator, "steps", None)
@@ -98,7 +98,7 @@ def _scores_of_grades(
         y_score = np.asarray(call(estimator, method, X))
         if method == "predict_proba":
             return expected_grade(y_score, grades), method
-        # Of two grades the decision is positive for the second.
+        # With two grades the decision is positive for the second.
         if method == "decision_function" and len(grades) == 2:
             y_score = -y_score if grades[1] < grades[0] else y_score
         if y_score.ndim == 1:
@@ -107,7 +107,7 @@ def _scores_of_grades(
 
 
 def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum of the grades, each times its probability; of two grades that of the second may be all that is given."""
+    """Sum of the grades, each times its probability; with two grades the second probability may be given alone."""
     if len(grades) > 2:
         return np.asarray(probability @ grades)
     of_second = probability if probability.ndim == 1 else probability[:, 1]
@@ -115,7 +115,7 @@ def expected_grade(probability: NDArray[Any], grades: NDArray[np.float64]) -> ND
 
 
 def low_scores(y_score: Any, specs: Iterable[MetricSpec]) -> Any:
-    """Scores with -inf, which a model may predict, below all others: elsewhere it means that nothing was retrieved.
+    """Scores with -inf, which a model may predict, below all others: elsewhere it means "not retrieved".
 
     Metrics that compare predictions with labels refuse it.
     """

@@ -1,12 +1,13 @@
 """Arguments with an entry for each row, and how scikit-learn routes them to splitters, models and scorers.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,8 +16,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from sklearn_rank._chunks.column_arguments import MOST_LISTED
+from sklearn_rank._chunks.columns import column_names, find_column
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._utils.docstring import completed_docstring
+from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.hints import has
 from sklearn_rank._utils.optional import index_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -55,6 +60,47 @@ def with_row_arguments(function: Function) -> Function:
     return function
 
 
+def named_columns(X: Any, y: Any, **rows: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Features, labels and other arguments of rows; a str names a column of the frame X, whose others are features.
+
+    Raises
+    ------
+    TypeError
+        If X is no frame of pandas or polars, but a column is named.
+    ValueError
+        If X does not have such a column once, or the labels have another role, too.
+    """
+    given = {"y": y, **rows}
+    names = {role: name for role, name in given.items() if isinstance(name, str)}
+    if not names:
+        return X, y, rows
+    present = column_names(X)
+    if present is None or not has(X, "drop"):
+        listed = ", ".join(f"{role}={echo(name)}" for role, name in names.items())
+        raise TypeError(f"To name columns, pass a frame of pandas or polars as X. Got {type(X).__name__} and {listed}.")
+    if rows.get("qid") is None and "qid" in present:
+        names["qid"] = "qid"
+    for role, name in names.items():
+        if present.count(name) != 1:
+            near = get_close_matches(name, map(str, present), 1)
+            hint = f" Did you mean {role}={echo(near[0])}?" if near else ""
+            raise ValueError(
+                f"X must have each of the named columns once. Got {role}={echo(name)} and the columns "
+                f"{echo_all(present, MOST_LISTED)}.{hint}"
+            )
+        if role != "y" and name == names.get("y"):
+            raise ValueError(f"The labels must have a column of their own. Got y={echo(y)} and {role}={echo(name)}.")
+    columns: dict[str, Any] = {role: find_column(X, name) for role, name in names.items()}
+    attributes = [rows["by"]] if "by" in names else rows.get("by")
+    if isinstance(attributes, list) and all(isinstance(name, str) and name in present for name in attributes):
+        columns["by"] = {name: find_column(X, name) for name in attributes}
+    # Levels of the index are no features anyway.
+    taken = [name for name in {*names.values(), *columns.get("by", ())} if name in X.columns]
+    features = X.drop(columns=taken) if has(X, "iloc") else X.drop(taken)
+    found = given | columns
+    return features, found.pop("y"), found
+
+
 def find_routed_qid(y: ArrayLike, qid: ArrayLike) -> Any:
     """Query of each row, for a splitter or scorer; where there is none, say whether routing has lost it."""
     try:
@@ -73,7 +119,7 @@ def consumes(consumer: Any, method: str, *names: str) -> bool:
 
 
 def with_weights_on_request(estimator: Any) -> Any:
-    """A copy in which each `fit` that has not been asked about sample_weight goes without; scikit-learn would raise."""
+    """A copy where each `fit` that has not been asked about sample_weight goes without; scikit-learn would raise."""
     ready = clone(estimator)
     with sklearn.config_context(enable_metadata_routing=True):
         for inner in [ready, *ready.get_params(deep=True).values()]:

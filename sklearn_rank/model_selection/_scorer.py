@@ -1,6 +1,6 @@
 """Scorers: metrics as scikit-learn's `scoring=` takes them, with qid already requested.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from sklearn_rank.model_selection._response import RESPONSE, check_response_meth
 def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
     """Make a scorer of a ranking metric: what `sklearn.metrics.make_scorer` makes, with qid requested.
 
-    With metadata routing, qid is passed once, as ``params={"qid": qid}``. Without, it is taken from the level
+    With metadata routing, qid is passed once: ``params={"qid": qid}``. Without, it is taken from the level
     "qid" of the index of y. Where there is neither, the scorer raises; it never takes a fold for one query. It also
     raises where a `QueryRanker` inside the estimator was fitted on other rows of a query that is scored.
 
@@ -48,7 +48,7 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
         Name such as "ndcg@10", a function of `sklearn_rank.metrics`, what `parse_metric` makes of one, or any function
         ``f(y_true, y_score) -> float`` of one query.
     response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
-        Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
+        Methods of the estimator to get scores from; the first that it has is used. Probabilities give the expected
         grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
         passed over.
     **params
@@ -88,16 +88,16 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     scorer = make_scorer(
         _NamedScore(spec.metric.score_func, str(spec)),
         response_method=response_method,
-        greater_is_better=spec.metric.greater_is_better,
+        greater_is_better=spec.greater_is_better,
         **keywords,
     )
-    scorer.__class__ = _RankingScorer
+    scorer.__class__ = RankingScorer
     scorer.__name__, scorer.meaning, scorer.spec = _signed_name(spec), spec.meaning, spec
     with sklearn.config_context(enable_metadata_routing=True):
         return scorer.set_score_request(qid=True)
 
 
-class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
+class RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
     """Scorer of `make_scorer` that has a name, gets scores from `predict_scores` and refuses queries cut in two.
 
     It is a subclass, since in a dict of scorers scikit-learn shares predictions only among scorers of `make_scorer`. An
@@ -120,12 +120,12 @@ class _RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
         return value
 
     def __repr__(self) -> str:
-        """Name of the metric, as `get_scorer` reads it."""
+        """Name of the metric, which `get_scorer` reads."""
         return self.__name__
 
     def __eq__(self, other: object) -> bool:
         """Whether the metric, its keywords, the methods and the requests are the same."""
-        return isinstance(other, _RankingScorer) and self._compared() == other._compared()
+        return isinstance(other, RankingScorer) and self._compared() == other._compared()
 
     def __hash__(self) -> int:
         """Hash of what does not change, which requests may."""
@@ -148,7 +148,7 @@ class _NamedScore:
 
 
 def get_scorer(name: str) -> Any:
-    """Scorer of a named metric, as `make_ranking_scorer` makes it.
+    """Scorer of a named metric, like `make_ranking_scorer`.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def get_scorer(name: str) -> Any:
 
 
 def get_scorer_names() -> list[str]:
-    """Names for `get_scorer`: those of all metrics, with ``"neg_"`` before errors, whose scorers are negative.
+    """Names for `get_scorer`: all metrics, with ``"neg_"`` before errors, whose scorers are negative.
 
     Returns
     -------
@@ -195,9 +195,9 @@ def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keyw
     Parameters
     ----------
     metrics : str, metric function, sequence of them, or dict of str to one of them
-        As `evaluate` takes them; for errors the prefix ``"neg_"`` may be written or left out.
+        In the forms of `evaluate`; for errors the prefix ``"neg_"`` may be written or left out.
     response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
-        Methods of the estimator to get scores from; the first that it has is used. Of probabilities it is the expected
+        Methods of the estimator to get scores from; the first that it has is used. Probabilities give the expected
         grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
         passed over.
     **keywords
@@ -227,7 +227,7 @@ def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keyw
 
 
 class RankingScorers:
-    """Several ranking metrics as one scorer, as `get_scorers` makes it.
+    """Several ranking metrics as one scorer, made by `get_scorers`.
 
     ``scorers(estimator, X, y, qid=...)`` predicts and sorts once, and returns a dict of the values.
 
@@ -272,21 +272,21 @@ class RankingScorers:
         return self.score_predictions(predict_scores(estimator, X, self.response_method), rows)
 
     def score_predictions(self, y_score: ArrayLike, rows: PreparedMetrics) -> dict[str, float]:
-        """The same of what a model predicts for these rows."""
+        """The same for what a model predicts for these rows."""
         return self._signed(rows.evaluate(low_scores(y_score, self._specs.values())))
 
     def without_signs(self) -> RankingScorers:
-        """A copy for a caller that has looked for signs in all rows, and not in those of a fold."""
+        """A copy for a caller that has looked for signs in all rows, not only in the rows of a fold."""
         scorers = copy.copy(self)
         scorers._looks = False
         return scorers
 
     def _signed(self, result: Evaluation) -> dict[str, float]:
-        """Means, those of errors negative."""
+        """Means, with errors negative."""
         return dict(zip(self.names, signed(result.mean(), self._specs).values(), strict=True))
 
     def set_score_request(self, **requests: Any) -> RankingScorers:
-        """Request metadata besides qid, or qid under another name, as scikit-learn's scorers do.
+        """Request metadata besides qid, or qid under another name, like scikit-learn's scorers.
 
         Parameters
         ----------
@@ -351,26 +351,26 @@ def parse_signed(metrics: MetricsLike, **keywords: Any) -> tuple[dict[str, Metri
 
 
 def signed(means: Mapping[str, float], metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
-    """Means as scorers have them: those of errors negative."""
-    return {name: means[name] if spec.metric.greater_is_better else -means[name] for name, spec in metrics.items()}
+    """Means as scorers have them: errors negative."""
+    return {name: means[name] if spec.greater_is_better else -means[name] for name, spec in metrics.items()}
 
 
 def metrics_of(scoring: Any) -> dict[str, MetricSpec]:
-    """Metrics of scorers of this library, by the names of what they return; none of others."""
+    """Metrics of this library's scorers, by the names of what they return; others have an empty dict."""
     if isinstance(scoring, RankingScorers):
         return dict(zip(scoring.names, scoring._specs.values(), strict=True))
-    return {scoring.__name__: scoring.spec} if isinstance(scoring, _RankingScorer) else {}
+    return {scoring.__name__: scoring.spec} if isinstance(scoring, RankingScorer) else {}
 
 
 def _signed_name(spec: MetricSpec) -> str:
-    """Name of a metric of which higher is better."""
-    return f"{'' if spec.metric.greater_is_better else 'neg_'}{spec}"
+    """Name of a metric whose higher values are better."""
+    return f"{'' if spec.greater_is_better else 'neg_'}{spec}"
 
 
 def _without_sign(name: Any) -> Any:
     if not isinstance(name, str):
         return name
     bare = name.strip().removeprefix("neg_")
-    if bare != name.strip() and parse_metric(bare).metric.greater_is_better:
+    if bare != name.strip() and parse_metric(bare).greater_is_better:
         raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {echo(name)}.")
     return bare

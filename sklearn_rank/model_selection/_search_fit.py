@@ -1,6 +1,6 @@
 """Fit an estimator with the query of each row: routed, or in the index of y where a search hands on no metadata.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -63,18 +63,19 @@ def _import_pandas(search_name: str) -> Any:
 
 
 def check_scored(search: Any) -> None:
-    """Refuse a search of which no candidate has a score."""
+    """Refuse a search without a candidate that has a score."""
     results = getattr(search, "cv_results_", {})
     scores = [np.asarray(values, dtype=float) for name, values in results.items() if name.startswith("mean_test_")]
     if scores and np.isnan(scores).all():
+        why = getattr(getattr(search, "scoring", None), "first_failure", None)
         raise ValueError(
-            "No candidate of the search could be scored; error_score='raise', or cross_validate of its estimator, "
-            "shows why. Got NaN for all."
+            "No candidate of the search could be scored. "
+            + (why or "error_score='raise', or cross_validate of its estimator, shows why. Got NaN for all.")
         )
 
 
 def _check_outcome(estimator: Any, search_name: str) -> None:
-    """Refuse a fitted estimator with a search inside that scored nothing, or lost the queries on the way."""
+    """Refuse a fitted estimator with a search inside that has no scores, or lost the queries on the way."""
     last = estimator
     check_scored(last)
     # From a search or a Pipeline to what predicts for it, down to the model, or to a search that fits no best model.

@@ -1,6 +1,6 @@
 """Set up searches among models with ranking scorers and splitters of whole queries, or refuse them.
 
-Uses the public API of scikit-learn alone.
+Uses only the public API of scikit-learn.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
+from uuid import uuid4
 
 import sklearn
 from numpy.typing import ArrayLike
@@ -34,9 +35,8 @@ from sklearn_rank.model_selection._estimator_checks import (
 from sklearn_rank.model_selection._fit_data import take_rows
 from sklearn_rank.model_selection._folds import Split, query_folds
 from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
-from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import Metadata, consumes
-from sklearn_rank.model_selection._scorer import RankingScorers
+from sklearn_rank.model_selection._scorer import RankingScorer, RankingScorers
 from sklearn_rank.model_selection._search_fit import is_outside
 from sklearn_rank.model_selection._split import QueryKFold
 
@@ -49,7 +49,7 @@ SPACES = (
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """Scorers, of which the first decides, splitter and number of queries, which searches are given."""
+    """Scorers (the first decides), splitter and number of queries, which searches are given."""
 
     scorers: RankingScorers
     cv: Any
@@ -86,7 +86,8 @@ class SearchSetup:
         elif search.scoring is None:
             chosen |= self._scoring(search)
         scorer, error_score = chosen.get("scoring", search.scoring), getattr(search, "error_score", "raise")
-        if isinstance(scorer, RankingScorers | DecidingScorer) and isinstance(error_score, Real):
+        is_ours = isinstance(scorer, RankingScorers | DecidingScorer | RankingScorer)
+        if is_ours and isinstance(error_score, Real):
             chosen["scoring"] = ForgivingScorer(scorer, error_score)
         chosen["cv"] = self._splitter(chosen_cv(search))
         return _outside_copy(search, chosen) if is_outside(search) else clone(search).set_params(**chosen)
@@ -203,7 +204,7 @@ class OneMetricScorer:
 
 
 class DecidingScorer(OneMetricScorer):
-    """Several ranking metrics, one of them once more as "score", by which halving searches decide."""
+    """Several ranking metrics, one of them once more as "score", which decides in halving searches."""
 
     @property
     def names(self) -> list[str]:
@@ -216,30 +217,43 @@ class DecidingScorer(OneMetricScorer):
         return {"score": values[self.name], **values}
 
 
-class ForgivingScorer:
-    """Several ranking metrics that all have the error score of a search where one model cannot be scored.
+_first_failures: dict[str, str] = {}
+"""Why a model could not be scored first, by the key of the scorer; workers have their own."""
 
-    scikit-learn does so for one metric, and for models that cannot be fitted.
+
+class ForgivingScorer:
+    """Ranking metrics that have the error score of a search where a model cannot be scored, with one warning a search.
+
+    scikit-learn does so for one metric, with a warning and a traceback for each split, and for models that cannot be
+    fitted.
     """
 
-    def __init__(self, scorer: RankingScorers | DecidingScorer | RecommenderScorer, error_score: Real) -> None:
-        self.scorer, self.error_score = scorer, error_score
+    def __init__(self, scorer: Any, error_score: Real) -> None:
+        self.scorer, self.error_score, self.key = scorer, error_score, uuid4().hex
+
+    @property
+    def first_failure(self) -> str | None:
+        """Why a model could not be scored first in this process; None if all could be."""
+        return _first_failures.get(self.key)
 
     def __call__(self, *args: Any, **metadata: Any) -> Any:
         """Values of all metrics; higher is better."""
         try:
             return self.scorer(*args, **metadata)
         except Exception as error:
-            message = f"Scoring failed, so that the metrics of this split are {self.error_score}: {error}"
-            warnings.warn(message, UserWarning, stacklevel=2)
-            return dict.fromkeys(self.scorer.names, self.error_score)
+            if self.first_failure is None:
+                _first_failures[self.key] = str(error)
+                message = f"Scoring failed, here first; the metrics of such a split are {self.error_score}: {error}"
+                warnings.warn(message, UserWarning, stacklevel=2)
+            is_single = getattr(self.scorer, "is_single", not hasattr(self.scorer, "names"))
+            return self.error_score if is_single else dict.fromkeys(self.scorer.names, self.error_score)
 
     def get_metadata_routing(self) -> Any:
         """Metadata that the scorers request."""
         return get_routing_for_object(self.scorer)
 
     def __repr__(self) -> str:
-        """Scorer of which it is."""
+        """The scorer inside."""
         return repr(self.scorer)
 
 
@@ -287,7 +301,7 @@ def check_inner_searches(
                 continue
             if not hasattr(inner.cv, "split"):
                 raise ValueError(
-                    "A search inside a training set needs a splitter, as rows have other numbers there: QueryKFold, "
+                    "A search inside a training set needs a splitter: rows have other numbers there. Use QueryKFold, "
                     f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
                 )
             for train, _ in folds:
@@ -324,9 +338,7 @@ def _check_grid(grid: Any, estimator: Any) -> None:
         for name, values in part.items():
             owner, _, last = name.rpartition("__")
             if last in ("cv", "scoring") and tunes(known.get(owner)):
-                raise ValueError(
-                    f"A search must not try values of {echo(name)}, which say how the search inside judges."
-                )
+                raise ValueError(f"The parameter grid must not vary {echo(name)}: it configures the search inside.")
             for value in values if isinstance(values, list | tuple) else []:
                 refuse_searches(value)
 
@@ -359,7 +371,7 @@ def renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
 
 
 def _renamed_resource(name: str, before: Any, wrapped: Any) -> str:
-    """Name of a halving search's resource; "max_queries" is that of the one `QueryRanker` inside."""
+    """Name of a halving search's resource; "max_queries" belongs to the one `QueryRanker` inside."""
     known = wrapped.get_params(deep=True)
     if name == "max_queries" and name not in known:
         return next((known_as for known_as in known if known_as.endswith("__max_queries")), name)

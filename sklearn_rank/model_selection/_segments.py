@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklearn_rank._evaluation.result import Evaluation, note_of_skew
+from sklearn_rank._evaluation.intervals import note_of_intervals
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import VALUE_WIDTH, SegmentsBy, partition, shorten_values, with_interval
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo
@@ -33,12 +34,12 @@ MACRO_DIFFERENCE_COLUMNS = (
 """Columns of the means over segments."""
 
 MACRO_PRINTED = ("system", "mean", "difference", "low", "high", "standard error", "df", "p", "p corrected")
-"""Those of them that are printed."""
+"""Columns that are printed."""
 
 
 @dataclass(frozen=True, repr=False)
 class SegmentComparison(TableReport):
-    """Differences of systems from a baseline in each segment of the queries, as `Comparison.segments` returns them.
+    """Differences of systems from a baseline in each segment of the queries, from `Comparison.segments`.
 
     Attributes
     ----------
@@ -48,9 +49,9 @@ class SegmentComparison(TableReport):
         A row for each system and segment: the values of the attributes, the system, number of queries, mean of the
         system and of the baseline, difference with its interval, queries won, tied and lost, p-value, and the same
         corrected for the number of systems and segments. Values are None where a segment is too small for a test, or
-        has no query for which the metric is defined for all systems.
+        has no query where the metric is defined for all systems.
     overall : Table
-        The same of all queries, corrected for the number of systems.
+        The same for all queries, corrected for the number of systems.
     interaction : dict of str to float
         P-value of a test that the differences of a system from the baseline differ between segments at all, corrected
         for the number of systems; NaN where there is none.
@@ -60,7 +61,7 @@ class SegmentComparison(TableReport):
     correction : str or None
     confidence_level : float
     n_clusters : int or None
-        Clusters of the queries, for which intervals and tests allow; None where queries are independent.
+        Clusters of the queries; intervals and tests allow for them. None where queries are independent.
     """
 
     by: tuple[str, ...]
@@ -89,7 +90,7 @@ class SegmentComparison(TableReport):
 
         Notes
         -----
-        Intervals are as those of `Segments.macro`, of paired differences. P-values are of the t test with that standard
+        Intervals are like in `Segments.macro`, of paired differences. P-values are of the t test with that standard
         error; for a comparison by "randomization" the signs of queries, or clusters, are flipped. Other tests than
         these two give no p-value.
         """
@@ -188,7 +189,7 @@ def compare_segments(
             ("system", *MACRO_DIFFERENCE_COLUMNS), _corrected(macro, correction), printed=MACRO_PRINTED,
             note=f"Means over {macro[0][1]} segments, {macro[0][2]} queries; differences from {baseline}.",
         ),
-        note_of_skew([metric]) if any(is_skewed) else "",
+        note_of_intervals([metric]) if any(is_skewed) else "",
     )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ class _QuerySplitter:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length is used, and labels of pandas: those of y and `groups` in another order are refused.
+            Only its length and labels of pandas are used: y and `groups` must not have these in another order.
         y : array-like of shape (n_samples,), default=None
             Searched for qid in its index where `groups` is None.
         groups : array-like of shape (n_samples,), default=None
@@ -109,7 +109,7 @@ def check_size(name: str, size: Any, class_name: str) -> None:
 
 
 def random_halves(splitter: GroupShuffleSplit, number: Index) -> Folds:
-    """Random halves, as scikit-learn draws them; an error counts queries."""
+    """Random halves, drawn by scikit-learn; an error counts queries."""
     try:
         yield from checked_folds(splitter.split(number, groups=number))
     except ValueError:
@@ -191,7 +191,7 @@ class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
 
     @named_arguments
     def split(self, X: Any, y: Any = None, groups: Any = None, clusters: ArrayLike | None = None) -> Folds:
-        """Yield row numbers of training and test sets, as `QueryKFold` does; see there."""
+        """Yield row numbers of training and test sets, like `QueryKFold`; see there."""
         number, random = unit_numbers(X, y, groups, clusters), random_of(self.random_state, "RepeatedQueryKFold")
         refuse_many_folds(self.n_splits, number)
         for _ in range(self.n_repeats):
@@ -261,13 +261,13 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length is used, and labels of pandas: those of y and `groups` in another order are refused.
+            Only its length and labels of pandas are used: y and `groups` must not have these in another order.
         y : array-like of shape (n_samples,), default=None
             Searched for qid in its index where `groups` is None.
         groups : array-like of shape (n_samples,), default=None
             Query of each row.
         clusters : None
-            Refused, as one query left out of a cluster tears the cluster.
+            Refused: one query left out of a cluster tears the cluster.
 
         Yields
         ------
@@ -302,7 +302,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         return len(group_rows(qid, len(qid))[0])
 
 
-TIMES = "time must be the time of each row, as datetime64, Timestamps, dates, or numbers, none of them missing."
+TIMES = "time must be the time of each row: datetime64, Timestamps, dates, or numbers, without missing ones."
 
 
 class QueryTimeSeriesSplit(BaseCrossValidator):
@@ -317,7 +317,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
     n_splits : int, default=5
         Number of test sets, at least 1.
     max_train_size : int, default=None
-        Most queries (not rows) in a training set, of which the latest are taken. None: all.
+        Most queries (not rows) in a training set; the latest are taken. None: all.
     test_size : int, default=None
         Number of queries (not rows) in a test set, more or less where queries of one time are kept together. None:
         ``n_queries // (n_splits + 1)``.
@@ -361,7 +361,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Only its length is used, and labels of pandas: those of y and `groups` in another order are refused.
+            Only its length and labels of pandas are used: y and `groups` must not have these in another order.
         y : array-like of shape (n_samples,), default=None
             Searched for qid and time in its index where `groups` or `time` is None.
         groups : array-like of shape (n_samples,), default=None
@@ -377,8 +377,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         Raises
         ------
         ValueError
-            If a time is missing or differs within a query, times are in another order than those of the index of y,
-            `gap` is no span of such times, or there are too few queries, or times, for so many splits.
+            If a time is missing or differs within a query, times are in another order than the index of y, `gap` is no
+            span of such times, or there are too few queries, or times, for so many splits.
         """
         check_split_rows(X, y, groups)
         qid, n_rows = find_routed_qid(y, groups), n_rows_of(X, "X")
@@ -410,7 +410,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         if size == 0 or size * self.n_splits >= n_queries:
             raise ValueError(
                 f"n_splits={self.n_splits} with test_size={self.test_size} needs more than "
-                f"{self.n_splits * max(size, 1)} queries, as some come before the first test set. Got {n_queries}."
+                f"{self.n_splits * max(size, 1)} queries, because some come before the first test set. Got {n_queries}."
             )
         starts = n_queries - size * np.arange(self.n_splits, 0, -1)
         # Queries of one time are on one side.
@@ -471,7 +471,7 @@ def query_train_test_split(
     Returns
     -------
     list
-        The training and the test rows of each array, in its type (sparse: CSR), then those of qid, which is an array
+        The training and the test rows of each array, in its type (sparse: CSR), then the same of qid, which is an array
         where it was taken from an index: ``X_train, X_test, y_train, y_test, qid_train, qid_test``.
 
     Raises
@@ -516,7 +516,7 @@ def _find_ids(arrays: dict[str, Any], qid: ArrayLike | None) -> Any:
     """Query of each row: as given, or the level "qid" of the index of one of the arrays."""
     if isinstance(qid, str):
         raise ValueError(
-            f"qid must be the query of each row, as frame[{echo(qid)}] is; columns are not known by name here."
+            f"qid must be the query of each row: pass frame[{echo(qid)}]. Columns are not known by name here."
         )
     if qid is not None:
         return qid
@@ -531,7 +531,7 @@ def _find_ids(arrays: dict[str, Any], qid: ArrayLike | None) -> Any:
 
 
 def _check_alike(arrays: dict[str, Any], **columns: Any) -> None:
-    """Refuse arrays of other numbers of rows, or whose labels are those of other rows."""
+    """Refuse arrays with other numbers of rows, or with labels of other rows."""
     n_rows = n_rows_of(next(iter(arrays.values())), next(iter(arrays)))
     for name, array in arrays.items():
         if n_rows_of(array, name) != n_rows:
@@ -563,12 +563,12 @@ ONE_CLUSTER = (
 )
 ONE_TIME = (
     "The rows of a query must have one time, or a query could be on both sides of it; give each query its "
-    "earliest, as pd.Series(time).groupby(qid).transform('min') does."
+    "earliest: pd.Series(time).groupby(qid).transform('min')."
 )
 
 
 def check_split_rows(X: MatrixLike, y: Any, groups: Any) -> None:
-    """Refuse rows in another order than those of X: the parts that scorers see no longer show it."""
+    """Refuse rows in another order than X: the parts that scorers see no longer show it."""
     check_lengths(X=X, y=y)
     check_rows(y=y, groups=groups)
     check_features(X, y=y, groups=groups)
@@ -586,7 +586,7 @@ def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None,
     # Times have an order, clusters only names.
     numbers_of = query_numbers if name == "time" else number_of_rows
     if level is not None and not np.array_equal(numbers_of(level, len(level)), numbers_of(values, len(level))):
-        raise ValueError(f"{name} and the level {echo(name)} of the index of y must say the same; drop one of them.")
+        raise ValueError(f"{name}= and the level {echo(name)} of the index of y differ; pass only one of them.")
     return values
 
 
@@ -597,7 +597,7 @@ def clusters_of_rows(clusters: ArrayLike, qid: ArrayLike, n_rows: int) -> Index:
         number = query_numbers(clusters, n_rows)
     except ValueError:
         raise ValueError(
-            "clusters must name the user, session or site of each row by hashable ids, none of them missing. "
+            "clusters must name the user, session or site of each row by hashable ids, without missing ones. "
             f"Got {echo(clusters)}."
         ) from None
     check_constant(number, qid, clusters, ONE_CLUSTER)
@@ -639,7 +639,7 @@ def as_times(values: Any) -> NDArray[Any]:
         array = _of_objects(array.tolist())
     kind = array.dtype.kind
     if kind not in "mMiuf":
-        text = " Text need not sort by time: convert it, as pd.to_datetime(time) does." * (kind in "SUT")
+        text = " Text need not sort by time: convert it with pd.to_datetime(time)." * (kind in "SUT")
         raise ValueError(f"{TIMES}{text} Got {echo(array[:1].tolist())[1:-1]}.")
     if (array != array).any():
         raise ValueError(f"{TIMES} Got {array[array != array][0]} in row {int(np.argmax(array != array))}.")
@@ -659,7 +659,7 @@ def _of_objects(times: list[Any]) -> NDArray[Any]:
 
 
 def as_gap(gap: Any, time: NDArray[Any]) -> Any:
-    """A span of time, 0 or more, as it is subtracted from these times."""
+    """A span of time, 0 or more, in a form to subtract from these times."""
     span = np.timedelta64(gap) if isinstance(gap, timedelta) else gap
     if time.dtype.kind in "iuf":
         if not isinstance(span, np.timedelta64) and is_real(span) and span >= 0:
@@ -676,5 +676,5 @@ def as_gap(gap: Any, time: NDArray[Any]) -> Any:
             return np.timedelta64(0, "s")
         example = "a span of time such as np.timedelta64(7, 'D') or pd.Timedelta('7 days')"
     raise ValueError(
-        f"The 'gap' parameter of QueryTimeSeriesSplit must be {example}; it is no number of queries. Got {echo(gap)}."
+        f"The 'gap' parameter of QueryTimeSeriesSplit must be {example}, not a number of queries. Got {echo(gap)}."
     )

@@ -44,20 +44,23 @@ COMPARED_ITEMS = 8
 CODES_PER_PART = 2**16
 """Rows of codes that are checked at a time."""
 
+LOOKED_FOR = 64
+"""Queries that are looked for among items."""
+
 PAIRS_PER_PART = 2**12
 """Pairs of a query and an item whose distances are computed one by one at a time."""
 
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances of items from queries: ``of(rows)`` has those of a slice of queries, shape (n_rows, n_items).
+    """Distances of items from queries: ``of(rows)`` has them for a slice of queries, shape (n_rows, n_items).
 
-    They may lack what is the same for all items of a query. Those of codes are whole numbers in as few bytes as hold
-    them, all others are float64.
+    They may lack what is the same for all items of a query. Distances of codes are whole numbers in as few bytes as
+    hold them, all others are float64.
 
     A product of matrices does not give equal items equal numbers. ``of_pairs(query, item)``, unless it is None,
     computes the same pair by pair, which does, and `slack` is how far both may be apart, for each query.
-    `between_items` are those of the first items from each other, by a function of the user.
+    `between_items` are the distances of the first items from each other, by a function of the user.
     """
 
     of: Callable[[slice], NDArray[Any]]
@@ -103,6 +106,27 @@ def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str,
     if callable(distance):
         between = _between(distance, items[:COMPARED_ITEMS], params)
     return Distances(of, queries.shape[0], items.shape[0], between_items=between)
+
+
+def queries_among_items(queries: Any, items: Any) -> tuple[int, int]:
+    """How many of some queries are items, and how many queries were looked for; none, if features repeat by nature.
+
+    Rows with the same number are compared, and others if features have fractions, which do not agree by chance.
+    """
+    queries, items = as_numpy(queries), as_numpy(items)
+    if sparse.issparse(queries) or sparse.issparse(items):
+        queries, items = (sparse.csr_array(x[:LOOKED_FOR]).toarray() for x in (queries, items))
+    queries, items = np.asarray(queries[:LOOKED_FOR]), np.asarray(items)
+    if len({row.tobytes() for row in queries}) < len(queries):
+        return 0, len(queries)
+    n = min(len(queries), len(items))
+    same = int(np.count_nonzero((queries[:n] == items[:n]).all(axis=1)))
+    if same or queries.dtype.kind != "f" or not (queries % 1 > 0).any(axis=1).all():
+        return same, len(queries)
+    # The first feature leaves few items.
+    near = np.flatnonzero(np.isin(items[:, 0], queries[:, 0]))[: LOOKED_FOR**2]
+    known = {row.tobytes() for row in items[near].astype(queries.dtype)}
+    return sum(row.tobytes() in known for row in queries), len(queries)
 
 
 def _between(distance: Any, items: Any, params: Mapping[str, Any]) -> Array | None:
@@ -180,7 +204,7 @@ def _products(distance: str, queries: Any, items: Any) -> Distances:
         queries, items = map(_divided, (queries, items), scale)
     if is_square and not is_sparse:
         centre = np.rint(items.mean(axis=0))
-        # A copy of the items takes as long as a quarter of their products with a hundred queries.
+        # A copy of the items costs much beside their products with a few queries.
         if centre.any():
             queries, items = queries - centre, items - centre
     queries = queries * (-2.0 if is_square else -1.0)

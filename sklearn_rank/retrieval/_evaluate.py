@@ -25,14 +25,14 @@ from sklearn_rank._engine.queries import InputNames, LazyQueries, Queries
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._signs.distances import largest_for_equal
+from sklearn_rank._signs.distances import finds_itself, largest_for_equal
 from sklearn_rank._signs.doors import RETRIEVAL
 from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.retrieval._distances import make_distances
+from sklearn_rank.retrieval._distances import make_distances, queries_among_items
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search
 
@@ -73,9 +73,9 @@ def evaluate_retrieval(
     database_features : array-like or sparse matrix of shape (n_database, n_features), default=None
         Features of the items. None: each query searches the other queries.
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
-        Of shape (n,), one label each: an item with the label of the query has grade 1, others 0. Indicators of 0 and 1,
-        dense or sparse: the grade is the number of shared labels, ``l_q^T l_i``. Without a database, only
-        `query_labels`.
+        Shape (n,) or (n, 1), one label each: an item with the label of the query has grade 1, others 0. Indicators
+        of 0 and 1 in several columns, dense or sparse: the grade is the number of shared labels, ``l_q^T l_i``. Without
+        a database, only `query_labels`.
     distance : str or callable, default="cosine"
         "cosine" (0 for a zero vector) and "inner_product", higher is nearer; "euclidean"; "hamming" for codes of
         {-1, 1}, {0, 1} or packed uint8; or a `metric` of `sklearn.metrics.pairwise_distances`, lower is nearer.
@@ -98,7 +98,7 @@ def evaluate_retrieval(
     progress : bool, default=False
         Whether to show a progress bar over chunks; needs the extra "progress".
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`. With ``distance="hamming"`` ties are the
         rule: the default is the exact expectation over all orders of items at the same distance.
@@ -157,6 +157,9 @@ def evaluate_retrieval(
         )
     if exclude_self:
         check_self(n_queries, n_items)
+    else:
+        found = queries_among_items(query_features, database_features)
+        report(RETRIEVAL, finds_itself(*found, is_same=database_features is query_features))
     of_queries = {
         "query_labels": query_labels, "query_ids": query_ids, "sample_weight": sample_weight, "relevance": relevance,
     }  # fmt: skip
@@ -181,7 +184,7 @@ def evaluate_retrieval(
 
 
 def in_words(batches: LazyQueries) -> LazyQueries:
-    """LazyQueries in which errors name what the user gave: features and classes, neither labels nor rows."""
+    """LazyQueries whose errors name what the user gave: features and classes, neither labels nor rows."""
 
     def make(*block: Any) -> Queries:
         return batches.make(*block).named(RETRIEVAL_NAMES)
@@ -224,7 +227,7 @@ def check_queries_data(query_ids: ArrayLike | None, sample_weight: ArrayLike | N
     except ValueError:
         # The message of `group_rows` speaks of rows.
         raise ValueError(
-            f"query_ids must have one entry per query ({n_queries}), none of them missing. Got {echo(query_ids)}."
+            f"query_ids must have one entry per query ({n_queries}), without missing ones. Got {echo(query_ids)}."
         ) from None
     if len(ids) < n_queries:
         raise ValueError(f"query_ids must name each query once. Got {len(ids)} ids of {n_queries} queries.")

@@ -13,17 +13,19 @@ from sklearn_rank._engine.sparse import Judgements, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._signs.distances import neighbors_worst_first
+from sklearn_rank._signs.distances import finds_itself, neighbors_worst_first
 from sklearn_rank._signs.doors import NEIGHBORS
 from sklearn_rank._signs.sign import report
-from sklearn_rank._utils.constraints import BOOL, is_count
+from sklearn_rank._utils.constraints import BOOL, is_count, real
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.retrieval._evaluate import RETRIEVAL_METRICS, check_order, check_queries_data, check_self, in_words
 from sklearn_rank.retrieval._relevance import make_grades
+
+RELATIVE_TOLERANCE = real("a number >= 0", lambda v: v >= 0, "")
 
 
 def score_neighbors(
@@ -35,6 +37,8 @@ def score_neighbors(
     metrics: Any = RETRIEVAL_METRICS,
     relevance: Any = None,
     true_indices: Any = None,
+    true_distances: Any = None,
+    tolerance: float = 0.0,
     n_database: int | None = None,
     higher_is_nearer: bool = False,
     exclude_self: bool = False,
@@ -63,8 +67,13 @@ def score_neighbors(
     true_indices : array-like of int, shape (n_queries, n_true), default=None
         True neighbours of each query, found by exact search: only these are relevant. "recall@10" of the 10 true ones
         is the recall of an index.
+    true_distances : array-like of shape (n_queries, n_true), default=None
+        Distances of the true neighbours, in place of their indices: every neighbour that is as near as the farthest
+        true one counts, so that ties at this distance cost no recall. faiss and ann-benchmarks count in this way.
+    tolerance : float, default=0.0
+        With `true_distances`, how much farther a neighbour may be. An index that computes in single precision needs it.
     n_database : int, default=None
-        Number of items. None: that of `database_labels` or of a matrix `relevance`, else the highest index plus one.
+        Number of items. None: from `database_labels` or a matrix `relevance`, else the highest index plus one.
     higher_is_nearer : bool, default=False
         Whether `distances` are similarities, such as inner products.
     exclude_self : bool, default=False
@@ -74,7 +83,7 @@ def score_neighbors(
     sample_weight : array-like of shape (n_queries,), default=None
         Weight of each query in the mean.
     n_jobs : int or None, default=None
-        Threads to use, as joblib counts them.
+        Threads to use, counted as in joblib.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`.
 
@@ -89,7 +98,8 @@ def score_neighbors(
         If shapes do not match, frames have their rows or columns in different orders, an index is out of range, or an
         item is twice in a list.
     TypeError
-        If not exactly one of labels, `relevance` and `true_indices` is given, or indices are not whole numbers.
+        If not exactly one of labels, `relevance`, `true_indices` and `true_distances` is given, or indices are not
+        whole numbers.
 
     Examples
     --------
@@ -101,19 +111,28 @@ def score_neighbors(
     ...     [[0.1, 0.2, 0.2]], [[7, 2, 5]], true_indices=[[7, 5]], metrics=metrics
     ... ).mean()
     {'recall@2': 0.75, 'recall@3': 1.0}
+
+    By distance item 2 is as near as item 5:
+
+    >>> score_neighbors(
+    ...     [[0.1, 0.2]], [[7, 2]], true_distances=[[0.1, 0.2]], metrics="recall@2"
+    ... ).mean()
+    {'recall@2': 1.0}
     """
     specs = parse_metrics(metrics, **keywords)
     check_n_jobs(n_jobs)
     BOOL.check("higher_is_nearer", higher_is_nearer, "score_neighbors")
     BOOL.check("exclude_self", exclude_self, "score_neighbors")
+    RELATIVE_TOLERANCE.check("tolerance", tolerance, "score_neighbors")
     for name, labels in (("query_labels", query_labels), ("database_labels", database_labels)):
         if labels is not None:
             n_rows_of(labels, name)
     items = _indices(indices, "indices")
     n_queries = len(items)
     of_queries = {
-        "indices": indices, "distances": distances, "true_indices": true_indices, "query_labels": query_labels,
-        "query_ids": query_ids, "sample_weight": sample_weight, "relevance": relevance,
+        "indices": indices, "distances": distances, "true_indices": true_indices,
+        "true_distances": true_distances, "query_labels": query_labels, "query_ids": query_ids,
+        "sample_weight": sample_weight, "relevance": relevance,
     }  # fmt: skip
     check_rows(**of_queries)
     check_positions(indices=indices, distances=distances)
@@ -121,15 +140,28 @@ def score_neighbors(
     near = np.arange(items.shape[1], 0, -1.0) if distances is None else _nearness(distances, items, higher_is_nearer)
     if distances is not None:
         report(NEIGHBORS, neighbors_worst_first(near, items, higher_is_nearer))
+    if not exclude_self:
+        n_found = int(np.count_nonzero(items[:, :1] == np.arange(n_queries)[:, None]))
+        report(NEIGHBORS, finds_itself(n_found, n_queries))
     true = None if true_indices is None else _indices(true_indices, "true_indices")
     n_items = _n_items(items, true, n_database, database_labels, relevance)
     if exclude_self:
         check_self(n_queries, n_items)
         items = np.where(items == np.arange(n_queries)[:, None], -1, items)
+    labels = query_labels, database_labels, relevance
+    if sum(x is not None for x in (true_indices, true_distances)) + any(x is not None for x in labels) > 1:
+        raise TypeError(
+            "Either true_indices, true_distances, or labels or relevance must say what is relevant. Got more than one."
+        )
+    if true_distances is not None:
+        if distances is None:
+            raise TypeError("true_distances are compared with distances. Got distances=None.")
+        _matrix(items, near, n_items, "indices")
+        near_true = _true_nearness(true_distances, n_queries, higher_is_nearer)
+        items, true = _as_near(items, near, near_true, tolerance, n_items)
+        n_items += true.shape[1]
     if true is None:
         grades = make_grades(query_labels, database_labels, relevance, n_queries, n_items)
-    elif any(x is not None for x in (query_labels, database_labels, relevance)):
-        raise TypeError("Either true_indices, or labels or relevance must say what is relevant. Got both.")
     elif len(true) != n_queries:
         raise ValueError(f"true_indices must have a row for each query ({n_queries}). Got shape {true.shape}.")
     else:
@@ -215,6 +247,33 @@ def _nearness(distances: Any, items: Index, higher_is_nearer: bool) -> NDArray[n
         row = int(np.argmax(fault.any(axis=1)))
         raise ValueError(f"distances must be finite where a neighbour was found. Got one that is not in row {row}.")
     return near
+
+
+def _true_nearness(distances: Any, n_queries: int, higher_is_nearer: bool) -> Array:
+    """Nearness of the true neighbours."""
+    true = as_floats(distances, "true_distances")
+    if true.ndim != 2 or len(true) != n_queries or not true.shape[1] or not np.isfinite(true).all():
+        raise ValueError(
+            f"true_distances must be finite and have a row for each query ({n_queries}). Got shape {true.shape}"
+            f"{'' if np.isfinite(true).all() else ' with NaN or inf'}."
+        )
+    return true if higher_is_nearer else -true
+
+
+def _as_near(items: Index, near: Array, true: Array, tolerance: float, n_items: int) -> tuple[Index, Index]:
+    """Neighbours, and the ones that are as near as the farthest true one, filled up with items not in the list.
+
+    If more neighbours are so near than there are true ones, the surplus leaves the list: any of them will do.
+    """
+    n_true = true.shape[1]
+    hit = (items >= 0) & (near >= true.min(axis=1, keepdims=True) - tolerance)
+    order = np.argsort(np.where(hit, -near, np.inf), axis=1, kind="stable")
+    first = np.argsort(order, axis=1) < n_true
+    found = np.full((len(items), n_true), -1)
+    width = min(n_true, items.shape[1])
+    found[:, :width] = np.take_along_axis(np.where(hit, items, -1), order[:, :width], axis=1)
+    others = n_items + np.arange(n_true)
+    return np.where(hit & ~first, -1, items), np.where(found < 0, others, found)
 
 
 def _n_items(items: Index, true: Index | None, n_database: int | None, labels: Any, relevance: Any) -> int:

@@ -45,12 +45,14 @@ def make_grades(
         )
     if relevance is not None:
         return _judged(relevance, n_queries, n_items)
-    query, items = _label_array(query_labels, "query_labels"), _label_array(database_labels, "database_labels")
+    query, items = (
+        _one_column(_label_array(x, name))
+        for x, name in ((query_labels, "query_labels"), (database_labels, "database_labels"))
+    )
     for x, n, name, whose in ((query, n_queries, "query", "query"), (items, n_items, "database", "database item")):
         if x.ndim not in (1, 2) or x.shape[0] != n:
             raise ValueError(
-                f"{name}_labels must have an entry, or a row, for each {whose}, of which there are {n}. "
-                f"Got shape {x.shape}."
+                f"{name}_labels must have an entry, or a row, for each {whose} ({n}). Got shape {x.shape}."
             )
     if query.ndim != items.ndim or query.shape[1:] != items.shape[1:]:
         raise ValueError(
@@ -58,6 +60,13 @@ def make_grades(
             f"columns. Got shapes {query.shape} and {items.shape}."
         )
     return Classes(query, items) if query.ndim == 1 else SharedLabels(query, items)
+
+
+def _one_column(labels: Any) -> Any:
+    """One label each, of labels that are a column; anything else as it is."""
+    if labels.shape[1:] != (1,):
+        return labels
+    return labels.toarray().ravel() if sparse.issparse(labels) else labels.ravel()
 
 
 def _label_array(labels: Any, name: str) -> Any:
@@ -80,8 +89,8 @@ def _label_array(labels: Any, name: str) -> Any:
     sets = [label for label in array.flat if isinstance(label, (set, frozenset))] if array.dtype == object else []
     if sets:
         raise ValueError(
-            f"{name} must be one label each, or indicators, as sklearn.preprocessing.MultiLabelBinarizer makes of sets "
-            f"of labels. Got {echo(sets[0])}."
+            f"{name} must be one label each, or indicators: make them of sets of labels with "
+            f"sklearn.preprocessing.MultiLabelBinarizer. Got {echo(sets[0])}."
         )
     return array
 

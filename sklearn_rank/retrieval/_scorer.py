@@ -89,8 +89,7 @@ class RetrievalScorer:
             )
         report(RETRIEVAL_SCORER, seen)
         means = {
-            name: value if self._specs[name].metric.greater_is_better else -value
-            for name, value in result.mean().items()
+            name: value if self._specs[name].greater_is_better else -value for name, value in result.mean().items()
         }
         return next(iter(means.values())) if self._single else means
 

@@ -20,7 +20,7 @@ from sklearn_rank.stats._compare import ComparisonResult
 @named_arguments
 @with_arguments_of(stats.compare, "clusters", "weight")
 def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> ComparisonResult:
-    """Compare two systems by their values per query, as `sklearn_rank.stats.compare` does.
+    """Compare two systems by their values per query, like `sklearn_rank.stats.compare`.
 
     Spark joins the values by query; two numbers per query come back for the test, 100 MB for some million queries, and
     two more with weights.
@@ -30,7 +30,7 @@ def compare(a: Any, b: Any, *, metric: str | None = None, **options: Any) -> Com
     a, b : pyspark.sql.DataFrame
         Tables that `per_query` made, with ids of one type.
     metric : str, default=None
-        Metric to compare, as it was asked for or as its column is named; may be left out if there is only one.
+        Metric to compare, by its name in `evaluate` or its column; may be left out if there is only one.
     random_state : int, RandomState, Generator or None, default=None
         Source of resamples, which are drawn of queries in the order of their values.
 

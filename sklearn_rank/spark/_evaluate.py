@@ -22,6 +22,7 @@ from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, r
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.values import FLOOR, PartialSums
+from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
@@ -47,7 +48,7 @@ ID_TYPES = (
 
 @named_arguments
 @with_arguments_of(column_arguments)
-def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Evaluation:
+def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, **columns: Any) -> Evaluation:
     """Compute many metrics on the rows of a Spark DataFrame, with the values of `sklearn_rank.evaluate` in memory.
 
     Rows are brought together by query (``repartition``), sorted by it in each partition, and scored on the workers
@@ -92,7 +93,7 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
 
     Notes
     -----
-    Values are those of `sklearn_rank.evaluate`, to the last bit, on rows in descending order of score and ascending
+    Values are equal to `sklearn_rank.evaluate`, to the last bit, on rows in descending order of score and ascending
     order of label, so they are the same each time. In another order the values of tied documents, and the pointwise
     errors, may differ by rounding. A plain function gets the rows of a query in this order. A worker holds a batch of
     Spark, some 300,000 rows or the largest query, and the ids of the queries of its partition.
@@ -111,9 +112,10 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     """
     request = column_arguments(data, **columns)
     rows, (specs, names) = _prepared(data, request)
-    schema = result_schema(len(specs), rows.schema[names.qid].dataType, names.sample_weight is not None)
+    computed = with_references(specs) if chance else specs
+    schema = result_schema(len(computed), rows.schema[names.qid].dataType, names.sample_weight is not None)
     score_name = str(request.names.y_score)
-    table = _map(rows, names, specs, assume_grouped, result_columns, schema, score_name).toArrow()
+    table = _map(rows, names, computed, assume_grouped, result_columns, schema, score_name).toArrow()
     if not len(table):
         refuse_no_rows("a Spark DataFrame")
     ids, indptr, _ = group_rows(read_column(table, "qid"), len(table))
@@ -122,11 +124,11 @@ def evaluate(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Eval
     order = np.argsort(ids, kind="stable")
     _look(table[SIGNS].drop_null().to_pylist(), specs, score_name)
     values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", SIGNS)}
-    return result_from_columns(specs, values, ids[order], values.get("weight"))
+    return result_from_columns(computed, values, ids[order], values.get("weight"))
 
 
 @named_arguments
-@with_arguments_of(evaluate)
+@with_arguments_of(evaluate, "chance")
 def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any:
     """Compute metrics per query as a Spark DataFrame, lazily.
 
@@ -136,9 +138,9 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
         A row a query, in any order: the column "qid", a column of doubles for each metric, and "weight" with
         `sample_weight`. Each action computes it anew, unless it was cached or written. `mean` and `compare` take it.
 
-        A column has the name of its metric, but with ``_`` for each dot and backtick, by which Spark finds no column:
-        ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is left out of the mean
-        is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
+        A column has the name of its metric, but with ``_`` for each dot and backtick, because Spark finds no column by
+        these: ``rbp(p=0_9)``. In SQL, names go between backticks: ``"avg(`ndcg@10`)"``. A query that is left out of the
+        mean is NULL, so Spark's ``avg`` leaves it out as well; others that are undefined have the value
         `replace_undefined_by`. With ``average="micro"`` a metric has a second column, its name and ``_parts``, a struct
         of ``numerator``, ``denominator`` and ``defined``. The metadata of a column say which metric it holds, and how
         its mean is taken.
@@ -189,7 +191,7 @@ def _look(parts: Iterable[str], specs: Mapping[str, MetricSpec], score_name: str
 
 
 @named_arguments
-@with_arguments_of(evaluate)
+@with_arguments_of(evaluate, "chance")
 def mean(
     data: Any, *, metrics: MetricsLike | None = None, assume_grouped: bool = False, **columns: Any
 ) -> dict[str, float]:
@@ -311,7 +313,7 @@ def _refuse_order_of_rows(specs: Mapping[str, MetricSpec]) -> None:
     for name, spec in specs.items():
         if spec["ties"] == "stable":
             raise ValueError(
-                "ties='stable' takes equal scores in the order of the rows, and rows of Spark have none: pass "
+                "ties='stable' needs an order of rows, and Spark has none: pass "
                 "ties='average', 'worst' or 'best', also beside a convention that asks for it, or make the scores of "
                 f"a query distinct. Got it for {echo(name)}."
             )

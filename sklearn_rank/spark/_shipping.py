@@ -52,7 +52,7 @@ def _unpacker() -> Callable[..., Any]:
             digits = 1 if name == "numpy" else None
             if version is not None and present.split(".")[:digits] != version.split(".")[:digits]:
                 raise ImportError(
-                    f"Workers of Spark need {shown}, as the driver has it. Got {present} on a worker. Its Python is "
+                    f"Workers of Spark need {shown}, like the driver. Got {present} on a worker. Its Python is "
                     f"{sys.executable}. {way}"
                 )
         try:

@@ -1,6 +1,6 @@
 """Evaluate the rows of one partition on a worker: batches of Arrow in, values per query out.
 
-Knows Arrow, and nothing of Spark.
+Knows Arrow, not Spark.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._signs.evidence import odd_ids
 from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]
@@ -74,10 +75,12 @@ def evaluate_partition(
     for part, evidence, _ in parts:
         # Queries come in the order of their numbers.
         start, stop = int(part.qid[0]), int(part.qid[-1]) + 1
-        columns = {"qid": pa.array(validator.seen.ids_between(start, stop), type=id_type)} | columns_of(part, specs)
+        ids = validator.seen.ids_between(start, stop)
+        columns = {"qid": pa.array(ids, type=id_type)} | columns_of(part, specs)
         if validator.weight is not None:
             columns["weight"] = pa.array(validator.weight[start:stop])
         if score_name is not None:
+            evidence = evidence._replace(odd_ids=odd_ids(ids))
             # One of the queries carries what the part shows.
             columns[SIGNS] = pa.array([evidence.to_json(), *[None] * (stop - start - 1)], type=pa.string())
         yield pa.record_batch(columns)
@@ -112,7 +115,7 @@ def parts_name(metric: str) -> str:
 def _validate(
     validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs
 ) -> Iterator[BatchRows]:
-    """Validate rows; errors name the query, because numbers of rows mean nothing after a shuffle."""
+    """Validate rows; errors name the query, because numbers of rows have no meaning after a shuffle."""
     current = list[Any]()
 
     def watched() -> Iterator[Any]:
@@ -136,6 +139,6 @@ def _error_of_a_query(batch: Any, names: ColumnNames, specs: Specs) -> str | Non
             validator = BatchValidator(names, specs.values(), assume_grouped=True, n_jobs=1)
             next(validator.validate([batch.slice(start, n_rows)]))
         except (TypeError, ValueError) as error:
-            return f"{error.__cause__} Rows are those of query {echo(qid)}, in no order."
+            return f"{error.__cause__} Rows belong to query {echo(qid)}, in no order."
         start += n_rows
     return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.names import direction_of
+from sklearn_rank._signs.judged import mean_shares, unevenly_judged
+from sklearn_rank._signs.sign import Seen
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
@@ -67,6 +69,14 @@ class QueryResult(Protocol):
     def is_binary(self) -> Mapping[str, bool]:
         """Whether a metric is 0 or 1 for each query, by its definition."""
 
+    @property
+    def judged(self) -> Mapping[str, Array]:
+        """Share of the documents of each query that are judged, by metric, as far as it is known."""
+
+    @property
+    def judges_both(self) -> bool:
+        """Whether some judged documents are known to be not relevant."""
+
 
 def is_result(values: Any) -> TypeGuard[QueryResult]:
     """Whether `values` is a result rather than an array; only its class is inspected."""
@@ -86,6 +96,8 @@ class SystemValues:
     clusters: NDArray[Any] | None = None
     weight: Array | None = None
     is_binary: bool = False
+    judged: Array | None = None
+    judges_both: Callable[[], bool] = bool
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,8 @@ class Aligned:
 
     `cluster` is the number of each query's cluster; None where queries are independent. `qid` has the ids of queries
     that are paired; None where they are known by their position. `weight` is relative to the highest; None where all
-    are equal.
+    are equal. `judged` has the mean share of judged documents of each system, as far as it is known, and `unevenly`
+    the sign that one was judged far less.
     """
 
     values: list[Array]
@@ -106,6 +119,8 @@ class Aligned:
     qid: NDArray[Any] | None = None
     weight: Array | None = None
     is_binary: bool = False
+    judged: dict[str, float] = field(default_factory=dict)
+    unevenly: tuple[Seen, ...] = ()
 
 
 class _SameQueries(NamedTuple):
@@ -163,7 +178,14 @@ def align(
     if better is None:
         better = _direction(results) if first.metric is None else first.greater_is_better
     is_binary = all(one.is_binary for one in read)
-    return Aligned(values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary)
+    shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
+    judged, unevenly = mean_shares(shares), tuple[Seen, ...]()
+    if first.metric is not None and 1 < len(shares) == len(read):
+        unevenly = tuple(unevenly_judged(shares, first.metric, first.meaning))
+        unevenly = unevenly if all(one.judges_both() for one in read) else ()
+    return Aligned(
+        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, judged, unevenly
+    )  # fmt: skip
 
 
 def _direction(series: Mapping[str, Any]) -> bool:
@@ -185,14 +207,14 @@ def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function
 def _clusters(
     read: list[SystemValues], same: _SameQueries, clusters: Any, names: list[str], function_name: str
 ) -> Index | None:
-    """Number of each query's cluster, as it was given here or as the results have it."""
+    """Number of each query's cluster, given here or by the results."""
     own = [one.clusters for one in read]
     if clusters is None:
         return None if same.ids is None else joined_clusters(own, same.positions, same.ids, names, function_name)
     if any(one is not None for one in own):
         raise ValueError(
-            f"{function_name} takes the clusters of results as they have them. Got clusters=, and a result with "
-            "clusters; pass values alone, result.to_frame()[metric], to compare by others."
+            "The results already have clusters; remove clusters=. To use others, pass only values: "
+            f"result.to_frame()[metric]. Got both in {function_name}."
         )
     return clusters_of_queries(clusters, same.ids, same.table.shape[1])
 
@@ -200,14 +222,14 @@ def _clusters(
 def _weights(
     read: list[SystemValues], same: _SameQueries, weight: Any, names: list[str], function_name: str
 ) -> Array | None:
-    """Weight of each query, as it was given here or as the results have it."""
+    """Weight of each query, given here or by the results."""
     own = [one.weight for one in read]
     if weight is None:
         return None if same.ids is None else joined_weights(own, same.positions, same.ids, names, function_name)
     if any(one is not None for one in own):
         raise ValueError(
-            f"{function_name} takes the weights of results as they have them. Got weight=, and a result with weights; "
-            "pass values alone, result.to_frame()[metric], to compare by others."
+            "The results already have weights; remove weight=. To use others, pass only values: "
+            f"result.to_frame()[metric]. Got both in {function_name}."
         )
     return weights_of_queries(weight, same.ids, same.table.shape[1])
 
@@ -252,7 +274,7 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     metric = next(iter(result.per_query)) if metric is None else metric
     if not is_key(metric, result.per_query):
         raise ValueError(
-            f"The 'metric' parameter of {function_name} must be one of {known} of {echo(name)}. Got {echo(metric)}."
+            f"The 'metric' parameter of {function_name} must be one of {known} (of {echo(name)}). Got {echo(metric)}."
         )
     if (average := result.average[metric]) != "macro":
         raise ValueError(
@@ -261,7 +283,8 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
         )
     return SystemValues(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
-        result.label_fingerprints, result.clusters, result.weight, result.is_binary[metric],
+        result.label_fingerprints, result.clusters, result.weight, result.is_binary[metric], result.judged.get(metric),
+        lambda: result.judges_both,
     )  # fmt: skip
 
 
@@ -269,7 +292,7 @@ def _same_queries(read: list[SystemValues], names: list[str], missing: Any, func
     """Values of all systems for the same queries, in the order of the first."""
     ids = [one.qid for one in read if one.qid is not None]
     if len(ids) not in (0, len(read)):
-        raise TypeError(f"{function_name} takes systems that all name their queries, or none. Got both.")
+        raise TypeError(f"{function_name} needs query ids in all systems, or in none. Got both.")
     if not ids:
         sizes = [len(one.values) for one in read]
         if len(set(sizes)) > 1:
@@ -319,7 +342,7 @@ def refuse_other_labels(
         If two systems have different labels for a query. Unknown labels are not compared.
     """
     rule = (
-        f"{function_name} takes systems that were judged by the same labels; values alone, result.to_frame()[metric], "
-        "are compared all the same."
+        f"{function_name} takes systems that were judged by the same labels; to compare anyway, pass only values, "
+        "result.to_frame()[metric]."
     )
     agreed_by_query(sums, positions, ids, names, rule, "labels")

@@ -1,4 +1,4 @@
-"""Clusters of the queries that are compared, such as users: which query is in which, and which tests allow them."""
+"""Clusters of the queries that are compared, such as users: the cluster of each query, and which tests allow them."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def clusters_of_queries(clusters: Any, ids: NDArray[Any] | None, n_queries: int)
 
 
 def by_query(given: Any, name: str, ids: NDArray[Any] | None, n_queries: int, elsewhere: str) -> NDArray[Any]:
-    """Cluster or weight of each query, of which `elsewhere` is another way to give them."""
+    """Cluster or weight of each query; `elsewhere` is another way to give them."""
     if ids is not None:
         index = labels_of(given)
         if index is None and not isinstance(given, Mapping):
             raise TypeError(
-                f"Queries with names, as results and pandas Series have them, need {name} by name: {elsewhere}, or a "
-                f"dict or Series from queries to {name}. Got {type(given).__name__}."
+                f"Pass {name} by query, because these queries have ids: {elsewhere}, or a dict or Series from query "
+                f"ids to {name}. Got {type(given).__name__}."
             )
         if index is not None and index.has_duplicates:
             again = index[index.duplicated()].tolist()[0]
@@ -92,7 +92,7 @@ def agreed_by_query(
     rule: str,
     what: str,
 ) -> Index:
-    """Number that systems give each query, at their `positions` in `ids`; None says nothing.
+    """Number that systems give each query, at their `positions` in `ids`; None gives no number.
 
     Raises
     ------

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._signs.doors import STATISTICS
+from sklearn_rank._signs.judged import judged_note
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
@@ -27,7 +30,7 @@ EQUAL_DIFFERENCES = 1e-12
 
 @dataclass(frozen=True, repr=False)
 class ComparisonResult(TableReport):
-    """Difference of two systems, a less b, as `compare` returns it.
+    """Difference of two systems, a less b, from `compare`.
 
     Attributes
     ----------
@@ -63,8 +66,10 @@ class ComparisonResult(TableReport):
     is_weighted : bool
         Whether queries count differently in the means.
     is_skewed : bool
-        Whether queries are few for differences, or weights, as skewed as these, so that the interval may not keep its
+        Whether queries are too few for the skew of their differences, or weights, so that the interval may not keep its
         level.
+    judged : dict of str to float
+        Mean share of the documents of a and of b that are judged, down to the cutoff; empty if unknown.
     """
 
     metric: str | None
@@ -88,6 +93,7 @@ class ComparisonResult(TableReport):
     interval_method: str = "t"
     is_weighted: bool = False
     is_skewed: bool = False
+    judged: dict[str, float] = field(default_factory=dict)
 
     def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:
         """Smallest true difference that a t test on as many queries of this kind finds with the given power.
@@ -114,16 +120,17 @@ class ComparisonResult(TableReport):
         n = self.n_queries if isinstance(self.n_queries, int) else " and ".join(map(str, self.n_queries))
         n = f"{n} weighted queries" if self.is_weighted else f"{n} queries"
         n = n if self.n_clusters is None else f"{n} in {self.n_clusters} clusters"
-        return f"{self.metric or 'a metric'} of a less that of b, {n}, test {self.test!r}, {self.alternative}"
+        return f"{self.metric or 'a metric'}: a less b, {n}, test {self.test!r}, {self.alternative}"
 
     @property
     def is_constant(self) -> bool:
-        """Whether the difference is the same for every query, so that p and the interval say nothing of others."""
+        """Whether the difference is the same for every query, so that p and the interval are not of others."""
         return self.difference != 0 and self.standard_error <= EQUAL_DIFFERENCES * abs(self.difference)
 
     def _notes(self) -> list[str]:
         notes = ["The interval is Newcombe's, of a difference of success rates."] * (self.interval_method == "newcombe")
-        return notes + [skew_note()] * self.is_skewed + [constant_note()] * self.is_constant
+        notes += [skew_note()] * self.is_skewed + [constant_note()] * self.is_constant
+        return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
 
     def _tables(self) -> list[Table]:
         row = self.row()
@@ -162,7 +169,7 @@ def compare(
         Results of `evaluate`, or values of a metric. Results, and pandas Series, are aligned by query id; other
         arrays by position. NaN is an undefined query, left out of both.
     metric : str, default=None
-        Metric to compare, as it was given to `evaluate`; may be left out if there is one only.
+        Metric to compare, by its name in `evaluate`; may be left out if there is one only.
     test : str, default="t"
         For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
         ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
@@ -185,8 +192,8 @@ def compare(
         For `won` and `lost`. None: as the metric says, which for a pandas Series is its name; True for arrays.
     n_resamples : int, default=9999
         Resamples of ``"randomization"`` and ``"permutation"``, which are exact if there are no more ways than that, and
-        of ``"bootstrap"``. Where all differences are of one size, such as those of success rates, ``"randomization"``
-        is exact for any number of queries.
+        of ``"bootstrap"``. Where all differences are of one size, as with success rates, ``"randomization"`` is exact
+        for any number of queries.
     random_state : int, RandomState, Generator or None, default=None
         Source of resamples.
 
@@ -221,7 +228,7 @@ def compare(
     >>> from sklearn_rank.stats import compare
     >>> result = compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4])
     >>> result
-    a metric of a less that of b, 4 queries, test 't', two-sided
+    a metric: a less b, 4 queries, test 't', two-sided
     difference       low     high        p   effect   won   tied   lost
         0.1500   -0.0554   0.3554   0.1027   1.1619     3      1      0
     >>> compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4], test="randomization").pvalue
@@ -232,7 +239,8 @@ def compare(
     )
     check_options("compare", options)
     aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
-    return compare_values(aligned.values[0], aligned.values[1], options, aligned)
+    report(STATISTICS, aligned.unevenly)
+    return replace(compare_values(aligned.values[0], aligned.values[1], options, aligned), judged=aligned.judged)
 
 
 def check_options(function_name: str, options: ComparisonOptions) -> None:

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._signs.doors import STATISTICS
+from sklearn_rank._signs.judged import judged_note
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
@@ -43,7 +46,7 @@ DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), LabelledName("corre
 
 @dataclass(frozen=True, repr=False)
 class MultipleComparison(TableReport):
-    """Comparison of many systems by one metric, as `compare_all` returns it.
+    """Comparison of many systems by one metric, from `compare_all`.
 
     Attributes
     ----------
@@ -62,7 +65,9 @@ class MultipleComparison(TableReport):
         Whether a higher value of the metric is better.
     intervals : dict of (str, str) to (float, float)
         Interval of each pair at the level that belongs to its corrected p: it leaves out 0 where that is below 1 less
-        the confidence level. These are printed; `comparisons` has those of each pair by itself.
+        the confidence level. These are printed; `comparisons` has the intervals of each pair by itself.
+    judged : dict of str to float
+        Mean share of the documents of each system that are judged, down to the cutoff; empty if unknown.
     """
 
     metric: str | None
@@ -75,6 +80,7 @@ class MultipleComparison(TableReport):
     greater_is_better: bool = True
     n_queries: dict[str, int] = field(default_factory=dict)
     intervals: dict[tuple[str, str], Interval] = field(default_factory=dict)
+    judged: dict[str, float] = field(default_factory=dict)
 
     def corrected_pvalue(self, a: str, b: str) -> float:
         """Corrected p-value of a pair; of a two-sided comparison in either order.
@@ -121,7 +127,8 @@ class MultipleComparison(TableReport):
         is_corrected = any(
             interval != self.comparisons[pair].confidence_interval for pair, interval in self.intervals.items()
         )
-        return notes + ["Intervals are at the level of the corrected p."] * is_corrected
+        notes += ["Intervals are at the level of the corrected p."] * is_corrected
+        return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
 
     def _tables(self) -> list[Table]:
         return self._decisive(lambda name: name)
@@ -164,10 +171,10 @@ def compare_all(
     Parameters
     ----------
     results : dict of str to Evaluation or array-like of shape (n_queries,)
-        Two systems or more, as `compare` takes them. All are compared on the same queries: one that is undefined for
+        Two systems or more, in the forms of `compare`. All are compared on the same queries: one that is undefined for
         one system is left out for all. (Tests for different queries take each system's own.)
     metric : str, default=None
-        Metric to compare, as it was given to `evaluate`; may be left out if there is one only.
+        Metric to compare, by its name in `evaluate`; may be left out if there is one only.
     baseline : str, default=None
         System that every other is compared with, other less baseline. None: all pairs.
     test : str, default="t"
@@ -233,6 +240,7 @@ def compare_all(
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
     aligned = align(results, metric, options, "compare_all", clusters, weight)
+    report(STATISTICS, aligned.unevenly)
     values = dict(zip(results, aligned.values, strict=True))
     pairs = (
         [*combinations(values, 2)] if baseline is None else [(name, baseline) for name in values if name != baseline]
@@ -256,7 +264,7 @@ def compare_all(
     }
     return MultipleComparison(
         aligned.metric, test, correction, baseline, means, compared, by_pair, aligned.greater_is_better,
-        {name: len(x) for name, x in values.items()}, intervals,
+        {name: len(x) for name, x in values.items()}, intervals, aligned.judged,
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
 def tukey(values: Array, differences: Array, n_resamples: int, random_state: RandomState) -> Array:
     """P-value of each difference of sums by Tukey's HSD, blocked by query and randomised.
 
-    Each difference is compared with the null distribution of the range of sums, for which the values of each query, or
+    Each difference is compared with the null distribution of the range of sums. For this the values of each query, or
     the sums of each cluster, change places at random.
     """
     ranges = _resampling.ranges_within_queries(values, n_resamples, random_state)

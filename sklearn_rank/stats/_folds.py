@@ -18,7 +18,7 @@ from sklearn_rank.stats._significance import t_pvalue
 
 @dataclass(frozen=True, repr=False)
 class FoldComparison(TableReport):
-    """Difference of two models over folds, a less b, as `compare_folds` returns it.
+    """Difference of two models over folds, a less b, from `compare_folds`.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class FoldComparison(TableReport):
     alternative: str
 
     def _title(self) -> str:
-        return f"Mean of a less that of b, {self.n_folds} folds, corrected resampled t test, {self.alternative}"
+        return f"Mean of a less mean of b, {self.n_folds} folds, corrected resampled t test, {self.alternative}"
 
     def _tables(self) -> list[Table]:
         low, high = self.confidence_interval
@@ -108,7 +108,7 @@ def compare_folds(
     a, b = numbers(scores_a, "scores_a", "compare_folds"), numbers(scores_b, "scores_b", "compare_folds")
     if len(a) != len(b) or len(a) < 2 or np.isnan(a - b).any():
         raise ValueError(
-            "compare_folds takes scores of the same folds, two or more, and none of them NaN. "
+            "compare_folds takes scores of the same folds, two or more, without NaN. "
             f"Got {len(a)} and {len(b)} scores, {np.isnan(a).sum() + np.isnan(b).sum()} of them NaN."
         )
     sample = Paired(a, b)

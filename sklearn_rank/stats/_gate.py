@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeGuard
 
 import numpy as np
@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._signs.doors import STATISTICS
+from sklearn_rank._signs.judged import judged_note
+from sklearn_rank._signs.sign import report
 from sklearn_rank._utils.constraints import COUNT, Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import Table, TableReport, markdown_text
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.stats._align import QueryResult, align, is_result
+from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import skew_note
 from sklearn_rank.stats._power import power_of
@@ -76,6 +79,7 @@ class PairedQueries:
     weight: Array | None = None
     n_left_out: int = 0
     n_filled: int = 0
+    judged: dict[str, float] = field(default_factory=dict)
 
     @cached_property
     def gain(self) -> Array:
@@ -139,7 +143,7 @@ def n_to_decide(pair: PairedQueries, margin: float, alpha: float, alternative: s
 
 @dataclass(frozen=True, repr=False, eq=False)
 class GateResult(TableReport, Saveable):
-    """Decision whether a new system is no worse than an old one, as `no_worse` returns it; true only for "no worse".
+    """Decision whether a new system is no worse than an old one, from `no_worse`; true only for "no worse".
 
     Attributes
     ----------
@@ -152,7 +156,7 @@ class GateResult(TableReport, Saveable):
     low, high : dict of str to float
         One-sided bounds of the difference: `low` at level 1 - alpha, `high` at level 1 - alpha / number of metrics.
     pvalue : dict of str to float
-        Of the hypothesis that new loses the margin or more.
+        P-value of the hypothesis that new loses the margin or more.
     n_needed : int or None
         Number of queries that would decide with a chance of 0.8 if their differences are like these; None if it is
         decided, or no number would.
@@ -246,7 +250,7 @@ class GateResult(TableReport, Saveable):
         Returns
         -------
         Table
-            Query ids, both values, and the difference, which is negative; queries that lost nothing are not in it.
+            Query ids, both values, and the difference, which is negative; queries without a loss are not in it.
 
         Raises
         ------
@@ -315,7 +319,7 @@ class GateResult(TableReport, Saveable):
             notes.append(skew_note(skewed))
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
-        return notes
+        return notes + [*filter(None, [judged_note({name: pair.judged for name, pair in pairs.items()})])]
 
     def _tables(self) -> list[Table]:
         of_metrics = Table(
@@ -335,7 +339,7 @@ class GateResult(TableReport, Saveable):
             words.append(
                 {
                     "name": name, "margin": self.margin[name], "greater_is_better": pair.greater_is_better,
-                    "n_left_out": pair.n_left_out, "n_filled": pair.n_filled,
+                    "n_left_out": pair.n_left_out, "n_filled": pair.n_filled, "judged": pair.judged,
                 }
             )  # fmt: skip
             columns = {
@@ -381,6 +385,7 @@ def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
     return PairedQueries(
         arrays["qid"], arrays["new"], arrays["old"], part(words, "greater_is_better", bool), arrays.get("cluster"),
         arrays.get("weight"), part(words, "n_left_out", int), part(words, "n_filled", int),
+        {name: float(share) for name, share in words.get("judged", {}).items()},
     )  # fmt: skip
 
 
@@ -398,7 +403,7 @@ def no_worse(
     Parameters
     ----------
     new, old : Evaluation
-        Results of `evaluate` on the same queries and labels; those of a comparison are ``report.results["name"]``.
+        Results of `evaluate` on the same queries and labels; a comparison has them in ``report.results["name"]``.
         Queries are matched by id.
     margin : float or dict of str to float
         Loss that still counts as no worse, in units of the metric: 0.01 is one point of nDCG. A dict names the metrics
@@ -470,7 +475,10 @@ def no_worse(
             f"Evaluation.from_values(qid, {{'ndcg@10': values}}). Got {type(results[name]).__name__} for {name!r}."
         )
     margins = _margins(margin, results)
-    pairs = {metric: _paired(results, metric, clusters, missing) for metric in margins}
+    options = ComparisonOptions(missing=missing)
+    aligned = {metric: align(results, metric, options, "no_worse", clusters) for metric in margins}
+    report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.unevenly][:1])
+    pairs = {metric: _paired(of_metric) for metric, of_metric in aligned.items()}
     for metric, pair in pairs.items():
         largest = max(np.abs(pair.new).max(), np.abs(pair.old).max())
         if margins[metric] >= largest > 0:
@@ -493,7 +501,7 @@ def _margins(margin: Any, results: Mapping[str, QueryResult]) -> dict[str, float
         if differ := [name for name in (*new, *old) if not (is_key(name, new) and is_key(name, old))]:
             raise ValueError(
                 "One margin for all metrics needs results with the same metrics; a dict such as "
-                f"margin={{{echo(next(iter(new)))}: 0.01}} names those that count. Got {echo(differ[0])} in one alone."
+                f"margin={{{echo(next(iter(new)))}: 0.01}} names those that count. Got {echo(differ[0])} in only one."
             )
         return _checked_margins(dict.fromkeys(new, margin), [*new])
     both = [name for name in new if is_key(name, old)]
@@ -524,12 +532,11 @@ def _checked_margins(margins: dict[Any, Any], known: list[str]) -> dict[str, flo
 # --- values of both systems on the same queries ------------------------------------------------------------------
 
 
-def _paired(results: Mapping[str, QueryResult], metric: str, clusters: Any, missing: Any) -> PairedQueries:
+def _paired(aligned: Aligned) -> PairedQueries:
     """Values of one metric, matched by query."""
-    aligned = align(results, metric, ComparisonOptions(missing=missing), "no_worse", clusters)
     assert aligned.qid is not None
     new, old = aligned.values
     return PairedQueries(
         aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
-        aligned.n_filled,
+        aligned.n_filled, aligned.judged,
     )  # fmt: skip

@@ -82,8 +82,8 @@ def confidence_interval(
     Notes
     -----
     With weights w, and e the deviations from the weighted mean of n queries, the squared standard error is
-    ``n / (n - 1) * sum of (w e)^2 / (sum of w)^2``, with n - 1 degrees of freedom: linearization, as R's
-    ``survey::svymean`` and statsmodels' ``WLS`` with ``cov_type="HC1"`` have it (D. A. Binder: On the variances of
+    ``n / (n - 1) * sum of (w e)^2 / (sum of w)^2``, with n - 1 degrees of freedom: linearization, like R's
+    ``survey::svymean`` and statsmodels' ``WLS`` with ``cov_type="HC1"`` (D. A. Binder: On the variances of
     asymptotically normal estimators from complex surveys. International Statistical Review 51, 1983).
 
     With G clusters it is ``G / (G - 1) * sum over clusters of (sum of w e in it)^2 / (sum of w)^2``, with G - 1 degrees
@@ -138,7 +138,7 @@ def _counted(values: Any, weight: Any, clusters: Any) -> tuple[Array, Index | No
 
 
 def _check_successes(x: Array, weight: Array | None, cluster: Index | None) -> None:
-    """Raise ValueError for values of which Wilson's interval would be wrong."""
+    """Raise ValueError for values that make Wilson's interval wrong."""
     rule = "method='wilson' of confidence_interval is for values 0 and 1, without weights and clusters."
     if weight is not None or cluster is not None:
         raise ValueError(f"{rule} Got {'weights' if cluster is None else 'clusters'}: use method='t'.")
@@ -157,9 +157,18 @@ def method_of_metric(method: str, values: Array, weight: Array | None, cluster: 
 
 def skew_note(which: Sequence[str] = ()) -> str:
     """Note for intervals that may not keep their level; ``docs/statistics.md`` has figures."""
-    shown = [*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])]
-    whose = f"the intervals of {', '.join(shown)}" if which else "the interval"
+    whose = f"the intervals of {_named(which)}" if which else "the interval"
     return f"Skewed values and few queries: {whose} may not keep {'their' if which else 'its'} level."
+
+
+def width_note(which: Sequence[str]) -> str:
+    """Note for intervals without width."""
+    return f"Every query has the same value of {_named(which)}: the interval does not say what others would show."
+
+
+def _named(which: Sequence[str]) -> str:
+    """The first of some names, and how many others there are."""
+    return ", ".join([*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])])
 
 
 def t_interval(centre: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:
@@ -170,7 +179,7 @@ def t_interval(centre: float, standard_error: float, df: float, confidence_level
 
 
 def may_not_keep_level(values: Array, weight: Array | None, clusters: Any, *, is_binary: bool) -> bool:
-    """Whether queries are few for values, or weights, as skewed as these, and the interval is not Wilson's."""
+    """Whether queries are too few for the skew of values, or weights, and the interval is not Wilson's."""
     if method_of_metric("auto", values, weight, clusters, is_binary=is_binary) == "wilson":
         return False
     x, cluster, weights = _counted(values, weight, clusters)

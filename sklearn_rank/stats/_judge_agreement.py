@@ -19,7 +19,7 @@ from sklearn_rank.stats._arguments import numbers
 
 @dataclass(frozen=True, repr=False, eq=False)
 class JudgeAgreement(TableReport, Saveable):
-    """How far a model's grades agree with people's, as `judge_agreement` returns it.
+    """How far a model's grades agree with people's, from `judge_agreement`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class JudgeAgreement(TableReport, Saveable):
         have in common by chance; NaN if all grades are one.
     table : Table
         For each grade of people: documents, the model's mean grade, its bias (mean less grade), and the share of
-        documents to which it gives the same grade.
+        documents where it gives the same grade.
     """
 
     human: Array

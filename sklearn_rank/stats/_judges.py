@@ -31,7 +31,7 @@ FEWEST_HUMAN, FEW_HUMAN = 5, 20
 
 
 class JudgedValues(NamedTuple):
-    """Values of queries: those of people, those of the model on the same queries, and those of it on the others."""
+    """Values of queries by people, by the model on the same queries, and by the model on the others."""
 
     human: Array
     model: Array
@@ -88,7 +88,7 @@ def judged_values(
     Raises
     ------
     ValueError
-        If a query of people is not among those of the model, or there are too few queries.
+        If the model lacks a query of people, or there are too few queries.
     """
     of_human, of_model = (_values(aligned) for aligned in (human, model))
     assert human.qid is not None
@@ -139,7 +139,7 @@ def _checked(results: Mapping[str, Any], function: str) -> None:
 
 
 def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
-    """Warn where the model's labels are those of people on all queries that both judged."""
+    """Warn where the model's labels equal people's on all queries that both judged."""
     sums = [result.label_fingerprints for result in given]
     if sums[0] is None or sums[1] is None:
         return
@@ -236,7 +236,7 @@ def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[
 
 @dataclass(frozen=True, repr=False, eq=False)
 class JudgedInterval(TableReport, Saveable):
-    """Means of one system by two judges, as `judged_interval` returns them.
+    """Means of one system by two judges, from `judged_interval`.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class JudgedInterval(TableReport, Saveable):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class JudgedComparison(TableReport, Saveable):
-    """Difference of two systems by two judges, new less old, as `compare_judged` returns it.
+    """Difference of two systems by two judges, new less old, from `compare_judged`.
 
     Attributes
     ----------
@@ -414,13 +414,13 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     """Mean of each metric where people judged a few queries and a model, such as an LLM, judged many.
 
     The model's bias is measured on the queries that both judged, and taken off (prediction-powered inference). The less
-    the judges agree, the less the model's values count: with a model that says nothing the interval is people's own.
+    the judges agree, the less the model's values count: with a useless model the interval is people's own.
 
     Parameters
     ----------
     human : Evaluation
-        Result of the system by people's labels. Its queries are a **random** part of those of `model`: drawn by chance,
-        not the ones that were easy to judge or looked wrong. Otherwise the result does not hold for the others.
+        Result of the system by people's labels. Its queries are a **random** part of the queries of `model`: drawn by
+        chance, not the ones that were easy to judge or looked wrong. Otherwise the result does not hold for the others.
     model : Evaluation
         Result of the same system, by the same metrics, by the model's labels, of all queries. The model judges people's
         queries, too, without having seen their labels.
@@ -488,7 +488,7 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
         if lacking := [metric for metric in name.per_query if metric not in other.per_query]:
             raise ValueError(
                 "judged_interval needs results with the same metrics. "
-                f"Got {echo_all(lacking)} in {'human' if name is human else 'model'} alone."
+                f"Got {echo_all(lacking)} only in {'human' if name is human else 'model'}."
             )
     values = {}
     for metric in human.per_query:

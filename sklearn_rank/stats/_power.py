@@ -79,7 +79,7 @@ def power_of(
         return detectable(std / math.sqrt(n), n - 1, power, alpha, alternative)
     if difference is not None and n is None and power is not None:
         return _queries_needed(difference, std, power, alpha, alternative)
-    got = " and ".join(known) or "none of them"
+    got = " and ".join(known) or "none"
     raise ValueError(f"power_of takes two of difference, n and power, and returns the third. Got {got}.")
 
 

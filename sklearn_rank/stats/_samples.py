@@ -1,4 +1,4 @@
-"""Samples of two systems, on the same queries or on different ones, as tests, intervals and effect sizes read them."""
+"""Samples of two systems, on the same queries or on different ones, for tests, intervals and effect sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_rank._utils.typing import Array, Index
 QueryNumbers = TypeVar("QueryNumbers", bound=NDArray[Any])
 
 EQUAL_WITHIN = 1e-12
-"""Relative difference up to which two values of a query are equal: sums in another order differ by rounding."""
+"""Two values of a query are equal up to this relative difference: sums in another order differ by rounding."""
 
 FEW_UNITS = 20
 """Units of equal weight with which an interval keeps its level."""
@@ -43,12 +43,12 @@ def counted(values: Array, weight: Array | None) -> NDArray[np.bool_]:
 
 
 def some(of_queries: QueryNumbers | None, chosen: Any) -> QueryNumbers | None:
-    """Numbers of some queries; None where there are none of any."""
+    """Numbers of some queries; None without numbers."""
     return None if of_queries is None else of_queries[chosen]
 
 
 def scaled(weight: Array | None) -> Array | None:
-    """Weights relative to the highest, because their scale means nothing; None where all are equal."""
+    """Weights relative to the highest, because their scale has no meaning; None where all are equal."""
     if weight is None or len(weight) == 0 or weight.min() == weight.max():
         return None
     return weight / weight.max()
@@ -87,7 +87,7 @@ class IndependentValues:
 
     @property
     def centre(self) -> float:
-        """Mean, as the bootstrap computes it."""
+        """Mean, by the bootstrap's summation."""
         return float(self.total.mean())
 
     @property
@@ -313,7 +313,7 @@ class Unpaired:
 
 
 def is_skewed(sample: Sample | Paired | Unpaired) -> bool:
-    """Whether a t interval may not keep its level, because units are few for values, or weights, as skewed as these.
+    """Whether a t interval may not keep its level, because units are too few for the skew of values, or weights.
 
     Values: W. G. Cochran's rule, n < 25 skewness^2 (Sampling techniques, 3rd ed., 1977, p. 42). Weights: fewer than 20
     units that count as much by L. Kish (Survey sampling, 1965), and less than nine tenths of all. A sample without

@@ -58,10 +58,10 @@ class MacroMean(NamedTuple):
 
 
 def macro_mean(x: Array, segment: Index, cluster: Index | None = None, weight: Array | None = None) -> MacroMean:
-    """Mean over segments, each of which counts once, with the standard error of a stratified sample.
+    """Mean over segments, where each counts once, with the standard error of a stratified sample.
 
     Squared standard errors of the segments are summed up, over the squared number of segments. The degrees of freedom
-    are those of F. E. Satterthwaite: An approximate distribution of estimates of variance components. Biometrics
+    follow F. E. Satterthwaite: An approximate distribution of estimates of variance components. Biometrics
     Bulletin 2, 1946: the number of queries less the number of segments where all spread alike, and fewer where a
     segment of few queries has most of the variance. Where a cluster has queries in several segments, its deviations are
     summed up over all of them, and there is one degree of freedom less than there are clusters.

@@ -87,8 +87,8 @@ def _binomial_pvalue(d: Array, alternative: str) -> float:
 def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Fisher's randomization test: the two values of a query change places at random, or in all ways if these are few.
 
-    Queries of one cluster change together. Where all differences are of one size, such as those of success rates, the
-    number of positive ones is binomial, and the test is exact for any number of queries: the exact test of McNemar.
+    Queries of one cluster change together. Where all differences are of one size, as with success rates, the number of
+    positive ones is binomial, and the test is exact for any number of queries: the exact test of McNemar.
     """
     d = sample.sample.total[sample.sample.total != 0]
     if len(d) and np.ptp(np.abs(d)) == 0:

@@ -1,6 +1,7 @@
 """What is given to the wrong function: the error names the right one, and never comes from inside a library."""
 
 import io
+import re
 from collections import UserDict
 
 import dask.dataframe as dd
@@ -10,10 +11,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import dataset
+from pyarrow import dataset, parquet
 from registry import together
 
-from sklearn_rank import compare_systems, evaluate, evaluate_batches, evaluate_frame
+import sklearn_rank.dask
+from sklearn_rank import RankingEvaluator, compare_systems, evaluate, evaluate_batches, evaluate_frame
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import map_score, ndcg_score
 
@@ -134,6 +136,58 @@ def test_data_on_disk_go_to_batches():
     for data in ("rows.parquet", dataset.dataset(pa.Table.from_pandas(FRAME))):
         with pytest.raises(TypeError, match="Data on disk go to evaluate_batches, or to io.read_table"):
             evaluate_frame(data)
+
+
+def test_two_columns_of_data_that_are_no_table_are_compared_as_the_error_says(tmp_path):
+    """What compare_systems says works; what the others say does not lead back."""
+    rows = FRAME.assign(bm25=FRAME.score, lgbm=-FRAME.score)
+    parquet.write_table(pa.Table.from_pandas(rows), tmp_path / "rows.parquet")
+    sources = {
+        "evaluate_batches": str(tmp_path / "rows.parquet"),
+        "sklearn_rank.dask.evaluate": dd.from_pandas(rows, npartitions=1),
+    }
+    expected = compare_systems(rows, ["bm25", "lgbm"], metrics="mrr").summary()
+    for function, data in sources.items():
+        with pytest.raises(TypeError, match="reads tables in memory. Evaluate each column") as raised:
+            compare_systems(data, ["bm25", "lgbm"], metrics="mrr")
+        call = re.search(r"compare_systems\((.*)\)\. Got", str(raised.value))[1]
+        names = {"data": data, "evaluate_batches": evaluate_batches, "dask": sklearn_rank.dask}
+        results = eval(call.replace("y_score=name", "y_score=name, metrics='mrr'"), names)
+        assert compare_systems(results).summary() == expected
+        assert function.rpartition("rank.")[2] in call
+    with pytest.raises(TypeError, match=r"evaluate_batches\(data, y_score=name\).* Got list_iterator"):
+        compare_systems(iter([rows]), ["bm25", "lgbm"])
+    for data, function in [(sources["evaluate_batches"], evaluate_batches), (rows, evaluate_frame)]:
+        with pytest.raises(TypeError, match=r"of other data evaluate each column, and pass the results: compare_sys"):
+            function(data, y_score=["bm25", "lgbm"])
+
+
+@pytest.mark.parametrize(
+    ("keyword", "says"),
+    [
+        ("random_state", "stats.compare and stats.compare_all have random_state="),
+        ("exclude", "as in mask=train == 0"),
+        ("duplicates", "evaluate_run, io.join and readers of files have duplicates="),
+    ],
+)
+def test_keywords_of_other_doors(keyword, says):
+    data = FRAME.label, FRAME.score
+    report = compare_systems(FRAME, ["score"], metrics="mrr")
+    for call in (
+        lambda **more: evaluate(*data, qid=FRAME.qid, **more),
+        lambda **more: ndcg_score(*data, qid=FRAME.qid, **more),
+        lambda **more: evaluate_frame(FRAME, **more),
+        lambda **more: evaluate_batches([FRAME], **more),
+        lambda **more: compare_systems(FRAME, ["score"], **more),
+        lambda **more: report.significance("mrr", **more),
+        lambda **more: RankingEvaluator("mrr", **more),
+    ):
+        with pytest.raises(TypeError, match=re.escape(says)):
+            call(**{keyword: 1})
+    with pytest.raises(TypeError, match=r"RankingEvaluator and evaluate_retrieval have progress="):
+        evaluate(*data, qid=FRAME.qid, progress=True)
+    seen = np.array([[0, 1, 0], [0, 0, 1]])
+    assert evaluate(np.eye(2, 3), [[1, 2, 0], [1, 0, 2]], metrics="mrr", mask=seen == 0).mean() == {"mrr": 0.75}
 
 
 def test_spark_by_its_looks():

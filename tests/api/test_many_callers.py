@@ -135,7 +135,7 @@ def test_warnings_go_to_the_user_after_calls_that_overlap(monkeypatch):
 
     monkeypatch.setattr(systems, "evaluate_run", waiting)
     before = list(warnings.filters), vars(warnings)["_showwarnmsg_impl"]
-    with pytest.warns(UserWarning, match="No document of the run is judged.* the system 'system'") as told:
+    with pytest.warns(UserWarning, match="No document of the run is judged") as told:
         first_in_first_out(inside)
     assert len(told) == 2
     assert (warnings.filters, vars(warnings)["_showwarnmsg_impl"]) == before

@@ -108,9 +108,11 @@ def test_names_that_are_numbers_are_printed():
     assert "1   2       0.1000" in str(stats.compare_all({1: A, 2: B}))
 
 
-def test_ids_with_none_in_a_tuple_are_equal():
+def test_none_in_a_tuple_is_a_missing_id():
     day = datetime.date(2020, 1, 1)
-    assert evaluated(q=[(1, None), (1, None), (day, 2), (day, 2)]).qid.tolist() == [(1, None), (day, 2)]
+    assert evaluated(q=[(1, ""), (1, ""), (day, 2), (day, 2)]).qid.tolist() == [(1, ""), (day, 2)]
+    with pytest.raises(ValueError, match="must not contain missing values"):
+        evaluated(q=[(1, None), (1, None), (day, 2), (day, 2)])
 
 
 @pytest.mark.parametrize("n_resamples", [1, 2])

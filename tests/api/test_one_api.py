@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank import dask, evaluate_batches, evaluate_frame, parse_metric, spark, stats
+from sklearn_rank import dask, evaluate_batches, evaluate_frame, evaluate_run, parse_metric, spark, stats
 from sklearn_rank._chunks.value_table import MetricColumn, TableValues, refuse_options
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._utils.docstring import parameter_entries
@@ -46,8 +46,10 @@ def test_rows_are_described_in_the_same_way():
         ("assume_grouped", "KEYWORD_ONLY", False),
         ("keywords", "VAR_KEYWORD", EMPTY),
     ]
-    assert signature(dask.evaluate) == signature(dask.per_query) == expected
-    assert without(evaluate_batches, "memory_limit", "folder", "n_jobs") == expected
+    assert without(dask.evaluate, "chance") == signature(dask.per_query) == expected
+    assert without(evaluate_batches, "memory_limit", "folder", "n_jobs", "chance") == expected
+    for function in (dask.evaluate, evaluate_batches, evaluate_frame, evaluate_run, sklearn_rank.evaluate):
+        assert ("chance", "KEYWORD_ONLY", False) in signature(function)
     assert signature(dask.mean) == [("metrics", "KEYWORD_ONLY", None) if a[0] == "metrics" else a for a in expected]
 
 
@@ -75,7 +77,8 @@ def test_columns_are_described_in_the_same_way():
         described.append([entries[name] for name in ("metrics", "y_true", "y_score", "qid", "sample_weight")])
     assert all(texts == described[0] for texts in described)
     for library in (dask, spark):
-        assert [*parameter_entries(library.mean)] == [*parameter_entries(library.evaluate)]
+        of_evaluate = [name for name in parameter_entries(library.evaluate) if name != "chance"]
+        assert [*parameter_entries(library.mean)] == of_evaluate
     of_stats = parameter_entries(stats.compare)
     for compare in (dask.compare, spark.compare):
         entries = parameter_entries(compare)

@@ -194,6 +194,7 @@ IDS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:A boolean is no id:sklearn_rank.exceptions.RankingWarning")
 @pytest.mark.parametrize("ids", IDS)
 def test_ids(place, ids):
     data = make()

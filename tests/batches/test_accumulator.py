@@ -178,7 +178,7 @@ def test_results_go_where_others_go(tmp_path):
     result.save(tmp_path / "result")
     assert Evaluation.load(tmp_path / "result").mean() == result.mean()
     assert compare(result, expected_of(together(parts)), metric="map").difference == 0
-    with pytest.raises(ValueError, match="use evaluate"):
+    with pytest.raises(ValueError, match="Call evaluate again"):
         result.tie_range()
 
 

@@ -118,7 +118,7 @@ def test_csv_goes_in_as_a_data_set(tmp_path):
     dataset = pytest.importorskip("pyarrow.dataset")
     path = tmp_path / "rows.csv"
     path.write_text("label,score,qid\n0,2,a\n1,1,a\n")
-    with pytest.raises(ValueError, match=r"must be that of a Parquet file.*format='csv'\). Got .*rows.csv"):
+    with pytest.raises(ValueError, match=r"must lead to a Parquet file.*format='csv'\). Got .*rows.csv"):
         evaluate_batches(path, metrics="mrr")
     assert evaluate_batches(dataset.dataset(path, format="csv"), metrics="mrr").mean() == {"mrr": 0.5}
 

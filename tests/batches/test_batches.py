@@ -248,7 +248,7 @@ def test_a_discount_of_more_than_the_rank_is_refused(at_once, grouped):
 
 def test_the_result_keeps_no_data(tmp_path):
     found = evaluate_batches([FIRST], metrics="map")
-    with pytest.raises(ValueError, match="Ties are looked for in the data.*batches or subsets: use evaluate"):
+    with pytest.raises(ValueError, match="Ties need the data.* of batches or a subset. Call evaluate again"):
         found.tie_range()
     found.save(tmp_path / "result.npz")
     assert Evaluation.load(tmp_path / "result.npz").mean() == found.mean()

@@ -83,7 +83,7 @@ def test_batches_are_read_by_the_calling_thread(grouped):
     [
         np.array([2**63 - 1, -(2**63), 0, 2**63 - 1, -1]),
         np.array([2**64 - 1, 0, 2**63, 2**64 - 1], dtype=np.uint64),
-        np.array([0.0, -0.0, 1.5, np.inf, -np.inf, 1.5]),
+        np.array([0.0, -0.0, 1.5, 2.0**53 - 1, -(2.0**53) + 1, 1.5]),
         np.array([3, 3, 1, 3], dtype=">i4"),
         np.array(["a", "b", "a"]),
         np.array([True, False, True]),

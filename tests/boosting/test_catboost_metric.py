@@ -28,7 +28,7 @@ def stages(model, rows=VALID):
     return [*model.staged_predict(pool(rows))]
 
 
-@pytest.mark.parametrize("metric", ["map@10", "rmse", "arp(replace_undefined_by=0)"])
+@pytest.mark.parametrize("metric", ["map@10", "rmse", "relevance_position(replace_undefined_by=0)"])
 def test_values_and_round_are_those_of_staged_predictions(metric):
     valid, train = pool(VALID), pool(TRAIN)
     model = fit(catboost_metric(metric, [valid, train]), valid, train, use_best_model=False)
@@ -73,7 +73,7 @@ def test_weights_of_queries():
 
 def test_other_rows_are_refused():
     other = TRAIN[0][:50], TRAIN[1][:50], TRAIN[2][:50], None
-    with pytest.raises(catboost.CatBoostError, match="give it all pools of eval_set.*Got 50 other rows"):
+    with pytest.raises(catboost.CatBoostError, match="Give it all pools of eval_set.*Got 50 other rows"):
         fit(catboost_metric("map", pool(VALID)), pool(other))
     with pytest.raises(catboost.CatBoostError, match="Got 50 other rows"):
         fit(catboost_metric("map", [pool(VALID), pool(TRAIN)]), pool(other))

@@ -6,8 +6,7 @@ from boosting_cases import BEST_FIRST, TRAIN, VALID, by_hand, first_best
 from numpy.testing import assert_allclose
 
 from sklearn_rank import evaluate
-from sklearn_rank.boosting import xgboost_metric
-from sklearn_rank.boosting._xgboost import _is_maximized
+from sklearn_rank.boosting import xgboost_early_stopping, xgboost_metric
 
 xgb = pytest.importorskip("xgboost")
 ROUNDS = 15
@@ -47,7 +46,7 @@ def test_values_are_those_of_staged_predictions():
             assert_allclose(values[part][name], by_hand(name, stages(booster, rows), rows), **SIX_DIGITS)
 
 
-@pytest.mark.parametrize(("metric", "by"), [("map@10", "rounds"), ("mrr", "callback"), ("rmse", "rounds")])
+@pytest.mark.parametrize(("metric", "by"), [("map@10", "rounds"), ("mrr", "callback"), ("rmse", "callback")])
 def test_the_round_chosen_is_the_best_by_hand(metric, by):
     maximize = metric != "rmse"
     long, _ = train(xgboost_metric(metric), rounds=25)
@@ -55,7 +54,7 @@ def test_the_round_chosen_is_the_best_by_hand(metric, by):
     for patience in (3, 100):
         how = {"early_stopping_rounds": patience, "maximize": maximize}
         if by == "callback":
-            how = {"callbacks": [xgb.callback.EarlyStopping(rounds=patience, maximize=maximize)]}
+            how = {"callbacks": [xgboost_early_stopping(metric, patience)]}
         booster, _ = train(xgboost_metric(metric), rounds=25, **how)
         assert booster.best_iteration == first_best(curve, patience, maximize)
     assert len(set(curve)) > 1
@@ -65,64 +64,60 @@ def precision_loss(y_true, y_score):
     return 1 - np.mean(y_true[np.argmax(y_score)] > 0)
 
 
-WRONG_WAY = [
-    ("mrr@10", {"early_stopping_rounds": 3}, "maximize=True"),
-    ("mrr@10", {"early_stopping_rounds": 3, "maximize": False}, "maximize=True"),
-    ("p@1", {"callbacks": None}, "maximize=True"),
-    ("err(ties=worst, unjudged=drop)", {"callbacks": "err(ties=worst,unjudged=drop)"}, "maximize=True"),
-    ("map@10", {"early_stopping_rounds": 3, "maximize": False}, "maximize=True"),
-    ("rmse", {"early_stopping_rounds": 3, "maximize": True}, "maximize=False"),
-    ({"pretty bad": "rmse"}, {"early_stopping_rounds": 3}, "maximize=False"),
-    ({"mape": "map"}, {"early_stopping_rounds": 3}, "maximize=True"),
-    (["ndcg@3", "mrr"], {"early_stopping_rounds": 3}, "that mrr is to be maximized"),
-]
+LOSS = xgboost_metric(precision_loss, greater_is_better=False)
 
 
-@pytest.mark.parametrize(("metric", "keywords", "way_out"), WRONG_WAY, ids=range(len(WRONG_WAY)))
-def test_a_metric_is_not_taken_the_wrong_way(metric, keywords, way_out):
-    """XGBoost knows the direction of a metric by its name or by `maximize`, and without either minimizes it."""
-    if "callbacks" in keywords:
-        keywords = {"callbacks": [xgb.callback.EarlyStopping(rounds=3, metric_name=keywords["callbacks"])]}
-    with pytest.raises(ValueError, match=way_out):
-        train(xgboost_metric(metric), **keywords)
+@pytest.mark.parametrize(
+    ("metric", "name", "maximize"),
+    [
+        ("mrr@10", "mrr@10", True),
+        ("err(ties=worst, unjudged=drop)", "err(ties=worst,unjudged=drop)", True),
+        ({"pretty bad": "rmse"}, "prettybad", False),
+        ({"mape": "map"}, "mape", True),
+        (LOSS, "precision_loss", False),
+        (xgboost_metric("ndcg", gain="linear"), "ndcg", True),
+    ],
+    ids=str,
+)
+def test_early_stopping_has_the_name_and_direction_of_the_metric(metric, name, maximize):
+    stop = xgboost_early_stopping(metric, 3)
+    assert (stop.metric_name, stop.maximize, stop.rounds) == (name, maximize, 3)
+    given = metric if metric is LOSS or hasattr(metric, "maker") else xgboost_metric(metric)
+    booster, values = train(given, rounds=12, callbacks=[stop])
+    assert booster.best_iteration == first_best(values["valid"][name], 3, maximize)
 
 
-def test_a_metric_by_which_nothing_stops_needs_no_direction():
-    train(xgboost_metric("mrr@10"), rounds=2)
-    by_other = xgb.callback.EarlyStopping(rounds=3, metric_name="ndcg@32")
-    train(xgboost_metric("mrr@10"), rounds=2, callbacks=[by_other])
-    for known in ("map@10", "precision@3"):
-        train(xgboost_metric(known), rounds=2, early_stopping_rounds=3)
-    train(xgboost_metric(precision_loss, greater_is_better=False), rounds=2)
-    with pytest.raises(ValueError, match="precision_loss is to be minimized"):
-        train(xgboost_metric(precision_loss, greater_is_better=False), early_stopping_rounds=2)
+def test_early_stopping_by_one_of_several_metrics():
+    both = xgboost_metric(["map@10", "rmse"])
+    booster, values = train(both, rounds=25, callbacks=[xgboost_early_stopping("map@10", 4)])
+    assert booster.best_iteration == first_best(values["valid"]["map@10"], 4)
+    kept, values = train(both, callbacks=[xgboost_early_stopping("map@10", 4, data_name="train", save_best=True)])
+    assert kept.num_boosted_rounds() == first_best(values["train"]["map@10"], 4) + 1
+    assert xgboost_early_stopping("map", 1, min_delta=0.5)._min_delta == 0.5
+    with pytest.raises(ValueError, match="stops by one metric; name it alone. Got map@10, rmse"):
+        xgboost_early_stopping(both, 3)
+    with pytest.raises(TypeError, match="has its keywords already. Got ties, too"):
+        xgboost_early_stopping(LOSS, 3, ties="worst")
+    with pytest.raises(ValueError, match="'rounds' parameter of xgboost_early_stopping must be an int >= 1. Got 0"):
+        xgboost_early_stopping("map", 0)
+    with pytest.raises(ValueError, match="No metric named: mrr"):
+        train(both, callbacks=[xgboost_early_stopping("mrr", 3)])
 
 
 def test_names_without_blanks():
     """XGBoost reads its values back from a line of text, whose words it splits at colons."""
-    _, values = train(xgboost_metric("ndcg(gain=linear, ties=worst)@10"), rounds=2, maximize=True)
+    _, values = train(xgboost_metric("ndcg(gain=linear, ties=worst)@10"), rounds=2)
     assert [*values["valid"]][-1] == "ndcg(gain=linear,ties=worst)@10"
     with pytest.raises(ValueError, match="a name must have none. Got 'NDCG:top=10'"):
         xgboost_metric("NDCG:top=10")
-
-
-def test_two_metrics_of_one_name():
-    """XGBoost logs both into one list."""
-    own = {**PARAMS, "eval_metric": "ndcg@3"}
-    with pytest.raises(ValueError, match="of its own.*'our_ndcg@3': 'ndcg@3'"):
-        train(xgboost_metric("ndcg@3"), params=own)
-    with pytest.raises(ValueError, match="of its own"):
-        xgb.cv(PARAMS, matrix(TRAIN), 2, custom_metric=xgboost_metric("ndcg@32"))
-    _, values = train(xgboost_metric({"our_ndcg@3": "ndcg@3"}), params=own)
-    assert [*values["valid"]] == ["ndcg@3", "our_ndcg@3"]
 
 
 def test_cv():
     """Means over folds of whole queries."""
     folds = []
     found = xgb.cv(
-        PARAMS, matrix(TRAIN), 4, nfold=3, custom_metric=xgboost_metric("mrr"), as_pandas=False, maximize=True,
-        early_stopping_rounds=10, fpreproc=lambda *fold: folds.append(fold[:2]) or fold,
+        PARAMS, matrix(TRAIN), 4, nfold=3, custom_metric=xgboost_metric("mrr"), as_pandas=False,
+        callbacks=[xgboost_early_stopping("mrr", 10)], fpreproc=lambda *fold: folds.append(fold[:2]) or fold,
     )  # fmt: skip
     means = []
     for learn, test in folds:
@@ -130,8 +125,6 @@ def test_cv():
         rows = None, test.get_label(), np.repeat(np.arange(len(test.get_group())), test.get_group()), None
         means.append(by_hand("mrr", [booster.predict(test, iteration_range=(0, i + 1)) for i in range(4)], rows))
     assert_allclose(found["test-mrr-mean"], np.mean(means, axis=0), **SIX_DIGITS)
-    with pytest.raises(ValueError, match="maximize=True"):
-        xgb.cv(PARAMS, matrix(TRAIN), 4, custom_metric=xgboost_metric("mrr"), early_stopping_rounds=10)
 
 
 @pytest.mark.parametrize("how", ["group", "set_group", "quantile"])
@@ -217,7 +210,3 @@ def test_several_workers(monkeypatch):
     monkeypatch.setattr(xgb.collective, "get_world_size", lambda: 2)
     with pytest.raises(ValueError, match="Got 2 workers"):
         xgboost_metric("map")(np.zeros(1), xgb.DMatrix([[0]], [1], group=[1]))
-
-
-def test_names_that_xgboost_maximizes():
-    assert [_is_maximized(name) for name in ("map", "map@5", "mape", "ndcg", "mrr")] == [True, True, False, True, False]

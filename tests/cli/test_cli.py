@@ -15,9 +15,11 @@ import pytest
 from shared_cases import SHARED, needs_shared, read
 
 import sklearn_rank
-from sklearn_rank import evaluate, get_metric_names
+from sklearn_rank import compare_systems, evaluate, get_metric_names
 from sklearn_rank._cli import arguments, main, output
 from sklearn_rank._utils.table import cell
+from sklearn_rank.io import read_trec_qrels, read_trec_run
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
 
@@ -62,6 +64,31 @@ def test_means(files, cli):
     assert err.splitlines()[0] == first
 
 
+def test_the_standard_error_has_counts_only_where_something_is_missing_or_tied(files, cli):
+    (files / "qrels").write_text("301 0 a 1\n302 0 a 1\n302 0 b 0\n")
+    (files / "run").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 2 t\n302 Q0 b 2 1 t\n302 Q0 c 3 0 t\n")
+    (files / "other").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 3 t\n302 Q0 b 2 1 t\n302 Q0 c 3 1 t\n")
+    assert cli("evaluate", "qrels", "run")[1] == ""
+    words = ["evaluate", "qrels", "run", "other", "-m", "ndcg(ties=worst)@1,map", "-m", "num_ret"]
+    # b and c are equal below the cutoff of nDCG.
+    tied = "other: tied scores in 1 of 2 queries, read as --ties "
+    assert cli(*words[:-2])[1] == f"{tied}worst, average\n"
+    assert cli(*words, "--convention", "trec_eval")[1] == f"{tied}worst, stable\n"
+    assert cli(*words[:4], "-m", "mse,tau")[1] == ""
+    (files / "run").write_text("301 Q0 a 1 2 t\n")
+    assert cli("evaluate", "qrels", "run")[1].startswith("run: 1 documents retrieved, 1 of them judged, 2 judged only;")
+
+
+def test_quiet(files, cli, monkeypatch):
+    (files / "qrels").write_text("301 0 a 0\n")
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
+    words = ["evaluate", "qrels", "run", "-m", "map(replace_undefined_by=nan)"]
+    assert "warning" in cli(*words)[1]
+    out, err = cli(*words, "--quiet")
+    assert (out.split()[-1], err) == ("nan", "")
+    assert cli("evaluate", "qrels", "nothing", "--quiet", code=2)[1].count("\n") == 1
+
+
 @pytest.mark.parametrize("per_query", [False, True])
 def test_formats_say_the_same(files, cli, per_query):
     words = ["evaluate", "qrels", "run", "other", "-m", "map", "-m", "mrr"] + ["--per-query"] * per_query
@@ -77,6 +104,45 @@ def test_formats_say_the_same(files, cli, per_query):
     assert cli(*words, "--format", "latex")[0].startswith(r"\begin{tabular}{l")
 
 
+def test_several_metrics_between_commas(files, cli):
+    def columns(*words):
+        return csv.DictReader(io.StringIO(cli("evaluate", "qrels", "run", "--format", "csv", *words)[0])).fieldnames[1:]
+
+    assert columns("-m", "ndcg@5,10,map", "-m", "mrr") == ["ndcg@5", "ndcg@10", "map", "mrr"]
+    several = columns("-m", "rbp(p=0.8, gain=binary)@1,2, p@3")
+    assert several == ["rbp(p=0.8, gain=binary)@1", "rbp(p=0.8, gain=binary)@2", "p@3"]
+    assert columns("-m", "dcg,2,11pt", "--ties", "stable") == ["dcg", "dcg@2", "11pt"]
+    of_trec = ["-m", "P.5,10,map", "-m", "utility_1,-1,0,0,ndcg_1=3,2=9,mrr@5,6,11pt_avg"]
+    names = "P_5 P_10 map utility_1,-1,0,0 ndcg_1=3,2=9 mrr@5 mrr@6 11pt_avg".split()
+    assert columns("--convention", "trec_eval", *of_trec) == names
+    assert "Got 'ndcg@5' twice" in cli("evaluate", "qrels", "run", "-m", "ndcg@5,5", code=2)[1]
+    assert "Got ''." in cli("evaluate", "qrels", "run", "-m", "map,", code=2)[1]
+
+
+def test_metrics_without_their_option(files, cli):
+    hint = "Metrics follow -m: -m ndcg@10,map. Got 'ndcg@10,map' among the files"
+    for words in (["qrels", "run"], ["qrels"], ["--table", "t.csv"]):
+        assert hint in cli("evaluate", *words, "ndcg@10,map", code=2)[1]
+    assert hint in cli("gate", "qrels", "run", "ndcg@10,map", "--baseline", "run", "--margin", "1", code=2)[1]
+    assert "No such file" in cli("evaluate", "qrels", "rum", code=2)[1]
+    assert "metrics follow -m" in cli("evaluate", "qrels", "run", "-m", "ndcg@10", "P_10", code=2)[1]
+    assert "metrics" not in cli("evaluate", "qrels", "-m", "ndcg@10", "run", code=2)[1]
+    (files / "map").write_text(RUN)
+    assert cli("evaluate", "qrels", "map")[0].splitlines()[1].startswith("map ")
+
+
+def test_chance(files, cli):
+    words = "evaluate qrels run -m map -m infap --ties best --chance --save saved.npz".split()
+    means = {"score": 1 / 3, "random": (3 / 8 + 3 / 4) / 3, "best": 1 / 2}
+    rows = [line.split() for line in cli(*words)[0].splitlines()]
+    assert rows[0] == ["run", "order", "MAP", "infAP"]
+    assert [row[:3] for row in rows[1:]] == [["run", order, f"{mean:.4f}"] for order, mean in means.items()]
+    found = json.loads(cli(*words, "--format", "json")[0])["run"]
+    assert {order: values["map"] for order, values in found.items()} == pytest.approx(means)
+    assert "infap" not in found["random"]
+    assert Evaluation.load("saved.npz").chance().mean() == pytest.approx({"map": means["random"]})
+
+
 def test_missing_queries(files, cli):
     def queries(*words):
         return [
@@ -90,6 +156,24 @@ def test_missing_queries(files, cli):
     out, err = cli("evaluate", "qrels", "run", "--missing-from-run", "raise", code=2)
     assert (out, err.count("\n")) == ("", 1)
     assert "Got 1 missing, the first '303'" in err
+
+
+def test_files_of_other_forms_and_chunks(files, cli):
+    """Judgements of BEIR, a run in JSON, and a file that says what documents chunks belong to."""
+    (files / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t2\n")
+    chunks = {"1": {"b#1": 0.9, "a#1": 0.5, "a#2": 0.5}, "2": {"x#1": 0.7, "c#2": 0.6}}
+    (files / "run.json").write_text(json.dumps(chunks))
+    (files / "chunks").write_text("".join(f"{chunk} {chunk[0]}\n" for run in chunks.values() for chunk in run))
+    words = "evaluate", "qrels.tsv", "run.json", "--document-of", "chunks", "-m", "mrr"
+    assert cli(*words)[0].split()[-1] == "0.5000"
+    assert cli(*words, "--aggregate", "sum")[0].split()[-1] == "0.7500"
+    (files / "chunks").write_text("a#1 a\na#1 b\n")
+    assert "must have each chunk once. Got 'a#1' with several documents" in cli(*words, code=2)[1]
+    pytest.importorskip("pyarrow")
+    (files / "table.tsv").write_text("qid\tlabel\tscore\n1\t1\t2\n1\t0\t3\n")
+    table = "evaluate", "--table", "table.tsv", "-m", "mrr"
+    assert cli(*table)[0] == cli(*table, "--separator", r"\t")[0] == "run        MRR\nscore   0.5000\n"
+    assert "--document-of is for runs with judgements" in cli(*table, "--document-of", "chunks", code=2)[1]
 
 
 def test_keywords_of_all_metrics(files, cli):
@@ -287,6 +371,23 @@ def test_options_of_trec_eval(tmp_path, cli):
     assert "so it needs --convention trec_eval" in cli(*words[:3], "-M", "3", code=2)[1]
 
 
+def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
+    """The relevant b stands at rank 3, and without the second place of a at rank 2."""
+    qrels, run, table = (str(tmp_path / name) for name in ("qrels", "run", "rows.csv"))
+    (tmp_path / "qrels").write_text("1 0 a 0\n1 0 b 1\n1 0 b 1\n")
+    (tmp_path / "run").write_text("1 Q0 b 3 1 t\n1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n")
+    (tmp_path / "rows.csv").write_text("qid,doc,label,score\n1,b,1,1\n1,a,0,3\n1,a,0,2\n")
+    of_files, of_table = ["evaluate", qrels, run], ["evaluate", "--table", table, "--doc-id", "doc"]
+    assert "duplicates='first' takes its first place" in cli(*of_files, code=2)[1]
+    assert "Got document 'a' of query 1 again in row 2, first in row 1" in cli(*of_table, code=2)[1]
+    for words in (of_files, of_table):
+        for duplicates, value in [("first", 1 / 2), ("nonrelevant", 1 / 3)]:
+            out = cli(*words, "--duplicates", duplicates, "-m", "mrr", "--format", "json")[0]
+            assert [*json.loads(out).values()] == [{"mrr": pytest.approx(value)}]
+    assert "unjudged='drop' leaves these" in cli(*of_files, "-J", "--duplicates", "nonrelevant", code=2)[1]
+    assert "so it needs doc_id=" in cli(*of_table[:3], "--duplicates", "first", code=2)[1]
+
+
 def test_shares_of_documents_that_nobody_judged(tmp_path, cli):
     """Of six documents d8 is in no file of judgements and d4 in the pool only; they stand at ranks 3 and 4."""
     (tmp_path / "qrels").write_text(TREC_QRELS)
@@ -354,12 +455,27 @@ def test_compare(files, cli):
     results = {run: [*metrics["map"].values()] for run, metrics in values.items()}
     assert row["corrected"] == compare_all(results, test="bootstrap", random_state=3).corrected_pvalue("run", "other")
     assert (row["a"], row["b"], row["won"]) == ("run", "other", 1)
+    assert {run: row[f"mean {x}"] for x, run in zip("ab", results, strict=True)} == {
+        run: pytest.approx(np.mean(of_run)) for run, of_run in results.items()
+    }
     out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
     assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
-    assert "Two runs or more" in cli("compare", "qrels", "run", code=2)[1]
+    assert "at least two runs" in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
     assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
+
+
+def test_compare_prints_the_table_of_a_paper(files, cli):
+    qrels, runs = read_trec_qrels("qrels"), {name: read_trec_run(name) for name in ("run", "other")}
+    report = compare_systems(
+        qrels, runs, metrics=["map", "mrr"], baseline="other", test="randomization",
+        missing_from_run="zero", missing_from_qrels="drop",
+    )  # fmt: skip
+    words = ["compare", "qrels", "run", "other", "-m", "map,mrr", "--test", "randomization", "--format"]
+    assert cli(*words, "latex", "--baseline", "other")[0] == f"{report.to_latex()}\n"
+    assert cli(*words, "markdown", "--baseline", "other")[0] == f"{report.to_markdown()}\n"
+    assert "run (baseline) &" in cli(*words, "latex")[0]
 
 
 def test_compare_fits_a_terminal(files, cli):
@@ -371,9 +487,10 @@ def test_compare_fits_a_terminal(files, cli):
     assert {"difference", "corrected"} < {*row}
     head, line = cli(*words)[0].splitlines()
     assert max(len(head), len(line)) <= 100
-    numbers = [cell(float(x) if "." in x else int(x)) for x in [*row.values()][3:-1]]
-    assert row["queries"] == "3"
-    assert line.split() == ["nDCG@10", "run_o..stem", "anoth..year", *numbers]
+    shown = "mean a,mean b,difference,low,high,corrected,won,lost".split(",")
+    numbers = [cell(float(row[name]) if "." in row[name] else int(row[name])) for name in shown]
+    assert {*row} - {*shown} == {"metric", "a", "b", "p", "effect", "tied", "queries"}
+    assert line.split() == ["nDCG@10", "run_of..system", "anothe..s_year", *numbers]
     words[3] = alike  # their ends are the same
     assert cli(*words)[0].splitlines()[1].split()[1:3] == [first, alike]
 
@@ -395,8 +512,8 @@ def test_pictures(files, cli, kind):
 
 def test_pictures_that_cannot_be(files, cli, monkeypatch):
     plot = ["plot", "qrels", "run", "-o", "x.svg"]
-    assert "of one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
-    assert "two runs or more. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
+    assert "exactly one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
+    assert "at least two runs. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
     assert "--max-k must be 1 or more. Got 0" in cli(*plot, "--kind", "cutoff", "--max-k", "0", code=2)[1]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "sklearn-rank[plot]"' in cli(*plot, code=2)[1]
@@ -411,12 +528,15 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),
         (["evaluate", "run", "qrels"], "has lines of 4 fields: query iteration document relevance. Got 6 in line 1"),
         (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
-        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score is a column of a --table, and there is none"),
-        (["evaluate", "qrels", "run", "--qid", "a"], "--qid is a column of a --table, and there is none"),
-        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs and judgements that are joined"),
-        (["evaluate", "--table", "t.csv", "--missing-from-run", "zero"], "--missing-from-run is for runs and"),
-        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs and judgements that are joined"),
-        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id is a column of a --table, and there is none"),
+        (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score names a column of a --table; pass --table, too"),
+        (["evaluate", "qrels", "run", "--qid", "a"], "--qid names a column of a --table; pass --table, too"),
+        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs with judgements"),
+        (
+            ["evaluate", "--table", "t.csv", "--missing-from-run", "zero"],
+            "--missing-from-run is for runs with judgements",
+        ),
+        (["evaluate", "--table", "t.csv", "-M", "0"], "--max-documents is for runs with judgements"),
+        (["evaluate", "qrels", "run", "--doc-id", ""], "--doc-id names a column of a --table; pass --table, too"),
         (["evaluate", "--table", "t.csv", "run"], "With --table there are no other files. Got run"),
         (["evaluate", "qrels", "run", "--n-jobs", "0"], "'n_jobs' parameter"),
         (["guess"], "invalid choice"),

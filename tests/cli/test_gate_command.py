@@ -171,4 +171,4 @@ def test_pass_is_for_undecided_only(cli):
 
 def test_one_run_is_saved(cli, capsys):
     assert main(["evaluate", "qrels", "old", "same", "--save", "x.npz"]) == 2
-    assert "--save writes the result of one run. Got old, same." in capsys.readouterr().err
+    assert "--save takes exactly one run. Got old, same." in capsys.readouterr().err

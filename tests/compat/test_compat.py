@@ -92,7 +92,7 @@ def test_an_empty_answer_is_zero_in_every_measure():
 @pytest.mark.parametrize(
     ("measure", "reason"),
     [
-        ("ndgc", "unsupported measure ndgc: names are those of trec_eval, such as map"),
+        ("ndgc", "unsupported measure ndgc: names are trec_eval's, such as map"),
         ("ndcg_10", "ndcg takes no parameter.*; ndcg_cut takes one"),
         ("recip_rank_10", "recip_rank takes no parameter"),
         ("map.5", "map takes no parameter"),

@@ -141,7 +141,7 @@ def test_cutoffs_far_apart_have_a_logarithmic_axis(data):
 @pytest.mark.parametrize(
     ("metrics", "asked", "message"),
     [
-        (["map", "ndcg"], None, r"at several of them.*Got metric=None and a result of map, ndcg\."),
+        (["map", "ndcg"], None, r"at several cutoffs.*Got metric=None and a result of map, ndcg\."),
         (["ndcg@1", "p@1"], None, "name it with metric="),
         (["ndcg@1", "p@1"], "err", "Got metric='err'"),
         (["ndcg@1"], "nonsense", "must be one of get_metric_names"),
@@ -475,7 +475,7 @@ def test_systems_whose_queries_come_in_other_orders():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"names": ("a",)}, r"names must be those of two systems. Got \('a',\)"),
+        ({"names": ("a",)}, r"names must be the names of two systems. Got \('a',\)"),
         ({"confidence_interval": [0.1]}, r"must have two ends. Got shape \(1,\)"),
     ],
 )

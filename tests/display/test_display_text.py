@@ -180,7 +180,7 @@ def test_several_systems_are_one_and_one(display_class):
         looks.add((line.get_color(), line.get_marker()))
     first = several.ax_
     assert several.plot().ax_ is not first
-    with pytest.raises(TypeError, match="names of from_results. Got name='x'"):
+    with pytest.raises(TypeError, match="from_results names each. Got name='x'"):
         several.plot(name="x")
     with pytest.raises(TypeError, match="a dict of results by name, one or more. Got"):
         display_class.from_results([*some(2).values()], *ARGUMENT[display_class])
@@ -205,7 +205,7 @@ def test_curves_of_several_rankers():
     display = EvalCurveDisplay.from_results({"a": rankers["map"], "b": rankers["map"]})
     assert display.curve["b"].tolist() == rankers["map"].eval_curve_.tolist()
     assert_legible(display.figure_)
-    with pytest.raises(ValueError, match="of one metric. Got map and mrr"):
+    with pytest.raises(ValueError, match="must have one metric. Got map and mrr"):
         EvalCurveDisplay.from_results(rankers)
     with pytest.raises(TypeError, match="dict of fitted rankers by name"):
         EvalCurveDisplay.from_results(rankers["map"])

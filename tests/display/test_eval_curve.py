@@ -20,11 +20,13 @@ def fitted(ranking):
     model = GradientBoostingRegressor(n_estimators=15, random_state=0)
     return {
         metric: QueryRanker(model, eval_fraction=0.5, eval_metric=metric, random_state=0).fit(X, y, qid=qid)
-        for metric in ("map@10", "arp")
+        for metric in ("map@10", "relevance_position")
     }
 
 
-@pytest.mark.parametrize(("metric", "label"), [("map@10", "MAP@10 of"), ("arp", "ARP (lower is better) of")])
+@pytest.mark.parametrize(
+    ("metric", "label"), [("map@10", "MAP@10 of"), ("relevance_position", "Relevance position (lower is better) of")]
+)
 def test_what_is_drawn(metric, label, fitted):
     ranker = fitted[metric]
     display = EvalCurveDisplay.from_estimator(ranker)
@@ -35,7 +37,9 @@ def test_what_is_drawn(metric, label, fitted):
     (text,) = display.ax_.texts
     shown = text.get_text().replace("\n", " ")
     assert shown == f"GradientBoostingRegressor: best {ranker.best_score_:#.3g} at {ranker.best_iteration_}"
-    by_hand = EvalCurveDisplay(ranker.eval_curve_, greater_is_better=metric != "arp").plot(color="red", name="mine")
+    by_hand = EvalCurveDisplay(ranker.eval_curve_, greater_is_better=metric != "relevance_position").plot(
+        color="red", name="mine"
+    )
     assert by_hand.best_iteration_ == ranker.best_iteration_
     assert by_hand.line_.get_color() == "red"
     assert by_hand.line_.get_label().startswith("mine: best")
@@ -47,8 +51,8 @@ def test_two_on_the_same_axes(fitted):
     assert second.figure_ is first.figure_
     assert first.line_.get_linestyle() != second.line_.get_linestyle()
     assert first.line_.get_marker() != second.line_.get_marker()
-    with pytest.raises(ValueError, match="of one metric. Got 'ARP .* beside 'MAP@10"):
-        EvalCurveDisplay.from_estimator(fitted["arp"], ax=first.ax_)
+    with pytest.raises(ValueError, match="must have one metric. Got 'Relevance position .* and 'MAP@10"):
+        EvalCurveDisplay.from_estimator(fitted["relevance_position"], ax=first.ax_)
 
 
 def test_rankers_in_pipelines_and_searches(ranking):
@@ -66,7 +70,7 @@ def test_what_is_refused(ranking):
     X, y, qid = ranking
     with pytest.raises(ValueError, match="fitted with eval_metric= and validation rows"):
         EvalCurveDisplay.from_estimator(QueryRanker(Ridge(), eval_metric="map").fit(X, y, qid=qid))
-    with pytest.raises(TypeError, match="that of a fitted QueryRanker. Got Ridge"):
+    with pytest.raises(TypeError, match="needs a fitted QueryRanker. Got Ridge"):
         EvalCurveDisplay.from_estimator(Ridge().fit(X, y))
     for curve in ([], [np.nan], 0.5):
         with pytest.raises(ValueError, match="a number for each point|one or two dimensions|one round at least"):

@@ -113,10 +113,10 @@ def test_a_cascade_upwards_says_what_is_no_probability(of_grades):
 def test_of_grades_they_are_those_of_scipy(n_rows, n_levels):
     rng = np.random.default_rng(n_levels)
     y_true, y_score = rng.integers(0, 5, n_rows), rng.integers(0, n_levels, n_rows) / 7
-    names = {"tau": "kendall", "rho": "spearman", "coverage": "coverage(min_relevance=4)"}
+    names = {"tau": "kendall", "rho": "spearman", "coverage_error": "coverage_error(min_relevance=4)"}
     means = evaluate(y_true, y_score, qid=np.zeros(n_rows), metrics=names).mean()
     assert_allclose(means["tau"], stats.kendalltau(y_true, y_score).statistic, rtol=1e-12)
     assert_allclose(means["rho"], stats.spearmanr(y_true, y_score).statistic, rtol=1e-12)
     lowest = y_score[y_true == 4].min()
     n_above, n_tied, m = (y_score > lowest).sum(), (y_score == lowest).sum(), (y_true[y_score == lowest] == 4).sum()
-    assert_allclose(means["coverage"], n_above + m * (n_tied + 1) / (m + 1), rtol=1e-12)
+    assert_allclose(means["coverage_error"], n_above + m * (n_tied + 1) / (m + 1), rtol=1e-12)

@@ -194,13 +194,23 @@ def test_facts_of_blocks_are_those_of_all_rows(monkeypatch):
                 assert read(label.tolist(), score, qid=qid.tolist()).facts == expected
 
 
+def test_the_longest_query_may_go_on_in_the_next_blocks(monkeypatch):
+    for n_first, n_middle, n_last in [(5, 90, 5), (40, 40, 41), (59, 1, 60), (1, 1, 119), (120, 1, 1)]:
+        n = n_first + n_middle + n_last
+        qid = np.repeat([1, 2, 3], [n_first, n_middle, n_last])
+        with monkeypatch.context() as patch:
+            patch.setattr(threads, "BLOCK_ROWS", 15)
+            queries = read(np.zeros(n), np.zeros(n), qid=qid, n_jobs=2)
+        assert queries.longest == max(n_first, n_middle, n_last)
+
+
 def test_facts_about_ids_and_lengths():
     y, s = [1, 0, 1], [0.5, 0.25, -1]
     kinds = {"int": [1, 1, 2], "float": [0.5, 0.5, 1.5], "str": ["a", "a", "b"], "object": [(1, "a"), (1, "a"), 2]}
     for kind, qid in kinds.items():
         queries = read(y, s, qid=qid)
         assert queries.facts.id_kind == kind
-        assert (queries.longest, queries.shortest) == (2, 1)
+        assert queries.longest == 2
     assert read([y], [s]).facts.id_kind == "int"
     assert queries.facts == (((0.0, 1.0), False, False, True, False, (-1.0, 0.5), "object"))
 
@@ -420,7 +430,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:A label has the gain")
+@pytest.mark.filterwarnings("ignore:A label has the gain", "ignore:No document is retrieved in")
 @pytest.mark.usefixtures("any_blocks")
 @pytest.mark.parametrize("change", CHANGES)
 def test_other_rows(change):

@@ -53,8 +53,8 @@ def repeated(distinct, n_rows=5000):
         np.arange(2000) * (2**32 + 1) * np.arange(2000),
         np.array([INT64.min, INT64.min + 1, -1, 0, 1, INT64.max - 1, INT64.max]),
         np.array([0, 1, INT64.max, 2**63, UINT64.max - 1, UINT64.max], dtype=np.uint64),
-        np.ldexp(1.0, np.arange(-1074, 1024)),
-        np.concatenate([np.arange(-500.0, 500.0), [np.inf, -np.inf, 5e-324, -5e-324]]),
+        np.ldexp(1.0, np.arange(-1074, 53)),
+        np.concatenate([np.arange(-500.0, 500.0), [2.0**53 - 1, 1 - 2.0**53, 5e-324, -5e-324]]),
         np.array(["", "a", "aa", "a" * 7, "a" * 8, "a" * 9, "ä", "日本", "日本語", "\U0001f600"]),
         np.array([b"", b"\0a", b"a", b"a\0a", b"a" * 16, b"a" * 15 + b"b"]),
     ],
@@ -459,5 +459,14 @@ def test_missing_ids_in_an_index_as_well():
 @pytest.mark.parametrize("written", [-1, 3, 2**62, -(2**63)])
 def test_ids_that_another_thread_writes_are_refused(written):
     """The range of the ids was found before."""
-    with pytest.raises(ValueError, match="give a copy of what another thread writes"):
+    with pytest.raises(ValueError, match="pass a copy if another thread writes"):
         _grouping._number_near(np.array([1, 0, written, 2]), 0, 3)
+
+
+@pytest.mark.parametrize("name", ["query_id", "query", "group", "user_id"])
+def test_a_level_of_another_name_is_to_be_renamed(name):
+    y = pd.Series([1, 0], index=pd.Index(["a", "a"], name=name))
+    with pytest.raises(ValueError, match=f"Rename its level '{name}': (.*)\\.$") as error:
+        ndcg_score(y, [2, 1])
+    call = str(error.value).rpartition(": y_true")[2].removesuffix(".")
+    assert ndcg_score(eval(f"y{call}"), [2, 1]) == 1

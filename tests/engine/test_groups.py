@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from sklearn_rank import rank_within
+from sklearn_rank import qid_from_group_sizes, rank_within
 
 METHODS = ["average", "min", "max", "dense", "ordinal"]
 
@@ -35,6 +35,13 @@ def test_qid_in_the_index():
     pd = pytest.importorskip("pandas")
     score = pd.Series([1.0, 2.0, 3.0], index=pd.Index(["a", "a", "b"], name="qid"))
     assert rank_within(score).tolist() == [2, 1, 1]
+
+
+def test_sizes_may_be_whole_floats():
+    assert qid_from_group_sizes(np.array([2.0, 1.0])).tolist() == qid_from_group_sizes([2, 1]).tolist() == [0, 0, 1]
+    for bad in ([2.5, 1.0], [np.nan, 1.0], [np.inf], [0.0, 1.0], [1e300], []):
+        with pytest.raises(ValueError, match="sequence of ints >= 1. Got"):
+            qid_from_group_sizes(bad)
 
 
 def test_errors():

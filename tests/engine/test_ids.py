@@ -35,7 +35,7 @@ APART = [
     [True, 2, "True"],
     [(1,), (1, 2), 1],
     [date(2020, 1, 1), "2020-01-01"],
-    [np.int64(B + 1), float(B)],
+    [np.int64(B + 1), float(B - 1)],
     [np.uint64(2**63), -1],
     [np.float32(0.1), 0.1],
 ]
@@ -136,9 +136,46 @@ def test_the_same_ids_in_other_containers(make, pair):
     DifferenceDisplay.from_results({"a": first, "b": second}, metric="map")
 
 
+LARGE_FLOATS = {
+    "array": np.array([1e18, 1e18]),
+    "negative": np.array([-(2.0**53), 1]),
+    "list": [2.0**53, 1.0],
+    "mixed list": [2.0**53, "a"],
+    "tuples": [(1, 1e18), (1, 2)],
+    "float32 in a list": [np.float32(2**24), np.float32(1)],
+    "nullable": pd.array([1e18, 1], dtype="Float64"),
+    "nullable float32": pd.array([2.0**24, 1], dtype="Float32"),
+    "categories": pd.Categorical([1e18, 1.0]),
+    "arrow": pa.array([1e18, 1.0]),
+    "polars": pl.Series([1e18, 1.0]),
+    "infinite": [np.inf, 1.0],
+}
+
+
+@together("name", [*LARGE_FLOATS])
+def test_ids_that_float64_may_have_made_equal(name):
+    qid = LARGE_FLOATS[name]
+    dtype, limit = ("float32", 2**24) if "float32" in name else ("float64", 2**53)
+    for call in (
+        lambda: evaluate([1, 0], [1, 2], qid=qid),
+        lambda: evaluate_batches([([1, 0], [1, 2], qid)]),
+        lambda: evaluate([1, 0], [1, 2], qid=[1, 2], clusters=qid),
+    ):
+        with pytest.raises(
+            ValueError, match=f"must stay different, and {dtype} tells whole numbers apart up to {limit}"
+        ):
+            call()
+
+
+def test_large_floats_that_are_no_ids():
+    assert evaluate([1, 0], [1, 2], qid=[2.0**53 - 1, 0.5], metrics="mrr").qid.tolist() == [2**53 - 1, 0.5]
+    segments = evaluate([1, 0], [1, 2], qid=[1, 2], by=[1e18, 1e20], metrics="mrr").segments("by")
+    assert [row[0] for row in segments.table.rows] == [1e18, 1e20]
+
+
 def test_ids_that_differ_are_not_compared():
     for one, other in (
-        ([B, B, B + 1, B + 1], np.array([B, B, B + 3, B + 3], dtype=np.float64)),
+        ([B, B, B + 1, B + 1], np.array([B, B, B - 1, B - 1], dtype=np.float64) - 1),
         (["1", "1", "2", "2"], [b"1", b"1", b"2", b"2"]),
         (["1", "1", "2", "2"], [1, 1, 2, 2]),
     ):

@@ -144,9 +144,9 @@ ALL = [[True] * 3] * 2
 @pytest.mark.parametrize(
     ("mask", "error", "message"),
     [
-        ([[1, 1, 0], [1, 1, 1]], TypeError, r"mask must hold booleans.*mask == 1\. Got list of dtype int64"),
+        ([[1, 1, 0], [1, 1, 1]], TypeError, r"mask must be boolean.*mask == 1\. Got list of dtype int64"),
         ([[1.0, 1, 0], [1, 1, 1]], TypeError, "Got list of dtype float64"),
-        ([["a"] * 3] * 2, TypeError, "mask must hold booleans"),
+        ([["a"] * 3] * 2, TypeError, "mask must be boolean"),
         (pd.DataFrame([[True, True, None]] * 2, dtype="boolean"), TypeError, "Got DataFrame of dtype object"),
         ([True, False, True], ValueError, r"shape of y_true, \(2, 3\)\. Got shape \(3,\)"),
         ([[True] * 2] * 2, ValueError, r"Got shape \(2, 2\)"),

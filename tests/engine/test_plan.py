@@ -20,7 +20,7 @@ from sklearn_rank.metrics import err_score, ndcg_score, rbp_score
 LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
 
 EAGER = """
-    alpha_dcg alpha_ndcg err_ia map_ia p_ia s_recall nrbp infap rbp_residual iprec rbo mse rmse mae
+    alpha_dcg alpha_ndcg err_ia map_ia p_ia s_recall nrbp infap rbp_residual iprec rbo snips mse rmse mae
     set_precision set_recall set_f
 """.split()
 """Metrics that cannot be recorded: they read subtopics, the order of labels, or predictions."""

@@ -134,7 +134,7 @@ WAYS = {
 @together(
     "formula, message",
     [
-        (lambda r: r.cumsum(weight=r.cascade(r.label)), "must be probabilities, from 0 to 1. Got 2."),
+        (lambda r: r.cumsum(weight=r.cascade(r.label)), "needs probabilities, from 0 to 1. Got 2."),
         (lambda r: r.cumsum(weight=r.cascade(1 - r.label, upwards=True)), "probabilities, from 0 to 1. Got -1."),
         (lambda r: 1e308 * r.cumsum(r.label * 10), "range of a float, .* Got inf over 1 for a query"),
         (lambda r: (r.n, np.maximum(2 - r.cumsum(r.label), 1e-300)), "range of a float, .* Got 3 over 1e-300 for a"),

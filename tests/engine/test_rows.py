@@ -324,9 +324,9 @@ def test_times_and_the_index_say_the_same():
         ((_, test),) = splitter.split(X, y, time=same)
         assert test.tolist() == [0, 1]
     for other in (-time, time[::-1], np.roll(time, 2), time * 0):
-        with pytest.raises(ValueError, match="time and the level 'time' of the index of y must say the same"):
+        with pytest.raises(ValueError, match="time= and the level 'time' of the index of y differ"):
             next(splitter.split(X, y, time=other))
-    with pytest.raises(ValueError, match="time and the level 'time' of the index of y must say the same"):
+    with pytest.raises(ValueError, match="time= and the level 'time' of the index of y differ"):
         RankingEvaluator("mae", cv=splitter).cross_validate(Ridge(), X, y, time=-time)
 
 

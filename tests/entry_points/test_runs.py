@@ -6,10 +6,12 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import sklearn_rank
-from sklearn_rank import evaluate, evaluate_run
+from sklearn_rank import compare_systems, evaluate, evaluate_run
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
 from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, both_entries, match_listed
@@ -132,6 +134,74 @@ def test_duplicates(side):
     assert evaluate_run({"q": {"x"}}, run, duplicates="first", metrics="mrr").mean() == {"mrr": 1}  # not rank 3
 
 
+LISTED = {"q": ["x", "y", "x", "y", "z"], "r": ["z", "a"]}
+PAIRS = {q: [(d, 9.0 - i) for i, d in enumerate(listed)] for q, listed in LISTED.items()}
+
+
+def run_in_form(form, duplicates):
+    """The run; of a file and entries in reverse, as scores alone order them."""
+    rows = [(q, *pair) for q, pairs in PAIRS.items() for pair in pairs][::-1]
+    if form == "file":
+        text = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
+        return read_trec_run(io.BytesIO(text.encode()), duplicates=duplicates)
+    if form == "entries":
+        table = pd.DataFrame(rows, columns=["qid", "doc_id", "score"])
+        return read_entries(table, value="score", duplicates=duplicates)
+    return LISTED if form == "list" else PAIRS
+
+
+@pytest.mark.parametrize("as_entries", [False, True])
+@pytest.mark.parametrize("form", ["list", "pairs", "entries", "file"])
+def test_duplicates_in_all_forms(form, as_entries):
+    """In query q the relevant y and z stand at ranks 2 and 5; alone at 2 and 3."""
+    judged = {"q": {"y": 1, "z": 1, "x": 0}, "r": {"a": 1}}
+    qrels = judged
+    if as_entries and form in ("file", "entries"):
+        table = pd.DataFrame([(q, d, g) for q, of_q in judged.items() for d, g in of_q.items()])
+        qrels = read_entries(table.set_axis(["qid", "doc_id", "grade"], axis=1), value="grade")
+    for duplicates, ap in [("first", (1 / 2 + 2 / 3) / 2), ("nonrelevant", (1 / 2 + 2 / 5) / 2)]:
+        run, metrics = run_in_form(form, duplicates), ["map", "p@5", "judged@5"]
+        result = evaluate_run(qrels, run, duplicates=duplicates, metrics=metrics)
+        assert result.per_query["map"] == pytest.approx([ap, 1 / 2])
+        assert result.per_query["p@5"] == pytest.approx([2 / 5, 1 / 5])
+        assert result.per_query["judged@5"] == pytest.approx([1 if duplicates == "first" else 3 / 5, 1 / 2])
+        report = compare_systems(qrels, {"a": run}, duplicates=duplicates, metrics=metrics)
+        assert report.results["a"].mean() == result.mean()
+        out = evaluate_run(qrels, run, duplicates=duplicates, metrics="map", exclude={"q": ["y"]})
+        assert out.per_query["map"] == pytest.approx([1 / 2 if duplicates == "first" else 1 / 3, 1 / 2])
+
+
+def test_places_that_are_kept_are_not_left_out():
+    for keywords in ({"unjudged": "drop"}, {"metrics": "map(unjudged=drop)"}):
+        with pytest.raises(ValueError, match="and unjudged='drop' leaves these out"):
+            evaluate_run({"q": ["y"]}, LISTED, duplicates="nonrelevant", **keywords)
+
+
+def test_duplicates_among_judgements_are_one():
+    table = pd.DataFrame({"qid": 1, "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
+    for duplicates in ("first", "nonrelevant"):
+        qrels = read_entries(table, value="grade", duplicates=duplicates)
+        assert evaluate_run(qrels, {1: ["b", "a"]}, metrics=["cg", "r@2"]).mean() == {"cg": 2, "r@2": 1}
+        listed = evaluate_run({1: ["a", "a"]}, {1: ["b", "a"]}, duplicates=duplicates, metrics="r@2")
+        assert listed.mean() == {"r@2": 1}
+
+
+def test_a_convention_of_document_ids_orders_ties_by_them():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 0.5}}
+    for convention, rank in [("trec_eval", 2), ("ir_measures", 2), ("ranx", 1)]:
+        for metric, keywords in [("mrr", {"convention": convention}), (f"mrr(convention={convention})", {})]:
+            result = evaluate_run(qrels, run, metrics=[metric, "judged@3"], **keywords)
+            assert result.mean()[metric] == 1 / rank
+            report = compare_systems(qrels, {"a": run}, metrics=metric, **keywords)
+            assert report.results["a"].mean()[metric] == 1 / rank
+    as_given = evaluate_run(qrels, run, metrics="mrr", convention="trec_eval", tie_order="input")
+    assert as_given.mean() == {"mrr": 1}
+    names = ["mrr(convention=trec_eval)", "map(ties=stable)"]
+    with pytest.raises(ValueError, match=r"others in the order of the run: pass tie_order=.*Got mrr\(.*, map\("):
+        evaluate_run(qrels, run, metrics=names)
+    assert evaluate_run(qrels, run, metrics=names, tie_order="trec_eval").mean() == dict.fromkeys(names, 0.5)
+
+
 def test_excluded_documents_leave_both_sides():
     result = evaluate_run(QRELS, RUN, metrics=["map", "r@3"], exclude={"q2": ["b", "z"], "other": ["b"]})
     assert result.per_query["map"] == pytest.approx([1, 5 / 12])  # b and c tie in q1
@@ -186,7 +256,7 @@ WRONG = {
         "of one type.*Got ids such as '5' and 5, and none in both",
     ),
     "grades in a list": (({1: [("a", 2)]}, {1: ["a"]}), ValueError, r"Got ids such as 'a' and \('a', 2\)"),
-    "one string": (({1: "a"}, {1: ["a"]}), TypeError, "has a dictionary or a list of documents. Got 'a' for query 1"),
+    "one string": (({1: "a"}, {1: ["a"]}), TypeError, "needs a dictionary or list of documents. Got 'a' for query 1"),
     "set as a run": (({1: ["a"]}, {1: {"a", "b"}}), TypeError, "A set has no order.*Got a set for query 1"),
     "score as text": (({1: ["a"]}, {1: {"a": "0.5"}}), TypeError, "Got '0.5' for document 'a' of query 1"),
     "nan": (({1: ["a"]}, {1: {"b": 1, "a": np.nan}}), ValueError, "Got nan for document 'a' of query 1"),
@@ -197,7 +267,11 @@ WRONG = {
         ValueError,
         "negate distances.*Got rising scores for query 1",
     ),
-    "scores in a list": (({1: ["a"]}, {1: [1.0, 0.5]}), TypeError, "ids of documents. Got 0.5 for query 1 of the run"),
+    "scores in a list": (
+        ({1: ["a"]}, {1: [1.0, 0.5]}),
+        TypeError,
+        "must hold document ids. Got 0.5 for query 1 of the run",
+    ),
     "Series of scores": (
         ({1: {0: 1}}, {1: pd.Series([0.5, 1.0], index=[0, 1])}),
         TypeError,
@@ -226,9 +300,9 @@ WRONG = {
     "one relevant": (({1: 7}, {1: [7]}), TypeError, r"Got 7 for query 1\. One document is a list of one, \[7\]"),
     "rows of a matrix": (({1: [7]}, {1: [[7, 8, 9]]}), TypeError, r"Got \[7, 8, 9\] for query 1 of the run\.$"),
     "metrics by position": ((QRELS, RUN, ["mrr"]), TypeError, "all else by name, such as metrics="),
-    "hits": (({1: ["a"]}, {1: [{"corpus_id": 1, "score": 2}]}), TypeError, "must be hashable.*hit"),
+    "hits": (({1: ["a"]}, {1: [{"key": 1, "score": 2}]}), TypeError, "must be hashable.*hit"),
     "lists of lists": (([["a"]], [["a"]]), TypeError, r"Got list instead.*dict\(zip\(query_ids, judgements\)\)"),
-    "frame": ((pd.DataFrame({"qid": [1]}), {1: ["a"]}), TypeError, "io.read_entries.*Got DataFrame instead"),
+    "frame": ((pd.DataFrame({"qid": [1]}), {1: ["a"]}), TypeError, "table as judgements.*Got 'qid'; io.read_en"),
     "columns": (({"qid": [1], "doc_id": ["a"]}, {1: ["a"]}), TypeError, "io.read_entries"),
     "nothing": (({}, {}), ValueError, "must have a query in common.*none in the judgements"),
     "empty run": (({1: ["a"]}, {}), ValueError, "must have a query in common.*none in the run"),
@@ -278,7 +352,7 @@ def test_run_of_which_no_document_is_judged():
         ({"q1": [1]}, ValueError, "of one type in the run and in exclude"),
         ({"q1": "a"}, TypeError, "a set or a list of documents. Got 'a' for query 'q1'"),
         ({"q1": pd.Series({"a": 5})}, TypeError, "Got 5 at 'a' for query 'q1' of the documents to exclude"),
-        (["a"], TypeError, "exclude must be {query: documents}. Got list"),
+        (["a"], TypeError, "exclude must be {query: documents}, or a table of both. Got list"),
     ],
 )
 def test_what_cannot_be_excluded_is_refused(exclude, error, message):
@@ -370,7 +444,7 @@ def test_what_seems_the_other_way_round():
 @pytest.mark.parametrize("n_judged", [3, 12, 40], ids=["few judged", "as many", "many judged"])
 def test_documents_match_whichever_side_has_more(n_judged, rng):
     """Tables are made of the shorter side; ids that are equal are one document, whatever their types."""
-    ids = [0, 1.0, True, "1", (1,), None, 2**60, float(2**60), -1, *map(str, range(60)), *range(2, 60)]
+    ids = [0, 1.0, True, "1", (1,), 2**60, float(2**50), -1, *map(str, range(60)), *range(2, 60)]
 
     def drawn(n):
         return dict.fromkeys([ids[i] for i in rng.permutation(len(ids))[:n]], 1)
@@ -421,7 +495,7 @@ def test_one_match_is_enough():
 @pytest.mark.parametrize(
     ("documents", "match"),
     [
-        ([("a", 2.0), "b"], "holds nothing else. Got 'b' for query 'q'"),
+        ([("a", 2.0), "b"], "must hold only pairs. Got 'b' for query 'q'"),
         (["a", ["b"]], r"must be hashable. Got \['b'\] for query 'q'"),
         ({"a": 1.0, "b": np.complex128(1)}, "Scores must hold real numbers. Got .*complex128"),
     ],
@@ -433,3 +507,50 @@ def test_one_entry_that_is_another_thing(documents, match):
 
 def test_listed_documents_are_an_array():
     assert np.asarray(ListedDocuments([["a"], ["b", "c"]])).tolist() == ["a", "b", "c"]
+
+
+MISSING = {"None": None, "NaN": float("nan"), "NA": pd.NA, "NaT": pd.NaT, "NaT of NumPy": np.datetime64("NaT")}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_ids_of_documents(kind):
+    """In every form of a run and of judgements."""
+    none, fine = MISSING[kind], {"u": ["x"], "v": ["y"]}
+    in_a_run = [["a", none], [("a", 0.9), (none, 0.5)], {"a": 0.9, none: 0.5}, np.array(["a", none], dtype=object)]
+    in_judgements = [["x", none], {"x", none}, {"x": 1, none: 0}]
+    for documents in in_a_run:
+        run = {"u": documents, "v": ["y"]}
+        for call in (
+            lambda: evaluate_run(fine, run, metrics="mrr"),  # noqa: B023
+            lambda: join(run, fine),  # noqa: B023
+            lambda: compare_systems(fine, {"a": run, "b": fine}, metrics="mrr"),  # noqa: B023
+        ):
+            with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the run\."):
+                call()
+    for documents in in_judgements:
+        with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the judgements\."):
+            evaluate_run({"u": documents, "v": ["y"]}, fine)
+    with pytest.raises(ValueError, match="Every document needs an id.* documents to exclude"):
+        evaluate_run(fine, fine, exclude={"u": ["x", none]})
+    with pytest.raises(ValueError, match="must not contain missing values"):
+        evaluate_run({**fine, none: ["x"]}, fine)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        np.ma.array([1, 2], mask=[False, True]), pd.Series([1, None], dtype="Int64"), pa.array([1, None]),
+        pl.Series([1, None]), np.array([1.0, np.nan]), [np.nan, 1.0],
+    ],
+    ids=["masked", "nullable", "Arrow", "polars", "floats", "floats in a list"],
+)  # fmt: skip
+def test_missing_ids_in_columns(documents):
+    for call in (lambda: evaluate_run({"u": documents}, {"u": [1, 2]}), lambda: join({"u": documents}, {"u": [1, 2]})):
+        with pytest.raises(ValueError, match="Every document needs an id"):
+            call()
+
+
+def test_documents_that_float64_may_have_made_equal():
+    for documents in ({1e18: 1}, [2.0**53, 1.0], np.array([-1e17, 1.0])):
+        with pytest.raises(ValueError, match="Ids must stay different, and float64"):
+            evaluate_run({"u": documents}, {"u": [1.0, 2.0]})

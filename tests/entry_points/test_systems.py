@@ -379,7 +379,7 @@ def test_finished_results_are_alone_and_have_names(rows):
     for nameless in ([*results.values()], results["old"]):
         with pytest.raises(TypeError, match="a dict of results of evaluate, .* Got results without names"):
             compare_systems(nameless)
-    with pytest.raises(TypeError, match="Finished results are of evaluate, all of them. Got ndarray for 'more'"):
+    with pytest.raises(TypeError, match="All results must be Evaluation objects. Got ndarray for 'more'"):
         compare_systems(results | {"more": rows[1]["old"]})
 
 
@@ -390,3 +390,19 @@ def test_scores_by_other_columns_of_documents_are_refused():
         compare_systems(y, scores, metrics="map")
     with pytest.raises(ValueError, match=r"y_score\['b'\] must have one score for each label, .* shape \(2, 2\)"):
         compare_systems(y, {"a": y * 1.0, "b": [[0.0, 1, 1, 0]]}, metrics="map")
+
+
+def test_a_summary_notes_what_looks_settled():
+    """A p of 0 of three queries, and an interval without width."""
+    judgements = {q: {"x": 1, "y": 0} for q in "abc"}
+    runs = {"old": {q: ["x", "y"] for q in "abc"}, "new": {q: ["y", "x"] for q in "abc"}}
+    found = compare_systems(judgements, runs, metrics=["mrr", "p@1"])
+    note = found.summary().note
+    assert note == found.summary(full=True).note
+    assert "Every query has the same value of MRR: the interval does not say" in note
+    assert "The difference of new - old in MRR, new - old in P@1 is the same for every query" in note
+    assert "the same value of MRR:" in found.results["old"].summary().note
+    runs["new"]["a"] = ["x", "y"]
+    runs["old"] = runs["new"] | {"b": ["x", "y"]}
+    note = compare_systems(judgements, runs, metrics="mrr").summary().note
+    assert "same" not in note

@@ -5,9 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from sklearn_rank import evaluate, evaluate_batches, get_metric_names, metric, parse_metric
+from sklearn_rank import evaluate, evaluate_batches, get_metric_names, metric, parse_metric, prepare
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import map_score, ndcg_score, precision_at_k_score
+from sklearn_rank.results import Evaluation
 
 METRICS = [
     "ndcg@3",
@@ -303,3 +304,67 @@ def test_long_lists_are_ranked_as_deep_as_the_deepest_metric_asks(rng):
     for names in (["ndcg@100", "err@1"], ["hit@1", "p@100"], ["map", "ndcg@1"]):
         together = evaluate(y_true, y_score, qid=qid, metrics=names).mean()
         assert together == {name: evaluate(y_true, y_score, qid=qid, metrics=name).mean()[name] for name in names}
+
+
+# --- a result is a value -------------------------------------------------------------------------------------
+
+
+def as_lists(result):
+    """All that a result says, but for what takes the data."""
+    values = {name: column.tolist() for name, column in result.per_query.items()}
+    attributes = {name: column.tolist() for name, column in result.attributes.items()}
+    columns = [result.qid, result.weight, result.clusters, result.n_documents]
+    columns = [None if column is None else column.tolist() for column in columns]
+    return result.mean(), values, attributes, columns, result.confidence_interval()
+
+
+@pytest.mark.parametrize("n_rows", [6, 20_000], ids=["some", "many"])
+@pytest.mark.parametrize("form", ["two dimensions", "a query a row", "prepared", "from values"])
+def test_a_result_does_not_change_with_what_it_was_made_of(form, n_rows, rng):
+    given = {
+        "qid": np.arange(n_rows), "sample_weight": rng.random(n_rows), "by": np.arange(n_rows) % 3,
+        "clusters": np.arange(n_rows) % 5,
+    }  # fmt: skip
+    shape = n_rows if form == "a query a row" else (n_rows, 3)
+    label, score = rng.integers(0, 3, shape), rng.random(shape)
+    metrics = ["mae", "rmse"]
+    if form == "from values":
+        given["weight"] = given.pop("sample_weight")
+        given["n_documents"] = np.full(n_rows, 3)
+        values = {"mrr": rng.random(n_rows)}
+        result = Evaluation.from_values(given["qid"], values, **{k: v for k, v in given.items() if k != "qid"})
+        given |= values
+    elif form == "prepared":
+        del given["by"], given["clusters"]
+        result = prepare(label, metrics=metrics, **given).evaluate(score)
+    else:
+        result = evaluate(label, score, metrics=metrics, **given)
+    before = as_lists(result)
+    for array in given.values():
+        array[...] = array[::-1] + 1
+    assert as_lists(result) == before
+
+
+def test_scores_that_were_changed_since():
+    label, score, qid = np.array([1.0, 0, 0.5, 0]), np.array([0.5, 0.5, 2, 1]), np.array([0, 0, 1, 1])
+    for dtype in (np.float64, np.float32):
+        scores = score.astype(dtype)
+        result, fresh = (evaluate(label, scores, qid=qid, metrics=["mrr", "ndcg"]) for _ in range(2))
+        assert (result.n_tied, len(result.tie_range().rows)) == ({"mrr": 1, "ndcg": 1}, 2)
+        scores *= -1
+        for look in (result.tie_range, fresh.tie_range, lambda: fresh.n_tied):  # noqa: B023
+            with pytest.raises(ValueError, match="the scores were changed since"):
+                look()
+        assert fresh.mean() == result.mean()
+
+
+def test_labels_that_were_changed_since():
+    label, score, qid = np.array([1.5, 0, 0.5, 0]), np.array([0.5, 0.4, 2, 1]), np.array([0, 0, 1, 1])
+    result, fresh = (evaluate(label, score, qid=qid, metrics="mrr") for _ in range(2))
+    known = result.label_fingerprints.tolist()
+    label += 1
+    assert result.label_fingerprints.tolist() == known
+    assert fresh.label_fingerprints is None
+    for look in (fresh.tie_range, fresh.chance):
+        with pytest.raises(ValueError, match="changed since, or the labels"):
+            look()

@@ -299,7 +299,7 @@ def test_rows_with_labels_are_not_matched_by_position():
 def test_what_cannot_be_prepared():
     from scipy.sparse import csr_matrix
 
-    with pytest.raises(TypeError, match="goes to evaluate"):
+    with pytest.raises(TypeError, match="labels to evaluate"):
         prepare(csr_matrix(np.eye(3)), metrics="map")
     with pytest.raises(ValueError, match="the query of each row must be known"):
         prepare([1, 0], metrics="map")
@@ -342,7 +342,7 @@ def test_a_service_of_one_query():
 def test_documents_not_retrieved_shorten_the_lists_of_few_rows():
     """Two of three are relevant in "a"; of "b" two documents are retrieved, one of them relevant: (2/3 + 1/2) / 2."""
     label, score, qid = [2, 0, 1, 0, 3, 1], [3, 2, 1, 6, -INF, 5], [*"aaabbb"]
-    several = ["precision", "f1", "acg", "ranking_loss", "arp"]
+    several = ["precision", "f1", "acg", "ranking_loss", "relevance_position"]
     assert prepare(label, metrics="precision", qid=qid)(score) == pytest.approx(7 / 12)
     assert prepare(label, metrics=several, qid=qid)(score) == evaluate(label, score, qid=qid, metrics=several).mean()
 

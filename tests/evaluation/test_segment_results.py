@@ -210,6 +210,7 @@ def test_few_clusters_across_many_segments():
 # --- some of the queries -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:A boolean is no id:sklearn_rank.exceptions.RankingWarning")
 def test_a_subset_of_queries_named_by_booleans():
     one = evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=[False, False, True, True], metrics="mrr")
     assert one.subset([False]).mean() == {"mrr": 0.5}
@@ -229,7 +230,7 @@ def test_subset():
     assert subset.clusters.tolist() == (alone.qid // 2).tolist()
     for other in (set(few.tolist()), np.isin(got.qid, few), pd.Index(few)):
         assert got.subset(other).mean() == alone.mean()
-    with pytest.raises(ValueError, match="Ties are looked for in the data.*subsets"):
+    with pytest.raises(ValueError, match="Ties need the data.*subset"):
         subset.tie_range()
 
 

@@ -26,7 +26,7 @@ X, Y, QID = make_ranking(n_queries=12, random_state=0)
 
 def small_evaluation():
     ids = np.array([f"q{i}" for i in QID], dtype=object)
-    return evaluate(Y, X[:, 0], qid=ids, metrics=["ndcg@5", "map"], sample_weight=QID + 1.0)
+    return evaluate(Y, X[:, 0], qid=ids, metrics=["ndcg@5", "map"], sample_weight=QID + 1.0, chance=True)
 
 
 def small_comparison():

@@ -168,13 +168,13 @@ FRAME = pd.DataFrame({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]})
 
 @pytest.mark.parametrize(
     "given",
-    [FRAME, {"qid": ["q1"], "doc_id": ["a"], "score": [1.0]}, [("q1", "a", 1.0)], "run", None, pd.Series([1.0])],
+    [{"qid": ["q1"], "doc_id": ["a"], "score": [1.0]}, [("q1", "a", 1.0)], "run", None, pd.Series([1.0])],
 )
 def test_join_takes_entries(given):
     entries = read_entries(FRAME, value="score")
     for name, arguments in (("run", (given, entries)), ("qrels", (entries, given))):
         message = (
-            rf"{'Run' if name == 'run' else 'Judgements'} must be one of .*read_trec_{name}\(file\), .*read_entries"
+            rf"{'Run' if name == 'run' else 'Judgements'} must be one of .*io\.read_{name}\(file\), .*read_entries"
         )
         with pytest.raises(TypeError, match=message + rf".*Got {type(given).__name__} instead"):
             join(*arguments)
@@ -281,7 +281,12 @@ def test_pictures_have_a_name_that_nothing_else_has(tmp_path, monkeypatch, capsy
     (tmp_path / "qrels").write_bytes(QRELS)
     (tmp_path / "run").write_bytes(RUN)
     before = {*tmp_path.iterdir()}
-    for name, end in {"": "''", "new/": "'new/'", ".": "'.', which is there already", "run": "'run', which is"}.items():
+    for name, end in {
+        "": "''",
+        "new/": "'new/'",
+        ".": "'.', which already exists",
+        "run": "'run', which already exists",
+    }.items():
         said = printed_by(capsys, "plot", "qrels", "run", "-o", name, rc=2).err
         assert "--output must be a file to write, and end in the format of the picture: .png, .svg, .pdf." in said
         assert f"Got {end}" in said

@@ -14,7 +14,6 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import (
     acg_score,
-    arp_error,
     fall_out_error,
     map_score,
     mrr_score,
@@ -22,6 +21,7 @@ from sklearn_rank.metrics import (
     pairwise_accuracy_score,
     precision_at_k_score,
     query_auc_score,
+    relevance_position_error,
     set_precision_score,
 )
 
@@ -83,8 +83,8 @@ def test_pairs_of_other_libraries():
 def test_average_relevance_position_of_tf_ranking_weighs_queries_by_their_labels():
     """Ranks 2 of label 1, then 1 and 3 of labels 2 and 1."""
     y_true, y_score, qid = [0, 1, 2, 0, 1], [2, 1, 3, 2, 1], [1, 1, 2, 2, 2]
-    assert arp_error(y_true, y_score, qid=qid) == pytest.approx((2 + 5 / 3) / 2)
-    assert arp_error(y_true, y_score, qid=qid, convention="tf_ranking") == (2 + 5) / (1 + 3)
+    assert relevance_position_error(y_true, y_score, qid=qid) == pytest.approx((2 + 5 / 3) / 2)
+    assert relevance_position_error(y_true, y_score, qid=qid, convention="tf_ranking") == (2 + 5) / (1 + 3)
 
 
 def test_fall_out_of_torchmetrics_is_1_without_a_negative_document():
@@ -162,8 +162,10 @@ UNJUDGED = {"judged": 0.5, "rbp_residual": 0.8**4 + 0.2 * (1 + 0.8**3), "bpref":
 def test_no_convention_blinds_metrics_that_read_unjudged_documents(convention):
     assert {name for name, metric in REGISTRY.items() if metric.reads_unjudged} == {*UNJUDGED}
     rows = {"y_true": [NAN, 1, 0, NAN], "y_score": [4, 3, 2, 1], "qid": ["q"] * 4}
-    assert evaluate(**rows, metrics=[*UNJUDGED], convention=convention).mean() == pytest.approx(UNJUDGED)
-    for name, value in UNJUDGED.items():
+    residual = 0.9**4 + 0.1 * (1 + 0.9**3) if convention == "trec_eval" else UNJUDGED["rbp_residual"]
+    expected = UNJUDGED | {"rbp_residual": residual}
+    assert evaluate(**rows, metrics=[*UNJUDGED], convention=convention).mean() == pytest.approx(expected)
+    for name, value in expected.items():
         assert REGISTRY[name].function(**rows, convention=convention) == pytest.approx(value)
         assert REGISTRY[name].function(**rows, convention=convention, unjudged="drop") != value or name == "bpref"
 
@@ -217,6 +219,18 @@ def test_negative_labels_are_read_as_each_metric_is_told():
         ndcg_score(**rows, negative="unjudged")
     with pytest.raises(ValueError, match="as label 0, so min_relevance must be above 0"):
         map_score(**rows, convention="trec_eval", min_relevance=0)
+
+
+@pytest.mark.parametrize("convention", ["tf_ranking", "keras_rs"])
+def test_negative_labels_are_padding_where_a_system_pads_by_them(convention):
+    """Their masks keep labels of at least 0, so the best document of all takes no rank and is in no pair."""
+    rows = {"y_true": [-1, 1, 0, 2, -1], "y_score": [5, 4, 3, 2, 1], "qid": ["q"] * 5}
+    ideal = 3 + 1 / log2(3)
+    expected = {"mrr": 1, "precision@2": 1 / 2, "precision": 2 / 3, "map": (1 + 2 / 3) / 2}
+    expected |= {"ndcg": (1 + 3 / 2) / ideal, "ndcg@2": 1 / ideal, "opa": 1 / 3}
+    assert evaluate(**rows, metrics=[*expected], convention=convention).mean() == pytest.approx(expected)
+    kept = {name: values[1:4] for name, values in rows.items()}
+    assert evaluate(**kept, metrics=[*expected], convention=convention).mean() == pytest.approx(expected)
 
 
 def test_a_given_keyword_wins():

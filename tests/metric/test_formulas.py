@@ -204,7 +204,7 @@ def test_a_pointwise_metric_has_no_cutoff():
     assert squared([1, 2], [1, 0], qid=[0, 0]) == 2
     with pytest.raises(ValueError, match="has no cutoff"):
         squared([1, 2], [1, 0], qid=[0, 0], k=1)
-    with pytest.raises(ValueError, match=r"A pointwise metric has no cutoff, .* Got pointwise=True, has_cutoff=True"):
+    with pytest.raises(ValueError, match=r"A pointwise metric .* has no cutoff. Got pointwise=True, has_cutoff=True"):
         metric("squared", pointwise=True, has_cutoff=True)(lambda r: r.cumsum())
 
 
@@ -217,7 +217,7 @@ def test_a_pointwise_metric_has_no_cutoff():
         (lambda r: r.cumsum(weight=r.joint(1, 1, np.ones((1, 1)))), "number for each query, shape (2, 1)", "(1, 1)"),
         (lambda r: r.cumsum(by_rank=lambda rank: 1.0), "number for each rank, 3 here", "()"),
         (lambda r: r.cumsum(by_rank=lambda rank: rank[:2]), "number for each rank, 3 here", "(2,)"),
-        (lambda r: r.cumsum(np.ones(4)), "one for each ranked document, 5 here", "(4,)"),
+        (lambda r: r.cumsum(np.ones(4)), "one for each ranked document (5)", "(4,)"),
     ],
 )
 def test_shapes_of_what_a_primitive_takes(formula, needed, got):
@@ -242,9 +242,9 @@ def test_sums_of_the_best_order_of_no_judged_document():
 @pytest.mark.parametrize("score", [[3, 2, 1], [1, 1, 1]])
 def test_a_cascade_is_of_probabilities(p, score):
     formula = metric("stops")(lambda r: r.cumsum(weight=r.cascade(np.where(r.label > 0, p, 0.5))))
-    with pytest.raises(ValueError, match=f"must be probabilities, from 0 to 1. Got {p:g}"):
+    with pytest.raises(ValueError, match=f"needs probabilities, from 0 to 1. Got {p:g}"):
         formula([1, 0, 0], score, qid=[0] * 3)
-    with pytest.raises(ValueError, match=f"must be probabilities, from 0 to 1. Got {p:g}"):
+    with pytest.raises(ValueError, match=f"needs probabilities, from 0 to 1. Got {p:g}"):
         formula([1] * 20, [1] * 20, qid=[0] * 20)
     nearly = metric("stops")(lambda r: r.cumsum(weight=r.cascade(np.full(len(r.label), np.nextafter(1, 2)))))
     assert nearly([1, 0, 0], score, qid=[0] * 3) == pytest.approx(1)

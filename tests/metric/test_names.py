@@ -9,7 +9,7 @@ import pytest
 from registry import together
 
 from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, metric, parse_metric
-from sklearn_rank._metric import names
+from sklearn_rank._metric import name_hints, names
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import parse_metrics, tracker_names
 from sklearn_rank._metric.notation import NOTATION, display_name
@@ -75,7 +75,23 @@ def test_what_is_echoed():
         ("f1_score", "f1"),
         ("F_2", "f2"),
         ("f_1 @10", "f1@10"),
-        ("accuracy@1", "hit@1"),
+        ("top_k_accuracy@1", "hit@1"),
+        ("micro_precision@10", "precision(average=micro)@10"),
+        ("recall_micro", "recall(average=micro)"),
+        ("ndcg_exp@10", "ndcg@10"),
+        ("ndgc@3", "ndcg@3"),
+        ("precison_at_5", "precision@5"),
+        ("recal", "recall"),
+        ("MeanReciprocalRank@10", "mean_reciprocal_rank@10"),
+        ("PrecisionAtK", "precision@10"),
+        ("NormalizedDCG@5", "ndcg@5"),
+        ("RecipRank@5", "mrr@5"),
+        ("f1-score", "f1"),
+        ("ndcg-10", "ndcg@10"),
+        ("roc_auc@10", "auc"),
+        ("tau_a", "kendall(variant=a)"),
+        ("ndcg_score(k=10)", "ndcg"),
+        ("kendal", "kendall"),
         ("neg_mean_squared_error", "mse"),
         ("label_ranking_average_precision_score", "lrap"),
     ],
@@ -91,7 +107,51 @@ def test_names_of_elsewhere(name, ours):
             get_scorer(name)
 
 
+NO_HINT = ("mape rmsle msle ndpm mpr xauc serendipity em f_precision infndcg tau_ap r2 map50 mmr").split()
+"""Measures that are not ours, however near their names are."""
+
+
+@pytest.mark.parametrize("name", NO_HINT)
+def test_a_measure_that_is_not_ours_is_not_taken_for_one(name):
+    with pytest.raises(ValueError, match=rf"Got '{name}@5' instead\.$"):
+        parse_metric(f"{name}@5")
+
+
+@pytest.mark.parametrize("name", name_hints.OTHER)
+def test_what_is_said_of_other_names(name):
+    """Each name in quotes parses, and the name itself does not."""
+    for text in (name, f"{name.upper()}@10"):
+        with pytest.raises(ValueError, match="instead") as caught:
+            parse_metric(text)
+        assert str(caught.value).endswith(f" {name_hints.OTHER[name]}")
+    quoted = re.findall(r"(?<!=)'([^']+)'", name_hints.OTHER[name])
+    assert quoted or "sklearn_rank.retrieval." in name_hints.OTHER[name]
+    for ours in quoted:
+        parse_metric(ours)
+
+
+def test_weights_of_gauc_and_the_ideal_are_what_is_said():
+    y_true, y_score, qid = [1, 0, 0, 1, 1, 0, 1], [3, 1, 4, 2, 1, 2, 3], [0, 0, 0, 1, 1, 2, 2]
+    size = np.array([3, 3, 3, 2, 2, 2, 2])
+    result = evaluate(y_true, y_score, qid=qid, metrics="auc(replace_undefined_by=nan)", sample_weight=size)
+    assert [*result.mean().values()] == pytest.approx([(3 * 0.5 + 2 * 1) / 5])
+    ideal = evaluate(y_true, y_true, qid=qid, metrics="dcg").per_query["dcg"]
+    found = evaluate(y_true, y_score, qid=qid, metrics=["dcg", "ndcg"]).per_query
+    assert found["dcg"] / ideal == pytest.approx(found["ndcg"])
+
+
 READ = {
+    "AveP@10": "map@10",
+    "GMAP": "map(average=geometric)",
+    "f_score@5": "f@5",
+    "F_measure": "f",
+    "hitrate@10": "hit@10",
+    "pre@5": "precision@5",
+    "R_cap@10": "recall(denominator=min_k_relevant)@10",
+    "recall_cap@10": "recall(denominator=min_k_relevant)@10",
+    "R-Prec": "rprec",
+    "AP(rel=2)@10": "map(min_relevance=2)@10",
+    "RBP(rel=2, p=0.5)": "rbp(min_relevance=2, p=0.5)",
     "average_precision": "map",
     "mean_average_precision@5": "map@5",
     "Mean_Reciprocal_Rank": "mrr",
@@ -140,7 +200,7 @@ def test_names_of_elsewhere_that_are_read(name, ours):
         ("my_at_10", "Got 'my_at_10' instead"),
         ("rbp-p_at_10", "Got 'rbp-p_at_10' instead"),
         ("rbp-q-1", r"has no keyword 'q'"),
-        ("NDCG:hints=skip", "top, type, denominator and decay are read; convention='catboost'.* Got 'hints=skip'"),
+        ("NDCG:hints=skip", "denominator and decay; for others use convention='catboost'.* Got 'hints=skip'"),
         ("QueryRMSE:top=3", "A metric name looks like"),
     ],
 )

@@ -154,8 +154,8 @@ def test_a_scorer_of_a_plain_function_prints():
         (lambda r: r.label, r"Got float64 of shape \(4,\) and"),
         (lambda r: r.cumsum() * 1j, r"Got complex128 of shape \(2, 1\)"),
         (lambda r: (r.cumsum(), r.k, r.n), "Got float64 of shape .* and float64 of shape .* and float64 of shape"),
-        (lambda r: r.cumsum(r.label[1:]), r"one for each ranked document, 4 here; .* Got shape \(3,\)"),
-        (lambda r: r.cumsum(weight=r.n_relevant), r"of_query spreads .* Got shape \(2, 1\)"),
+        (lambda r: r.cumsum(r.label[1:]), r"one for each ranked document \(4\).* Got shape \(3,\)"),
+        (lambda r: r.cumsum(weight=r.n_relevant), r"of_query\(\) to repeat .* Got shape \(2, 1\)"),
         (lambda r: r.cascade(np.ones(5)), r"Got shape \(5,\)"),
     ],
 )

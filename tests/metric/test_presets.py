@@ -155,7 +155,7 @@ SKLEARN = {
     "ndcg": lambda y, s: sklearn_metrics.ndcg_score([y], [s]),
     "map": sklearn_metrics.average_precision_score,
     "lrap": lambda y, s: sklearn_metrics.label_ranking_average_precision_score([y], [s]),
-    "coverage": lambda y, s: sklearn_metrics.coverage_error([y], [s]),
+    "coverage_error": lambda y, s: sklearn_metrics.coverage_error([y], [s]),
     "ranking_loss": lambda y, s: sklearn_metrics.label_ranking_loss([y], [s]),
     "auc": sklearn_metrics.roc_auc_score,
     "auc(max_fpr=0.4)": lambda y, s: sklearn_metrics.roc_auc_score(y, s, max_fpr=0.4),

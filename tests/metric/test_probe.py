@@ -13,7 +13,7 @@ from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.probe import _compute, _refuse_at, _scales, _untied, refuse_wrong_formula
 from sklearn_rank.metrics import map_score, ndcg_score
 
-ALONE, TIES, ROWS = "whatever queries stand beside it", "the mean over all their orders", "the order of the rows"
+ALONE, TIES, ROWS = "whatever other queries there are", "the mean over all their orders", "the order of the rows"
 
 WRONG = [
     (ALONE, lambda r: r.label.max()),
@@ -60,7 +60,7 @@ def test_what_a_wrong_formula_is_told_to_do():
         ValueError, match=r"is a value, .* is a weight; .* call r.refuse_ties .* or declare defines_ties=True"
     ):
         metric("wrong")(lambda r: r.cumsum(weight=r.label))
-    with pytest.raises(ValueError, match=r"sum it by r.cumsum, and spread by r.of_query what each query has one of"):
+    with pytest.raises(ValueError, match=r"sum them by r.cumsum, and repeat a number per query by r.of_query"):
         metric("wrong")(lambda r: r.n.sum())
 
 

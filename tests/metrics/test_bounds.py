@@ -23,7 +23,16 @@ GAINS = [
     *({0: 0, 1: 1e-5, 2: 7, 3: 7, 4: 1e6}, np.sqrt, lambda r: 1.3 - 0.1 * r, lambda r: r - 1, lambda r: 1.0 + r**3),
 ]
 DISCOUNTS = [
-    *("log2", "jarvelin", "reciprocal", np.ones(60), np.linspace(1, 0, 60), np.linspace(0, 1, 60), np.full(60, 7.0)),
+    *(
+        "log2",
+        "jarvelin",
+        "reciprocal",
+        "flat",
+        np.ones(60),
+        np.linspace(1, 0, 60),
+        np.linspace(0, 1, 60),
+        np.full(60, 7.0),
+    ),
     *(-np.ones(60), np.zeros(60), np.r_[1, np.zeros(59)], np.r_[1, 0.2, 0.9, np.zeros(57)], np.r_[0.1, np.ones(59)]),
     *(lambda i: 0.9**i, lambda i: i / 9, lambda i: 5 / i, lambda i: 1 - i / 3, lambda i: -1 / i),
 ]
@@ -41,8 +50,10 @@ NUMBERS = {
 }
 CHOICES = {  # not drawn: a label that is a probability, and means of queries
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
+    "adjusted": [False],
     "negative": ["keep", "unjudged"],
     "no_relevant": ["zero", "undefined"],
+    "ranks": ["all", "relevant"],
     "precision_at": ["rank", "threshold"],
     "rounding": ["up", "nearest", "cut"],
     "stop": ["exp2"],
@@ -64,7 +75,7 @@ def drawn(metric, rng):
 
 REFUSALS = (
     *("must", "is read with", "no closed form for tied documents", "A callable"),
-    *("A gain of", "The 'gain' table", "The 'discount' of"),
+    *("A gain of", "The 'gain' table", "The 'discount' of", "overflowed: a sum"),
 )
 
 

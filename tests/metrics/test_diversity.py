@@ -117,7 +117,7 @@ def test_unjudged_subtopics(metric):
 @each_metric
 @pytest.mark.parametrize("ties", ["worst", "best"])
 def test_there_is_no_worst_and_no_best_order(metric, ties):
-    with pytest.raises(ValueError, match=f"'average' or 'stable', as .* subtopics .* Got '{ties}' instead"):
+    with pytest.raises(ValueError, match=f"'average' or 'stable' .* subtopics .* Got '{ties}' instead"):
         metric([[1, 0], [0, 1]], [1, 1], qid=[0, 0], ties=ties)
 
 

@@ -10,7 +10,6 @@ from registry import METRICS, curve, cutoffs, data_for, each, each_metric, label
 from sklearn_rank import evaluate, evaluate_batches
 from sklearn_rank.metrics import (
     alpha_dcg_score,
-    arp_error,
     cg_score,
     fbeta_at_k_score,
     map_score,
@@ -24,6 +23,7 @@ from sklearn_rank.metrics import (
     rbo_score,
     rbp_score,
     recall_at_k_score,
+    relevance_position_error,
     set_f_score,
 )
 
@@ -31,7 +31,7 @@ TINY, SMALL, HUGE = 5e-324, 2.3e-308, 1.7976931348623157e308
 NUMBERS = [0.0, -0.0, TINY, 1e-320, SMALL, 1e-300, 1e-9, 1.0, np.nextafter(1, 2), 2.0, 1e9, 2.0**53, 1e150, 1e300, HUGE]
 EDGES = np.array([*NUMBERS, *np.negative(NUMBERS)])
 WORDS_OF_OTHERS = ("operand", "ufunc", "dtype(", "math range", "overflow encountered", "convert", "array with")
-OURS = ("must", "is read with", "no closed form")
+OURS = ("must", "is read with", "no closed form", "overflowed: a sum")
 
 
 def right_or_refused(metric, y_true, y_score, qid, **keywords):
@@ -134,11 +134,11 @@ def test_weights_are_refused_where_their_sums_cannot_be_computed(rng):
         (ndcg_score, [TINY, 0], [1, 2], {"gain": "linear"}),
         (ndcg_score, [1, 0], [1, 2], {"discount": [TINY, TINY]}),
         (ndcg_score, [1, 2], [1, 2], {"gain": [0, 1e308, 1.7e308]}),
-        (arp_error, [TINY, 0], [1, 2], {}),
+        (relevance_position_error, [TINY, 0], [1, 2], {}),
     ],
 )
 def test_what_is_beyond_the_range_of_a_float_is_refused(function, y_true, y_score, keywords):
-    message = f"{function.__name__} must be computed from numbers of which no sum or product is beyond the range of a f"
+    message = f"{function.__name__} overflowed: a sum or product is beyond the range of a float"
     with pytest.raises(ValueError, match=message):
         function(y_true, y_score, qid=[0, 0], **keywords)
 
@@ -146,7 +146,7 @@ def test_what_is_beyond_the_range_of_a_float_is_refused(function, y_true, y_scor
 def test_means_beyond_the_range_of_a_float_are_refused():
     y_true, qid = [1.7e308, 1.7e308], [1, 2]
     assert cg_score(y_true, y_true, qid=qid, average=None).tolist() == y_true
-    with pytest.raises(ValueError, match="cg_score must be computed from .* Got a sum over queries that is not finite"):
+    with pytest.raises(ValueError, match="cg_score overflowed.* Got a sum over queries that is not finite"):
         cg_score(y_true, y_true, qid=qid)
     with pytest.raises(ValueError, match="Got a sum over queries that is not finite"):
         map_score([0, 0], [1, 1], qid=qid, replace_undefined_by=1.7e308)
@@ -158,11 +158,13 @@ def test_means_beyond_the_range_of_a_float_are_refused():
 def test_pooled_sums_that_weights_make_too_small_are_refused(least):
     """Each query is within the range, and so is each weight; their product is 0, or has few digits."""
     given = {"y_true": [least, least], "y_score": [1.0, 2.0], "qid": [0, 1], "sample_weight": [1e-150, 1e-150]}
-    with pytest.raises(ValueError, match=r"arp_error must .* Got weighted values that are not 0, all less"):
-        arp_error(**given, average="micro")
+    with pytest.raises(
+        ValueError, match=r"relevance_position_error overflowed.* Got weighted values that are not 0, all less"
+    ):
+        relevance_position_error(**given, average="micro")
     with pytest.raises(ValueError, match="Got weighted values that are not 0, all less"):
-        evaluate_batches([tuple(given.values())], metrics="arp(average=micro)").mean()
-    assert_allclose(arp_error(**given | {"sample_weight": [1, 1]}, average="micro"), 1.0)
+        evaluate_batches([tuple(given.values())], metrics="relevance_position(average=micro)").mean()
+    assert_allclose(relevance_position_error(**given | {"sample_weight": [1, 1]}, average="micro"), 1.0)
 
 
 def test_values_in_the_limit():

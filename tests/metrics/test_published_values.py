@@ -382,8 +382,8 @@ def test_random_queries_have_the_label_ranking_metrics_of_scikit_learn(seed, tie
     label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=tied)
     for weight in (None, np.arange(len(label)) + 1.0):
         result = evaluate(
-            label, score, metrics=["lrap", "coverage(convention=sklearn)", "auc(ties=worst, replace_undefined_by=1)"],
-            sample_weight=weight,
+            label, score, sample_weight=weight,
+            metrics=["lrap", "coverage_error(convention=sklearn)", "auc(ties=worst, replace_undefined_by=1)"],
         )  # fmt: skip
         expected = (
             sklearn.metrics.label_ranking_average_precision_score(label, score, sample_weight=weight),

@@ -6,6 +6,7 @@ there is nothing to compare. The reasons say why a case cannot be expressed, and
 
 import re
 from collections import Counter
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from numpy.testing import assert_allclose
 from registry import about, together
 from shared_cases import NAMES, READS_UNJUDGED, SHARED, needs_shared, numbers, read, translate
 
-from sklearn_rank import evaluate, parse_metric
+from sklearn_rank import evaluate, evaluate_run, parse_metric
 
 # --- what cannot be said -------------------------------------------------------------------------------------
 
@@ -230,15 +231,23 @@ def test_tied_lists_averaged_over_queries(case):
 
 # --- values of peers' own tests, in the words of our calls ---------------------------------------------------
 
-PEER_CASES = [case for case in read("cases/peer_tests.json") or () if case["call"] == "evaluate"]
+PEER_CASES = read("cases/peer_tests.json") or ()
+
+
+def evaluated_as_a_peer(case):
+    """The result of a case's call: rows, or documents by query."""
+    keywords = {name: np.nan if value == "nan" else value for name, value in case["keywords"].items()}
+    if case["call"] == "evaluate_run":
+        return evaluate_run(case["judgements"], case["run"], metrics=case["metric"], **keywords)
+    score = numbers([None if s == "-inf" else s for s in case["y_score"]], -np.inf)
+    return evaluate(case["y_true"], score, qid=case["qid"], metrics=case["metric"], **keywords)
 
 
 @needs_shared
 def test_peers_own_tests():
+    assert {*map(itemgetter("call"), PEER_CASES)} == {"evaluate", "evaluate_run"}
     for case in PEER_CASES:
-        keywords = {name: np.nan if value == "nan" else value for name, value in case["keywords"].items()}
-        score = numbers([None if s == "-inf" else s for s in case["y_score"]], -np.inf)
-        result = evaluate(case["y_true"], score, qid=case["qid"], metrics=case["metric"], **keywords)
+        result = evaluated_as_a_peer(case)
         (name,) = result.per_query
         if case["kind"] == "mean":
             assert_allclose(result.mean()[name], case["expected"], atol=case["tolerance"], err_msg=case["source"])

@@ -23,9 +23,10 @@ NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' 
 
 TRIED = {
     "gain": ["exp2", "linear", "binary", [0, 1, 1, 5, 5.5], {0: 0, 1: 0.5, 2: 1, 3: 4, 4: 4}, np.sqrt],
-    "discount": ["log2", "jarvelin", "reciprocal", [1, 0.9, 0.5, 0.5, 0.1, 0], lambda rank: 0.9**rank],
+    "discount": ["log2", "jarvelin", "reciprocal", "flat", [1, 0.9, 0.5, 0.5, 0.1, 0], lambda rank: 0.9**rank],
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "no_relevant": ["undefined"],
+    "ranks": ["relevant"],
     "recall": [0, 0.3, 0.6, 1, "11pt"],
     "rounding": ["nearest", "cut"],
     "beta": [2, 0.5, 0],

@@ -114,7 +114,7 @@ def test_names_of_trec_eval(run, name):
 UNDERSTOOD = {
     "rbp": "rbp",
     "rbp.p=0.8": "rbp(p=0.8)",
-    "rbp_resid": "rbp_residual(p=0.9)",
+    "rbp_resid": "rbp_residual",
     "relative_P_5": "recall(denominator=min_k_relevant)@5",
     "set_F.0.25": "set_f(beta=0.5)",
 }
@@ -122,13 +122,13 @@ REFUSED = {  # by which names, and with which words
     "is measured at several values": "map_cut ndcg_cut relative_P unj iprec_at_recall Rprec_mult P.5,10 recall_5,10",
     "is a set of measures": "official set all_trec",
     "is a count": "num_q num_ret num_rel num_rel_ret num_nonrel_judged_ret",
-    "the share of the first k that nobody judged": "unj_5 unj.20",
+    "the share of the first k without a judgement": "unj_5 unj.20",
     "is precision at a multiple of R": "Rprec_mult_0.20 Rprec_mult.1.5",
     "the product of set_precision and set_recall": "set_map",
     "recall_at_k_score with denominator='min_k_relevant'": "set_relative_P",
     "what ndcg divides by": "ideal_dcg",
     "a sum of counts": "utility utility.1.0,-1.0,0.0,0.0",
-    "an experiment that trec_eval alone has": "G binG Rndcg ndcg_rel yaap G.1=3,2=9",
+    "an experiment that only trec_eval has": "G binG Rndcg ndcg_rel yaap G.1=3,2=9",
     "needs preferences or judgements of several people": "prefs_simp prefs all_prefs qrels_jg P_avgjg map_avgjg",
     "is a word, not a number": "runid relstring relstring_10",
     "takes one parameter, as in 'rbp.p=0.8'": "rbp.1=1,2=3",
@@ -141,6 +141,7 @@ def test_names_that_it_has_and_we_spell_otherwise():
         spec, given = parse_metric(theirs, convention="trec_eval"), parse_metric(ours, convention="trec_eval")
         assert (spec.metric, spec.k, spec.keywords) == (given.metric, given.k, given.keywords)
     assert parse_metric("rbp", convention="trec_eval")["p"] == 0.9
+    assert parse_metric("rbp_resid", convention="trec_eval")["p"] == 0.9
     assert parse_metric("rbp(p=0.5)", convention="trec_eval")["p"] == 0.5
     assert parse_metric("dcg_2=3.5,3=9", convention="trec_eval")["gain"] == {0: 0, 1: 1, 2: 3.5, 3: 9}
     with pytest.raises(ValueError, match="gains by grade that do not fall"):

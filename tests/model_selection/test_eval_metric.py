@@ -149,7 +149,7 @@ class StagesWithWeight(Stages):
 
 
 @pytest.mark.parametrize(
-    ("name", "metric"), [*((name, "map@10") for name in MODELS), *((name, "arp") for name in ONE_EACH),
+    ("name", "metric"), [*((name, "map@10") for name in MODELS), *((name, "relevance_position") for name in ONE_EACH),
                          ("xgb-regressor", "rmse"), ("lgbm-classifier", "rmse"), ("hist-classifier", "ndcg")]
 )  # fmt: skip
 def test_the_best_round_is_the_one_found_by_hand(name, metric, shuffled):
@@ -252,7 +252,7 @@ def test_a_metric_without_a_value(ranking):
     with pytest.raises(ValueError, match="Got 10 queries, and map is defined for none"):
         ranker.fit(X[train], y[train], **nothing)
     ranker = QueryRanker(Stages(0), eval_metric="mae")
-    with pytest.raises(ValueError, match="Got 0 rounds, and none for mae"):
+    with pytest.raises(ValueError, match="No round has a defined value of mae. Got 0 rounds"):
         ranker.fit(X[train], y[train], **nothing)
 
 
@@ -279,7 +279,7 @@ def test_two_metrics_at_once(ranking):
     X, y, qid = ranking
     rankers = [
         QueryRanker(MODELS[name](), eval_fraction=0.4, eval_metric=metric, random_state=0)
-        for name in ("xgb-ranker", "lgbm-ranker") for metric in ("map", "arp", "ndcg@3")
+        for name in ("xgb-ranker", "lgbm-ranker") for metric in ("map", "relevance_position", "ndcg@3")
     ]  # fmt: skip
     alone = [clone(ranker).fit(X, y, qid=qid).eval_curve_ for ranker in rankers]
     with ThreadPoolExecutor(6) as pool:
@@ -433,7 +433,7 @@ def test_in_searches_and_evaluators(with_index, shuffled):
     piped = make_pipeline(StandardScaler(), ranker)
     scoring = get_scorer("ndcg@5")
     options = {"scoring": scoring, "cv": QueryKFold(2), "error_score": "raise"}
-    search = GridSearchCV(ranker, {"eval_metric": ["map", "arp"]}, **options).fit(*with_index)
+    search = GridSearchCV(ranker, {"eval_metric": ["map", "relevance_position"]}, **options).fit(*with_index)
     assert search.best_estimator_.best_score_ == search.best_estimator_.eval_curve_.max()
     assert np.isfinite(cross_validate(piped, *with_index, **options)["test_score"]).all()
     report = RankingEvaluator("ndcg@5", cv=2).compare({"a": ranker, "b": piped}, X, y, qid=qid)
@@ -460,10 +460,10 @@ def test_the_last_step_of_a_pipeline(name, ranking):
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda: Ridge(), "none that can be told apart"),
-        (lambda: RandomForestRegressor(), "none that can be told apart"),
-        (lambda: MLPRegressor(), "none that can be told apart"),
-        (lambda: make_pipeline(StandardScaler(), Ridge()), "none that can be told apart"),
+        (lambda: Ridge(), "no rounds that can be told apart"),
+        (lambda: RandomForestRegressor(), "no rounds that can be told apart"),
+        (lambda: MLPRegressor(), "no rounds that can be told apart"),
+        (lambda: make_pipeline(StandardScaler(), Ridge()), "no rounds that can be told apart"),
         (lambda: xgb("Ranker", booster="dart"), "booster='dart' later rounds change"),
         (lambda: xgb("Regressor", booster="gblinear"), "booster='gblinear' later rounds change"),
         (lambda: xgb("RFRegressor"), "in one round"),
@@ -474,7 +474,7 @@ def test_the_last_step_of_a_pipeline(name, ranking):
 @pytest.mark.filterwarnings("ignore:.XGBRFRegressor:FutureWarning", "ignore:.*gblinear. is deprecated:UserWarning")
 def test_models_whose_best_round_cannot_be_used(make, why, ranking):
     X, y, qid = ranking
-    with pytest.raises(ValueError, match=f"models trained in rounds.*{why}"):
+    with pytest.raises(ValueError, match=f"models that train in rounds.*{why}"):
         QueryRanker(make(), eval_fraction=0.4, eval_metric="map").fit(X, y, qid=qid)
 
 

@@ -144,9 +144,30 @@ def test_queries_that_are_not_drawn_may_not_come_back(ranking):
 @pytest.mark.parametrize("bad", ["all", 0.2, "list", "one", "five"])
 def test_it_is_a_tuple(bad, split):
     train, held_out = split
-    wrong = {"list": [held_out], "one": held_out[:1], "five": (*held_out, None, None)}.get(bad, bad)
+    wrong = {"list": [held_out, held_out], "one": held_out[:1], "five": (*held_out, None, None)}.get(bad, bad)
     with pytest.raises(TypeError, match=r"eval_set must be a tuple \(X, y, qid\).* Got (list|str|float|tuple)"):
         QueryRanker(models()["xgb"], eval_metric="map").fit(*train[:2], qid=train[2], eval_set=wrong)
+
+
+def test_as_xgboost_writes_it(split):
+    (X, y, qid), held_out = split
+    fits = [
+        QueryRanker(models()["xgb"], eval_metric="map").fit(X, y, qid=qid, **given)
+        for given in (
+            {"eval_set": held_out},
+            {"eval_set": [held_out]},
+            {"eval_set": held_out[:2], "eval_qid": held_out[2]},
+            {"eval_set": [held_out[:2]], "eval_qid": [held_out[2]]},
+        )
+    ]
+    for one in fits:
+        assert list(one.eval_curve_) == list(fits[0].eval_curve_)
+        assert list(one.eval_qid_) == list(fits[0].eval_qid_)
+    for eval_set in (None, held_out, [held_out], [held_out[:2]] * 2):
+        with pytest.raises(TypeError, match=r"eval_qid is the query of each row of eval_set=\(X, y\)"):
+            QueryRanker(models()["xgb"], eval_metric="map").fit(
+                X, y, qid=qid, eval_set=eval_set, eval_qid=[held_out[2]]
+            )
 
 
 def test_what_else_is_refused(split):
@@ -173,14 +194,15 @@ def test_what_else_is_refused(split):
     ranker.set_params(eval_fraction=0.5)
     refused("give eval_fraction to QueryRanker or eval_set to fit")
     ranker.set_params(eval_fraction=None, estimator=Ridge())
-    refused("models trained in rounds")
+    refused("models that train in rounds")
     ranker.set_params(eval_metric=None)
     refused("Without eval_metric, rows to stop by are for models that take them in fit")
 
 
 def test_arguments_of_other_libraries(split):
     (X, y, qid), (_, _, qid_e) = split
-    for name, hint in (("eval_qid", "holds all of the validation rows"), ("early_stopping_rounds", "of QueryRanker:")):
+    hints = {"eval_group": "holds all of the validation rows", "early_stopping_rounds": "of QueryRanker:"}
+    for name, hint in hints.items():
         with pytest.raises(TypeError, match=f"has no argument '{name}'.*{hint}"):
             QueryRanker(models()["xgb"]).fit(X, y, qid=qid, **{name: qid_e})
 

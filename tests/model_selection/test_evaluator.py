@@ -123,6 +123,43 @@ def test_cross_validate_returns_what_scikit_learn_does(configuration, shuffled):
     )
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_columns_of_a_frame(shuffled, kind):
+    X, y, qid = shuffled
+    users, years = np.array([f"u{q[-1]}" for q in qid]), np.char.add("20", np.char.zfill(np.char.lstrip(qid, "q"), 2))
+    named = {"label": y, "query": qid, "user": users, "year": years}
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).assign(**named)
+    features, own = frame.drop(columns=[*named]), {"by": {"year": years}}
+    if kind == "polars":
+        frame, features = (pytest.importorskip("polars").from_pandas(x) for x in (frame, features))
+    evaluator, models = RankingEvaluator(METRICS, cv=3), {"ridge": Ridge(), "constant": DummyRegressor()}
+    expected = evaluator.compare(models, X, y, qid=qid, clusters=users, **own)
+    for by in ("year", ["year"]):
+        found = evaluator.compare(models, frame, "label", qid="query", clusters="user", by=by)
+        assert str(found) == str(expected)
+        assert [*found.results["ridge"].attributes] == ["year"]
+    frame = frame.rename(columns={"query": "qid"}) if kind == "pandas" else frame.rename({"query": "qid"})
+    frame = frame[[*features.columns, "label", "qid"]]
+    scores = evaluator.cross_validate(Ridge(), frame, "label")
+    assert scores.mean_over_queries() == evaluator.cross_validate(Ridge(), X, y, qid=qid).mean_over_queries()
+    search = evaluator.search(GridSearchCV(Ridge(), {"alpha": [1, 9]}), frame, "label")
+    assert search.n_features_in_ == X.shape[1]
+    np.testing.assert_equal(evaluator.split(frame, "label"), evaluator.split(X, y, qid=qid))
+    if kind == "pandas":
+        assert evaluator.cross_validate(Ridge(), frame.set_index("qid"), "label").mean_over_queries()
+    for error, words, given in [
+        (ValueError, "Got y='lable' and the columns 'x0', .* Did you mean y='label'?", {"y": "lable"}),
+        (ValueError, "Got y='label' and qid='label'", {"qid": "label"}),
+        (TypeError, "pass a frame of pandas or polars as X. Got ndarray and y='label'", {"X": X}),
+        (TypeError, "The models come first, ", {"estimators": frame}),
+    ]:
+        arguments = {"estimators": models, "X": frame, "y": "label"} | given
+        if "estimators" in given:
+            del arguments["y"]
+        with pytest.raises(error, match=words):
+            evaluator.compare(**arguments)
+
+
 def test_mean_over_folds_and_mean_over_queries(shuffled):
     X, y, qid = shuffled
     evaluator = RankingEvaluator(METRICS, cv=3)

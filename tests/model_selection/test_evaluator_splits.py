@@ -96,7 +96,7 @@ def test_a_search_on_a_validation_set(data):
     [
         (lambda train, test: (train, test), r"a list of splits, \[\(train, test\)\], of row numbers. Got \("),
         (lambda train, test: [], r"a list of splits, \[\(train, test\)\], of row numbers. Got \[\]"),
-        (lambda train, test: np.arange(5) % 2, "there is PredefinedSplit. Got"),
+        (lambda train, test: np.arange(5) % 2, "use PredefinedSplit. Got"),
     ],
 )
 def test_splits_are_pairs(data, cv, message):
@@ -322,7 +322,7 @@ def test_clusters_stay_whole_and_go_into_the_results(data):
     result = fixed.cross_validate(Ridge(), X, y, qid=qid, clusters=users).pooled
     assert result.clusters.tolist() == [f"u{q // 3}" for q in result.qid]
     for call in (fixed.split, lambda X, y, **k: fixed.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, **k)):
-        with pytest.raises(TypeError, match="clusters= is for a splitter that takes it"):
+        with pytest.raises(TypeError, match="splitter does not take clusters="):
             call(X, y, qid=qid, clusters=users)
 
 
@@ -335,7 +335,7 @@ def test_times_go_to_the_splitter(data):
     report = evaluator.compare(MODELS, X, y, qid=qid, time=time)
     assert len(report.results["ridge"].qid) == sum(n for _, n in report.n_queries) == 30
     evaluator.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid, time=time)
-    with pytest.raises(TypeError, match="time= is for a splitter that takes it, such as QueryTimeSeriesSplit"):
+    with pytest.raises(TypeError, match="splitter does not take time=. Use QueryTimeSeriesSplit"):
         RankingEvaluator("map").compare(MODELS, X, y, qid=qid, time=time)
 
 

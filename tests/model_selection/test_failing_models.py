@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryRanker, RankingEvaluator, get_scorers, query_learning_curve
+from sklearn_rank import QueryRanker, RankingEvaluator, get_scorer, get_scorers, query_learning_curve
 
 EVALUATOR = RankingEvaluator(["map", "ndcg@5"], cv=3)
 
@@ -138,12 +138,16 @@ class Fails(Ridge):
 
 def test_a_search_that_has_no_score(shuffled):
     X, y, qid = shuffled
-    search = GridSearchCV(ByItself(with_first(np.inf)), {"change": [with_first(np.inf)]})
-    with (
-        pytest.warns(UserWarning, match="non-finite|Scoring failed"),
-        pytest.raises(ValueError, match="No candidate of the search could be scored"),
-    ):
-        EVALUATOR.search(search, X, y, qid=qid)
+    for scoring in (None, get_scorer("map"), get_scorers(["map"])):
+        search = GridSearchCV(ByItself(None), {"change": [with_first(np.inf)] * 2}, scoring=scoring)
+        search.set_params(refit="map" if scoring == get_scorers(["map"]) else True)
+        with (
+            pytest.warns(UserWarning, match="non-finite|Scoring failed") as warned,
+            pytest.raises(ValueError, match="No candidate of the search could be scored. y_score must"),
+        ):
+            EVALUATOR.search(search, X, y, qid=qid)
+        # Of 6 fits.
+        assert sum("Scoring failed" in str(one.message) for one in warned) == 1
     with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):  # of one candidate alone
         found = EVALUATOR.search(GridSearchCV(Ridge(), {"alpha": [-1, 1]}), X, y, qid=qid)
     assert found.best_params_ == {"estimator__alpha": 1}
@@ -191,8 +195,8 @@ class NoParameters:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (Ridge, r"Make one of the class: Ridge\(\). Got <class"),
-        (QueryRanker, "Make one of the class"),
+        (Ridge, r"Create one: Ridge\(\). Got <class"),
+        (QueryRanker, "Create one: QueryRanker"),
         (np.zeros(1000), r"Got array\(\[0"),
         ([0.5, 0.1], r"Got \[0.5, 0.1\]"),
         ("ridge", "Got 'ridge'"),

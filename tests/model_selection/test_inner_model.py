@@ -86,7 +86,7 @@ def test_attributes_of_features_where_the_steps_keep_them(steps, keeps, ranking)
     if keeps:
         np.testing.assert_array_equal(ranker.coef_, ranker.estimator_[-1].coef_)
     else:
-        with pytest.raises(AttributeError, match=r"Take estimator_\[-1\].coef_"):
+        with pytest.raises(AttributeError, match=r"Use estimator_\[-1\].coef_"):
             ranker.coef_  # noqa: B018
 
 

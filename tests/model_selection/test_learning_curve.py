@@ -117,7 +117,7 @@ def test_errors(shuffled):
     for bad in ([0], [31], [1.2], [0.0], [], 5, ["all"], [np.nan], [True]):
         with pytest.raises(ValueError, match="'train_sizes' must be"):
             query_learning_curve(Ridge(), X, y, qid=qid, train_sizes=bad, cv=CV)
-    with pytest.raises(ValueError, match=r"of one metric. Got \['map', 'mrr'\]"):
+    with pytest.raises(ValueError, match=r"takes exactly one metric. Got \['map', 'mrr'\]"):
         query_learning_curve(Ridge(), X, y, qid=qid, metric=["map", "mrr"])
     with pytest.raises(ValueError, match="keep queries whole"):
         query_learning_curve(Ridge(), X, y, qid=qid, cv=KFold(3))

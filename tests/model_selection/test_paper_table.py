@@ -14,10 +14,10 @@ from sklearn_rank.stats._significance import TESTS
 N = 60
 STEP = np.linspace(0.2, 0.4, N)
 VALUES = {
-    "bm_25 & co": {"ndcg@10": STEP, "arp": 10 * STEP},
-    "good": {"ndcg@10": STEP + 0.1 + 0.01 * (np.arange(N) % 2), "arp": 10 * STEP - 1 - np.arange(N) % 2},
-    "same": {"ndcg@10": STEP + 0.02 * (-1) ** np.arange(N), "arp": 10 * STEP},
-    "bad": {"ndcg@10": STEP - 0.1 - 0.01 * (np.arange(N) % 2), "arp": 10 * STEP + 1 + np.arange(N) % 2},
+    "bm_25 & co": {"ndcg@10": STEP, "relevance_position": 10 * STEP},
+    "good": {"ndcg@10": STEP + 0.1 + 0.01 * (np.arange(N) % 2), "relevance_position": 10 * STEP - 1 - np.arange(N) % 2},
+    "same": {"ndcg@10": STEP + 0.02 * (-1) ** np.arange(N), "relevance_position": 10 * STEP},
+    "bad": {"ndcg@10": STEP - 0.1 - 0.01 * (np.arange(N) % 2), "relevance_position": 10 * STEP + 1 + np.arange(N) % 2},
 }
 
 
@@ -61,7 +61,7 @@ def test_marks_are_of_corrected_p_values_and_of_means_that_differ():
 
 
 def test_a_system_without_a_mean_is_not_the_best():
-    for metric, better in (("ndcg@10", "**0.3000**"), ("arp", "**0.3000**")):
+    for metric, better in (("ndcg@10", "**0.3000**"), ("relevance_position", "**0.3000**")):
         results = {
             "none": Evaluation.from_values(np.arange(N), {metric: np.full(N, np.nan)}),
             "some": Evaluation.from_values(np.arange(N), {metric: STEP}),
@@ -106,7 +106,7 @@ def test_every_test_and_correction_has_a_name():
 
 
 def test_level_and_digits():
-    barely = VALUES | {"same": {"ndcg@10": STEP + 0.01 + 0.04 * (-1) ** np.arange(N), "arp": 10 * STEP}}
+    barely = VALUES | {"same": {"ndcg@10": STEP + 0.01 + 0.04 * (-1) ** np.arange(N), "relevance_position": 10 * STEP}}
     found = [cells(table_of(barely, None, confidence_level=level))[2][1] for level in (0.9, 0.99)]
     assert found == ["0.3100†", "0.3100"]
     assert cells(table_of(digits=2))[0][1:] == ["0.30", "3.00"]
@@ -132,7 +132,7 @@ def test_latex():
         r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{lrr}",
         r"\toprule",
-        r"System & nDCG@10 & ARP \\",
+        r"System & nDCG@10 & Relevance position \\",
         r"\midrule",
         r"bm\_25 \& co (baseline) & 0.3000 & 3.0000 \\",
     ]

@@ -429,7 +429,7 @@ def test_items_that_are_not_in_training_may_have_no_score():
     assert scorer(model, frame([(0, 1), (0, 2)])) == 1 / 2
     with pytest.raises(ValueError, match="may predict NaN.*only for users and items.*NaN for user 0 and item 2"):
         scorer(InteractionRecommender(Fixed(scores)).fit(frame([(0, 0), (1, 2)])), frame([(0, 1)]))
-    with pytest.raises(ValueError, match=r"is known for an InteractionRecommender\(model\) alone"):
+    with pytest.raises(ValueError, match=r"Only an InteractionRecommender\(model\) knows"):
         make_recommender_scorer("mrr", items=range(4), exclude=None)(Fixed(scores).fit(ROWS), frame([(0, 1)]))
 
 
@@ -446,7 +446,7 @@ def test_an_error_of_the_model_says_that_items_may_be_unknown():
     model = InteractionRecommender(Strict([])).fit(ROWS)
     with pytest.raises(KeyError) as caught:
         make_recommender_scorer("mrr", items=range(5))(model, frame([(0, 4)]))
-    assert "Of 5 items 4 are not in training: predict may return NaN" in caught.value.__notes__[0]
+    assert "4 of 5 items are not in training: predict may return NaN" in caught.value.__notes__[0]
 
 
 # --- in scikit-learn -----------------------------------------------------------------------------------------
@@ -571,10 +571,10 @@ def test_clones_copies_and_pickles():
 def test_names():
     one = make_recommender_scorer("ndcg@10", items=range(3), gain="linear", user="who")
     assert repr(one) == "make_recommender_scorer('ndcg@10', items=<3>, exclude='train', user='who', gain='linear')"
-    two = make_recommender_scorer({"a": "mrr", "b": "neg_arp"}, items={1, 2}, exclude={1: [2]})
+    two = make_recommender_scorer({"a": "mrr", "b": "neg_relevance_position"}, items={1, 2}, exclude={1: [2]})
     assert "exclude=..." in repr(two)
     model = InteractionRecommender(Fixed([[3, 2, 1]] * 3)).fit(ROWS)
-    values = make_recommender_scorer("arp", items=range(3))(model, frame([(0, 1), (1, 2)]))
+    values = make_recommender_scorer("relevance_position", items=range(3))(model, frame([(0, 1), (1, 2)]))
     assert values < 0, "errors are negative"
 
 
@@ -631,7 +631,7 @@ def test_metrics_that_make_no_sense(metric):
         (
             {"items": [1, 2, 2]},
             ValueError,
-            r"each item once, as pd.unique.*Got 3 items, 2 of them different, and 2 sev",
+            r"each item once: use pd.unique.*Got 3 items, 2 of them different, and 2 sev",
         ),
         ({"items": []}, ValueError, "items must hold at least one item"),
         ({"items": [1, None]}, ValueError, "items must not contain missing values"),
@@ -750,9 +750,7 @@ def test_wrong_predictions(scores, message):
 
 def test_wrong_fits():
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(
-        TypeError, match=r"must be an estimator with 'fit' and 'predict'. Make one of the class: Factors\("
-    ):
+    with pytest.raises(TypeError, match=r"must be an estimator with 'fit' and 'predict'. Create one: Factors\("):
         InteractionRecommender(Factors).fit(ROWS)
     with pytest.raises(
         ValueError, match="InteractionRecommender needs the user of each row: the column 'user_id' of a"

@@ -194,7 +194,7 @@ def test_a_search_does_not_try_splitters_or_scorers_of_another(shuffled, name):
     X, y, qid = shuffled
     inner = make_pipeline(StandardScaler(), SEARCH) if "__" in name else SEARCH
     name = name.replace("ridge", "gridsearchcv")
-    with pytest.raises(ValueError, match=f"A search must not try values of '{name}'"):
+    with pytest.raises(ValueError, match=f"The parameter grid must not vary '{name}'"):
         EVALUATOR.search(GridSearchCV(inner, {name: [KFold(3)]}), X, y, qid=qid)
 
 

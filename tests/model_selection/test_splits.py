@@ -106,7 +106,7 @@ def test_both_sizes_of_random_halves(rows):
     [
         ([*"uuvv"], r"Each query must lie in one cluster.* Got 'u' and 'v' of query 2\.$"),
         ([*"uuv"], r"clusters must have one entry for each of the 4 rows\. Got shape \(3,\)"),
-        (["u", "u", None, None], "clusters must name the user, session or site.* none of them missing"),
+        (["u", "u", None, None], "clusters must name the user, session or site.* without missing ones"),
         ([[1], [1], [2], [2]], "clusters must name the user, session or site.* hashable"),
         (np.eye(4), r"Got shape \(4, 4\)"),
     ],
@@ -135,7 +135,7 @@ def test_labels_of_clusters_are_read(rows):
         QueryKFold(3).split(X, y), QueryKFold(3).split(X, None, qid, users), strict=True
     ):
         np.testing.assert_array_equal(of_index, given)
-    with pytest.raises(ValueError, match="clusters and the level 'clusters' of the index of y must say the same"):
+    with pytest.raises(ValueError, match="clusters= and the level 'clusters' of the index of y differ"):
         next(QueryKFold(3).split(X, y, clusters=qid))
 
 
@@ -334,7 +334,7 @@ def test_one_split_of_clusters_in_the_index(rows):
     [
         (lambda X, y, q: query_train_test_split(X, y), ValueError, "train_test_split of scikit-learn would not raise"),
         (lambda X, y, q: query_train_test_split(qid=q), ValueError, "at least one array"),
-        (lambda X, y, q: query_train_test_split(X, y, qid="qid"), ValueError, r"as frame\['qid'\] is"),
+        (lambda X, y, q: query_train_test_split(X, y, qid="qid"), ValueError, r"pass frame\['qid'\]"),
         (lambda X, y, q: query_train_test_split(X, y, q), ValueError, r"pass qid="),
         (lambda X, y, q: query_train_test_split(X, y[1:], qid=q), ValueError, "Got 4 in X, 3 in y"),
         (lambda X, y, q: query_train_test_split(X, y, qid=q[1:]), ValueError, "needs 4 entries. Got 3"),

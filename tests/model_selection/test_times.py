@@ -56,9 +56,9 @@ def test_time_zones_are_one_moment():
 @pytest.mark.parametrize(
     ("time", "message"),
     [
-        ([1, 2, 3, 3], r"must have one time.*transform\('min'\) does\. Got 1 and 2 of query 'a'"),
-        (["10/2/2020", "9/2/2020"] * 2, r"Text need not sort by time: convert it, as pd\.to_datetime"),
-        (np.array(["2020", "2020", "NaT", "2021"], "M8[D]"), "none of them missing. Got NaT in row 2"),
+        ([1, 2, 3, 3], r"must have one time.*transform\('min'\)\. Got 1 and 2 of query 'a'"),
+        (["10/2/2020", "9/2/2020"] * 2, r"Text need not sort by time: convert it with pd\.to_datetime"),
+        (np.array(["2020", "2020", "NaT", "2021"], "M8[D]"), "without missing ones. Got NaT in row 2"),
         ([1.0, 1.0, np.nan, 2.0], "Got nan in row 2"),
         ([1, 1, None, 2], "time must be the time of each row"),
         ([True, True, False, False], "time must be the time of each row"),
@@ -86,7 +86,7 @@ def test_missing_times_of_pandas():
 @pytest.mark.parametrize(
     ("gap", "time", "message"),
     [
-        (7, DAYS, r"must be a span of time such as np\.timedelta64\(7, 'D'\).* it is no number of queries\. Got 7\."),
+        (7, DAYS, r"must be a span of time such as np\.timedelta64\(7, 'D'\).* not a number of queries\. Got 7\."),
         (np.timedelta64(1, "D"), np.arange(12), "must be a number >= 0 in the unit of the times"),
         (datetime.timedelta(1), np.arange(12), "must be a number >= 0 in the unit of the times"),
         (-1, np.arange(12), "must be a number >= 0"),

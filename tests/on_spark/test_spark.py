@@ -267,7 +267,7 @@ def test_names_of_metrics_are_plain():
         ({"metrics": []}, ValueError, "At least one metric is needed"),
         ({"metrics": "nothing"}, ValueError, "must be one of get_metric_names"),
         ({"metrics": "map", "gain": "exp"}, TypeError, "No metric of map has a keyword 'gain'"),
-        ({"metrics": ["map", "ndcg"], "ties": "stable"}, ValueError, r"rows of Spark have none.*Got it for 'map'"),
+        ({"metrics": ["map", "ndcg"], "ties": "stable"}, ValueError, r"Spark has none.*Got it for 'map'"),
         ({"metrics": "p@3", "convention": "lightgbm"}, ValueError, "also beside a convention that asks for it"),
         ({"metrics": ["map", "MAP"]}, ValueError, r"names that differ in more than case.*Got 'map' twice"),
         ({"metrics": {"a.b": "map", "a_b": "mrr"}}, ValueError, "than case, dots and backticks.*Got 'a_b' twice"),
@@ -298,9 +298,7 @@ def test_other_frames(spark):
         ("data", mean),
         ("a", lambda x: compare(x, x)),
     ]:
-        message = (
-            rf"{name} must be a Spark DataFrame; what is in memory is for sklearn_rank.evaluate. Got Table instead"
-        )
+        message = rf"{name} must be a Spark DataFrame; for data in memory use sklearn_rank.evaluate. Got Table instead"
         with pytest.raises(TypeError, match=message):
             function(table_of(make()))
 
@@ -308,11 +306,11 @@ def test_other_frames(spark):
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("qid", None, r"qid must not contain missing values.*Rows are those of query None, in no order"),
-        ("qid", NAN, r"qid must not contain missing values.*Rows are those of query nan"),
-        ("score", None, r"y_score must not contain NaN or \+inf .*Got nan in row \d+. Rows are those of query 7.0"),
-        ("score", NAN, r"y_score must not contain NaN .*Rows are those of query 7.0"),
-        ("score", float("inf"), r"Got inf in row \d+. Rows are those of query 7.0"),
+        ("qid", None, r"qid must not contain missing values.*Rows belong to query None, in no order"),
+        ("qid", NAN, r"qid must not contain missing values.*Rows belong to query nan"),
+        ("score", None, r"y_score must not contain NaN or \+inf .*Got nan in row \d+. Rows belong to query 7.0"),
+        ("score", NAN, r"y_score must not contain NaN .*Rows belong to query 7.0"),
+        ("score", float("inf"), r"Got inf in row \d+. Rows belong to query 7.0"),
         ("label", None, r"y_true of map_score must not contain NaN .* says how to read it.*query 7.0"),
         ("label", float("inf"), r"y_true must be finite. Got an infinite label in row \d+. .*query 7.0"),
         ("label", 5.0, r"y_true of err_score must not be above max_grade=4. Got 5.*query 7.0"),
@@ -372,7 +370,7 @@ def test_scores_whose_digits_would_be_lost(spark):
     df = spark.createDataFrame(rows, "label int, long bigint, money decimal(30,2), qid string")
     assert collected(per_query(df, metrics="mrr", y_score="money")) == [{"qid": "a", "mrr": 1.0}]
     finer = df.selectExpr("label", "cast('0.1234567890123456789' as decimal(30,23)) as score", "qid")
-    words = "numbers that float64 can tell apart.*(?s:.)* Rows are those of query 'a', in no order"
+    words = "numbers that float64 can tell apart.*(?s:.)* Rows belong to query 'a', in no order"
     with pytest.raises(PySparkException, match=words):
         per_query(df, metrics="mrr", y_score="long").collect()
     with pytest.raises(ValueError, match=words):  # here, as a worker that fails is slow to be replaced
@@ -426,7 +424,7 @@ def unpacked_by(python, *packed):
     ("source", "words"),
     [
         (NO_LIBRARY, "need sklearn_rank {}. Got a worker that cannot import it: No module named 'sklearn_rank'."),
-        ('__version__ = "0.0.1"', "need sklearn_rank {}, as the driver has it. Got 0.0.1 on a worker."),
+        ('__version__ = "0.0.1"', "need sklearn_rank {}, like the driver. Got 0.0.1 on a worker."),
     ],
 )
 def test_a_worker_with_another_environment(tmp_path, source, words):
@@ -445,7 +443,7 @@ def test_a_worker_with_another_numpy_or_without_the_module_of_a_function(monkeyp
     monkeypatch.setattr(np, "__version__", f"{int(first) - 1}.{others[0]}.0")
     same, other, found = unpacked_by(sys.executable, same_first, packed(len), own)
     assert same == "<built-in function len>"
-    assert f"need numpy {int(first) - 1}.{others[0]}.0, as the driver has it. Got {first}." in other
+    assert f"need numpy {int(first) - 1}.{others[0]}.0, like the driver. Got {first}." in other
     assert found.startswith("ImportError: Workers of Spark must be able to import the functions that are metrics. Got")
     assert "No module named 'test_spark'. Send their module, by addPyFile" in found
 

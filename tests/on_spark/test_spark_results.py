@@ -93,6 +93,23 @@ def test_what_is_known_of_a_result_travels_with_it(spark, tmp_path):
             mean(wrong)
 
 
+def test_chance_is_computed_on_the_workers(spark):
+    data = in_one_order(make(tied=True))
+    df = spark.createDataFrame(table_of(data))
+    metrics = ["ndcg@5", "relevance_position", "precision(average=micro)@3", "rmse", "ndcg(adjusted=True)@5"]
+    expected = evaluate(*data[:2], qid=data.qid, metrics=metrics, chance=True)
+    result = evaluate_on_spark(df, metrics=metrics, chance=True)
+    assert "chance" in str(result)
+    assert result.mean() == pytest.approx(expected.mean(), rel=1e-12)
+    for kind in ("chance", "best", "adjusted"):
+        ours, here = getattr(result, kind)(), getattr(expected, kind)()
+        assert ours.mean() == pytest.approx(here.mean(), rel=1e-12)
+        assert ours.n_undefined == here.n_undefined
+        assert ours.meaning == here.meaning
+    with pytest.raises(ValueError, match="pass chance=True to the function that makes the result"):
+        evaluate_on_spark(df, metrics="mrr").chance()
+
+
 def test_a_result_has_what_one_in_memory_has(spark):
     """Queries in the order of the ids; whether two have the same labels is known of it."""
     data = in_one_order(make(tied=True))

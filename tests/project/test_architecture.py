@@ -45,7 +45,8 @@ FLOORS = [
     ("metrics", "_evaluation"),
     ("_chunks", "boosting"),
     ("model_selection",),
-    ("batches", "dask", "spark", "display", "inspection", "io", "results", "retrieval"),
+    ("batches", "dask", "spark", "display", "inspection", "io", "results"),
+    ("retrieval",),
     ("_entry_points",),
     ("_cli", "compat"),
     ("__main__",),
@@ -262,9 +263,9 @@ def test_sources_without_the_compiled_part_say_so(tmp_path):
         code = f"import sys; sys.path[:] = {paths}; import {module}"
         found = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=120)
         assert found.stderr.splitlines()[-1].startswith(
-            "ImportError: sklearn_rank has a compiled part, which is not in"
+            "ImportError: The compiled modules of sklearn_rank are missing in"
         )
-        assert "Start it in another folder, or build that part here: pip install -e ." in found.stderr
+        assert "Start Python in another folder, or build them here: pip install -e ." in found.stderr
         assert str(tmp_path) in found.stderr
 
 
@@ -280,7 +281,7 @@ def loaded_without(absent, module, monkeypatch):
 @pytest.mark.parametrize(
     ("absent", "module", "message"),
     [
-        ("sklearn_rank._engine.kernels.common", "sklearn_rank", f"not in {re.escape(str(PACKAGE))}: these are"),
+        ("sklearn_rank._engine.kernels.common", "sklearn_rank", f"missing in {re.escape(str(PACKAGE))}: you are"),
         ("ir_measures", "sklearn_rank.compat.ir_measures", "needs ir_measures: pip install ir-measures"),
     ],
 )

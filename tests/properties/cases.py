@@ -13,7 +13,7 @@ from properties.expected import RefusedError, TooManyOrdersError, expected, sett
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.exceptions import RankingWarning
 
-UNBOUNDED = ("cg", "acg", "pwa", "dcg", "wap", "mse", "rmse", "mae", "arp", "alpha_dcg")
+UNBOUNDED = ("cg", "acg", "pwa", "dcg", "wap", "mse", "rmse", "mae", "relevance_position", "alpha_dcg")
 LOW, HIGH = 1e-90, 1e140
 """Sizes of labels, scores and gains beyond which the library may say that numbers are too large or too small."""
 

@@ -7,6 +7,8 @@ FIRST_CAPPED = {"map": {"denominator": "min_k_relevant"}}
 SHORT_LISTS = {"precision": {"denominator": "min_k_n"}}
 POOLED_OPA = {"opa": {"ties": "worst", "average": "micro"}}
 STABLE = {"ties": "stable"}
+P_9 = {"rbp": {"p": 0.9}, "rbp_residual": {"p": 0.9}}
+PADDING = {"unjudged": "drop", "negative": "unjudged"}
 TREC = STABLE | {"unjudged": "nonrelevant", "negative": "unjudged"}
 
 
@@ -20,10 +22,10 @@ CHOICES = {
     "sklearn": (
         {},
         gain("linear"),
-        {"map": {"precision_at": "threshold"}, "coverage": {"ties": "worst"}, "ranking_loss": {"ties": "worst"}},
+        {"map": {"precision_at": "threshold"}, "coverage_error": {"ties": "worst"}, "ranking_loss": {"ties": "worst"}},
         {"auc": {"tied_curve": "straight", "replace_undefined_by": nan}},
     ),
-    "trec_eval": (TREC, gain("linear"), WHOLE_SETS, {"iprec": {"rounding": "nearest"}, "rbp": {"p": 0.9}}),
+    "trec_eval": (TREC, gain("linear"), WHOLE_SETS, {"iprec": {"rounding": "nearest"}}, P_9),
     "ir_measures": (TREC, gain("linear"), WHOLE_SETS, {"iprec": {"rounding": "cut"}}),
     "ranx": (TREC, gain("linear")),
     "lightgbm": (STABLE | {"min_relevance": ABOVE_HALF, "replace_undefined_by": 1}, FIRST_CAPPED),
@@ -44,13 +46,13 @@ CHOICES = {
         {"auc": {"ties": "average", "tied_curve": "straight"}},
     ),
     "tf_ranking": (
-        {},
+        PADDING,
         SHORT_LISTS,
         POOLED_OPA,
-        {"p_ia": {"denominator": "min_k_n"}, "arp": {"average": "micro"}},
+        {"p_ia": {"denominator": "min_k_n"}, "relevance_position": {"average": "micro"}},
     ),
     "rax": (STABLE, SHORT_LISTS, {"opa": {"ties": "worst"}}),
-    "keras_rs": ({}, SHORT_LISTS),
+    "keras_rs": (PADDING, SHORT_LISTS),
     "spark": (STABLE, FIRST_CAPPED, {"ndcg": {"gain": "binary"}}),
     "recbole": ({}, FIRST_CAPPED, gain("binary")),
     "replay": (STABLE, FIRST_CAPPED, gain("binary")),

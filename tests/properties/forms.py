@@ -184,7 +184,7 @@ KINDS = [
     lambda q: q if q % 2 else str(q - 1),
     lambda q: 2**63 + q if q % 2 else -(2**62) - q,
     lambda q: f"{q}\0" if q % 2 else f"{q - q % 2 + 1}",
-    lambda q: (None, q % 3, (q,)),
+    lambda q: (True, q % 3, (q,)),
 ]
 """Objects as ids, from the number of a query."""
 

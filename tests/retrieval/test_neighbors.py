@@ -66,3 +66,57 @@ def test_neighbors_without_self(rng):
     dense = [x[others].reshape(60, -1) for x in (np.equal.outer(labels, labels) * 1, score)]
     found = score_neighbors(distances, indices, labels, labels, exclude_self=True, metrics="auc").mean()
     assert found == pytest.approx(evaluate(*dense, metrics="auc").mean(), abs=1e-12)
+
+
+# --- true neighbours by distance -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("higher", [False, True])
+@pytest.mark.parametrize("n_found", [5, 10, 14])
+def test_recall_of_an_index_counts_neighbours_as_near_as_the_farthest_true_one(n_found, higher):
+    """As faiss and ann-benchmarks do: hits in the first ten are those within the distance of the tenth true one."""
+    rng = np.random.default_rng(n_found)
+    items, queries = rng.integers(0, 3, (300, 5)), rng.integers(0, 3, (40, 5))
+    all_distances = ((queries[:, None] - items) ** 2).sum(axis=2).astype(float)
+    true = np.sort(all_distances, axis=1)[:, :10]
+    seen = rng.random(300) < 0.7
+    order = np.argsort(np.where(seen, all_distances, np.inf), axis=1, kind="stable")[:, :n_found]
+    distances = np.take_along_axis(all_distances, order, axis=1)
+    expected = (distances[:, :10] <= true[:, -1:]).sum(axis=1) / 10
+    assert 0 < expected.mean() < 1
+    sign = -1 if higher else 1
+    result = score_neighbors(
+        sign * distances, order, true_distances=sign * true, metrics=["recall@10", "recall"], higher_is_nearer=higher
+    )
+    assert result.per_query["recall@10"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def test_neighbours_that_were_not_found_and_a_tolerance():
+    arguments = {"true_distances": [[0.1, 0.2, 0.2]], "metrics": "recall@3", "n_database": 9}
+    a_third = pytest.approx({"recall@3": 1 / 3})
+    assert score_neighbors([[0.1, np.inf, np.inf]], [[7, -1, -1]], **arguments).mean() == a_third
+    near = [[0.1, 0.2001, 0.2001]], [[7, 8, 0]]
+    assert score_neighbors(*near, **arguments).mean() == a_third
+    assert score_neighbors(*near, **arguments, tolerance=1e-3).mean() == {"recall@3": 1.0}
+    # One of two that are as near is enough, whichever it is.
+    found = score_neighbors([[0.2, 0.2]], [[7, 8]], true_distances=[[0.2]], metrics=["recall@1", "recall"])
+    assert found.mean() == {"recall@1": 1.0, "recall": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"true_distances": [[0.1]], "true_indices": [[1]]}, TypeError, "Got more than one"),
+        ({"true_distances": [[0.1]], "relevance": [[1, 0]]}, TypeError, "Got more than one"),
+        ({"true_distances": [[0.1], [0.2]]}, ValueError, "true_distances"),
+        ({"true_distances": [[np.nan]]}, ValueError, r"Got shape \(1, 1\) with NaN or inf"),
+        ({"true_distances": [[0.1]], "tolerance": -1}, ValueError, "'tolerance' parameter"),
+    ],
+)
+def test_true_distances_that_cannot_be_meant(keywords, error, message):
+    with pytest.raises(error, match=message):
+        score_neighbors([[0.1, 0.2]], [[0, 1]], metrics="recall@1", **keywords)
+    with pytest.raises(TypeError, match="compared with distances. Got distances=None"):
+        score_neighbors(None, [[0, 1]], true_distances=[[0.1]], metrics="recall@1")
+    with pytest.raises(ValueError, match="Got 1 twice in row 0 of indices"):
+        score_neighbors([[0.1, 0.2]], [[1, 1]], true_distances=[[0.1]], metrics="recall@1")

@@ -463,3 +463,18 @@ def test_no_circle_keeps_the_memory_of_a_chunk(distance, ties, codes, rng):
     finally:
         gc.enable()
     assert n_in_circles == 0
+
+
+def test_map_at_r_is_that_of_pytorch_metric_learning():
+    """The sum of the precisions at relevant ones of the R nearest others, over R."""
+    rng = np.random.default_rng(0)
+    features, label = rng.normal(size=(60, 5)), rng.integers(0, 5, 60)
+    distance = ((features[:, None] - features) ** 2).sum(axis=2)
+    np.fill_diagonal(distance, np.inf)
+    expected = []
+    for i in range(60):
+        n_relevant = np.count_nonzero(label == label[i]) - 1
+        relevant = label[np.argsort(distance[i])[:n_relevant]] == label[i]
+        expected.append((relevant * np.cumsum(relevant) / np.arange(1, n_relevant + 1)).sum() / n_relevant)
+    found = evaluate_retrieval(features, query_labels=label, distance="euclidean", metrics="map_at_r")
+    np.testing.assert_allclose(found.per_query["map_at_r"], expected, rtol=1e-12)

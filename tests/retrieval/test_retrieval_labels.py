@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 
@@ -114,3 +115,22 @@ def test_other_labels_go_by_position():
     for queries, ids in ((numbered, [1, 0]), (backwards(numbered), [0, 1])):
         retrieval(queries, relevance=GRADES, query_ids=ids)
     assert neighbors(indices=FOUND.set_axis(["i0", "i1"], axis=1), relevance=GRADES) == neighbors(relevance=GRADES)
+
+
+COLUMNS = {
+    "array": lambda labels: labels[:, None],
+    "frame": lambda labels: pd.DataFrame({"label": labels}),
+    "sparse": lambda labels: csr_array(labels[:, None]),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_column_of_labels_is_one_label_each(kind, rng):
+    """Items of label 0 are relevant to queries of label 0."""
+    features, labels = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
+    flat = evaluate_retrieval(features, None, labels, metrics="map")
+    assert evaluate_retrieval(features, None, COLUMNS[kind](labels), metrics="map").mean() == flat.mean()
+    two = features[:20], features[20:]
+    flat = evaluate_retrieval(*two, labels[:20], labels[20:], metrics="map")
+    columns = map(COLUMNS[kind], (labels[:20], labels[20:]))
+    assert evaluate_retrieval(*two, *columns, metrics="map").mean() == flat.mean()

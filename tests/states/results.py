@@ -67,7 +67,7 @@ class Results(Machine):
 
     @rule(result=results, suffix=st.sampled_from([".csv", ".parquet", ".PKL"]))
     def save_as_another_format(self, result, suffix):
-        with refused("so its name must not be that of another format"):
+        with refused("so its name must not end like a file of another format"):
             result.save(self.folder / f"one{suffix}")
 
     @rule(target=results, place=places)

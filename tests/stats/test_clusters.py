@@ -180,7 +180,7 @@ def test_results_with_other_clusters_are_refused():
     a, b = result(x, cluster), result(0 * x)
     with pytest.raises(ValueError, match="all have clusters, or none.*Got none in 'b'"):
         compare(a, b)
-    with pytest.raises(ValueError, match="the clusters of results as they have them"):
+    with pytest.raises(ValueError, match="The results already have clusters"):
         compare(a, b, clusters=dict(enumerate(cluster)))
     for query in range(7):  # of the first cluster, too
         moved = cluster.copy()
@@ -202,7 +202,7 @@ def test_named_queries_need_clusters_by_name():
         assert compare(a, b, clusters=by_name).pvalue == expected
         assert confidence_interval(a, clusters=by_name) == confidence_interval(x, clusters=cluster)
     for named in (a, result(x)):
-        with pytest.raises(TypeError, match="need clusters by name.*Got ndarray"):
+        with pytest.raises(TypeError, match="Pass clusters by query.*Got ndarray"):
             compare(named, named, clusters=cluster)
     twice = pd.Series([*cluster, 9], index=[*names, "q3"])
     with pytest.raises(ValueError, match="name each query once in their index. Got query 'q3' twice"):

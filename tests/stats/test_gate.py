@@ -354,7 +354,7 @@ REFUSED = {
     ),
     "one query": (lambda a, b: (a.subset(["a"]), b.subset(["a"])), {}, "two queries or more"),
     "an alpha above a half": (lambda a, b: (a, b), {"alpha": 0.6}, "'alpha' parameter of no_worse must be above 0 and"),
-    "a list as clusters": (lambda a, b: (a, b), {"clusters": [1] * 6}, "need clusters by name"),
+    "a list as clusters": (lambda a, b: (a, b), {"clusters": [1] * 6}, "Pass clusters by query"),
 }  # fmt: skip
 
 

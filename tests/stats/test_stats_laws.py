@@ -209,7 +209,7 @@ def test_series_are_matched_by_index(rng):
     pytest.importorskip("pandas")
     one, two = (result.to_frame()["mrr"] for result in results(rng))
     assert compare(one, two) == compare(one.to_numpy(), two[one.index].to_numpy())
-    with pytest.raises(TypeError, match="all name their queries, or none"):
+    with pytest.raises(TypeError, match="needs query ids in all systems, or in none"):
         compare(one, two.to_numpy())
     with pytest.raises(ValueError, match="Got a query twice in 'b'"):
         compare(one, two.iloc[[0, 0, *range(1, 12)]])
@@ -310,7 +310,7 @@ def test_data_that_are_refused(values):
             compare([1, 2], wrong)
     with pytest.raises(ValueError, match="compare_folds takes scores of the same folds.*Got 2 and 3"):
         compare_folds([1, 2], [1, 2, 3], n_train=8, n_test=2)
-    with pytest.raises(ValueError, match="none of them NaN. Got 2 and 2 scores, 1 of them NaN"):
+    with pytest.raises(ValueError, match="without NaN. Got 2 and 2 scores, 1 of them NaN"):
         compare_folds([1, np.nan], [1, 2], n_train=8, n_test=2)
     with pytest.raises(ValueError, match="must be from 0 to 1"):
         adjust_pvalues([0.5, 1.5])
@@ -370,7 +370,7 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     one, two = results(rng)
     result = compare(one, two, metric="mrr")
     lines = repr(result).splitlines()
-    assert lines[0] == "mrr of a less that of b, 12 queries, test 't', two-sided"
+    assert lines[0] == "mrr: a less b, 12 queries, test 't', two-sided"
     assert lines[1] == "Skewed values and few queries: the interval may not keep its level."
     columns = ["difference", "low", "high", "p", "effect", "won", "tied", "lost"]
     assert lines[2].split() == columns

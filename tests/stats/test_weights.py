@@ -88,7 +88,7 @@ def test_by_hand():
     assert found.standard_error == pytest.approx(np.sqrt(1.5 * 62 / 64 / 16), rel=1e-14)
     assert found.effect_size == pytest.approx(0.375 / np.sqrt(1.5 * (2 * 9 + 1 + 25) / 64 / 4), rel=1e-14)
     assert (found.won, found.tied, found.lost) == (2, 1, 0)
-    assert str(found).startswith("a metric of a less that of b, 3 weighted queries, test 't'")
+    assert str(found).startswith("a metric: a less b, 3 weighted queries, test 't'")
 
 
 def test_numbers_of_statsmodels():
@@ -304,7 +304,7 @@ def test_results_with_other_weights_are_refused():
     a, b = result(x, weight), result(0 * x)
     with pytest.raises(ValueError, match="all have weights, or none: .*sample_weight=. Got none in 'b'"):
         compare(a, b)
-    with pytest.raises(ValueError, match="the weights of results as they have them"):
+    with pytest.raises(ValueError, match="The results already have weights"):
         compare(a, b, weight=dict(enumerate(weight)))
     other = weight.copy()
     other[3] += 1
@@ -352,7 +352,7 @@ def test_named_queries_need_weights_by_name():
         assert compare(a, b, weight=by_name).pvalue == expected
         assert confidence_interval(a, weight=by_name) == confidence_interval(x, weight=weight)
     for named in (a, result(x)):
-        with pytest.raises(TypeError, match="need weight by name.*dict or Series from queries to weight. Got nda"):
+        with pytest.raises(TypeError, match="Pass weight by query.*dict or Series from query ids to weight. Got nda"):
             compare(named, named, weight=weight)
 
 

@@ -10,7 +10,7 @@ METRICS = ["ndcg@10", "ndcg", "map", "mrr", "precision@10", "err", "auc", "suite
 
 
 class Call:
-    """The whole call, from arrays to the mean; `peakmem` is that of the process, arrays included."""
+    """The whole call, from arrays to the mean; `peakmem` is the peak of the process, arrays included."""
 
     params = ([*SHAPES], METRICS, [1, 2])
     param_names = ("shape", "metric", "n_jobs")

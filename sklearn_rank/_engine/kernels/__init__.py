@@ -1,1 +1,1 @@
-"""Compiled loops over arrays, without the GIL: they validate nothing, and know no metric."""
+"""Compiled loops over arrays, without the GIL: they do not validate, and know no metric."""

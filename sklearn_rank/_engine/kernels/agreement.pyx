@@ -124,7 +124,7 @@ def overlap(
             n_best = best_ptr[q + 1] - best_ptr[q]
             for j in range(n_best):
                 count[0, j] = count[1, j] = 0
-            above = equal = 0.0  # items above the tie block here whose label is above that of `best` here, or equal
+            above = equal = 0.0  # items above the tie block here with a label above `best` here, or equal
             start = end = 0
             i = ptr[q]
             while i < ptr[q + 1]:

@@ -6,7 +6,7 @@ In: the probability to stop at each position, or at each grade, and lists whose 
 Out: the probability that each position is the last one seen, in expectation over the orders of tied items, and whether
 all that was read are probabilities.
 Why: an alternating sum over the items of a block would cancel, so both what stops and what goes on are sums of what is
-not negative; and where hardly anyone is left, rounding changes nothing, so that most long lists end early.
+not negative; and where hardly anyone is left, rounding has no effect, so that most long lists end early.
 """
 from libc.math cimport ceil, exp, fabs, log, log1p
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
@@ -46,9 +46,9 @@ _fill_tables()
 # Operands of a cascade, and whether all that were read so far are probabilities.
 cdef struct cascade_t:
     items_t items
-    const int64_t* tie_end      # NULL if nothing is tied
+    const int64_t* tie_end      # NULL without ties
     int64_t depth
-    bint known                  # whether those of all grades are probabilities
+    bint known                  # whether all of the values of grades are probabilities
     bint valid                  # whether all that were read are
     double* looked_up
     double* work
@@ -209,7 +209,7 @@ cdef inline void _go_through(pair_t* survive, const pair_t* through) noexcept no
 
 
 cdef bint _are_probabilities(const double* p, int64_t m) noexcept nogil:
-    """Whether all are from 0 to 1, up to rounding. NaN, as bits, is further from 1/2 than any number."""
+    """Whether all are from 0 to 1, up to rounding. The bits of NaN are further from 1/2 than any number."""
     cdef int64_t t, wrong = 0
     for t in range(m):
         wrong |= bits_of(HALF) - bits_of(fabs(p[t] - 0.5))  # a difference below 0 has the sign bit
@@ -230,7 +230,7 @@ cdef int _stop_in_block(
 ) except -1 nogil:
     """One block of m tied items in random order: s_j survives the first j of them, out_j stops at the next.
 
-    Both are sums of what is not negative, so that nothing cancels. Down to `depth` positions are wanted, and no more
+    Both are sums of what is not negative, so they do not cancel. Down to `depth` positions are wanted, and no more
     than `top` matter: s_j <= mean(1 - p)^j (Maclaurin's inequality). What is done does not depend on `depth`.
     """
     cdef int64_t t, j, likely, top = m, n_items = 0, n_certain = 0, n_never = 0
@@ -313,7 +313,7 @@ cdef inline int64_t _times(const stops_t* stops, int64_t t) noexcept nogil:
 
 
 cdef void _stop_at_certain(int64_t m, int64_t n_certain, int64_t top, double survive, double* out) noexcept nogil:
-    """Stops among m tied items if some stop everyone and the others no one: a product down the block."""
+    """Stops among m tied items if each stops everyone or lets everyone pass: a product down the block."""
     cdef int64_t j = 0
     cdef double least = NEGLIGIBLE * survive
     while j < top and survive > least:
@@ -342,7 +342,7 @@ cdef void _go_past(pair_t* survive, const stops_t* stops, bint rough) noexcept n
 cdef void _add_item(double p, int64_t n, int64_t top, double* s, double* out) noexcept nogil:
     """One more item, the n-th, at a random place among the others.
 
-    At j it stops those who survived j others; before j it takes its share of them; after it nobody met it.
+    At j it stops those who survived j others; before j it takes its share of them; after it no user has met it.
     """
     cdef int64_t j
     cdef double x = 1.0 - p, share = 1.0 / n, before, after
@@ -495,8 +495,8 @@ cdef inline void _stop_among(
 ) noexcept nogil:
     """Stops among m items in random order. Their p are taken rising, so that the order they came in decides no digit.
 
-    Of any j items e_j is the sum of the products of their 1 - p, and stop_j the same with the p of one more item: both
-    grow by an item at a time, and nothing is subtracted. At j stop a share stop_j / (m * binomial(m - 1, j)).
+    e_j is the sum over any j items of the products of their 1 - p, and stop_j the same with the p of one more item:
+    both grow by an item at a time, without subtraction. At j stop a share stop_j / (m * binomial(m - 1, j)).
     """
     cdef int64_t t, j
     cdef double low, x, before = survive.value + survive.lost

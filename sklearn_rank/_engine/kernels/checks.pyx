@@ -15,7 +15,7 @@ from sklearn_rank._engine.kernels.common cimport fetch_ahead
 from sklearn_rank._engine.kernels.grouping cimport find_runs
 
 cdef enum:
-    CHUNK = 128         # rows of which ids, labels and scores are read in turn
+    CHUNK = 64          # rows whose ids, labels and scores are read in turn
     LANES = 4           # results that a loop has side by side, so that it uses vectors
     GRADE_BITS = 5      # of labels that are kept as bytes: 0 to 31
 
@@ -41,14 +41,14 @@ cdef struct numbers_t:
 
 
 def read_rows(label, score, ids, int64_t begin, int64_t end, grade, starts, heads):
-    """Read the rows from `begin` up to `end` of IN `label`, `score` and `ids`, each of which may be None.
+    """Read the rows from `begin` up to `end` of IN `label`, `score` and `ids`. Each of the three may be None.
 
     Returned are facts about labels and scores, each lowest and highest finite number, whether there is NaN, -inf and
     +inf, and whether all finite ones are whole; whether all labels are grades, whole numbers from 0 to 31; and how many
-    entries of `starts` were written. A range of nothing is inf and -inf. None is returned for arrays of other types or
+    entries of `starts` were written. An empty range is inf and -inf. None is returned for arrays of other types or
     with gaps, and for ids that are not whole numbers, or fall.
 
-    Written are OUT `grade`, labels as bytes if all are grades; OUT `starts`, the rows whose id is not that of the row
+    Written are OUT `grade`, labels as bytes if all are grades; OUT `starts`, the rows whose id differs from the row
     before, with the end of the last row; and OUT `heads`, their ids. `grade` has an entry for each row of the arrays,
     `heads` for each row that is read, and `starts` one more. Labels that have no `grade` may have two dimensions.
     """
@@ -74,11 +74,14 @@ def read_rows(label, score, ids, int64_t begin, int64_t end, grade, starts, head
                     is_known = n >= 0
                 if is_known and x[0].buf != NULL:
                     is_known = _read_labels(
-                        &x[0], row * n_labels, stop * n_labels, <uint8_t*> x[3].buf, &are_grades, &labels
+                        &x[0], begin * n_labels, row * n_labels, stop * n_labels, <uint8_t*> x[3].buf, &are_grades,
+                        &labels,
                     )
                 if is_known and x[1].buf != NULL:
                     is_known = _read_scores(&x[1], row, stop, &scores)
                 row = stop
+            if is_known and are_grades and x[0].buf != NULL:
+                _add_grades(<uint8_t*> x[3].buf + begin * n_labels, (end - begin) * n_labels, &labels)
     except (ValueError, BufferError):    # an array with gaps, or of a type that has no buffer
         return None
     finally:
@@ -111,11 +114,11 @@ cdef int64_t _read_ids(
 
 
 cdef bint _read_labels(
-    const Py_buffer* x, int64_t begin, int64_t end, uint8_t* grade, bint* are_grades, numbers_t* labels
+    const Py_buffer* x, int64_t first, int64_t begin, int64_t end, uint8_t* grade, bint* are_grades, numbers_t* labels
 ) noexcept nogil:
     """Add labels to the facts about those before, chunk by chunk as a row may have several; return False if it cannot.
 
-    As long as all are grades they are written as bytes.
+    As long as all from the `first` on are grades they are written as bytes instead, whose range is found at the end.
     """
     cdef double[CHUNK] copy
     cdef const double* label
@@ -125,7 +128,9 @@ cdef bint _read_labels(
         label = _as_doubles(x, row, n, copy)
         if label == NULL:
             return False
-        are_grades[0] = are_grades[0] and _write_grades(label, n, grade + row, labels)
+        if are_grades[0] and not _write_grades(label, n, grade + row):
+            are_grades[0] = False
+            _add_grades(grade + first, row - first, labels)
         if not are_grades[0]:
             _add(label, n, labels)
         row += n
@@ -168,13 +173,12 @@ cdef void _copy(const number_t* x, int64_t n, double* copy) noexcept nogil:
 # Each of these asks a chunk at once, in loops that vectors can do. A chunk with another answer than the usual one
 # is looked at number by number.
 
-cdef bint _write_grades(const double* x, int64_t n, uint8_t* out, numbers_t* facts) noexcept nogil:
-    """Write labels as OUT bytes and add them to the facts; return False if one is no whole number from 0 to 31.
+cdef bint _write_grades(const double* x, int64_t n, uint8_t* out) noexcept nogil:
+    """Write labels as OUT bytes; return False if one is no whole number from 0 to 31.
 
     Adding 2**52 leaves a whole number in the last bits, and taking it away leaves the number as it was.
     """
     cdef uint64_t changed = 0, above = 0
-    cdef uint8_t low = 255, high = 0
     cdef int64_t i
     cdef bits_t given, moved, back
     for i in range(n):
@@ -184,29 +188,36 @@ cdef bint _write_grades(const double* x, int64_t n, uint8_t* out, numbers_t* fac
         changed |= given.bits ^ back.bits
         above |= moved.bits ^ BITS_OF_IT
         out[i] = <uint8_t> moved.bits
-    if changed << 1 != 0 or above >> GRADE_BITS != 0:   # a sign may differ: -0.0
-        return False
+    return changed << 1 == 0 and above >> GRADE_BITS == 0   # a sign may differ: -0.0
+
+
+cdef void _add_grades(const uint8_t* x, int64_t n, numbers_t* facts) noexcept nogil:
+    """Add labels that were written as bytes to the facts."""
+    cdef uint8_t low = 255, high = 0
+    cdef int64_t i
+    if n == 0:
+        return
     for i in range(n):
-        low, high = min(low, out[i]), max(high, out[i])
+        low, high = min(low, x[i]), max(high, x[i])
     facts.low, facts.high = min(facts.low, <double> low), max(facts.high, <double> high)
-    return True
 
 
 cdef void _add(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
     """Add numbers to the facts.
 
-    Most chunks lie within the range so far: their distances from its ends have no sign, and x - x has no bit set, as it
-    has if x is NaN or infinite.
+    Most chunks lie within the range so far: their distances from its ends have no sign. And x - x has a bit set only if
+    x is NaN or infinite. A chunk within a range of one number has that number alone.
     """
     cdef uint64_t outside = 0, odd = 0
     cdef double low = facts.low, high = facts.high
     cdef bits_t above, below, zero
     cdef int64_t i
-    facts.are_whole = facts.are_whole and _are_whole(x, n)
     for i in range(n):
         above.value, below.value, zero.value = x[i] - low, high - x[i], x[i] - x[i]
         outside |= above.bits | below.bits
         odd |= zero.bits
+    if low != high or outside >> 63 != 0 or odd != 0:
+        facts.are_whole = facts.are_whole and _are_whole(x, n)
     if odd == 0:
         if outside >> 63 != 0:
             _widen(x, n, facts)

@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 
 cdef extern from *:
     """
-    enum { LINE = 64, AHEAD = 4096 };    /* bytes of a line of the cache, and of a page */
+    enum { LINE = 64, AHEAD = 2048 };    /* bytes of a line of the cache, and of half a page */
     #if defined(__GNUC__)
         #define PREFETCH(address) __builtin_prefetch((const void *) (address))
         #define PREFETCH_TO_WRITE(address) __builtin_prefetch((address), 1)
@@ -37,7 +37,7 @@ cdef enum:
 
 
 cdef inline void fetch_ahead(const void* start, int64_t n_bytes) noexcept nogil:
-    """Ask for as many bytes, a page after `start`. Nothing is read, so they may lie beyond the end.
+    """Ask for as many bytes, half a page after `start`. They are not read, so they may lie beyond the end.
 
     Processors foresee what a loop reads next within a page, and wait at the start of each new one.
     """
@@ -48,7 +48,7 @@ cdef inline void fetch_ahead(const void* start, int64_t n_bytes) noexcept nogil:
 
 
 cdef inline int64_t bits_of(double x) noexcept nogil:
-    """The bits of a number: those of positive ones rise with them."""
+    """The bits of a number; for positive numbers the bits rise with the number."""
     cdef int64_t bits
     memcpy(&bits, &x, sizeof(bits))
     return bits

@@ -2,8 +2,8 @@
 # cython: freethreading_compatible=True
 """What kernels of several modules call.
 
-In: counts of steps, or where queries begin. Out: nothing, or the length of the longest query. It is a module of its own
-because a `.pxd`, whose inline functions others cimport, can import nothing of Python.
+In: counts of steps, or where queries begin. Out: no result, or the length of the longest query. It is a module of its
+own because a `.pxd`, whose inline functions others cimport, cannot import from Python.
 """
 from libc.stdint cimport int64_t
 

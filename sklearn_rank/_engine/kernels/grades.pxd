@@ -136,7 +136,7 @@ cdef inline int64_t count_in_word(uint64_t grades, uint64_t first_ones, uint64_t
 
 
 cdef inline int64_t sum_numbers(const uint8_t* grade, int64_t n, const numbers_t* numbers) noexcept nogil:
-    """Sum what grades stand for, those of a long list range by range."""
+    """Sum what grades stand for, range by range in a long list."""
     cdef int64_t i, k, total = 0
     cdef int64_t[COUNTED_TOGETHER] count
     if n < LEAST_BY_RANGE or numbers.n_ranges > LOW_GRADES:

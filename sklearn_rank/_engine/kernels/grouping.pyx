@@ -2,11 +2,12 @@
 # cython: freethreading_compatible=True
 """Group rows by query: runs of equal ids, distinct keys numbered by hashing, and rows put in order by counting.
 
-In: ids as bytes of one width, as keys of 64 bits, or as pieces of a text. Out: where runs begin, the number of each row
-in order of first appearance, rows in the order of these numbers, and rows of two sides that match.
+In: ids, which are bytes of one width, keys of 64 bits, or pieces of a text. Out: where runs begin, the number of each
+row in order of first appearance, rows in the order of these numbers, and rows of two sides that match.
 A table has a power of two of slots, each with a number plus one, or 0 where it is free; no more than a quarter are
 taken, so that a key is nearly always where its bits say, and a wrong guess costs more than the memory. These places
-depend on a secret that each process draws, so that nobody can choose keys that all want one place; numbers do not.
+depend on a secret that each process draws, so that an attacker cannot choose keys that all want one place; numbers do
+not.
 """
 from os import urandom
 
@@ -66,11 +67,11 @@ cdef int64_t find_runs(
     const void* ids, int64_t width, uint64_t sign, int64_t begin, int64_t end, int64_t n_rows,
     int64_t* starts, void* heads, bint* falls,
 ) noexcept nogil:
-    """Write the rows from `begin` up to `end` whose id is not that of the row before, and their ids; return how many.
+    """Write the rows from `begin` up to `end` whose id differs from the row before, and their ids; return how many.
 
     Row 0 is one, and the end of the last row is written too, so OUT `starts` has one entry more than rows are read,
     and OUT `heads` has as many ids. OUT `falls` is whether a number of 4 or 8 bytes is below the one before, where
-    those below 0 have the bit `sign`. Of another width it is True, as if they fell.
+    those below 0 have the bit `sign`. It is True for another width, as if they fell.
     """
     cdef int64_t n
     if width == 8:
@@ -128,10 +129,10 @@ def number_keys(
     uint32_t[::1] table, int64_t n_numbers, uint32_t[::1] number,
     int64_t[::1] key_of, int64_t[::1] first, uint8_t[::1] kept, int64_t[::1] kept_end,
 ):
-    """Number the keys of rows from `begin` on, of which `n_done` are done; return how many are, and how many numbers.
+    """Number the keys of rows from `begin` on, after `n_done` rows; return how many are done, and how many numbers.
 
-    IN `key`, and maybe a `text` with a piece for each row, up to its `end`: then keys are those of `hash_pieces`, and
-    rows are alike if their pieces are. OUT the `number` of each row and, of each number, `key_of` it, the row where it
+    IN `key`, and maybe a `text` with a piece for each row, up to its `end`: then `hash_pieces` made the keys, and rows
+    are alike if their pieces are. OUT the `number` of each row and, of each number, `key_of` it, the row where it
     comes `first`, and its piece, `kept` up to its `kept_end`. It stops at a new key that these have no space for.
     """
     cdef int64_t i, slot, found, n = n_numbers, last = table.shape[0] - 1
@@ -335,7 +336,7 @@ def count_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::
 
 
 def place_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t row, int64_t[::1] at, int64_t[::1] order):
-    """Write rows from `row` on into OUT `order`, where those of their number go on: `at` of each, which moves on."""
+    """Write rows from `row` on into OUT `order`, where their number goes on: at its `at`, which moves on."""
     cdef int64_t i, n
     with nogil:
         if starts is None and number.shape[0] > 0:

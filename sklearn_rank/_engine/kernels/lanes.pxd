@@ -1,4 +1,4 @@
-# Two numbers at a time, as each processor of 64 bits compares them.
+# Two numbers at a time: each processor of 64 bits can compare them.
 #
 # Compilers make such vectors of plain loops, but hardly of those that compare. Lists of up to 40 rows are put in order
 # by these, and sorted keys are looked at for ties, or keys for their range.

@@ -5,10 +5,10 @@
 In: the score of each row, and where each query begins: query q has the rows `indptr[q]:indptr[q + 1]`.
 Out: the rows at the positions `ptr[q]:ptr[q + 1]`, or their grades, best score first, and where ties end. A tie block
 is a run of positions with equal scores: `tie_end[i]` is where the block ends that starts at position i. `tie_end is
-None` says that no query has ties. Of a query without ties there is only the first entry, `NO_TIES`.
+None` says that no query has ties. A query without ties has only the first entry, `NO_TIES`.
 Why: rows of a long query are sorted only if they may be among the best. For each row of a short query, and for rows
-with a label where there are few, the rows above it are counted. Nothing here validates, allocates or knows a metric.
-What may take a second counts its `steps`, and looks now and then whether to go on.
+with a label where there are few, the rows above it are counted. This module does not validate or allocate, and knows no
+metric. What may take a second counts its `steps`, and looks now and then whether to go on.
 """
 from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport INFINITY
@@ -45,11 +45,11 @@ cdef struct ranking_t:
     int64_t* ptr                # OUT
     int64_t n, depth, ties
     double bar                  # what a score must reach
-    const double* label         # NULL, as what follows, if there are none
+    const double* label         # NULL without labels, like what follows
     const uint8_t* grade
     uint8_t* out                # OUT, the grades at the positions
     int64_t* order              # OUT
-    int64_t* tie_end            # OUT, NULL as long as nothing is tied, under the average policy
+    int64_t* tie_end            # OUT, NULL until a tie is seen, under the average policy
     int64_t* ends               # what it is then
     bint only_grades            # are read
 
@@ -63,15 +63,15 @@ cpdef bint rank_queries(
     """Write the rows of each query, best score first, down to `depth`; return whether scores are tied.
 
     Under the average policy a list goes on to the end of the tie block that holds rank `depth`. `tie_end` is written
-    where a tie block starts, a single item being one; nothing is if no query has ties. `order` may be None. Scores are
+    where a tie block starts, a single item being one, and only if a query has ties. `order` may be None. Scores are
     `narrow_score` if `score` is None. Labels are read under the policies worst and best alone, and not if there are
-    grades, which are those of the rows and of the positions. `memory` is as long as `memory_for` says.
+    grades, which rows and positions have. `memory` is as long as `memory_for` says.
 
     If `only_grades` are read, and each row has a rank, ties of rows of grade 0 with each other may not be written.
     """
     cdef work_t work = work_of(&memory[0], longest)
     cdef ranking_t to
-    if indptr[indptr.shape[0] - 1] == 0:  # without a row there is nothing to point to
+    if indptr[indptr.shape[0] - 1] == 0:  # without a row `ptr` has no target
         ptr[:] = 0
         return False
     to.indptr, to.ptr, to.n, to.depth, to.ties = &indptr[0], &ptr[0], indptr.shape[0] - 1, depth, ties
@@ -269,7 +269,7 @@ cdef double _reached_by(
 cdef double _reached_by_best(double* x, int64_t n, int64_t depth) noexcept nogil:
     """A number that at least `depth` of x reach, and not many more; x changes its order.
 
-    Of each pair the higher one goes to the first half. What is asked of more than this half, all of it must reach, and
+    The higher one of each pair goes to the first half. What is asked of more than this half, all of it must reach, and
     for the others the second half is halved in turn.
     """
     cdef int64_t i, n_high
@@ -324,7 +324,7 @@ cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
 
 
 cdef inline void _begin_ties(ranking_t* to, int64_t n_queries) noexcept nogil:
-    """Write that none of these queries has ties, which is left out until the first one has."""
+    """Write that these queries have no ties; this is left out until the first query has some."""
     cdef int64_t q
     if to.tie_end == NULL:
         to.tie_end = to.ends
@@ -464,8 +464,8 @@ cdef int64_t _place_ties(ranking_t* to, int64_t q, int64_t n, int64_t* place) no
 cdef inline bint _rank_labelled(const score_t* score, ranking_t* to, int64_t q) noexcept nogil:
     """Rank one query, if only grades are asked for, and few rows have a label; return whether that was done.
 
-    Rows of grade 0 need no order. Each of the others stands below the rows whose scores are above its own. None of
-    these may be tied; ties of rows of grade 0 are not written.
+    Rows of grade 0 need no order. Each of the others stands below the rows whose scores are above its own. These must
+    not be tied; ties of rows of grade 0 are not written.
     """
     cdef int64_t start = to.indptr[q], n = to.indptr[q + 1] - start, at = to.ptr[q]
     cdef int64_t[MOST_LABELLED] row, place
@@ -524,8 +524,9 @@ def rank_greedily(
 
     A row adds the worth of the subtopics it is relevant to: 1 each, and `keep` times as much after each row that was
     relevant to it. Rows that are relevant to the same subtopics must be adjacent: they are of one kind, which is looked
-    at once for all of them, and those relevant to nothing the last of their query. What a kind adds never rises, so
-    what it added when last looked at is a `bound`. `kind` is memory for the next row of each and the end of its rows.
+    at once for all of them. Rows without a relevant subtopic are the last of their query. What a kind adds never rises,
+    so what it added when last looked at is a `bound`. `kind` is memory for the next row of each and the end of its
+    rows.
     """
     cdef int64_t q, i, t, g, row, best, n_kinds, n, steps = 0
     cdef double most

@@ -18,7 +18,7 @@ from sklearn_rank._engine.kernels.order cimport AVERAGE, STABLE, number, rank_qu
 from sklearn_rank._engine.kernels.sums cimport cumsum, joint, means_of_grades, means_of_items
 
 cdef enum:
-    TAKEN_AT_ONCE = 512         # queries of which all columns are divided before the next ones
+    DIVIDED_TOGETHER = 512      # queries whose columns are all divided before the next ones
 
 cdef double LEAST = 1e-292      # least denominator that has all its digits
 
@@ -127,8 +127,8 @@ cdef class BestOrder(Lists):
 cdef class Step:
     """A primitive, the lists that it is of, and its operands: see `primitives.py`.
 
-    Values `by_grade` are one for each grade; a single one is that of all items. A call returns False where a cascade is
-    given what are no probabilities.
+    Values `by_grade` are one for each grade; a single value is for all items. A call returns False where a cascade is
+    given numbers that are not probabilities.
     """
     cdef int64_t kernel, least
     cdef Lists lists, other
@@ -284,7 +284,7 @@ cpdef bint divide(
     cdef const double* y
     cdef const double* z = NULL
     cdef double* to
-    cdef int32_t[TAKEN_AT_ONCE] place
+    cdef int32_t[DIVIDED_TOGETHER] place
     if n_queries == 0:
         return True
     if numerator.shape[0] > 1:
@@ -295,7 +295,7 @@ cpdef bint divide(
         needed_step = needed.strides[0] // <int64_t> sizeof(double)
     with nogil:
         while first < n_queries:
-            n = min(n_queries - first, <int64_t> TAKEN_AT_ONCE)
+            n = min(n_queries - first, <int64_t> DIVIDED_TOGETHER)
             known = False
             if needed is not None:
                 z = &needed[0, 0] + needed_step * first
@@ -303,7 +303,7 @@ cpdef bint divide(
                 x = &numerator[0, c if numerator.shape[1] > 1 else 0] + n_step * first
                 y = &denominator[0, c if denominator.shape[1] > 1 else 0] + d_step * first
                 to = &out[first, c]
-                once = y[0]  # which nothing is written to, as the compiler can see
+                once = y[0]  # never written to, which the compiler can see
                 if n_step == d_step == 1:  # which it has to know, to take two queries at once
                     in_range = _divide_all(x, 1, y, 1, n, to, &any_zero)
                 elif n_step == 1 and d_step == 0 and once == 1.0:
@@ -331,8 +331,8 @@ cdef inline bint _divide_all(
 ) noexcept nogil:
     """Ratios, whether a denominator is 0, and whether all numbers of the others are in range.
 
-    Bits of numbers that are not negative rise with them, so differences from those of the bounds have the sign bit
-    where one is out of range, and so has 0 less 1. Compilers vectorize this, and no comparison: half the time.
+    Bits of numbers that are not negative rise with them, so differences from the bits of the bounds have the sign bit
+    where one is out of range, and so has 0 less 1. Compilers vectorize this, but not a comparison.
     """
     cdef int64_t q, a, b, wrong = 0, zero = 0, infinite = bits_of(INFINITY), least = bits_of(LEAST)
     for q in range(n):

@@ -15,7 +15,7 @@ cdef struct work_t:
     int64_t* spare              # items that are merged
     int64_t* place              # of rows in the query, in their order
     int32_t* bucket             # of each key
-    uint32_t* count             # of keys in each bucket, of which there are twice as many
+    uint32_t* count             # of keys in each bucket; there are twice as many buckets
 
 
 cdef work_t work_of(double* memory, int64_t longest) noexcept nogil

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Sorting of the keys of one query, which know nothing of rows and labels.
+"""Sorting of the keys of one query, without their rows and labels.
 
 In: keys, and memory for as many.
 Out: the keys, highest first, and where each stood; equal keys keep their order.
@@ -210,7 +210,7 @@ cdef int64_t count_all(
     """
     cdef int64_t i, first = 0, n_before = 0
     for i in range(n, COUNTED_MEMORY):
-        x[i] = INFINITY             # which nothing is above
+        x[i] = INFINITY             # above all keys
     while first < n:
         if n - first <= COUNTED_PAIRS:
             n_before += _count_above(x, n, x + first, COUNTED_PAIRS // 2, bar, place + first)

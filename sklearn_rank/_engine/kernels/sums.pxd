@@ -63,7 +63,7 @@ cdef inline double multiply(double* value, double x) noexcept nogil:
 
 
 cdef inline const double* values_from(const items_t* items, int64_t first, int64_t n, double* memory) noexcept nogil:
-    """Values of some items; those of grades are looked up, into `memory`."""
+    """Values of some items; values of grades are looked up, into `memory`."""
     cdef int64_t i
     if items.grade == NULL:
         return items.value + items.step * first

@@ -23,7 +23,7 @@ cdef enum:
     PACK = 1 << 21              # what the second of three numbers that are packed in one is multiplied by
     MOST_PACKED = 1 << 16       # items whose sums of up to 31 are below that
 
-cdef double MOST_WHOLE = 2.0**53        # the largest number up to which doubles hold each whole one
+cdef double MOST_WHOLE = 2.0**53        # doubles hold each whole number up to this one
 cdef double[PIECE] RANK                 # 1, 2, ... as vectors load them, which cannot make them of whole numbers
 for number_of_rank in range(PIECE):
     RANK[number_of_rank] = number_of_rank + 1.0
@@ -33,7 +33,7 @@ for number_of_rank in range(PIECE):
 cdef struct lists_t:
     const int64_t* ptr
     int64_t n
-    const int64_t* tie_end      # NULL if nothing is tied
+    const int64_t* tie_end      # NULL without ties
     const int64_t* cutoffs
     int64_t n_cutoffs
     char* out
@@ -51,7 +51,7 @@ cdef struct weights_t:
 
 # A list, and where a piece of it begins and ends.
 cdef struct piece_t:
-    const int64_t* ends         # of tie blocks, NULL if nothing is tied
+    const int64_t* ends         # of tie blocks, NULL without ties
     int64_t first, length       # the first position of the list, and how many it has
     int64_t done, last          # positions above the piece, and down to the last that counts
     int64_t block_stop          # of the tie block that was looked at last
@@ -195,7 +195,7 @@ cdef inline void _sum_products(
 cdef bint _sum_blocks(const items_t* items, const int64_t* ends, const lists_t* lists, int64_t q) noexcept nogil:
     """Sums of whole numbers without weights: of tie blocks, and of a share of the one that a cutoff falls into.
 
-    They are exact. Return whether the values are whole numbers; nothing is written if they are not.
+    They are exact. Return whether the values are whole numbers; they are written only if so.
     """
     cdef int64_t c, stop, end, first = lists.ptr[q], n = lists.ptr[q + 1] - first, i = first, done = first
     cdef double above = 0.0, share
@@ -310,7 +310,7 @@ cdef void _write_means(
     """Write the mean of the tie block around each of the n positions of a piece.
 
     Differences of sums down a short list say what a block has, where they are exact, and means are written eight at a
-    time, those of the next block over the last of them, so that no branch depends on what is tied.
+    time. The next block overwrites the last of them, so that no branch depends on what is tied.
     """
     cdef int64_t i = piece.done, j, stop, end = piece.done + n
     cdef const int64_t* ends = piece.ends + piece.first
@@ -430,11 +430,12 @@ cdef void _joint_of_list(
 cdef void _joint_of_block(
     int64_t m, double x, double n_y, double before, double limit, double* out,
 ) noexcept nogil:
-    """One block of m tied items, a share x of them x and n_y others y, in which the sum of y may reach its limit.
+    """One block of m tied items, a share x of them x and n_y others y. Inside the block the sum of y may reach its
+    limit.
 
-    Of the y in the block, C stand above a given x at offset i; C is hypergeometric among the m - 1 others. Going on to
-    the next offset adds one to min(C, left) if a y comes next and fewer than `left` have come: n_y / (m - 1) times
-    the probability that of i of the other m - 2 items fewer than `left` are y, out of n_y - 1.
+    C of the y in the block stand above a given x at offset i; C is hypergeometric among the m - 1 others. Going on to
+    the next offset adds one to min(C, left) if a y comes next and fewer than `left` have come: n_y / (m - 1) times the
+    probability that i of the other m - 2 items hold fewer than `left` of the other n_y - 1 y.
     """
     cdef int64_t i, others = m - 2
     cdef double left = limit - before, top = left - 1, y = n_y - 1
@@ -451,7 +452,7 @@ cdef void _joint_of_block(
             log_top += log((i + 1) / (i + 1 - top) * (others - y - (i - top)) / (others - i))
 
 
-# --- sums of means down to each relevant item, as MAP is ---------------------------------------------------------
+# --- sums of means down to each relevant item, such as MAP -------------------------------------------------------
 
 
 # Which items are relevant, and what their means are of.

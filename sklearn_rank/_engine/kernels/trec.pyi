@@ -10,6 +10,7 @@ Text = NDArray[np.uint8]
 def read_fields(
     text: Text,
     n_fields: int,
+    document_field: int,
     value_field: int,
     query: Text,
     query_end: Index,

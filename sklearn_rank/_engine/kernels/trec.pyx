@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""Read files of TREC, and join the rows of a run with those of judgements.
+"""Read files of TREC, and join the rows of a run with rows of judgements.
 
 In: lines of fields between blanks as bytes; scores, labels, and which row matches which.
 Out: ids and numbers of rows, and where reading stopped; or labels and scores of all rows of both sides by query.
@@ -42,14 +42,15 @@ cdef uint64_t EXACT = 1 << 53   # whole numbers up to here are doubles
 
 
 def read_fields(
-    const uint8_t[::1] text, int64_t n_fields, int64_t value_field,
+    const uint8_t[::1] text, int64_t n_fields, int64_t document_field, int64_t value_field,
     uint8_t[::1] query, int64_t[::1] query_end, int64_t[::1] run_start,
     uint8_t[::1] document, int64_t[::1] document_end, double[::1] value, double[::1] rank,
 ):
     """Split lines, each with its newline, into fields; return where it stopped, and how many rows and runs there are.
 
-    Of `n_fields` the first is the OUT query, the third the OUT document, and `value_field`, counted from 0, the OUT
-    value; each text is written up to its end. Rows whose query is that of the row before make a run, which begins at
+    The first of `n_fields`, counted from 0, is the OUT query, `document_field` the OUT document, and `value_field` the
+    OUT value, which stays as it came in where there is no such field; each text is written up to its end. Consecutive
+    rows of one query make a run, which begins at
     OUT `run_start` and has its query once. Lines without a field are skipped. It stops at a line that is not so. Where
     there is OUT `rank`, the fourth field is one: NaN if it is no number, and a line whose rank has a fraction stops it.
     """
@@ -75,7 +76,7 @@ def read_fields(
                         query_end[n_runs] = n_query
                         run_start[n_runs] = n
                         n_runs += 1
-                elif field == 2:
+                elif field == document_field:
                     memcpy(&document[n_document], &text[start], length)
                     n_document += length
                     document_end[n] = n_document
@@ -157,7 +158,7 @@ def join_rows(
     const uint8_t[::1] keep, uint8_t[::1] retrieved,
     double[::1] out_label, double[::1] out_score, int64_t[::1] out_row,
 ):
-    """Write OUT rows of a run, and after those of each query the judged rows that match none; return how many.
+    """Write OUT rows of a run, query by query, each followed by the judged rows without a match; return how many.
 
     IN `match` is the judged row of each row, or -1; `retrieved` comes in as zeros, one for each judged row. Rows of the
     run are numbered from 0, and judged rows go on from there. Queries not to `keep` are skipped.

@@ -1,0 +1,71 @@
+"""Why two runs differ: documents of a query with what each adds, and documents to judge next."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._cli.data import metrics_of, results
+from sklearn_rank._cli.output import put, show
+from sklearn_rank._evaluation.alignment import align_results
+from sklearn_rank._evaluation.explanation import Source, documents_to_judge, explanation_of, source_of
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.table import Table
+
+EXPLAIN_EPILOG = (
+    "QRELS, OLD and NEW are files of TREC, also packed by gzip; '-' is the standard input. With --table they "
+    "are columns of a file: --y-score OLD --y-score NEW."
+)
+
+
+def explain(options: argparse.Namespace) -> None:
+    """Print the documents of a query with what each adds to the difference, or the documents to judge."""
+    metrics = metrics_of(options)
+    if len(metrics) != 1:
+        raise ValueError(f"explain takes one metric. Got {', '.join(metrics)}.")
+    of_runs = results(options, metrics)
+    if len(of_runs) != 2:
+        raise ValueError(f"explain takes two runs, the old one first. Got {', '.join(of_runs)}.")
+    aligned = align_results(of_runs, "explain")
+    old, new = aligned
+    source = source_of(aligned, (old, new), metrics[0])
+    if options.to_judge is not None and options.query is None:
+        _show(documents_to_judge(source, options.to_judge), options.format)
+        return
+    explanation = explanation_of(source, _query(source, options.query))
+    if options.to_judge is not None:
+        _show(explanation.to_judge(options.to_judge), options.format)
+    elif options.format in ("csv", "json"):
+        about = {
+            "metric": explanation.metric, "query": explanation.query, "difference": explanation.difference,
+            "values": dict(zip(explanation.names, explanation.values, strict=True)), "is_sum": explanation.is_sum,
+            "judged": dict(zip(explanation.names, explanation.judged, strict=True)),
+        }  # fmt: skip
+        _show(explanation.table, options.format, about)
+    else:
+        put(
+            {"markdown": explanation.to_markdown, "latex": explanation.to_latex}.get(
+                options.format, lambda: explanation
+            )()
+        )
+
+
+def _show(table: Table, form: str, about: dict[str, Any] | None = None) -> None:
+    nested = {"documents": [dict(zip(table.columns, row, strict=True)) for row in table.rows]}
+    show(table.columns, [*table.rows], (about or {}) | nested, form, fit=True)
+
+
+def _query(source: Source, name: str | None) -> Any:
+    """Id of a query by its text; without one, the query on which the new run loses most."""
+    (old, new), metric = source.results, source.metric
+    ids = old.qid.tolist()
+    if name is None:
+        gain = new.per_query[metric] - old.per_query[metric]
+        gain = gain if old.greater_is_better[metric] else -gain
+        return ids[int(np.argmin(np.nan_to_num(gain)))]
+    found = [one for one in ids if str(one) == name]
+    if not found:
+        raise ValueError(f"--query must be one of {len(ids)} queries, such as {echo(str(ids[0]))}. Got {echo(name)}.")
+    return found[0]

@@ -1,0 +1,28 @@
+"""Intervals of results, comparisons and segments in tables, and what a note under them says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from sklearn_rank._metric.notation import display_name
+
+
+def note_of_intervals(skewed: Sequence[str], constant: Sequence[str] = ()) -> str:
+    """Note under the intervals of metrics: which may not keep their level, and which have no width."""
+    from sklearn_rank.stats._intervals import skew_note, width_note  # loads scipy.stats
+
+    notes = [
+        note([*map(display_name, names)]) for note, names in ((skew_note, skewed), (width_note, constant)) if names
+    ]
+    return " ".join(notes)
+
+
+def has_no_width(low: float | None, high: float | None) -> bool:
+    """Whether an interval is a point."""
+    return low is not None and low == high
+
+
+def interval_cells(intervals: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float | None, float | None]]:
+    """Confidence intervals for a table; cells are empty where there is none."""
+    return {name: (None, None) if math.isnan(low) else (low, high) for name, (low, high) in intervals.items()}

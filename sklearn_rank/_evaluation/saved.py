@@ -1,0 +1,116 @@
+"""Evaluations as words and arrays, to be saved and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._evaluation.given_values import GivenValues
+from sklearn_rank._evaluation.references import References, ValuesByMetric, means_of
+from sklearn_rank._metric.spec import adjusted_meaning
+from sklearn_rank._utils.storage import SavedArrays, check_saved, part
+
+E = TypeVar("E")
+
+
+def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Words and arrays of an evaluation, but for the names of its attributes."""
+    means, source, kept = result.mean(), result._source, result._kept
+    words: dict[str, Any] = {
+        "metrics": [
+            {
+                "name": name,
+                "mean": means[name],
+                "meaning": values.meaning,
+                "average": values.average_kind,
+                "greater_is_better": values.greater_is_better,
+                "is_binary": result.is_binary[name],
+            }
+            for name, values in result._metrics.items()
+        ]
+    }
+    more = {
+        "n_documents": source.known_documents,
+        "weight": result.weight,
+        "label_fingerprints": source.label_fingerprints,
+        "clusters": result.clusters,
+        **{f"attribute{i}": values for i, values in enumerate(result.attributes.values())},
+    }
+    arrays = {"qid": result.qid, **_stacked(result._metrics), **{n: x for n, x in more.items() if x is not None}}
+    if result.judged.keys() >= result._metrics.keys():
+        judged = np.stack([result.judged[name] for name in result._metrics])
+        words |= {"is_all_judged": not (judged < 1).any(), "judges_both": result.judges_both}
+        arrays |= {} if words["is_all_judged"] else {"judged": judged}
+    if kept is not None:
+        words["references"] = {kind: means_of(of_kind, result.weight) for kind, of_kind in kept._asdict().items()}
+        for kind, of_kind in kept._asdict().items():
+            if of_kind:
+                arrays |= {f"{kind}_{part}": array for part, array in _stacked(of_kind).items()}
+    return words, arrays
+
+
+def _stacked(values: ValuesByMetric) -> dict[str, NDArray[Any]]:
+    """Values and undefined queries, a row for each metric."""
+    return {
+        "values": np.stack([of_metric.values()[:, 0] for of_metric in values.values()]),
+        "undefined": np.stack([of_metric.undefined[:, 0] for of_metric in values.values()]),
+    }
+
+
+def given_values(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, Any]:
+    """Arguments of `Evaluation.from_values` for words and arrays that were saved, which are checked."""
+    metrics, _ = check_saved(words, arrays)
+    names = [metric["name"] for metric in metrics]
+
+    def by_metric(key: str) -> dict[str, Any]:
+        return {metric["name"]: metric[key] for metric in metrics if key in metric}
+
+    return {
+        "qid": arrays["qid"],
+        "values": dict(zip(names, arrays["values"], strict=True)),
+        "undefined": dict(zip(names, arrays["undefined"], strict=True)),
+        "means": by_metric("mean"),
+        "by": {name: arrays[f"attribute{i}"] for i, name in enumerate(words.get("attributes", []))},
+        **{key: by_metric(key) for key in ("meaning", "average", "greater_is_better", "is_binary")},
+        **{name: arrays.get(name) for name in ("n_documents", "weight", "label_fingerprints", "clusters")},
+    }
+
+
+def given_shares(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, NDArray[Any]]:
+    """Share of the documents of each query that are judged, by metric, of words and arrays that were saved."""
+    names = [metric["name"] for metric in words["metrics"]]
+    judged = np.ones((len(names), arrays.shape("qid")[0]))
+    if not part(words, "is_all_judged", bool):
+        arrays.check("judged", judged.shape, "f")
+        judged = arrays["judged"]
+    return dict(zip(names, judged, strict=True))
+
+
+def with_judged(result: E, shares: Mapping[str, NDArray[Any]], *, judges_both: bool) -> E:
+    """A result of given values with what is known of its judgements: the share of judged documents by metric."""
+    evaluation: Any = result
+    counts = replace(evaluation._source, known_judged=shares, judges_both=judges_both)
+    changed: E = replace(evaluation, _source=counts)
+    return changed
+
+
+def given_references(
+    words: Mapping[str, Any], arrays: SavedArrays, by_score: Mapping[str, GivenValues]
+) -> References:  # fmt: skip
+    """References of words and arrays that were saved, and checked, with the values by score."""
+
+    def of(kind: str) -> dict[str, GivenValues]:
+        listed = {}
+        for i, (name, mean) in enumerate(words["references"][kind].items()):
+            values, undefined = (arrays[f"{kind}_{part}"][i] for part in ("values", "undefined"))
+            listed[name] = replace(by_score[name], of_queries=values, undefined=undefined[:, None], mean=float(mean))
+            if kind == "adjusted":
+                meaning = adjusted_meaning(by_score[name].meaning)
+                listed[name] = replace(listed[name], meaning=meaning, greater_is_better=True, is_binary=False)
+        return listed
+
+    return References(*map(of, References._fields))

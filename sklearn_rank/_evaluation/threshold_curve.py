@@ -1,0 +1,181 @@
+"""Sets of documents above a threshold, for all thresholds in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._engine.check import read
+from sklearn_rank._engine.label_checks import check_labels, check_one_label
+from sklearn_rank._metric.keywords import SHARED
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import COUNT
+from sklearn_rank._utils.typing import Array, Index, MatrixLike
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdCurve:
+    """Quality of answers by the threshold of their scores, returned by `threshold_curve`.
+
+    All are ndarrays of shape (n_thresholds,). An answerable query has a relevant document.
+
+    Attributes
+    ----------
+    threshold : ndarray
+        Ascending. The answer has the documents with a score above it; -inf: all that were retrieved.
+    precision, recall, f : ndarray
+        Means over answerable queries of the precision of the answer, its recall, and their harmonic mean. An empty
+        answer has 0.
+    empty : ndarray
+        Share of the answerable queries whose answer is empty.
+    answered : ndarray
+        Share of the other queries whose answer is not empty; NaN if all are answerable.
+    """
+
+    threshold: Array
+    precision: Array
+    recall: Array
+    f: Array
+    empty: Array
+    answered: Array
+
+    def __repr__(self) -> str:
+        """Number of thresholds."""
+        return f"ThresholdCurve of {len(self.threshold)} thresholds"
+
+
+@named_arguments
+def threshold_curve(
+    y_true: MatrixLike,
+    y_score: MatrixLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    min_relevance: float = 1,
+    unjudged: str | None = None,
+) -> ThresholdCurve:
+    """Precision and recall of the documents above a threshold, and empty answers, at all thresholds.
+
+    For systems that answer with the documents that score high enough, or not at all. Scores must mean the same in every
+    query. At each threshold these are the means of the metrics ``set_precision``, ``set_recall`` and ``set_f`` over the
+    queries with a relevant document.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Relevance of each document to its query.
+    y_score : array-like of shape (n_samples,)
+        Output of the model, higher ranks first; -inf: not retrieved.
+    qid : array-like of shape (n_samples,), default=None
+        Query of each row, see `sklearn_rank.evaluate`.
+    k : int, default=None
+        Documents of an answer, at most: the first k above the threshold. Where equal scores stand at the cut, the means
+        are expectations over their orders. None: all.
+    min_relevance : float, default=1
+        A document is relevant when its label is at least this.
+    unjudged : {"nonrelevant", "drop"} or None, default=None
+        How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error.
+
+    Returns
+    -------
+    ThresholdCurve
+        With `threshold`, `precision`, `recall`, `f`, `empty` and `answered`.
+
+    Raises
+    ------
+    ValueError
+        If no query has a relevant document, labels are NaN and `unjudged` is None, or the data are invalid.
+
+    References
+    ----------
+    P. Rajpurkar, R. Jia and P. Liang, "Know What You Don't Know: Unanswerable Questions for SQuAD", ACL 2018, choose a
+    threshold for answers in this way.
+
+    Examples
+    --------
+    Query "a" has a relevant document, "b" has none. Above 0.6 only the relevant document is left:
+
+    >>> from sklearn_rank.retrieval import threshold_curve
+    >>> curve = threshold_curve([1, 0, 0], [0.9, 0.4, 0.6], qid=["a", "a", "b"])
+    >>> curve.threshold
+    array([-inf,  0.4,  0.6,  0.9])
+    >>> curve.precision, curve.recall
+    (array([0.5, 1. , 1. , 0. ]), array([1., 1., 1., 0.]))
+    >>> curve.empty, curve.answered
+    (array([0., 0., 0., 1.]), array([1., 1., 0., 0.]))
+    >>> curve.threshold[curve.f.argmax()]
+    np.float64(0.4)
+    """
+    name = "threshold_curve"
+    if k is not None:
+        COUNT.check("k", k, name)
+    for keyword, value in (("min_relevance", min_relevance), ("unjudged", unjudged)):
+        SHARED[keyword][1].check(keyword, value, name)
+    queries = read(y_true, y_score, qid=qid)
+    check_one_label(queries, name)
+    check_labels(
+        queries, name, low=None, high=None, scale="", takes_gain=False, unjudged=unjudged, reads_unjudged=False,
+        min_relevance=min_relevance,
+    )  # fmt: skip
+    queries = queries.by_query()
+    label, score = queries.label, queries.score
+    number = np.repeat(np.arange(len(queries.qid)), queries.n_documents)
+    if unjudged == "drop":
+        judged = ~np.isnan(label)
+        label, score, number = label[judged], score[judged], number[judged]
+    relevant = label >= min_relevance
+    n_relevant = np.bincount(number, relevant, len(queries.qid))
+    if not n_relevant.any():
+        raise ValueError(
+            f"A curve of thresholds needs a query with a relevant document, of label {min_relevance:g} or more. "
+            f"Got none in {len(n_relevant)} queries."
+        )
+    return _curve(relevant, score, number, n_relevant, np.inf if k is None else k)
+
+
+def _curve(
+    relevant: NDArray[np.bool_], score: Array, number: Index, n_relevant: NDArray[Any], k: float
+) -> ThresholdCurve:
+    """The curve of rows with the number of their query."""
+    rows = np.lexsort((-score, number))
+    rows = rows[score[rows] > -np.inf]
+    score, number = score[rows], number[rows]
+    # Documents of one query and score come and go together.
+    starts = np.flatnonzero(np.append(True, (np.diff(number) > 0) | (np.diff(score) < 0))[: len(rows)])
+    size, hits = np.diff(starts, append=len(rows)), np.add.reduceat(np.append(relevant[rows], 0.0), starts)
+    score, number = score[starts], number[starts]
+    first = np.append(True, np.diff(number) > 0)[: len(starts)]
+    taken = np.clip(k - _sum_within(size, first) + size, 0, size)
+    chosen = taken > 0
+    score, number, first = score[chosen], number[chosen], first[chosen]
+    hits, n = _sum_within((hits * taken / size)[chosen], first), _sum_within(taken[chosen], first)
+    answerable = n_relevant > 0
+    n_answerable, n_others = np.count_nonzero(answerable), np.count_nonzero(~answerable)
+    levels, level = np.unique(score, return_inverse=True)
+
+    def summed(change: NDArray[Any], of: NDArray[np.bool_]) -> Array:
+        """Sum over all queries at each threshold, from the change that each level makes."""
+        by_level = np.bincount(level, np.where(of[number], change, 0.0), len(levels))
+        return np.append(np.cumsum(by_level[::-1])[::-1], 0.0)
+
+    def mean(value: NDArray[Any]) -> Array:
+        before = np.where(first, 0.0, np.append(0.0, value[:-1])[: len(value)])
+        return np.clip(summed(value - before, answerable) / n_answerable, 0.0, 1.0)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        answered = summed(1.0 * first, ~answerable) / n_others
+    wanted = n_relevant[number]
+    return ThresholdCurve(
+        np.append(-np.inf, levels), mean(hits / n), mean(hits / np.maximum(wanted, 1)), mean(2 * hits / (wanted + n)),
+        1 - summed(1.0 * first, answerable) / n_answerable, answered,
+    )  # fmt: skip
+
+
+def _sum_within(value: NDArray[Any], first: NDArray[np.bool_]) -> NDArray[Any]:
+    """Running sum that begins again at each `first`."""
+    total = np.cumsum(value)
+    before = np.append(0, total)[np.flatnonzero(first)]
+    return total - np.repeat(before, np.diff(np.flatnonzero(first), append=len(value)))

@@ -1,0 +1,163 @@
+"""What to write in place of a name that no metric has: names of other systems, other forms of ours, and slips."""
+
+from __future__ import annotations
+
+import re
+
+from sklearn_rank._metric.conventions import our_name, why_not_here
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._utils.echo import echo
+
+LONGEST_HINTED = 80
+"""Characters of a name that is worth a hint."""
+LEAST_LONG = 6
+"""Letters that a name needs for one letter more, less or another to be a slip: 'rmsle' is not 'rmse'."""
+_WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_POOLED = re.compile(r"(?P<how>micro|macro)_(?P<name>\w+)|(?P<first>\w+)_(?P<last>micro|macro)")
+
+ELSEWHERE = {
+    "area_under_curve": "auc",
+    "auroc": "auc",
+    "avg_prec": "map",
+    "avg_precision": "map",
+    "average_relevance_position": "relevance_position",
+    "burges_ndcg": "ndcg",
+    "cumulative_gain": "cg",
+    "discounted_cumulative_gain": "dcg",
+    "dcg_burges": "dcg",
+    "dcg_exp": "dcg",
+    "expected_reciprocal_rank": "err",
+    "exp_dcg": "dcg",
+    "exp_ndcg": "ndcg",
+    "kendall_tau_a": "kendall(variant=a)",
+    "kendall_tau_b": "kendall",
+    "kendalltau": "kendall",
+    "label_ranking_average_precision": "lrap",
+    "mean_absolute": "mae",
+    "mean_ap": "map",
+    "mean_squared": "mse",
+    "ndcg_burges": "ndcg",
+    "ndcg_exp": "ndcg",
+    "normalized_dcg": "ndcg",
+    "normalized_discounted_cumulative_gain": "ndcg",
+    "prec": "precision",
+    "rank_biased_overlap": "rbo",
+    "rank_biased_precision": "rbp",
+    "recip_rank": "mrr",
+    "roc_auc": "auc",
+    "rocauc": "auc",
+    "root_mean_squared": "rmse",
+    "spearmanr": "spearman",
+    "tau_a": "kendall(variant=a)",
+    "tau_b": "kendall",
+    "top_k_accuracy": "hit",
+}
+"""Names that metrics have elsewhere, without "_score" and "_error", and here: only for hints, meanings may differ."""
+
+MEAN_RANK = (
+    "'relevance_position' is the mean rank of the relevant documents of a query, each weighing as much as its label."
+)
+AREA = "'map(convention=sklearn)' is the area under the steps of precision and recall, query by query."
+SHOWN = "sklearn_rank.retrieval.exposure(run, items=..., k=10)"
+EXPOSURE = f"It is a value of all users together, which {SHOWN} has."
+NOVELTY = (
+    f"It is a mean over lists, which {SHOWN} has with train=; by user it is 'acg(denominator=min_k_n)@10' of labels "
+    "-log2(popularity / number of users)."
+)
+DIVERSITY = "sklearn_rank.retrieval.intra_list_diversity(run, items=..., k=10, vectors=...) has it for each user."
+OTHER = {
+    "accuracy": "'hit@1' is whether the first document is relevant, 'auc' the share of pairs in the right order.",
+    "arhr": "'mrr' reads the first relevant document of a query, 'dcg(gain=binary, discount=reciprocal)' all of them.",
+    "arp": "'relevance_position' is the average relevance position; the average popularity of what is recommended is "
+    "'acg(denominator=min_k_n)@10' of popularity as labels.",
+    "aupr": AREA,
+    "auprc": AREA,
+    "average_rank": MEAN_RANK,
+    "aplt": EXPOSURE
+    + " The share of the long tail in each list is 'acg(denominator=min_k_n)@10' of labels 1 in the tail.",
+    "coverage": "'coverage_error' is how far down the list one must go to see every relevant document. How many of the "
+    f"items are shown is no mean over queries: {SHOWN} counts them.",
+    "entropy": EXPOSURE,
+    "gauc": "'auc(replace_undefined_by=nan)' is the mean over queries; to weigh them as GAUC does, pass sample_weight= "
+    "with the number of rows of each query.",
+    "gini": EXPOSURE,
+    "hole": "'judged@10' is one minus the hole of a list of 10 documents or more.",
+    "ild": DIVERSITY,
+    "idcg": "'ndcg' is divided by it; with labels as scores 'dcg' has its value.",
+    "intra_list_diversity": DIVERSITY,
+    "ips": "'ips_dcg@10' and the self-normalized 'snips@10' read labels that were divided by propensities.",
+    "item_coverage": EXPOSURE,
+    "mean_rank": MEAN_RANK,
+    "ndcg_linear": "'ndcg(gain=linear)' takes a label as its gain.",
+    "novelty": NOVELTY,
+    "miuf": NOVELTY,
+    "pr_auc": AREA,
+    "setf": "'set_f(convention=ir_measures)' takes all retrieved documents for the set.",
+    "setp": "'set_precision(convention=ir_measures)' takes all retrieved documents for the set.",
+    "setr": "'set_recall(convention=ir_measures)' takes all retrieved documents for the set.",
+    "wmap": "'wap' is weighted average precision, of graded labels; sample_weight= weighs the queries of 'map'.",
+}
+"""Names that have no metric of their own, or several meanings, and what to write."""
+ENDS_IN_DIGITS = {"r2", "map50", "map75"}
+"""Names of other measures that end as with a cutoff."""
+
+
+def hint_for_name(name: str, text: str) -> str:
+    """Hint for a name that no metric has, the name of the metric that a text asks for; "" if there is none."""
+    if len(text) > LONGEST_HINTED or name in ENDS_IN_DIGITS:
+        return ""
+    known = {alias: alias for entry in [*REGISTRY.values()] for alias in (entry.name, *entry.aliases)} | ELSEWHERE
+    written = _WORDS.sub("_", text).strip().lower()
+    if name not in written:  # words were written in one, as in MeanReciprocalRank@10
+        name = re.split(r"[^\w-]", written, maxsplit=1)[0]
+    written, name = (part if name in known else part.replace("-", "_") for part in (written, name))
+    match = None if name in known else _WRITTEN.fullmatch(written) or _WRITTEN.fullmatch(name)
+    bare = match["name"] if match is not None else name
+    other = OTHER.get(name) or OTHER.get(bare) or hint_for_their_name(text).strip()
+    if other:
+        return f" {other}"
+    cutoff = text.rpartition("@")[2].strip() if "@" in text else (match and (match["k"] or match["digits"])) or ""
+    at = f"@{cutoff.replace('k', '10')}" * bool(cutoff)
+    if bare == "f" and match is not None and match["digits"]:  # beta, not a cutoff
+        nearest = [f"f{match['digits']}{text[len(name) :].strip()}"]
+    elif bare in known:
+        nearest = [known[bare] + at * REGISTRY[_metric_of(known[bare])].has_cutoff]
+    elif pooled := _POOLED.fullmatch(name):
+        entry = known.get(pooled["name"] or pooled["first"])
+        nearest = [f"{entry}(average={pooled['how'] or pooled['last']}){at}"] if entry else []
+    else:
+        nearest = [known[one] + at for one in sorted(known.keys() - ELSEWHERE) if _is_slip(bare, one)]
+    return f" Did you mean {' or '.join(map(repr, dict.fromkeys(nearest)))}?" if nearest else ""
+
+
+def _metric_of(known: str) -> str:
+    """Name of the metric that a name or an alias belongs to."""
+    alias = known.partition("(")[0]
+    return next((entry.name for entry in [*REGISTRY.values()] if alias in entry.aliases), alias)
+
+
+def hint_for_their_name(text: str) -> str:
+    """Hint for a name that trec_eval has and we do not."""
+    if len(text) > LONGEST_HINTED:
+        return ""
+    ours, gain = our_name(text)
+    if ours != text.strip():
+        ours += "(gain=...)" if gain else ""
+        return f" It is trec_eval's name of {echo(ours)}: convention='trec_eval' reads it."
+    reason = why_not_here(text)
+    return reason and f" trec_eval's {text.strip()} {reason}."
+
+
+def _is_slip(name: str, known: str) -> bool:
+    """Whether a known name was typed with two neighbours swapped, or a long one with one letter off.
+
+    The first letter must be right, because letters in front make other measures: GMAP, IDCG, GAUC.
+    """
+    if name[:1] != known[:1] or abs(len(name) - len(known)) > 1:
+        return False
+    start = next((i for i, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known)))
+    a, b = name[start:], known[start:]
+    if a[:2] == b[1::-1] and a[2:] == b[2:]:
+        return len(known) > 3
+    return max(len(name), len(known)) >= LEAST_LONG and (a[1:] == b[1:] or a[1:] == b or a == b[1:])

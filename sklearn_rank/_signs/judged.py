@@ -1,0 +1,80 @@
+"""The sign that systems were judged unevenly, and how a comparison says what share of each was judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from sklearn_rank._signs.rows import LEAST_QUERIES
+from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Array
+
+FAR_APART = 0.2
+"""Difference of two shares of judged documents that is far."""
+
+MOSTLY_JUDGED = 0.5
+"""Share of judged documents that one of the two systems has at least."""
+
+LEAST_Z = 6.0
+"""Difference of the shares in standard errors, at least: chance gives it less than once in a million."""
+
+UNEVENLY_JUDGED = Sign(
+    "systems judged unevenly", "judged",
+    "The documents of one system were judged, and far fewer of the other's, which count as not relevant.",
+    "20 queries; shares of judged documents down to the cutoff that differ by 0.2, the higher one at least 0.5",
+    "were judged far less",
+)  # fmt: skip
+SIGNS_OF_SYSTEMS = (UNEVENLY_JUDGED,)
+
+
+def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> Iterator[Seen]:
+    """The sign that one system was judged far less than another; `shares` has the share of each query by system.
+
+    `meaning` says how the metric reads unjudged documents: it is misled only if they count as not relevant.
+    """
+    known = {name: one[~np.isnan(one)] for name, one in shares.items()}
+    if "unjudged=nonrelevant" not in meaning or min(map(len, known.values())) < LEAST_QUERIES:
+        return
+    means = mean_shares(shares)
+    most, least = (choose(means, key=means.__getitem__) for choose in (max, min))
+    distance = means[most] - means[least]
+    # A share of 0 is another sign: ids do not match.
+    if means[least] == 0 or means[most] < MOSTLY_JUDGED or distance < FAR_APART:
+        return
+    error = math.sqrt(sum(float(known[name].var(ddof=1)) / len(known[name]) for name in (most, least)))
+    if distance > LEAST_Z * error:
+        yield Seen(
+            UNEVENLY_JUDGED,
+            f"Documents of {echo(least)} were judged far less than documents of {echo(most)}: {_percent(means[least])} "
+            f"and {_percent(means[most])} of {_first(metric)}. The others count as not relevant, so the difference may "
+            "be one of judgements. Judge more (to_judge of a comparison says which), or use bpref or unjudged='drop'.",
+        )
+
+
+def mean_shares(shares: Mapping[str, Array]) -> dict[str, float]:
+    """Mean over queries of the share of judged documents of each system; NaN where it is unknown."""
+    known = {name: one[~np.isnan(one)] for name, one in shares.items()}
+    return {name: float(one.mean()) if len(one) else math.nan for name, one in known.items()}
+
+
+def judged_note(means: Mapping[str, Mapping[str, float]]) -> str:
+    """What share of each system was judged, by metric; "" if all documents were, or it is unknown."""
+    parts: dict[str, str] = {}
+    for metric, of_systems in means.items():
+        if of_systems and min(of_systems.values(), default=1.0) < 1:
+            shown = ", ".join(f"{name} {_percent(share)}" for name, share in of_systems.items())
+            parts.setdefault(_first(metric), shown)
+    return "".join(f"Judged of {where}: {shown}. " for where, shown in parts.items()).rstrip()
+
+
+def _first(metric: str) -> str:
+    """The documents that a metric reads, by its name."""
+    cutoff = metric.rpartition("@")[2] if "@" in metric else ""
+    return f"the first {cutoff}" if cutoff.isdecimal() else "all retrieved"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

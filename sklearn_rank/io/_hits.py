@@ -1,0 +1,66 @@
+"""Hits as search libraries return them: an id and a score are read from each, and no library is imported.
+
+Results of `semantic_search` of sentence-transformers and of Elasticsearch are dictionaries. Documents of Haystack and
+LangChain, nodes of LlamaIndex and points of Qdrant are objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+from sklearn_rank._utils.echo import echo
+
+IDS = ("corpus_id", "doc_id", "docno", "document_id", "_id", "id")
+SCORES = ("score", "_score", "similarity")
+ATTRIBUTES = ("id", "node_id", "id_")
+"""Keys and attributes; those that stand first win."""
+
+
+def is_hit(entry: Any) -> bool:
+    """Whether an entry of a run has an id in it, rather than being one."""
+    if isinstance(entry, (tuple, list)):
+        return len(entry) == 2 and isinstance(entry[1], Real) and is_hit(entry[0])
+    if isinstance(entry, Mapping):
+        return _first(entry.get, IDS) is not None
+    # What can be hashed and has no score is an id, whatever its attributes.
+    may_be_id = type(entry).__hash__ is not None and not hasattr(entry, "score")
+    return not may_be_id and _id_of(entry) is not None
+
+
+def read_hits(query: Any, hits: list[Any]) -> list[Any]:
+    """Pairs of id and score of hits, or their ids if none has a score.
+
+    Raises
+    ------
+    TypeError
+        If one is no hit, or some have a score and others have none.
+    """
+    pairs = []
+    for hit in hits:
+        if not is_hit(hit):
+            raise TypeError(f"A list of hits must hold hits only. Got {echo(hit)} for query {echo(query)}.")
+        if isinstance(hit, (tuple, list)):
+            pairs.append((_id_of(hit[0]), hit[1]))
+        elif isinstance(hit, Mapping):
+            pairs.append((_id_of(hit), _first(hit.get, SCORES)))
+        else:
+            pairs.append((_id_of(hit), getattr(hit, "score", None)))
+    without = [one for one, score in pairs if score is None]
+    if without and len(without) < len(pairs):
+        raise TypeError(
+            f"All hits of a query have a score, or none has. Got none for document {echo(without[0])} of query "
+            f"{echo(query)}."
+        )
+    return without or pairs
+
+
+def _id_of(hit: Any) -> Any:
+    if isinstance(hit, Mapping):
+        return _first(hit.get, IDS)
+    return _first(lambda name: getattr(hit, name, None), ATTRIBUTES)
+
+
+def _first(get: Any, names: tuple[str, ...]) -> Any:
+    return next((value for name in names if (value := get(name)) is not None), None)

@@ -1,0 +1,104 @@
+"""The first k items of each user in a run, and how likely each of them is to be there.
+
+Equal scores stand in any order, so items that are tied across the cutoff are among the first k with a probability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_rank._utils.constraints import COUNT, one_of
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Array, Index
+from sklearn_rank.io._entries import Entries
+from sklearn_rank.io._mappings import RunLike, run_entries
+from sklearn_rank.model_selection._interactions import IdIndex, check_items
+
+IN_A_LIST_AGAIN = one_of("raise", "first", doc="")
+"""What is done with an item that is in a list twice: it is shown once."""
+
+
+@dataclass(frozen=True)
+class TopItems:
+    """The first k items of each user.
+
+    Attributes
+    ----------
+    items : ndarray of shape (n_items,)
+        Ids of all items.
+    users : ndarray of shape (n_users,)
+        Ids of the users.
+    certain, tied : csr_array of shape (n_users, n_items)
+        1 for each item that is among the first k in every order of equal scores; 1 for each that is in some orders.
+    share : ndarray of shape (n_users,)
+        Probability of a tied item to be among the first k.
+    length : ndarray of shape (n_users,)
+        Number of items among the first k: less than k where a list is shorter.
+    """
+
+    items: NDArray[Any]
+    users: NDArray[Any]
+    certain: Any
+    tied: Any
+    share: Array
+    length: Array
+
+    @property
+    def chance(self) -> Any:
+        """Probability of each item to be among the first k of each user, shape (n_users, n_items), sparse."""
+        return sparse.csr_array(self.certain + sparse.diags_array(self.share) @ self.tied)
+
+
+def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str, exclude: Any) -> TopItems:
+    """The first k items of each user; errors name the caller.
+
+    Raises
+    ------
+    ValueError
+        If an item of the run is not one of all items, or a keyword is not what it must be.
+    """
+    COUNT.check("k", k, caller)
+    IN_A_LIST_AGAIN.check("duplicates", duplicates, caller)
+    ids = check_items(items)
+    entries = run_entries(run, duplicates=duplicates, exclude=exclude)
+    if not len(entries.qid.names):
+        raise ValueError(f"{caller} needs a run with a user. Got an empty one.")
+    item = _places(entries, ids, caller)
+    n_users, retrieved = len(entries.qid.names), entries.value > -np.inf
+    user, item, score = entries.qid.code[retrieved].astype(np.int64), item[retrieved], entries.value[retrieved]
+    by_score = np.lexsort((-score, user))
+    user, item, score = user[by_score], item[by_score], score[by_score]
+    size = np.bincount(user, minlength=n_users)
+    starts = np.cumsum(size) - size
+    length = np.minimum(size, k)
+    listed = np.flatnonzero(size)
+    last = np.full(n_users, np.inf)
+    last[listed] = score[starts[listed] + length[listed] - 1]
+    above, equal = score > last[user], score == last[user]
+    n_above, n_equal = (np.bincount(user[rows], minlength=n_users) for rows in (above, equal))
+    is_open = n_above + n_equal > length
+    certain, tied = above | (equal & ~is_open[user]), equal & is_open[user]
+    share = np.where(is_open, (length - n_above) / np.maximum(n_equal, 1), 0.0)
+    shape = n_users, len(ids)
+    matrices = [sparse.csr_array((np.ones(rows.sum()), (user[rows], item[rows])), shape) for rows in (certain, tied)]
+    return TopItems(ids, entries.qid.names, matrices[0], matrices[1], share, length.astype(np.float64))
+
+
+def _places(entries: Entries, items: NDArray[Any], caller: str) -> Index:
+    """Place of each row's item among all items."""
+    listed = np.asarray(entries.doc_id)
+    places = IdIndex(items).places(listed)
+    if (places < 0).any():
+        row = int(np.argmin(places))
+        raise ValueError(
+            f"items of {caller} must hold every item of the run, and ids of one type. Got item "
+            f"{echo(listed[row : row + 1].tolist()[0])} of user "
+            f"{echo(entries.qid.names[entries.qid.code[row : row + 1]].tolist()[0])}, and items such as "
+            f"{echo(items[:1].tolist()[0])}."
+        )
+    return places

@@ -1,0 +1,173 @@
+"""The sign that systems were judged unevenly: at each door once, and silent where ordinary data could look so."""
+
+import io
+import re
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank._cli import main
+from sklearn_rank._signs import doors
+from sklearn_rank._signs.judged import UNEVENLY_JUDGED
+from sklearn_rank._signs.table import ALL_DOORS
+from sklearn_rank.exceptions import RankingWarning
+from sklearn_rank.model_selection import RankingEvaluator
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import compare, compare_all, no_worse
+
+METRICS = ["ndcg@10", "map"]
+
+
+class Given(RegressorMixin, BaseEstimator):
+    """A model that predicts a column of X."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, self.column]
+
+
+def runs(n_queries=40, share=0.17, relevant=0.3, of_old=1.0, seed=0):
+    """A pool made of what the old system found, and how much of it the new one found."""
+    rng = np.random.default_rng(seed)
+    qrels, systems = {}, {"old": {}, "new": {}}
+    for q in range(n_queries):
+        known = [f"d{i}" for i in range(12)]
+        qrels[q] = {d: int(g) for d, g in zip(known, rng.random(12) < relevant, strict=True)} | {"d0": 1}
+        for name, judged in (("old", of_old), ("new", share)):
+            systems[name][q] = [d if rng.random() < judged else f"x{d}" for d in rng.permutation(known)]
+    return qrels, systems
+
+
+def results(*data, metrics=METRICS, **keywords):
+    judgements, systems = data or runs()
+    return {name: evaluate_run(judgements, run, metrics=metrics, **keywords) for name, run in systems.items()}
+
+
+def told_by(call, *args, **keywords):
+    """How often the sign was told, and nothing else."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        call(*args, **keywords)
+    assert all(issubclass(one.category, RankingWarning) for one in told), [*map(str, told)]
+    assert all(UNEVENLY_JUDGED.says in str(one.message) for one in told)
+    return len(told)
+
+
+def of_evaluator():
+    """Both models rank the same rows, one of them what was judged."""
+    rng = np.random.default_rng(0)
+    judged = np.tile(np.arange(24) < 12, 40)
+    y = np.where(judged, rng.integers(0, 2, 960), np.nan)
+    X = np.stack([rng.random(960) + judged, rng.random(960)], axis=1)
+    metric = "ndcg(unjudged=nonrelevant)@10"
+    RankingEvaluator(metric, cv=2).compare({"a": Given(0), "b": Given(1)}, X, y, qid=np.repeat(np.arange(40), 24))
+
+
+def of_files(folder, *more):
+    """The command line on files of TREC."""
+    qrels, systems = runs()
+    (folder / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, ds in qrels.items() for d, g in ds.items()))
+    for name, run in systems.items():
+        lines = (f"{q} Q0 {d} {i} {-i} me\n" for q, ds in run.items() for i, d in enumerate(ds))
+        (folder / name).write_text("".join(lines))
+    told = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(told):
+        command, *rest = more
+        assert main([command, *(str(folder / one) if one in ("qrels", "old", "new") else one for one in rest)]) < 4
+    for message in re.findall("warning: (.*)", told.getvalue()):
+        warnings.warn(message, RankingWarning, stacklevel=1)
+
+
+CALLS = [
+    (doors.SYSTEMS, lambda _: compare_systems(*runs(), metrics=METRICS)),
+    (doors.SYSTEMS, lambda _: compare_systems(results())),
+    (doors.COMPARE, lambda _: of_evaluator()),
+    (doors.STATISTICS, lambda _: compare(*results().values(), metric="map")),
+    (doors.STATISTICS, lambda _: compare_all(results(), metric="ndcg@10")),
+    (doors.STATISTICS, lambda _: no_worse(*results().values(), margin=0.01)),
+    (doors.COMMAND, lambda folder: of_files(folder, "compare", "qrels", "old", "new", "-m", "map", "-m", "p@5")),
+    (doors.COMMAND, lambda folder: of_files(folder, "gate", "qrels", "new", "--baseline", "old", "--margin", "0.01")),
+]
+
+
+@pytest.mark.parametrize(("door", "call"), CALLS)
+def test_one_warning_at_each_door(door, call, tmp_path):
+    assert door.outcome(UNEVENLY_JUDGED) == "warning"
+    assert told_by(call, tmp_path) == 1
+
+
+def test_all_doors_are_tried():
+    assert {door.name for door in ALL_DOORS if door.outcome(UNEVENLY_JUDGED)} == {door.name for door, _ in CALLS}
+
+
+def test_what_is_done_with_a_comparison_is_silent(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = compare_systems(*runs(), metrics=METRICS)
+    assert told_by(repr, report) == told_by(report.to_latex) == told_by(report.significance, "map") == 0
+    assert told_by(report.explain, "old", "new", 3) == told_by(report.to_judge, "old", "new") == 0
+
+
+def test_a_saved_baseline_keeps_what_was_judged(tmp_path):
+    both = results()
+    for name, result in both.items():
+        result.save(tmp_path / name)
+    loaded = {name: Evaluation.load(tmp_path / name) for name in both}
+    for systems in (both, loaded, both | {"old": loaded["old"]}, both | {"new": loaded["new"]}):
+        assert told_by(compare, systems["new"], systems["old"], metric="map") == 1
+    parts = {name: result.subset([*range(30)]) for name, result in loaded.items()}
+    assert told_by(compare, parts["new"], parts["old"], metric="map") == 1
+
+
+def test_the_message_has_shares_and_a_way_out():
+    with pytest.warns(
+        RankingWarning, match=r"of 'new' were judged far less than documents of 'old'.* of the first 10"
+    ) as t:
+        compare_systems(*runs(), metrics="ndcg@10")
+    assert "to_judge" in str(t[0].message)
+    assert "filter RankingWarning" in str(t[0].message)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(runs(19), id="few queries"),
+        pytest.param(runs(share=0.85), id="a pool with some holes"),
+        pytest.param(runs(share=0.05, of_old=0.4), id="little was judged of both"),
+        pytest.param(runs(share=1.0), id="all was judged"),
+    ],
+)
+def test_ordinary_judgements_are_silent(data):
+    assert told_by(compare_systems, *data, metrics=METRICS) == 0
+
+
+def test_judgements_of_relevant_documents_alone_are_silent():
+    """There a better system is judged more: recommendations, clicks, one known document a query."""
+    qrels, systems = runs(relevant=0.8)
+    relevant = {q: {d for d, g in of_query.items() if g} for q, of_query in qrels.items()}
+    assert told_by(compare_systems, relevant, systems, metrics=["p@1", "ndcg@10"]) == 0
+    graded = {q: {d: 1 + len(d) for d in of_query} for q, of_query in relevant.items()}
+    assert told_by(compare_systems, graded, systems, metrics=["p@1", "ndcg@10"]) == 0
+
+
+@pytest.mark.parametrize("metric", ["bpref", "infap(ties=stable)", "judged@5", "ndcg(unjudged=drop)@10"])
+def test_metrics_that_read_what_is_not_judged_are_silent(metric):
+    assert told_by(compare_systems, *runs(), metrics=metric) == 0
+
+
+def test_chance_is_silent():
+    """Both systems draw from one pool; with warnings as errors."""
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        qrels, systems = runs(int(rng.choice([20, 25, 60])), share=0.5, of_old=0.5, seed=seed)
+        assert told_by(compare_systems, qrels, systems, metrics=["ndcg@1", "map"]) == 0

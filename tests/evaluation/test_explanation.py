@@ -1,0 +1,396 @@
+"""Why two systems differ: contributions of documents, judged shares, and documents to judge."""
+
+import math
+import pickle
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.linear_model import Ridge
+
+from sklearn_rank import (
+    compare_systems,
+    evaluate,
+    evaluate_batches,
+    evaluate_frame,
+    evaluate_run,
+)
+from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank._metric.names import parse_metric
+from sklearn_rank.model_selection import Comparison, RankingEvaluator
+from sklearn_rank.results import Evaluation, Explanation
+
+SUMS = ["cg@4", "dcg@4", "dcg", "ndcg@3", "ndcg(gain=linear)", "rbp", "rbp(gain=exp2)@5", "p@3", "recall@4", "acg@3"]
+OTHERS = ["map", "map@5", "mrr", "hit@2", "err", "q", "bpref", "auc", "opa"]
+
+
+def lists(seed=0, n=9, grades=4):
+    """Labels and the scores of two systems with ties, some documents retrieved by one alone."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, grades, n).astype(float)
+    label[0] = 1
+    old, new = (rng.integers(0, 4, n).astype(float) for _ in range(2))
+    old[rng.random(n) < 0.2] = new[rng.random(n) < 0.2] = -np.inf
+    return label, old, new
+
+
+def explained(label, old, new, metric, **keywords):
+    qid = np.zeros(len(label), dtype=int)
+    report = compare_systems(label, {"old": old, "new": new}, qid=qid, metrics=metric, **keywords)
+    return report.explain("old", "new", 0)
+
+
+def column(explanation, name):
+    """A column of the table, by document."""
+    table = explanation.table
+    at = [str(one) for one in table.columns].index(name)
+    return {row[0]: row[at] for row in table.rows}
+
+
+# --- contributions -------------------------------------------------------------------------------------------
+
+
+def orders(score):
+    """All orders of the retrieved documents that the scores allow."""
+    retrieved = np.flatnonzero(score > -np.inf)
+    return [
+        order for order in permutations(retrieved.tolist())
+        if all(score[a] >= score[b] for a, b in zip(order, order[1:], strict=False))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_contributions_of_ndcg_are_expectations_over_orders(seed):
+    """Enumerated: gain over ideal times the mean discount of the ranks that a document may have."""
+    label, old, new = lists(seed, n=7)
+    k, ideal = 4, np.sort(label)[::-1][:4]
+    best = sum((2**g - 1) / math.log2(i + 2) for i, g in enumerate(ideal))
+    expected = np.zeros(7)
+    mean_rank = np.full((2, 7), np.nan)
+    for i, (sign, score) in enumerate(((-1, old), (1, new))):
+        possible = orders(score)
+        for order in possible:
+            for rank, document in enumerate(order, start=1):
+                mean_rank[i, document] = np.nansum([mean_rank[i, document], rank / len(possible)])
+                if rank <= k:
+                    gain = (2 ** label[document] - 1) / math.log2(rank + 1)
+                    expected[document] += sign * gain / best / len(possible)
+    found = explained(label, old, new, f"ndcg@{k}")
+    assert found.is_sum
+    for document, contribution in column(found, "contribution").items():
+        assert contribution == pytest.approx(expected[document], abs=1e-12)
+    for i, name in enumerate(("rank old", "rank new")):
+        for document, rank in column(found, name).items():
+            assert (math.nan if rank is None else rank) == pytest.approx(mean_rank[i, document], nan_ok=True)
+
+
+@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+@pytest.mark.parametrize("metric", SUMS)
+def test_sums_sum_to_the_difference(metric, ties):
+    for seed in range(20):
+        found = explained(*lists(seed), metric, ties=ties)
+        assert found.is_sum
+        assert sum(column(found, "contribution").values()) == pytest.approx(found.difference, abs=1e-12)
+        assert "sum to the difference" in repr(found)
+        assert "need not" not in repr(found)
+
+
+def test_every_metric_is_a_sum_or_left_out():
+    """Contributions are an exact sum, or the effects of a document in both lists by the metric function itself."""
+    kinds = {}
+    for name, entry in REGISTRY.items():
+        if entry.subtopics or not entry.is_built_in:
+            continue
+        ties = {} if "ties" not in entry.defaults else {"ties": "stable"}
+        spec = parse_metric(name, **ties)
+        for seed in range(5):
+            label, old, new = lists(seed, grades=2)
+            if spec.metric.pointwise:
+                old, new = (np.where(score > -np.inf, score, 0.0) for score in (old, new))
+            found = explained(label, old, new, name, **ties)
+            assert found.is_sum == kinds.setdefault(name, found.is_sum) or np.isnan(found.difference), name
+            contribution = column(found, "contribution")
+            if found.is_sum:
+                assert sum(contribution.values()) == pytest.approx(found.difference, abs=1e-9), name
+                continue
+            for document, effect in contribution.items():
+                rest = np.arange(len(label)) != document
+                one = [evaluate(label[rest], s[rest], qid=[0] * rest.sum(), metrics=spec).per_query for s in (old, new)]
+                of_old, of_new = (next(iter(values.values()))[0] for values in one)
+                assert effect == pytest.approx(found.difference - (of_new - of_old), abs=1e-9), name
+    assert {name for name, is_sum in kinds.items() if is_sum} >= {
+        "cg", "acg", "dcg", "ndcg", "rbp", "precision", "recall", "f", "rprec", "mse", "mae",
+    }  # fmt: skip
+    assert not {name for name, is_sum in kinds.items() if is_sum} & {"map", "mrr", "err", "auc", "bpref", "judged", "q"}
+
+
+def test_effects_of_leaving_out_by_hand():
+    """RR 1/2 against 1: without the document above it old has 1, too; without the relevant one both have 0."""
+    runs = {"old": {"q": ["a", "b", "c"]}, "new": {"q": ["b", "a", "c"]}}
+    found = compare_systems({"q": {"a": 0, "b": 1, "c": 0}}, runs, metrics="mrr").explain("old", "new", "q")
+    assert not found.is_sum
+    assert column(found, "contribution") == {"a": 0.5, "b": 0.5, "c": 0.0}
+    assert "need not sum" in repr(found)
+    assert "need not sum" in found.to_markdown()
+
+
+def test_undefined_and_empty_lists():
+    found = explained([0.0, 0.0], [2.0, 1.0], [1.0, 2.0], "ndcg")
+    assert (found.difference, column(found, "contribution")) == (0.0, {0: 0.0, 1: 0.0})
+    found = explained([1.0], [1.0], [-np.inf], "map")
+    assert (found.difference, column(found, "contribution")) == (-1.0, {0: -1.0})
+    assert math.isnan(found.judged[1])
+    with pytest.raises(ValueError, match="Got 0, where M?AP is undefined"):
+        explained([0.0, 0.0], [2.0, 1.0], [1.0, 2.0], "map", replace_undefined_by=np.nan)
+
+
+def test_errors_are_new_less_old_as_they_are():
+    found = explained([1.0, 2.0], [1.0, 1.0], [1.0, 2.0], "mse")
+    assert (found.difference, column(found, "contribution")) == (-0.5, {1: -0.5, 0: 0.0})
+    assert "Lower is better." in repr(found)
+
+
+def test_dropped_documents_add_nothing_and_have_ranks():
+    nan = math.nan
+    found = explained([nan, 1, 0], [3.0, 2, 1], [1.0, 2, 3], "ndcg", unjudged="drop")
+    assert column(found, "rank old") == {0: 1, 1: 2, 2: 3}
+    assert column(found, "contribution") == {0: 0.0, 1: pytest.approx(1 / math.log2(3) - 1), 2: 0.0}
+
+
+# --- where documents come from -------------------------------------------------------------------------------
+
+
+def test_ways_in_agree():
+    """Rows, a frame, two dimensions, sparse matrices, runs: the same contributions of the same documents."""
+    label, old, new = lists(3, n=6)
+    both = np.stack([label, label[::-1]]), {"old": np.stack([old] * 2), "new": np.stack([new] * 2)}
+    expected = column(compare_systems(*both, metrics="ndcg@3").explain("old", "new", 1), "contribution")
+    qid = np.repeat([0, 1], 6)
+    flat = {name: scores.ravel() for name, scores in both[1].items()}
+    rows = compare_systems(both[0].ravel(), flat, qid=qid, metrics="ndcg@3").explain("old", "new", 1)
+    assert {document - 6: x for document, x in column(rows, "contribution").items()} == expected
+    order = np.random.default_rng(0).permutation(12)
+    frame = pd.DataFrame({"label": both[0].ravel(), "qid": qid, **flat}).iloc[order]
+    of_frame = compare_systems(frame, ["old", "new"], metrics="ndcg@3").explain("old", "new", 1)
+    assert {order[d] - 6: x for d, x in column(of_frame, "contribution").items()} == pytest.approx(expected)
+    matrices = {name: sparse.csr_array(np.where(s > -np.inf, s + 1, 0)) for name, s in both[1].items()}
+    of_sparse = compare_systems(sparse.csr_array(both[0]), matrices, metrics="ndcg@3").explain("old", "new", 1)
+    for document, x in column(of_sparse, "contribution").items():
+        assert x == pytest.approx(expected[document])
+    qrels = {q: {f"d{i}": int(g) for i, g in enumerate(both[0][q])} for q in (0, 1)}
+    runs = {
+        name: {q: {f"d{i}": float(s) for i, s in enumerate(x[q]) if s > -np.inf} for q in (0, 1)}
+        for name, x in both[1].items()
+    }
+    of_runs = compare_systems(qrels, runs, metrics="ndcg@3").explain("old", "new", 1)
+    assert {int(d[1:]): x for d, x in column(of_runs, "contribution").items()} == pytest.approx(expected)
+
+
+def test_masked_rows_and_padding():
+    mask = [[True, True, False], [True, True, True]]
+    report = compare_systems(
+        [[0, 1, 0], [0, 1, 1]], {"a": [[2.0, 1, 0], [3, 2, 1]], "b": [[1.0, 2, 0], [1, 2, 3]]}, mask=mask, metrics="mrr"
+    )
+    assert {*column(report.explain("a", "b", 0), "contribution")} == {0, 1}
+
+
+def test_finished_results_are_matched_by_ids_or_by_rows():
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 0, "b": 1}}
+    results = {
+        name: evaluate_run(qrels, run, metrics="mrr")
+        for name, run in (("old", {"q": ["b", "a"], "r": ["a", "b"]}), ("new", {"q": ["a"], "r": ["x", "b"]}))
+    }
+    found = compare_systems(results).explain("old", "new", "r")
+    assert column(found, "rank new") == {"a": None, "b": 2, "x": 1}
+    assert column(found, "judged") == {"a": "yes", "b": "yes", "x": "no"}
+    y, qid = [1, 0, 0, 1], [0, 0, 1, 1]
+    rows = {"old": evaluate(y, [1, 2, 1, 2], qid=qid), "new": evaluate(y, [2, 1, 1, 2], qid=qid)}
+    assert compare_systems(rows).explain("old", "new", 0).difference > 0
+    turned = rows | {"new": evaluate(y[1::-1] + y[2:], [1, 2, 1, 2], qid=qid)}
+    with pytest.raises(ValueError, match="matched by their rows .* other labels in 'new' than in 'old'"):
+        compare_systems(turned).explain("old", "new", 0)
+    mixed = {
+        "old": evaluate([1, 0], [2, 1], qid=["q", "q"]),
+        "new": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a"]}),
+    }
+    mixed = {name: result for name, result in mixed.items()}
+    with pytest.raises(ValueError, match="Documents of both systems must have ids.*Got ids in 'new' alone"):
+        Comparison(results=mixed, baseline="old").explain("old", "new", "q")
+
+
+def test_of_the_evaluator():
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(60, 2)), np.repeat(np.arange(12), 5)
+    y = np.clip(np.round(X[:, 0] + 1), 0, 3)
+    report = RankingEvaluator("ndcg@3", cv=3).compare({"old": Ridge(1e6), "new": Ridge()}, X, y, qid=qid)
+    found = report.explain("old", "new", 4)
+    assert sum(column(found, "contribution").values()) == pytest.approx(found.difference)
+    assert {*column(found, "grade")} <= {*range(20, 25)}
+
+
+def test_results_without_documents_say_which_call_keeps_them(tmp_path):
+    y, qid, scores = [1, 0, 0, 1], [0, 0, 1, 1], {"old": [1.0, 2, 1, 2], "new": [2.0, 1, 1, 2]}
+    report = compare_systems(y, scores, qid=qid)
+    report.save(tmp_path / "report")
+    batches = {name: evaluate_batches([(y, s, qid)], metrics="mrr") for name, s in scores.items()}
+    parts = {name: result.subset([1]) for name, result in report.results.items()}
+    for without in (Comparison.load(tmp_path / "report"), compare_systems(batches), compare_systems(parts)):
+        for call in (lambda r: r.explain("old", "new", 1), lambda r: r.to_judge("old", "new")):
+            with pytest.raises(ValueError, match="Got 'old' without documents: call compare_systems with labels"):
+                call(without)
+    frames = {name: evaluate_frame(pd.DataFrame({"qid": qid, "label": y, "score": s})) for name, s in scores.items()}
+    assert compare_systems(frames).explain("old", "new", 0).difference > 0
+
+
+def test_wrong_arguments():
+    report = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="mrr")
+    with pytest.raises(ValueError, match="A model must be one of .* Got 'x'"):
+        report.explain("x", "new", 7)
+    with pytest.raises(ValueError, match="The 'metric' parameter must be one of"):
+        report.explain("old", "new", 7, metric="map")
+    with pytest.raises(ValueError, match="must be one of the 1 that were evaluated, such as 7. Got '7'.*another type"):
+        report.explain("old", "new", "7")
+    for call in (report.explain("old", "new", 7).to_judge, lambda k: report.to_judge("old", "new", k)):
+        with pytest.raises(ValueError, match="'k' parameter of to_judge"):
+            call(0)
+    geometric = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="gm_map")
+    with pytest.raises(ValueError, match="mean over queries.*Got average='geometric'"):
+        geometric.to_judge("old", "new")
+
+
+def test_scores_that_were_changed_since():
+    scores = np.array([2.0, 1.0])
+    report = compare_systems(np.array([1, 0]), {"old": scores, "new": -scores}, qid=np.array([7, 7]), metrics="mrr")
+    scores[:] = 1, 2
+    with pytest.raises(ValueError, match="were changed since: it had 1 in 'old', and now has 0.5"):
+        report.explain("old", "new", 7)
+
+
+# --- judged shares, documents to judge -----------------------------------------------------------------------
+
+
+def pools(n_queries=30, share=0.2, relevant=0.5, seed=0):
+    """Judgements of what the old system retrieved, and a new one that retrieved mostly something else."""
+    rng = np.random.default_rng(seed)
+    qrels, old, new = {}, {}, {}
+    for q in range(n_queries):
+        qrels[q] = {f"d{i}": int(g) for i, g in enumerate(rng.random(10) < relevant)}
+        qrels[q]["d0"] = 1
+        old[q] = [*rng.permutation([*qrels[q]])]
+        new[q] = [d if rng.random() < share else f"x{d}" for d in rng.permutation([*qrels[q]])]
+    return qrels, {"old": old, "new": new}
+
+
+@pytest.mark.filterwarnings("ignore:.*judged far less")
+def test_judged_shares_stand_beside_every_comparison(tmp_path):
+    qrels, runs = pools()
+    report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"])
+    expected = {
+        name: np.mean([np.mean([d in qrels[q] for d in run[q][:5]]) for q in qrels]) for name, run in runs.items()
+    }
+    assert {name: shares["ndcg@5"] for name, shares in report.judged.items()} == pytest.approx(expected)
+    text = f"Judged of the first 5: old 100 %, new {100 * expected['new']:.3g} %"
+    assert text in repr(report)
+    assert "Judged of all retrieved" in repr(report)
+    report.save(tmp_path / "report")
+    assert text in repr(Comparison.load(tmp_path / "report"))
+    assert text in repr(report.significance("ndcg@5"))
+    assert text in report.to_markdown()
+    summary = report.summary(full=True).to_frame()
+    assert_allclose(summary["judged"][:2], [1, expected["new"]])
+    found = report.explain("old", "new", 3)
+    assert found.judged == (1.0, pytest.approx(np.mean([d in qrels[3] for d in runs["new"][3][:5]])))
+    judged = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7])
+    assert "udged" not in repr(judged)
+    assert "judged" not in judged.summary(full=True).columns
+
+
+def test_to_judge_by_brute_force():
+    """Each document that is not judged, judged with the highest grade and evaluated again."""
+    qrels, runs = pools(4, share=0.4)
+    qrels[0]["d1"] = 3
+    for q, run in runs["old"].items():
+        run.extend(d for d in reversed(runs["new"][q]) if d not in qrels[q])
+        run.insert(2, run.pop())
+    report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"])
+    for metric in ("ndcg@5", "map"):
+        before = {n: r.per_query[metric] for n, r in report.results.items()}
+        expected = {}
+        for q in qrels:
+            for d in {d for run in runs.values() for d in run[q][: 5 if metric == "ndcg@5" else None]} - {*qrels[q]}:
+                again = qrels | {q: qrels[q] | {d: 3}}
+                values = compare_systems(again, runs, metrics=metric).results
+                after = {n: r.per_query[metric] for n, r in values.items()}
+                expected[q, d] = ((after["new"] - after["old"]) - (before["new"] - before["old"]))[q]
+        for q in qrels:
+            table = report.explain("old", "new", q, metric=metric).to_judge(100)
+            assert {row[0]: row[-1] for row in table.rows} == pytest.approx(
+                {d: x for (at, d), x in expected.items() if at == q}
+            )
+            sizes = [abs(row[-1]) for row in table.rows]
+            assert sizes == sorted(sizes, reverse=True)
+        table = report.to_judge("old", "new", 5, metric=metric)
+        largest = sorted(map(abs, expected.values()), reverse=True)[:5]
+        assert_allclose([abs(row[-1]) for row in table.rows], np.array(largest) / 4)
+        for q, d, *_, change in table.rows:
+            assert change == pytest.approx(expected[q, d] / 4)
+
+
+def test_weights_of_queries_count_in_what_to_judge():
+    qrels, runs = pools(3, share=0.4)
+    weight = {0: 0.0, 1: 1.0, 2: 3.0}
+    report = compare_systems(qrels, runs, metrics="ndcg@5", sample_weight=weight)
+    for q, d, *_, change in report.to_judge("old", "new", 100).rows:
+        one = {row[0]: row[-1] for row in report.explain("old", "new", q).to_judge(100).rows}
+        assert change == pytest.approx(one[d] * weight[q] / 4)
+
+
+# --- text, files ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*judged far less")
+def test_text_and_files(tmp_path):
+    qrels, runs = pools(25)
+    names = {"old": "a" * 60 + "/old.run", "new": "a" * 60 + "/new.run"}
+    runs = {names[name]: run for name, run in runs.items()}
+    report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"])
+    for metric in ("ndcg@5", "map"):
+        found = report.explain(names["old"], names["new"], 3, metric=metric)
+        found.save(tmp_path / "why")
+        again = Explanation.load(tmp_path / "why")
+        for text in (repr, Explanation.to_markdown, Explanation.to_latex, Explanation._repr_html_):
+            assert text(again) == text(found)
+        assert again.table == found.table
+        assert again.to_judge() == found.to_judge()
+        assert (again.query, again.names, again.grade) == (3, found.names, 1.0)
+        assert max(map(len, repr(found).splitlines())) <= 100
+        assert max(map(len, repr(found.to_judge()).splitlines())) <= 100
+        assert found.to_frame().columns.tolist()[3:5] == [f"rank {name}" for name in names.values()]
+    assert max(map(len, repr(report.to_judge(*names.values())).splitlines())) <= 100
+
+
+def test_long_lists_are_cut_in_print():
+    rng = np.random.default_rng(0)
+    found = explained(rng.integers(0, 3, 60).astype(float), rng.random(60), rng.random(60), "dcg")
+    shown = column(found, "contribution")
+    assert len(shown) == 60
+    rest = sum([*shown.values()][20:])
+    assert f"Without 40 documents of smaller contributions, which add {rest:.4f}." in repr(found)
+    assert len(repr(found).splitlines()) == 3 + 21
+
+
+def test_results_of_values_know_nothing_of_judgements():
+    assert Evaluation.from_values([1, 2], {"map": [1.0, 0.5]}).judged == {}
+
+
+def test_documents_that_were_changed_since():
+    qrels, runs = {"q": {"a": 1, "b": 0}}, {"old": {"q": {"b": 2.0, "a": 1.0}}, "new": {"q": {"a": 2.0, "c": 1.0}}}
+    report = compare_systems(qrels, runs, metrics="ndcg")
+    again = pickle.loads(pickle.dumps(report))
+    qrels["q"]["z"] = 5
+    with pytest.raises(ValueError, match="so they were changed since: evaluate again"):
+        report.explain("old", "new", "q")
+    assert {*column(again.explain("old", "new", "q"), "rank new")} == {"a", "b", "c"}

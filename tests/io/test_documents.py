@@ -1,0 +1,157 @@
+"""Chunks that stand for documents: `document_of` and `aggregate` of join, evaluate_run and compare_systems."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
+
+METRICS = ["mrr", "ndcg@5", "map", "recall@3"]
+
+
+def document(chunk):
+    return chunk.partition("#")[0]
+
+
+def cases(seed, n_queries=30):
+    """Judgements of documents, and a run of chunks with equal scores among them."""
+    rng = np.random.default_rng(seed)
+    judgements, run = {}, {}
+    for q in range(n_queries):
+        judgements[f"q{q}"] = {f"d{d}": int(rng.integers(0, 3)) for d in range(8)}
+        chunks = [f"d{rng.integers(0, 12)}#{i}" for i in range(20)]
+        run[f"q{q}"] = dict(zip(chunks, rng.integers(-3, 6, 20).tolist(), strict=True))
+    return judgements, run
+
+
+def by_hand(of_query, aggregate):
+    """Score of each document, chunk by chunk; in the order of the chunk that stands for it."""
+    best = {}
+    for place, (chunk, score) in enumerate(of_query.items()):
+        name = document(chunk)
+        if name not in best:
+            best[name] = [score, place]
+        elif aggregate == "sum":
+            best[name][0] += score
+        elif aggregate == "max" and score > best[name][0]:
+            best[name] = [score, place]
+    return {name: score for name, (score, _) in sorted(best.items(), key=lambda item: item[1][1])}
+
+
+@pytest.mark.parametrize("ties", ["average", "stable"])
+@pytest.mark.parametrize("aggregate", ["max", "first", "sum"])
+def test_documents_have_the_scores_of_their_chunks(aggregate, ties):
+    judgements, run = cases(1)
+    expected = evaluate_run(
+        judgements, {q: by_hand(chunks, aggregate) for q, chunks in run.items()}, metrics=METRICS, ties=ties
+    )
+    mapping = {chunk: document(chunk) for chunks in run.values() for chunk in chunks}
+    for document_of in (document, mapping, pd.Series(mapping)):
+        result = evaluate_run(judgements, run, document_of=document_of, aggregate=aggregate, metrics=METRICS, ties=ties)
+        assert result.mean() == expected.mean()
+
+
+def test_the_best_chunk_equals_the_first_place_of_the_document():
+    judgements, run = cases(2)
+    lists = {q: sorted(chunks, key=chunks.get, reverse=True) for q, chunks in run.items()}
+    documents = {q: [*map(document, chunks)] for q, chunks in lists.items()}
+    expected = evaluate_run(judgements, documents, duplicates="first", metrics=METRICS)
+    for aggregate in ("max", "first"):
+        result = evaluate_run(judgements, lists, document_of=document, aggregate=aggregate, metrics=METRICS)
+        for name in METRICS:
+            assert np.array_equal(result.per_query[name], expected.per_query[name])
+
+
+def test_best_chunks_of_equal_score_tie():
+    run = {"q": {"b#1": 0.9, "a#1": 0.1, "a#2": 0.9}}
+    assert evaluate_run({"q": {"a"}}, run, document_of=document, metrics="mrr").mean() == {"mrr": 0.75}
+    # A document stands where its best chunk does.
+    stable = evaluate_run(
+        {"q": {"a"}}, {"q": {"a#1": 0.1, "b#1": 0.9, "a#2": 0.9}}, document_of=document, metrics="mrr", ties="stable"
+    )
+    assert stable.mean() == {"mrr": 0.5}
+
+
+def test_chunks_in_files_and_frames():
+    judgements = read_trec_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"))
+    run = read_trec_run(io.BytesIO(b"q2 Q0 c#1 1 3 t\nq1 Q0 b#1 1 5 t\nq1 Q0 a#1 2 4 t\nq1 Q0 b#2 3 1 t\n"))
+    data = join(run, judgements, document_of=document)
+    assert data.doc_id.tolist() == ["b", "a", "c"]
+    assert data.y_score.tolist() == [5, 4, 3]
+    frame = pd.DataFrame({"qid": ["q1", "q1"], "doc_id": ["a#1", "a#2"], "score": [1.0, 2.0]})
+    entries = read_entries(frame, value="score")
+    assert join(entries, judgements, document_of=document, aggregate="sum").y_score.tolist()[0] == 3
+
+
+def test_what_is_excluded_are_documents():
+    run = {"q": {"a#1": 3, "a#2": 2, "b#1": 1}}
+    data = join(run, {"q": {"b"}}, document_of=document, exclude={"q": ["a"]})
+    assert data.n_excluded == (1, 0)
+    assert data.doc_id.tolist() == ["b"]
+
+
+def test_chunks_that_were_not_retrieved_add_nothing():
+    run = {"q": {"a#1": -np.inf, "a#2": 2.0, "b#1": 3.0, "c#1": -np.inf}}
+    for aggregate in ("max", "first", "sum"):
+        data = join(run, {"q": {"b"}}, document_of=document, aggregate=aggregate)
+        assert dict(zip(data.doc_id.tolist(), data.y_score.tolist(), strict=True)) == {"a": 2, "b": 3, "c": -np.inf}
+
+
+def test_a_chunk_that_is_there_twice_adds_its_score_once():
+    frame = {"qid": ["q"] * 4, "doc_id": ["a#1", "b#1", "a#1", "a#2"], "score": [2, 4, 1, 1]}
+    run = read_entries(frame, value="score", duplicates="nonrelevant")
+    data = join(run, {"q": {"b"}}, document_of=document, aggregate="sum")
+    assert dict(zip(data.doc_id.tolist(), data.y_score.tolist(), strict=True)) == {"a": 3, "b": 4}
+
+
+def test_an_empty_answer_stays_one():
+    result = evaluate_run({"q": {"a"}, "r": {"b"}}, {"q": [], "r": ["b#1"]}, document_of=document, metrics="mrr")
+    assert result.per_query["mrr"].tolist() == [0, 1]
+
+
+def test_several_systems():
+    judgements, run = cases(3)
+    _, other = cases(4)
+    report = compare_systems(
+        judgements, {"one": run, "other": other}, document_of=document, aggregate="sum", metrics="map"
+    )
+    expected = evaluate_run(judgements, other, document_of=document, aggregate="sum", metrics="map").mean()
+    assert report.results["other"].mean() == expected
+
+
+def test_tuples_of_document_and_number_are_chunks_of_a_mapping():
+    chunks = [("a", 1), ("b", 1), ("a", 2)]
+    run = {"q": chunks}
+    result = evaluate_run({"q": {"b"}}, run, document_of={chunk: chunk[0] for chunk in chunks}, metrics="mrr")
+    assert result.mean() == {"mrr": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"document_of": {"a#1": "a"}}, ValueError, "Got none for chunk 'b#1' of query 'q'"),
+        ({"document_of": lambda c: None}, ValueError, "Got none for chunk 'a#1' of query 'q'"),
+        ({"document_of": lambda c: float("nan")}, ValueError, "Got none for chunk 'a#1' of query 'q'"),
+        ({"document_of": lambda c: [c]}, TypeError, "must give ids that can be hashed"),
+        ({"document_of": "#"}, TypeError, "a function that takes the id of a chunk. Got str"),
+        ({"document_of": document, "aggregate": "mean"}, ValueError, "'max', 'first' or 'sum'"),
+        ({"document_of": document, "aggregate": "sum"}, ValueError, "Got a list of ids without scores"),
+        ({"document_of": pd.Series(["a", "b"], index=["a#1"] * 2)}, ValueError, "Got chunk 'a#1' more than once"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options, error, message):
+    run = {"q": {"a#1": 2, "b#1": 1}}
+    if options.get("aggregate") == "sum":
+        run = {"q": [*run["q"], "b#1"]}
+        options = options | {"duplicates": "first"}
+    with pytest.raises(error, match=message):
+        evaluate_run({"q": {"a"}}, run, **options)
+
+
+def test_judgements_and_run_are_not_exchanged():
+    qrels = read_trec_qrels(io.BytesIO(b"q 0 a 1\n"))
+    with pytest.raises(ValueError, match="the run first, then the judgements"):
+        join(qrels, {"q": ["a#1"]}, document_of=document)

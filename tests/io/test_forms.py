@@ -1,0 +1,186 @@
+"""Forms that other libraries give runs and judgements: tables, rows, hits."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank.io import join, read_entries
+
+ir_measures = pytest.importorskip("ir_measures")
+
+METRICS = ["mrr", "ndcg@2"]
+JUDGED = {"1": {"a": 1, "b": 0}, "2": {"c": 2}}
+RUN = {"1": {"b": 0.9, "a": 0.8}, "2": {"x": 0.7, "c": 0.6}}
+EXPECTED = evaluate_run(JUDGED, RUN, metrics=METRICS).mean()
+ROWS = [(q, d, value) for q, values in RUN.items() for d, value in values.items()]
+JUDGED_ROWS = [(q, d, value) for q, values in JUDGED.items() for d, value in values.items()]
+
+
+def mean(judgements, run, **options):
+    return evaluate_run(judgements, run, metrics=METRICS, **options).mean()
+
+
+# --- tables and rows -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("of_qrels", "of_run"),
+    [
+        (["qid", "docno", "label"], ["qid", "docno", "score"]),  # PyTerrier
+        (["query_id", "doc_id", "relevance"], ["query_id", "doc_id", "score"]),  # ir_measures
+        (["query-id", "corpus-id", "score"], ["query-id", "corpus-id", "score"]),  # BEIR, MTEB
+        (["userId", "movieId", "rating"], ["user_id", "item_id", "score"]),
+    ],
+)
+def test_tables_by_the_names_that_libraries_give_columns(of_qrels, of_run):
+    qrels, run = pd.DataFrame(JUDGED_ROWS, columns=of_qrels), pd.DataFrame(ROWS, columns=of_run)
+    assert mean(qrels, run) == EXPECTED
+    assert mean(qrels.iloc[::-1], run.iloc[::-1]) == EXPECTED
+    assert mean(JUDGED, run.set_index(of_run[0])) == EXPECTED
+    assert mean(qrels, RUN) == EXPECTED
+    report = compare_systems(qrels, {"one": run, "other": run.copy()}, metrics=METRICS)
+    assert report.results["other"].mean() == EXPECTED
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_tables_of_other_libraries(library):
+    module = pytest.importorskip(library)
+    qrels = pd.DataFrame(JUDGED_ROWS, columns=["qid", "docno", "label"])
+    run = pd.DataFrame(ROWS, columns=["qid", "docno", "score"])
+    make = module.DataFrame if library == "polars" else module.Table.from_pandas
+    assert mean(make(qrels), make(run)) == EXPECTED
+
+
+def test_columns_that_are_not_meant():
+    """PyTerrier's runs have the text of the query, a number of the document and a rank, too."""
+    run = pd.DataFrame(ROWS, columns=["qid", "docno", "score"]).assign(query="text", docid=range(4), rank=[1, 0] * 2)
+    assert mean(JUDGED, run) == EXPECTED
+    assert mean(JUDGED, run.drop(columns="score")) != EXPECTED
+    assert mean(JUDGED, run.assign(rank=[0, 1] * 2).drop(columns="score")) == EXPECTED
+
+
+def test_judgements_without_a_column_of_grades():
+    qrels = pd.DataFrame({"user": ["1", "2"], "item": ["a", "c"]})
+    assert mean(qrels, RUN) == mean({"1": {"a"}, "2": {"c"}}, RUN)
+
+
+def test_rows_of_ir_measures():
+    qrels = [ir_measures.Qrel(*row) for row in JUDGED_ROWS]
+    run = [ir_measures.ScoredDoc(*row) for row in ROWS]
+    assert mean(qrels, run) == EXPECTED
+    assert mean(iter(qrels), iter(run)) == EXPECTED
+    report = compare_systems(iter(qrels), {"one": run, "other": pd.DataFrame(run)}, metrics=METRICS)
+    assert report.results["one"].mean() == report.results["other"].mean() == EXPECTED
+
+
+def test_tables_that_lack_a_column_or_repeat_a_document():
+    run = pd.DataFrame(ROWS, columns=["qid", "docno", "score"])
+    with pytest.raises(TypeError, match=r"A table as run needs .* Got 'qid', 'docno'; io\.read_entries"):
+        mean(JUDGED, run.drop(columns="score"))
+    with pytest.raises(TypeError, match="A table as judgements needs"):
+        mean(pd.DataFrame({"a": [1], "b": [2]}), RUN)
+    with pytest.raises(ValueError, match="again in row 4, first in row 0"):
+        mean(JUDGED, pd.concat([run, run]))
+    assert mean(JUDGED, pd.concat([run, run]), duplicates="first") == EXPECTED
+
+
+# --- hits ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Document:
+    """As Haystack and LangChain have them: no hash."""
+
+    id: Any
+    score: Any = None
+    meta: dict = field(default_factory=dict)
+
+
+class Point:
+    """As Qdrant has them: with a hash."""
+
+    def __init__(self, id, score):
+        self.id, self.score = id, score
+
+
+def node(id, score):
+    """As LlamaIndex has them."""
+    return SimpleNamespace(node_id=id, score=score)
+
+
+MAKERS = {
+    "sentence-transformers": lambda d, s: {"corpus_id": d, "score": s},
+    "Elasticsearch": lambda d, s: {"_index": "docs", "_id": d, "_score": s},
+    "Haystack": Document,
+    "LangChain": lambda d, s: (Document(d), s),
+    "LlamaIndex": node,
+    "Qdrant": Point,
+    "NumPy": lambda d, s: {"corpus_id": d, "score": np.float32(s)},
+}
+
+
+@pytest.mark.parametrize("library", MAKERS)
+def test_hits(library):
+    run = {q: [MAKERS[library](d, s) for d, s in documents.items()] for q, documents in RUN.items()}
+    assert mean(JUDGED, run) == EXPECTED
+    documents = join(run, JUDGED)
+    assert documents.y_score[:2].tolist() == pytest.approx([0.9, 0.8])
+
+
+def test_hits_whose_ids_are_numbers():
+    hits = [[{"corpus_id": 7, "score": 0.9}, {"corpus_id": 0, "score": 0.5}], []]
+    result = evaluate_run({"a": {0}, "b": {1}}, dict(zip("ab", hits, strict=True)), metrics="mrr")
+    assert result.per_query["mrr"].tolist() == [0.5, 0]
+
+
+def test_hits_of_chunks():
+    run = {"q": [Document("a#1", 0.9), Document("b#1", 0.8), Document("a#2", 0.7)]}
+    options = {"document_of": lambda chunk: chunk[0], "metrics": "mrr"}
+    assert evaluate_run({"q": {"b"}}, run, **options).mean() == {"mrr": 0.5}
+    summed = evaluate_run({"q": {"b"}}, run, aggregate="sum", **options)
+    assert summed.mean() == {"mrr": 0.5}
+
+
+def test_hits_without_scores_stand_best_first():
+    run = {q: [Document(d) for d in documents] for q, documents in RUN.items()}
+    assert mean(JUDGED, run) == EXPECTED
+    with pytest.raises(ValueError, match="Got a list of ids without scores"):
+        mean(JUDGED, run, document_of=str.lower, aggregate="sum")
+
+
+def test_ids_that_look_like_hits():
+    """What can be hashed and has no score is an id."""
+
+    @dataclass(frozen=True)
+    class Key:
+        id: int
+
+    assert evaluate_run({"q": {Key(1)}}, {"q": [Key(2), Key(1)]}, metrics="mrr").mean() == {"mrr": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("hits", "error", "message"),
+    [
+        ([Document("a", 0.5), "b"], TypeError, "A list of hits must hold hits only. Got 'b' for query '1'"),
+        ([Document("a", 0.5), Document("b")], TypeError, "All hits of a query have a score, or none has. Got none for"),
+        ([Document("a", 0.5), Document("b", 0.9)], ValueError, "by falling score"),
+        ([Document("a", 0.5), Document("a", 0.4)], ValueError, "Got document 'a' 2 times for query '1'"),
+        ([{"key": "a", "score": 0.5}], TypeError, "must be hashable.*turn hits into a dictionary"),
+        ([Document(None, 0.5)], TypeError, "must be hashable"),
+    ],
+)
+def test_hits_that_cannot_be_meant(hits, error, message):
+    with pytest.raises(error, match=message):
+        mean(JUDGED, {"1": hits, "2": ["c"]})
+
+
+def test_entries_without_a_column_of_values():
+    taken = pd.DataFrame({"user_id": [7, 7, 8], "item_id": [1, 2, 1]})
+    entries = read_entries(taken, qid="user_id", doc_id="item_id")
+    assert entries.value.tolist() == [1, 1, 1]
+    assert evaluate_run(entries, {7: [3, 2], 8: [1]}, metrics="mrr").mean() == {"mrr": 0.75}

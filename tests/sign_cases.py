@@ -1,0 +1,20 @@
+"""What a call says of signs of misuse."""
+
+import warnings
+
+from sklearn_rank._signs.table import ALL_SIGNS
+from sklearn_rank.exceptions import RankingWarning
+
+
+def seen(call, *args, **keywords):
+    """What happens in a call: signs of which it warns, each as often, and the sign that it raises for."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        error = ""
+        try:
+            call(*args, **keywords)
+        except ValueError as raised:
+            error = str(raised)
+    texts = [str(one.message) for one in told if issubclass(one.category, RankingWarning)]
+    names = [sign.name for text in texts for sign in ALL_SIGNS if sign.says in text]
+    return names, next((sign.name for sign in ALL_SIGNS if sign.says in error), error)
