@@ -63,7 +63,7 @@ def _stacked(values: ValuesByMetric) -> dict[str, NDArray[Any]]:
 
 def given_values(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, Any]:
     """Arguments of `Evaluation.from_values` for words and arrays that were saved, which are checked."""
-    metrics = check_saved(words, arrays)
+    metrics, _ = check_saved(words, arrays)
     names = [metric["name"] for metric in metrics]
 
     def by_metric(key: str) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def given_values(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, Any
 def given_shares(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, NDArray[Any]]:
     """Share of the documents of each query that are judged, by metric, of words and arrays that were saved."""
     names = [metric["name"] for metric in words["metrics"]]
-    judged = np.ones((len(names), len(arrays["qid"])))
+    judged = np.ones((len(names), arrays.shape("qid")[0]))
     if not part(words, "is_all_judged", bool):
         arrays.check("judged", judged.shape, "f")
         judged = arrays["judged"]

@@ -21,7 +21,7 @@ from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._columns import entries_of_frame, known_columns
 from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
-from sklearn_rank.io._source import complete_lines, open_to_read, source_name
+from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
 from sklearn_rank.io._tables import HEADER_SIZE, SEPARATOR, SEPARATORS, fields_of, first_line, opened, separator_in
 from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 
@@ -35,13 +35,16 @@ FORMS = (
     "lines of TREC, BEIR or MS MARCO, JSON as {query: {document: number}}, JSON lines, or a table with columns such as "
     "qid, doc_id and score"
 )
+PER_BYTE, PER_VALUE = 3, 100
+"""Bytes of memory for each byte of JSON, and for each value."""
+
 RANK_OR_SCORE = one_of("score", "rank", None, doc="")
 MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
 
 def read_run(
     path: PathLike, *, value: str | None = None, duplicates: str = "raise", separator: str | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None = None, memory_limit: int | None = None,
 ) -> Entries:  # fmt: skip
     r"""Read a run from a file of any usual form, noticed by its first line.
 
@@ -65,6 +68,9 @@ def read_run(
         Character between the fields of a line. None: blanks, or what the header has: a tab, a semicolon or a comma.
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib.
+    memory_limit : int, default=None
+        Bytes of memory that the reader takes at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
+        file. A small packed file may hold gigabytes.
 
     Returns
     -------
@@ -86,13 +92,14 @@ def read_run(
     array([-1., -2.])
     """
     RANK_OR_SCORE.check("value", value, "read_run")
-    return _read("read_run", "run", path, value, duplicates, separator, n_jobs)
+    return _read("read_run", "run", path, value, duplicates, separator, n_jobs, memory_limit)
 
 
 @described_as(read_run)
 def read_qrels(
-    path: PathLike, *, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None
-) -> Entries:
+    path: PathLike, *, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
+    memory_limit: int | None = None,
+) -> Entries:  # fmt: skip
     r"""Read judgements (qrels) from a file of any usual form, noticed by its first line.
 
     As `read_run` reads a run: lines of TREC, ``query iteration document relevance``; BEIR's ``qrels/test.tsv`` with its
@@ -116,38 +123,41 @@ def read_qrels(
     >>> read_qrels(io.BytesIO(b"query-id\tcorpus-id\tscore\nq1\td1\t2\n"))
     Entries of 1 rows and 1 queries
     """
-    return _read("read_qrels", "judgements", path, None, duplicates, separator, n_jobs)
+    return _read("read_qrels", "judgements", path, None, duplicates, separator, n_jobs, memory_limit)
 
 
 def _read(
-    caller: str, kind: str, path: Any, value: str | None, duplicates: str, separator: str | None, n_jobs: int | None
-) -> Entries:
+    caller: str, kind: str, path: Any, value: str | None, duplicates: str, separator: str | None, n_jobs: int | None,
+    memory_limit: int | None,
+) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
     SEPARATOR.check("separator", separator, caller)
     name = source_name(path)
-    with open_to_read(path) as file:
+    with open_to_read(path, memory_limit) as (file, memory):
         start: bytes = file.peek(HEADER_SIZE)[:HEADER_SIZE]
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-            return _of_json(file.read(), name, kind, duplicates)
+            data = read_bytes(file, memory, PER_BYTE)
+            memory.take(PER_VALUE * data.count(b","))
+            return _of_json(data, name, kind, duplicates)
         line, is_binary = first_line(start.lstrip(b"\r\n")), start.startswith(MAGIC)
         fields, has_header = (None, False) if is_binary else _fields(line, kind, separator)
         if fields is not None:
             what = WHAT.get(fields, f"A file of {kind} that begins as this one")
-            pieces = complete_lines(file)
+            pieces = complete_lines(file, memory)
             pieces = _without_header(pieces) if has_header else pieces
             third = line.split()[2].lower() if has_header and len(fields) > 2 else value
             ranked = partial(_ranked, value=third, name=name) if fields is FIELDS_OF["run"][3] else None
-            return read_lines(pieces, name, what, fields, duplicates, n_jobs, ranked)
+            return read_lines(pieces, name, what, fields, duplicates, n_jobs, memory, ranked)
         table = io.BytesIO(file.read()) if hasattr(path, "read") else path
     if is_binary:
-        return entries_of_frame(opened(table, []), kind, duplicates)
+        return entries_of_frame(opened(table, [], memory_limit=memory_limit), kind, duplicates)
     mark = separator or separator_in(line, [])
     columns = fields_of(line, mark)
     header = None if _is_header(columns, kind) else _header(columns, kind, name)
     ids = [*known_columns(header or columns, kind)[:2]]
     ranked = partial(_ranked, value=value, name=name) if header == FIELDS_OF["run"][3] else None
-    return entries_of_frame(opened(table, ids, [], mark, header), kind, duplicates, ranked)
+    return entries_of_frame(opened(table, ids, [], mark, header, memory_limit), kind, duplicates, ranked)
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
