@@ -72,7 +72,7 @@ def test_inputs_stay_as_they_are(door):
 def test_ids_that_a_float_does_not_tell_apart(sign, dtype, limit):
     ids = np.array([sign * (limit - 2), sign * (limit - 1)], dtype=dtype)
     assert evaluate([1, 1], [1, 2], qid=ids, metrics="map").qid.tolist() == ids.tolist()
-    with pytest.raises(ValueError, match="ids that stay different"):
+    with pytest.raises(ValueError, match="Ids must stay different"):
         evaluate([1, 1], [1, 2], qid=np.array([0, sign * limit], dtype=dtype), metrics="map")
 
 
