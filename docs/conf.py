@@ -51,6 +51,7 @@ show_warning_types = True
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
+myst_fence_as_directive = ["math"]
 
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True

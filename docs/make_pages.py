@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from textwrap import wrap
 
+from formulas import FORMULAS
+
 from sklearn_rank._metric.keywords import (
     CUTOFF,
     DATA_DOC,
@@ -43,28 +45,40 @@ def families() -> dict[str, list[Metric]]:
 
 def page(metrics: list[Metric]) -> str:
     """Page of one family."""
+    described: dict[str, str] = {}
     title, _, says = inspect.getdoc(inspect.getmodule(metrics[0].formula)).partition(": ")
     parts = [
         f"# {title.rstrip('.')}",
         *([says[0].upper() + says[1:]] if says else []),
-        *map(section, metrics),
+        *(
+            section(metric, described)
+            for metric in sorted(metrics, key=lambda metric: metric.name != "ndcg")
+        ),
     ]
     return NOTE + "\n\n".join(parts) + "\n"
 
 
-def section(metric: Metric) -> str:
-    """One metric: definition, facts, keywords, source, example."""
+def section(metric: Metric, described: dict[str, str]) -> str:
+    """One metric: definition, facts, keywords, source, example. `described` has the keywords of the page so far."""
     parts = re.split(r"\n*^(\w+)\n-+\n", inspect.getdoc(metric.formula), flags=re.MULTILINE)
     head, named = parts[0], dict(zip(parts[1::2], parts[2::2], strict=True))
     head = re.sub(r"``(.*?)``", r"`\1`", head, flags=re.DOTALL)
+    if metric.name in FORMULAS:
+        first, _, rest = head.partition("\n\n")
+        head = f"{first}\n\n```math\n{FORMULAS[metric.name]}\n```\n\n{rest}"
     names = ", ".join(f"`{name}`" for name in (metric.name, *metric.aliases))
-    own = "".join(
-        f"- {line}\n"
-        for line in map(keyword, metric.formula_params, [metric] * len(metric.formula_params))
-        if line
-    )
+    lines = filter(None, (keyword(name, metric) for name in metric.formula_params))
+    own = "".join(f"- {_once(line, metric.name, described)}\n" for line in lines)
     facts = f"- **Function** `{metric.function_name}`; **names** {names}.\n{bullets(metric)}{own}"
     return f"## {metric.name}\n\n{head}\n\n{facts}\n**Source.** {named['References']}\n\n{example(named['Examples'])}"
+
+
+def _once(line: str, metric: str, described: dict[str, str]) -> str:
+    """The keyword as it stands, or a link to the metric above that has the same."""
+    first = described.setdefault(line, metric)
+    return (
+        line if first == metric else f"{line[: line.index('. ')]}, as for [`{first}`](#{first})."
+    )
 
 
 def bullets(metric: Metric) -> str:
@@ -80,9 +94,7 @@ def bullets(metric: Metric) -> str:
         "**Cutoff** `k`." if metric.has_cutoff else "**No cutoff**: computed on the whole list.",
         f"**Undefined** {undefined}.",
         f"**Ties** {ties(metric)}.",
-        "**Averages** macro, micro, or each query."
-        if metric.supports_micro
-        else "**Averages** macro, or each query.",
+        *(["**Averages** micro, too."] * metric.supports_micro),
     ]
     return "".join(f"- {line}\n" for line in lines)
 
@@ -143,8 +155,10 @@ def index() -> str:
         JOBS_DOC,
     ]
     return (
-        f"{NOTE}# All metrics\n\nA name takes keywords and a cutoff, in any case: `ndcg(gain=linear)@10`.\n\n"
-        "| names | function | what it is |\n|---|---|---|\n" + "\n".join(sorted(rows)) + "\n\n"
+        f"{NOTE}# All metrics\n\nA name takes keywords and a cutoff, in any case: `ndcg(gain=linear)@10`. Each\nhas a macro average and values of each query.\n\n"
+        "| names | function | what it is |\n|---|---|---|\n"
+        + "\n".join(sorted(rows, key=lambda row: (not row.startswith("| `ndcg`"), row)))
+        + "\n\n"
         "## Keywords of every metric\n\n```text\n" + narrow("\n".join(shared)) + "\n```\n"
     )
 

@@ -14,9 +14,15 @@ TERMS = {
 OF_PAGES = {
     "conventions": ("ties", "tied documents", "undefined queries"),
     "data": ("pandas", "polars", "DataFrame"),
+    "exposure": ("coverage of items", "catalog coverage"),
     "guide": ("cross-validation", "cross validation"),
-    "statistics": ("p-value", "significance", "confidence interval"),
-    "tuning": ("early stopping", "train test split"),
+    "questions/chance": ("baseline", "random baseline", "adjusted for chance"),
+    "questions/group_sizes": ("group sizes", "group_ptr"),
+    "start/rag": ("RAG", "retrieval-augmented generation"),
+    "start/sklearn": ("group", "groups", "GroupKFold", "GroupShuffleSplit", "scoring", "cv"),
+    "statistics": ("p-value", "significance", "confidence interval", "coverage", "coverage of intervals"),
+    "tools/gate": ("CI", "continuous integration", "non-inferiority", "noninferiority"),
+    "tuning": ("early stopping", "train test split", "nested", "nested cross-validation", "leakage", "overfitting"),
 }
 
 

@@ -133,7 +133,8 @@ def test_example_of_embeddings_runs(tmp_path, capsys, monkeypatch):
     assert figure.stat().st_size > 10_000
 
 
-def test_pages_of_metrics_are_written_from_the_registry():
+def test_pages_of_metrics_are_written_from_the_registry(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
     spec = spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
     make_pages = module_from_spec(spec)
     spec.loader.exec_module(make_pages)
