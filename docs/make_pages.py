@@ -76,9 +76,7 @@ def section(metric: Metric, described: dict[str, str]) -> str:
 def _once(line: str, metric: str, described: dict[str, str]) -> str:
     """The keyword as it stands, or a link to the metric above that has the same."""
     first = described.setdefault(line, metric)
-    return (
-        line if first == metric else f"{line[: line.index('. ')]}, as for [`{first}`](#{first})."
-    )
+    return line if first == metric else f"{line[: line.index('. ')]}. See [`{first}`](#{first})."
 
 
 def bullets(metric: Metric) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 HEADS = ("README", "user_guide", "checked", "development")
 """Pages whose lists and tables are menus."""
 LISTED = re.compile(r"^(?:- |\|.*?)\[([^]]*)\]\(([\w/.]+)\.md", re.MULTILINE)
-AS_WRITTEN = {"scikit-learn", "pytrec_eval and ir_measures", "ragas and deepeval", "ranx", "torchmetrics"}
+AS_WRITTEN = {"scikit-learn", "pytrec_eval and ir_measures", "ragas and deepeval", "ranx", "torchmetrics", "implicit"}
 """Words of a list that begin with a name in lower case."""
 OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
 """Files beside `docs`, and the pages that include them."""

@@ -470,7 +470,8 @@ class Evaluation(TableReport, Saveable):
 
         See Also
         --------
-        best, adjusted
+        best : Values of the best order.
+        adjusted : Values between chance and best.
 
         Examples
         --------
@@ -505,7 +506,8 @@ class Evaluation(TableReport, Saveable):
 
         See Also
         --------
-        chance, adjusted
+        chance : Values of a random order.
+        adjusted : Values between chance and best.
 
         Examples
         --------
