@@ -14,7 +14,7 @@ TERMS = {
 OF_PAGES = {
     "conventions": ("ties", "tied documents", "undefined queries"),
     "data": ("pandas", "polars", "DataFrame"),
-    "exposure": ("coverage of items", "catalog coverage"),
+    "exposure": ("coverage", "coverage of items", "catalog coverage"),
     "guide": ("cross-validation", "cross validation"),
     "questions/chance": ("baseline", "random baseline", "adjusted for chance"),
     "questions/group_sizes": ("group sizes", "group_ptr"),

@@ -16,7 +16,7 @@ from registry import together
 from sklearn import datasets
 from sklearn.datasets import load_digits
 
-from sklearn_rank import display
+from sklearn_rank import compare_systems, display
 from sklearn_rank._cli import main
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.metric import REGISTRY
@@ -131,6 +131,20 @@ def test_example_of_embeddings_runs(tmp_path, capsys, monkeypatch):
     run_path(str(script), run_name="__main__")
     assert "64 bits: nDCG@10" in capsys.readouterr().out
     assert figure.stat().st_size > 10_000
+
+
+def test_quickstart_says_what_is_chosen():
+    """The best by its mean, and which others are worse, or may be as good."""
+    for library in ("catboost", "lightgbm", "xgboost"):
+        pytest.importorskip(library)
+    choice = run_path(str(ROOT / "docs" / "examples" / "quickstart.py"))["choice"]
+    y, noise = np.tile([2, 1, 0, 0], 60), np.random.default_rng(0).normal(size=(3, 240))
+    scores = {"reversed": -y + 0.1 * noise[0], "good": y + noise[1], "as good": y + noise[2]}
+    results = compare_systems(y, scores, qid=np.arange(240) // 4, metrics="ndcg@10").results
+    text = choice(results)
+    equal, best = sorted(("good", "as good"), key=lambda name: results[name].mean()["ndcg@10"])
+    assert text.startswith(f"Chosen by ndcg@10: {best}, the highest mean.\nIt is better than reversed (")
+    assert f"do not tell it from {equal}: " in text
 
 
 def test_pages_of_metrics_are_written_from_the_registry(monkeypatch):
