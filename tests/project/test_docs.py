@@ -147,8 +147,7 @@ def test_quickstart_says_what_is_chosen():
     assert f"do not tell it from {equal}: " in text
 
 
-def test_pages_of_metrics_are_written_from_the_registry(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "docs")
+def test_pages_of_metrics_are_written_from_the_registry():
     spec = spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
     make_pages = module_from_spec(spec)
     spec.loader.exec_module(make_pages)
