@@ -35,7 +35,7 @@ FORMS = (
     "lines of TREC, BEIR or MS MARCO, JSON as {query: {document: number}}, JSON lines, or a table with columns such as "
     "qid, doc_id and score"
 )
-PER_BYTE, PER_VALUE = 3, 100
+JSON_PER_BYTE, PER_VALUE = 3, 100
 """Bytes of memory for each byte of JSON, and for each value."""
 
 RANK_OR_SCORE = one_of("score", "rank", None, doc="")
@@ -137,7 +137,7 @@ def _read(
     with open_to_read(path, memory_limit) as (file, memory):
         start: bytes = file.peek(HEADER_SIZE)[:HEADER_SIZE]
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-            data = read_bytes(file, memory, PER_BYTE)
+            data = read_bytes(file, memory, JSON_PER_BYTE)
             memory.take(PER_VALUE * data.count(b","))
             return _of_json(data, name, kind, duplicates)
         line, is_binary = first_line(start.lstrip(b"\r\n")), start.startswith(MAGIC)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, read_bytes, source_name
 
-PER_BYTE = 8
+SVMLIGHT_PER_BYTE = 8
 """Bytes of memory for each byte of a file: the shortest feature, "1:1 ", takes 8 for its number and 8 for its value."""
 
 
@@ -47,7 +47,7 @@ def read_svmlight(path: PathLike, *, memory_limit: int | None = None, **options:
     ((2, 2), array([2., 0.]), array([1, 1]))
     """
     with open_to_read(path, memory_limit) as (file, memory):
-        data = read_bytes(file, memory, PER_BYTE).removeprefix(BYTE_ORDER_MARK)
+        data = read_bytes(file, memory, SVMLIGHT_PER_BYTE).removeprefix(BYTE_ORDER_MARK)
     try:
         X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:

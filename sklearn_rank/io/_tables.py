@@ -19,7 +19,7 @@ from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import BYTE_ORDER_MARK, Memory, open_to_read, read_bytes, source_name
 
-PER_BYTE, PER_ROW, PER_TEXT = 6, 64, 64
+TABLE_PER_BYTE, PER_ROW, PER_TEXT = 6, 64, 64
 """Bytes of memory for each byte of CSV, and for each row and each id that is text once columns are arrays.
 
 The shortest field, "1,", takes 8 bytes for its number, and Arrow reads a copy of the text.
@@ -281,7 +281,7 @@ def _file_of_arrow(source: Any, memory_limit: int | None) -> tuple[Any, Memory]:
     with open_to_read(source, memory_limit) as (file, memory):
         if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
             return OSFile(os.fsencode(source)), memory
-        data = read_bytes(file, memory, PER_BYTE)
+        data = read_bytes(file, memory, TABLE_PER_BYTE)
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
     return BufferReader(buffer), memory
