@@ -1,5 +1,8 @@
 """The compiled kernels: one abi3 build for all versions, but for a free-threaded Python, which has no limited API."""
 
+import gzip
+import os
+import tarfile
 from importlib.util import find_spec
 from pathlib import Path
 from sysconfig import get_config_var
@@ -7,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError, PlatformError
 
 KERNELS = sorted(Path("sklearn_rank/_engine/kernels").glob("*.pyx"))
@@ -56,6 +60,28 @@ class BuildKernels(build_ext):
                 raise PlatformError(NEEDS.format(error)) from None
 
 
+class ReproducibleSdist(sdist):
+    """Write the same bytes for the same sources, with the time of SOURCE_DATE_EPOCH where it is set."""
+
+    def make_archive(self, base_name, format, root_dir=None, base_dir=None, owner=None, group=None):  # noqa: D102
+        epoch = os.environ.get("SOURCE_DATE_EPOCH")
+        if epoch is None or format != "gztar":
+            return super().make_archive(base_name, format, root_dir, base_dir, owner, group)
+
+        def entry(member):
+            member.mtime, member.uid, member.gid, member.uname, member.gname = int(epoch), 0, 0, "", ""
+            member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            return member
+
+        name = f"{base_name}.tar.gz"
+        self.mkpath(os.path.dirname(name))
+        with open(name, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=int(epoch)) as packed:
+            # tarfile adds the files of a folder in the order of their names.
+            with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+                archive.add(base_dir, filter=entry)
+        return name
+
+
 setup(
     ext_modules=[
         Extension(
@@ -67,6 +93,6 @@ setup(
         )
         for path in KERNELS
     ],
-    cmdclass={"build_ext": BuildKernels},
+    cmdclass={"build_ext": BuildKernels, "sdist": ReproducibleSdist},
     options={"bdist_wheel": {"py_limited_api": "cp311" if limited else False}},
 )

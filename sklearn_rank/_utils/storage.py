@@ -220,14 +220,18 @@ def _not_a(kind: str, got: str, path: Any) -> str:
 
 
 class SavedArrays(Mapping[str, NDArray[Any]]):
-    """Arrays of a file. Each is read on first access, after its size was checked against the size of the file.
+    """Arrays of a file. Each is read when it is asked for, after its size was checked against the size of the file.
+
+    Those who load a result compare the shapes in all headers before they read an array: a small file can unpack to a
+    large array, so an array that does not fit the others must not be read.
 
     With a `suffix`, only arrays whose names end in it are seen, and their names are without it.
     """
 
-    def __init__(self, archive: zipfile.ZipFile, objects: Mapping[str, Any] | None = None, suffix: str = "") -> None:
+    def __init__(
+        self, archive: zipfile.ZipFile, objects: Mapping[str, NDArray[Any]] | None = None, suffix: str = ""
+    ) -> None:
         self._archive, self._objects, self._suffix = archive, objects or {}, suffix
-        self._read: dict[str, NDArray[Any]] = {}
         names = archive.namelist()
         if len({*names}) < len(names):
             raise ValueError("an array is there twice")
@@ -237,21 +241,29 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
         if META not in self:
             return {}
         self.check(META, (), "U")
+        text = str(self[META])
         try:
-            meta = json.loads(str(self[META]))
+            meta = json.loads(text)
         except RecursionError:
             raise ValueError(TOO_DEEP) from None
         if not isinstance(meta, dict):
             raise ValueError("the description must be a JSON object")
-        self._objects = part(meta, "objects", dict) if "kind" in meta else {}
+        objects = part(meta, "objects", dict) if "kind" in meta else {}
+        self._objects = {name: _objects(values) for name, values in objects.items()}
         return meta
 
     def ending(self, suffix: str) -> SavedArrays:
         """The arrays whose names end in `suffix`."""
         return SavedArrays(self._archive, self._objects, suffix)
 
-    def check(self, name: str, shape: tuple[int | None, ...], kinds: str) -> None:
-        """Refuse an array of another shape (None: any length) or kind of dtype, without reading its entries.
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of an array, whose entries are not read."""
+        return self._header(name)[0]
+
+    def check(self, name: str, shape: tuple[int | None, ...], kinds: str) -> tuple[int, ...]:
+        """Refuse an array of another shape (None: any length) or kind of dtype, and return its shape.
+
+        Its entries are not read.
 
         Raises
         ------
@@ -263,17 +275,15 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             raise ValueError(f"{name} must have shape {shape}, not {saved}")
         if dtype.kind not in kinds:
             raise ValueError(f"{name} must not have dtype {dtype}")
+        return saved
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The array of a name."""
-        if name not in self._read:
-            if name + self._suffix in self._objects:
-                self._read[name] = _objects(self._objects[name + self._suffix])
-            else:
-                self._header(name)
-                with self._archive.open(self._member(name)) as file:
-                    self._read[name] = _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
-        return self._read[name]
+        if name + self._suffix in self._objects:
+            return self._objects[name + self._suffix]
+        self._header(name)
+        with self._archive.open(self._member(name)) as file:
+            return _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
 
     def __contains__(self, name: object) -> bool:
         """Whether there is an array of this name, which is not read."""
@@ -298,12 +308,13 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             return self[name].shape, self[name].dtype
         member = self._member(name)
         with self._archive.open(member) as file:
-            version = np.lib.format.read_magic(file)
-            if version == (1, 0):
-                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            else:
-                shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+            # Headers of later versions may have gigabytes, which NumPy would read.
+            if np.lib.format.read_magic(file) != (1, 0):
+                raise ValueError(f"{name} must be in version 1.0 of the .npy format")
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
             n_bytes = file.tell() + math.prod(shape) * dtype.itemsize
+        if not dtype.itemsize:
+            raise ValueError(f"{name} must have entries of one byte or more")
         deflated = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
         if n_bytes != member.file_size or not deflated or n_bytes > DEFLATED_AT_MOST * (member.compress_size + 1):
             raise ValueError(f"{name} must have as many entries as it says, {shape}")
@@ -313,7 +324,7 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
 def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Refuse text with numbers that are no characters: NumPy makes strings of them that Python does not know."""
     if array.dtype.kind == "U":
-        code = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        code = array.reshape(-1, order="A").view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
         if code.max(initial=0) > sys.maxunicode:
             raise ValueError(f"{name} has a character above U+{sys.maxunicode:X}")
     return array
@@ -431,8 +442,10 @@ Shapes = dict[str, tuple[tuple[int, ...], str]]
 """Shape and kinds of arrays, by name."""
 
 
-def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
-    """Check that the parts of a saved evaluation fit together, and return its metrics.
+def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -> tuple[list[Any], int]:
+    """Check that the headers of a saved evaluation fit together, and return its metrics and the number of its queries.
+
+    No array is read.
 
     Raises
     ------
@@ -449,11 +462,14 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
         if part(metric, "average", str) not in ("macro", "micro", "geometric"):
             raise ValueError("an average must be macro, micro or geometric")
     names({"metrics": [metric["name"] for metric in metrics]}, "metrics")
-    arrays.check("qid", (None,), KINDS)
-    n_queries = len(arrays["qid"])
-    if len({*arrays["qid"].tolist()}) < max(n_queries, 1):
-        raise ValueError("queries must be distinct")
+    (n_queries,) = arrays.check("qid", (n_queries,), KINDS)
+    if not n_queries:
+        raise ValueError("there must be a query")
     shapes: Shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
+    if "judges_both" in words:
+        part(words, "judges_both", bool)
+        if not part(words, "is_all_judged", bool):
+            shapes["judged"] = (len(metrics), n_queries), "f"
     kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     if "clusters" in arrays:
@@ -465,7 +481,7 @@ def check_saved(words: Any, arrays: SavedArrays) -> list[Any]:
         shapes |= _shapes_of_references(words, n_queries)
     for name, (shape, kinds) in shapes.items():
         arrays.check(name, shape, kinds)
-    return metrics
+    return metrics, n_queries
 
 
 def _shapes_of_references(words: Any, n_queries: int) -> Shapes:

@@ -7,10 +7,12 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, BinaryIO
 
+from sklearn_rank._utils.constraints import Constraint, is_count
 from sklearn_rank._utils.storage import replacing
 from sklearn_rank.io._entries import ERRORS
 
@@ -33,19 +35,64 @@ PIECE_OF_FILE = 2**20
 """Bytes that are read at a time; memory of this size is reused for the next piece."""
 
 
+MEMORY_AT_LEAST, MEMORY_PER_BYTE = 2**26, 50
+"""Memory that a reader may take by default: so many bytes, and so many for each byte of the file."""
+
+MEMORY_LIMIT = Constraint("a number of bytes, an int >= 1, or None", lambda value: value is None or is_count(value), "")
+
+
+class Memory:
+    """Memory that a reader takes for what is in a file, by its own estimate, and the limit.
+
+    A file as it is on disk never needs as much as the default limit; what was packed may.
+    """
+
+    def __init__(self, limit: int | None, n_bytes: int, name: str) -> None:
+        self._limit = MEMORY_AT_LEAST + MEMORY_PER_BYTE * n_bytes if limit is None else limit
+        self._taken, self._name, self._counting = 0, name, Lock()
+
+    def take(self, n_bytes: int) -> None:
+        """Count bytes that are taken for good.
+
+        Raises
+        ------
+        ValueError
+            If there are more than the limit.
+        """
+        with self._counting:
+            self._taken += n_bytes
+        if self._taken > self._limit:
+            raise ValueError(
+                f"A reader takes at most 64 MiB of memory plus {MEMORY_PER_BYTE} times the bytes of the file, because "
+                "a small packed file may hold gigabytes. If you trust the file, raise memory_limit= of the reader, or "
+                f"unpack the file. Got {self._name}, which needs more than {self._limit} bytes."
+            )
+
+    def take_array(self, ids: Iterable[Any]) -> None:
+        """Count an array of ids, where each text takes as much as the longest."""
+        lengths = [len(one) for one in ids if isinstance(one, str)]
+        self.take(4 * len(lengths) * max(lengths, default=0))
+
+
 @contextmanager
-def open_to_read(source: Any) -> Iterator[Any]:
-    """Open a path or an open file for reading bytes; gzip is unpacked.
+def open_to_read(source: Any, memory_limit: int | None = None) -> Iterator[tuple[Any, Memory]]:
+    """Open a path or an open file for reading bytes; gzip is unpacked. Count the memory that is taken for it.
 
     Raises
     ------
     TypeError
         If it is neither a path nor a file.
     ValueError
-        If gzip data are truncated or damaged, or the file is packed by another program or in UTF-16.
+        If gzip data are truncated or damaged, or the file is packed by another program or in UTF-16, or
+        `memory_limit` is no number of bytes.
     """
+    MEMORY_LIMIT.check("memory_limit", memory_limit, "a reader")
     if isinstance(source, (str, os.PathLike)):
         opened = open(source, "rb")
+        if not os.path.isfile(source):
+            # The size of a pipe is known once it is read.
+            with opened:
+                opened = io.BufferedReader(io.BytesIO(opened.read()))
     elif hasattr(source, "read"):
         data = source.read()
         if not isinstance(data, (str, bytes, bytearray, memoryview)):
@@ -61,23 +108,28 @@ def open_to_read(source: Any) -> Iterator[Any]:
                     "A file must be plain or packed by gzip, and text in UTF-8. "
                     f"Got {source_name(source)}, which is {kind}."
                 )
+        memory = Memory(memory_limit, opened.seek(0, os.SEEK_END), source_name(source))
+        opened.seek(0)
         try:
-            yield gzip.GzipFile(fileobj=opened) if start.startswith(GZIP) else opened
+            yield gzip.GzipFile(fileobj=opened) if start.startswith(GZIP) else opened, memory
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"The gzip file is truncated or damaged. Got {source_name(source)}: {error}.") from None
 
 
-def read_bytes(source: Any) -> bytes:
-    """All bytes."""
-    with open_to_read(source) as file:
-        data: bytes = file.read()
-        return data
+def read_bytes(file: Any, memory: Memory, per_byte: int) -> bytes:
+    """All bytes; each takes `per_byte` bytes of memory until all is understood."""
+    pieces = []
+    while piece := file.read(PIECE_OF_FILE):
+        memory.take(len(piece) * per_byte)
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
-def complete_lines(file: BinaryIO) -> Iterator[bytes]:
+def complete_lines(file: BinaryIO, memory: Memory) -> Iterator[bytes]:
     """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone.
 
-    A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small.
+    A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small. A line that is
+    longer than a piece takes memory.
     """
     rest: list[bytes] = []
     piece = file.read(PIECE_OF_FILE).removeprefix(BYTE_ORDER_MARK)
@@ -89,6 +141,9 @@ def complete_lines(file: BinaryIO) -> Iterator[bytes]:
         if cut:
             yield b"".join([*rest, piece[:cut]])
             rest = []
+        else:
+            # The line, its pieces, and room for two fields of it.
+            memory.take(4 * len(piece))
         rest.append(piece[cut:])
         piece = file.read(PIECE_OF_FILE)
     yield b"".join([*rest, b"\n"])

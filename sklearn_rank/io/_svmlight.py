@@ -8,16 +8,22 @@ from typing import Any
 from sklearn.datasets import load_svmlight_file
 
 from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._source import BYTE_ORDER_MARK, read_bytes, source_name
+from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, read_bytes, source_name
+
+PER_BYTE = 8
+"""Bytes of memory for each byte of a file: the shortest feature, "1:1 ", takes 8 for its number and 8 for its value."""
 
 
-def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
+def read_svmlight(path: PathLike, *, memory_limit: int | None = None, **options: Any) -> tuple[Any, Any, Any]:
     r"""Read features, labels and queries: lines ``label qid:1 1:0.5 2:0.1 # comment``.
 
     Parameters
     ----------
     path : str, path or binary file
         What gzip made is unpacked.
+    memory_limit : int, default=None
+        Bytes of memory that the reader takes at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
+        file. A small packed file may hold gigabytes.
     **options
         Passed to `sklearn.datasets.load_svmlight_file`, such as ``n_features=46``.
 
@@ -30,7 +36,7 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     Raises
     ------
     ValueError
-        If a line has no qid, or is not so.
+        If a line has no qid, or is not so, or the file needs more memory than `memory_limit`.
 
     Examples
     --------
@@ -40,7 +46,8 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     >>> X.shape, y, qid
     ((2, 2), array([2., 0.]), array([1, 1]))
     """
-    data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
+    with open_to_read(path, memory_limit) as (file, memory):
+        data = read_bytes(file, memory, PER_BYTE).removeprefix(BYTE_ORDER_MARK)
     try:
         X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:

@@ -17,12 +17,21 @@ from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._columns import check_names, column_entries, entries_in, ids_in, in_row, numbers_in
 from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, source_name
+from sklearn_rank.io._source import BYTE_ORDER_MARK, Memory, open_to_read, read_bytes, source_name
+
+PER_BYTE_OF_CSV, PER_ROW, PER_TEXT = 6, 64, 64
+"""Bytes of memory for each byte of CSV, and for each row and each id that is text once columns are arrays.
+
+The shortest field, "1,", takes 8 bytes for its number, and Arrow reads a copy of the text.
+"""
+
+PIECE_OF_ROWS = 2**16
+"""Rows of Parquet and Arrow that are read at a time."""
 
 
 def read_table(
     table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None,
-    duplicates: str = "raise", separator: str | None = None,
+    duplicates: str = "raise", separator: str | None = None, memory_limit: int | None = None,
 ) -> RankingData:  # fmt: skip
     """Read labels, scores and queries from the columns of a table.
 
@@ -45,6 +54,9 @@ def read_table(
     separator : str, default=None
         Character between the fields of a CSV file. None: a comma, tab or semicolon, with which its header has the named
         columns.
+    memory_limit : int, default=None
+        Bytes of memory that a file may take at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
+        file. A small packed file may hold gigabytes.
 
     Returns
     -------
@@ -73,7 +85,7 @@ def read_table(
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
     DUPLICATES.check("duplicates", duplicates, "read_table")
-    table = opened(table, [qid] if doc_id is None else [qid, doc_id], [y_true, y_score], separator)
+    table = opened(table, [qid] if doc_id is None else [qid, doc_id], [y_true, y_score], separator, memory_limit)
     check_names(table, y_true, y_score, qid, doc_id)
     columns = numbers_in(table, y_true), numbers_in(table, y_score), ids_in(table, qid)
     queries = read(columns[0], columns[1], qid=columns[2])
@@ -93,7 +105,7 @@ def read_table(
 
 def read_entries(
     table: Any, *, value: str | None = None, qid: str = "qid", doc_id: str = "doc_id", duplicates: str = "raise",
-    separator: str | None = None,
+    separator: str | None = None, memory_limit: int | None = None,
 ) -> Entries:  # fmt: skip
     """Read a run or judgements from the columns of a table, to `join` them.
 
@@ -112,6 +124,8 @@ def read_entries(
         A document that is in a query twice: refuse it; keep its row of the highest value; or, in a run, keep its other
         rows, too, for unjudged documents.
     separator : str, default=None
+        As in `read_table`.
+    memory_limit : int, default=None
         As in `read_table`.
 
     Returns
@@ -136,7 +150,7 @@ def read_entries(
     Entries of 3 rows and 2 queries
     """
     DUPLICATES.check("duplicates", duplicates, "read_entries")
-    table = opened(table, [qid, doc_id], [] if value is None else [value], separator)
+    table = opened(table, [qid, doc_id], [] if value is None else [value], separator, memory_limit)
     return entries_in(table, value, qid, doc_id, duplicates)
 
 
@@ -153,15 +167,17 @@ HEADER_SIZE = 2**16
 
 def opened(
     table: Any, ids: list[str], others: Sequence[str] = (), separator: str | None = None,
-    header: Sequence[str] | None = None,
+    memory_limit: int | None = None,
 ) -> Any:  # fmt: skip
     """The table: a file is read, and a lazy frame of polars is collected.
 
-    Columns of `ids` and `others` tell the separator of CSV, and `header` has the names of columns if the file has none.
+    Columns of `ids` and `others` tell the separator of CSV.
     """
     SEPARATOR.check("separator", separator, "a file of CSV")
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
-        return _read_file(table, ids, [*ids, *others], separator, header)
+        _import_arrow()
+        with open_to_read(table, memory_limit) as (file, memory):
+            return table_in(file, memory, table, ids, [*ids, *others], separator)
     if separator is not None:
         raise TypeError(f"separator= is for a file of CSV. Got {type(table).__name__}, whose columns are apart.")
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
@@ -171,22 +187,35 @@ def opened(
     return table
 
 
-def _read_file(
-    source: Any, ids: list[str], names: list[str], separator: str | None, header: Sequence[str] | None
-) -> Any:
+def _import_arrow() -> None:
     import_optional("pyarrow", extra="arrow", purpose="Reading tables from files")
+
+
+def table_in(
+    file: Any, memory: Memory, source: Any, ids: list[str], names: Iterable[str] = (), separator: str | None = None,
+    header: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """The table in a source, which is open.
+
+    Columns of `names` tell the separator of CSV, and `header` has the names of columns if the file has none.
+    """
+    _import_arrow()
     from pyarrow import ArrowException, csv, ipc, parquet, string
 
-    file, name = _file_of_arrow(source), source_name(source)
+    file, name = _file_of_arrow(source, file, memory), source_name(source)
     try:
         data = file.read(6)
         file.seek(0)
         if data[:4] == b"PAR1":
-            return parquet.ParquetFile(file).read()
+            packed = parquet.ParquetFile(file)
+            memory.take(sum(packed.metadata.row_group(i).total_byte_size for i in range(packed.num_row_groups)))
+            return _table_of(packed.iter_batches(PIECE_OF_ROWS), packed.schema_arrow, ids, memory)
         if data == b"ARROW1":
-            return ipc.open_file(file).read_all()
+            batches = ipc.open_file(file)
+            return _table_of(map(batches.get_batch, range(batches.num_record_batches)), batches.schema, ids, memory)
         if data[:4] == b"\xff\xff\xff\xff":
-            return ipc.open_stream(file).read_all()
+            batches = ipc.open_stream(file)
+            return _table_of(batches, batches.schema, ids, memory)
         options = csv.ConvertOptions(
             column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
             strings_can_be_null=False,
@@ -196,6 +225,7 @@ def _read_file(
         parse = csv.ParseOptions(delimiter=separator or separator_in(first, names))
         read_options = csv.ReadOptions(column_names=None if header is None else [*header])
         table = csv.read_csv(file, read_options=read_options, parse_options=parse, convert_options=options)
+        memory.take(_per_row(table.schema, ids) * len(table))
         return _without_empty(table, ids)
     except (ArrowException, OSError) as error:
         # An error with a number is about the disk, and not about what is in the file.
@@ -225,7 +255,27 @@ def separator_in(header: str, names: Iterable[str]) -> str:
     return (with_names or sorted(SEPARATORS, key=lambda separator: -len(columns[separator])))[0]
 
 
-def _file_of_arrow(source: Any) -> Any:
+def _per_row(schema: Any, ids: list[str]) -> int:
+    """Bytes of memory for a row once its columns are arrays; without `ids` each text may be one."""
+    from pyarrow import types
+
+    ids = ids or [field.name for field in schema if not types.is_floating(field.type)]
+    numbers = [types.is_integer(schema.field(name).type) for name in ids if schema.names.count(name) == 1]
+    return PER_ROW + PER_TEXT * numbers.count(False)
+
+
+def _table_of(batches: Iterable[Any], schema: Any, ids: list[str], memory: Memory) -> Any:
+    """The table of batches, each read after the memory of those before it was counted."""
+    from pyarrow import Table
+
+    kept = []
+    for batch in batches:
+        memory.take(_per_row(schema, ids) * len(batch) + batch.nbytes)
+        kept.append(batch)
+    return Table.from_batches(kept, schema)
+
+
+def _file_of_arrow(source: Any, file: Any, memory: Memory) -> Any:
     """The file as Arrow reads it: what is read is no view of it, and it is not memory of Python.
 
     A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
@@ -233,10 +283,10 @@ def _file_of_arrow(source: Any) -> Any:
     """
     from pyarrow import BufferReader, OSFile, allocate_buffer
 
-    with open_to_read(source) as file:
-        if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
-            return OSFile(os.fsencode(source))
-        data = file.read()
+    if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
+        return OSFile(os.fsencode(source))
+    data = read_bytes(file, memory, PER_BYTE_OF_CSV)
+    file.close()
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
     return BufferReader(buffer)

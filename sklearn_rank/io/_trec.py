@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,18 +26,24 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import DUPLICATES, ERRORS, Entries, QueryIds, Text, checked, repeated_rows
-from sklearn_rank.io._source import complete_lines, open_to_read, open_to_write, source_name
+from sklearn_rank.io._source import Memory, complete_lines, open_to_read, open_to_write, source_name
 
 MISSING_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
+PER_ROW, PER_QUERY = 64, 256
+"""Bytes of memory for a row, beside its document, and for a query that is not the one of the row before."""
+
+IS_BLANK = np.isin(np.arange(256), [*b" \t\n\v\f\r"])
 LOOKS_LIKE = {
     len(QRELS_FIELDS): "This looks like a qrels file: use read_trec_qrels. On the command line it comes first.",
     len(RUN_FIELDS): "This looks like a run: use read_trec_run. On the command line it comes after the judgements.",
 }
 
 
-def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
+def read_trec_run(
+    path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None, memory_limit: int | None = None
+) -> Entries:
     r"""Read a run of TREC: lines ``query Q0 document rank score tag``.
 
     The score alone orders documents, as in trec_eval; Q0 and tag are not used, and ranks only to notice a column in the
@@ -51,6 +58,9 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
         too, for unjudged documents.
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib.
+    memory_limit : int, default=None
+        Bytes of memory that the reader takes at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
+        file. A small packed file may hold gigabytes.
 
     Returns
     -------
@@ -61,7 +71,7 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
     ------
     ValueError
         If a line is not so, a score is not a finite number, a rank has a fraction, or a document is in a query twice:
-        naming the line. If there is no line.
+        naming the line. If there is no line, or the file needs more memory than `memory_limit`.
 
     Warns
     -----
@@ -78,11 +88,13 @@ def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | No
     >>> run.value
     array([0.9, 0.5])
     """
-    return _read_entries("read_trec_run", path, "A run of TREC", RUN_FIELDS, duplicates, n_jobs)
+    return _read_entries("read_trec_run", path, "A run of TREC", RUN_FIELDS, duplicates, n_jobs, memory_limit)
 
 
 @described_as(read_trec_run)
-def read_trec_qrels(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
+def read_trec_qrels(
+    path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None, memory_limit: int | None = None
+) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
     As `read_trec_run` reads a run; the iteration is not used. If a document is in a query twice, its line of highest
@@ -105,11 +117,12 @@ def read_trec_qrels(path: PathLike, *, duplicates: str = "raise", n_jobs: int | 
     >>> read_trec_qrels(io.BytesIO(b"q1 0 d1 2\nq1\t0\td3\t0\n")).value
     array([2., 0.])
     """
-    return _read_entries("read_trec_qrels", path, "A file of TREC's judgements", QRELS_FIELDS, duplicates, n_jobs)
+    what = "A file of TREC's judgements"
+    return _read_entries("read_trec_qrels", path, what, QRELS_FIELDS, duplicates, n_jobs, memory_limit)
 
 
 class _Rows(NamedTuple):
-    """Fields of some lines; the text is kept if a line is invalid or blank."""
+    """Fields of some lines; the text is kept if a line is invalid, and the lines of the rows if some are blank."""
 
     n_lines: int
     wrong: int | None
@@ -120,26 +133,44 @@ class _Rows(NamedTuple):
     document_end: NDArray[np.int64]
     value: NDArray[np.float64]
     rank: NDArray[np.float64] | None
+    line: NDArray[np.int64] | None
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that these rows take, once all are joined, grouped and compared."""
+        return 2 * len(self.document) + PER_ROW * len(self.value) + PER_QUERY * len(self.query)
 
 
 def _read_entries(
-    caller: str, path: PathLike, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None
-) -> Entries:
+    caller: str, path: PathLike, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None,
+    memory_limit: int | None,
+) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
-    with open_to_read(path) as file:
-        return read_lines(complete_lines(file), source_name(path), what, fields, duplicates, n_jobs)
+    with open_to_read(path, memory_limit) as (file, memory):
+        return read_lines(complete_lines(file, memory), memory, source_name(path), what, fields, duplicates, n_jobs)
 
 
 def read_lines(
-    pieces: Iterable[bytes], name: str, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None,
-    with_scores: Callable[[Entries], Entries] | None = None,
+    pieces: Iterable[bytes], memory: Memory, name: str, what: str, fields: Sequence[str], duplicates: str,
+    n_jobs: int | None, with_scores: Callable[[Entries], Entries] | None = None,
 ) -> Entries:  # fmt: skip
     """Entries of pieces of a file that end with a newline; without a field of values each is 1.
 
     `with_scores` makes scores of what was read, before duplicates are looked for.
     """
-    parts = on_threads(lambda text: _read_lines(text, fields), pieces, effective_n_jobs(n_jobs))
+    found_wrong = Event()
+
+    def read_piece(text: bytes) -> _Rows:
+        rows = _read_lines(text, fields)
+        memory.take(rows.memory)
+        if rows.wrong is not None:
+            found_wrong.set()
+        return rows
+
+    # What follows an invalid line is not read.
+    pieces = takewhile(lambda _: not found_wrong.is_set(), pieces)
+    parts = on_threads(read_piece, pieces, effective_n_jobs(n_jobs))
     for i, part in enumerate(parts):
         if part.wrong is not None:
             _refuse_line(part, sum(p.n_lines for p in parts[:i]), what, fields, name)
@@ -152,7 +183,8 @@ def read_lines(
         start += len(part.document)
     names, (number,) = number_together([np.concatenate([part.query for part in parts])])
     # All are strings, so no array of objects is needed.
-    names = np.array(names.tolist())
+    memory.take_array(texts := names.tolist())
+    names = np.array(texts)
     lengths = np.concatenate([part.length for part in parts])
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
@@ -182,16 +214,25 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
         stopped = min(stopped, text.rfind(b"\n", 0, text.index(b"\0")) + 1)
     wrong = stopped if stopped < len(text) else None
     used = document_end[n_rows - 1] if n_rows else 0
+    # A view would keep what was for blank lines.
+    kept = np.asarray if n_rows == n_lines else np.copy
     return _Rows(
-        n_lines, wrong, b"" if wrong is None and n_rows == n_lines else text,
+        n_lines, wrong, b"" if wrong is None else text,
         _decoded(query, query_end[:n_runs]), np.diff(run_start[:n_runs], append=n_rows),
-        document[:used].copy(), document_end[:n_rows], value[:n_rows], None if rank is None else rank[:n_rows],
+        document[:used].copy(), kept(document_end[:n_rows]), kept(value[:n_rows]),
+        None if rank is None else kept(rank[:n_rows]), None if n_rows == n_lines else _filled_lines(data)[:n_rows],
     )  # fmt: skip
 
 
 def value_field(fields: Sequence[str]) -> int:
     """Place of the field of values, or -1."""
     return next((fields.index(name) for name in ("score", "relevance", "rank") if name in fields), -1)
+
+
+def _filled_lines(data: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Numbers of the lines that have a field."""
+    starts = np.append(0, np.flatnonzero(data == ord("\n"))[:-1] + 1)
+    return np.flatnonzero(np.logical_or.reduceat(~IS_BLANK[data], starts))
 
 
 def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
@@ -229,10 +270,7 @@ def _line(parts: list[_Rows], row: int) -> int:
     while row >= len((part := next(rest)).value):
         row -= len(part.value)
         number += part.n_lines
-    if not part.text:
-        return number + row
-    filled = [i for i, line in enumerate(part.text.split(b"\n")) if line.strip()]
-    return number + filled[row]
+    return number + (row if part.line is None else int(part.line[row]))
 
 
 def write_trec_run(

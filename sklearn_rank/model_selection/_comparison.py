@@ -23,7 +23,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import side_by_side
-from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
+from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, names, part
 from sklearn_rank._utils.table import WIDTH, PartlyPrinted, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.model_selection._paper_table import PaperTable, count_of, numbers_in_means, paper_table
@@ -495,15 +495,10 @@ class Comparison(TableReport, Saveable):
             of_model = arrays.ending(f" {i}")
             results[model] = Evaluation._from_saved(meta, of_model)
             first = next(iter(results.values()))
-            if results[model].qid.tolist() != first.qid.tolist() or results[model].meaning != first.meaning:
+            if not np.array_equal(results[model].qid, first.qid) or results[model].meaning != first.meaning:
                 raise ValueError("results must be of the same queries and metrics")
             if "y_score" in of_model:
-                # One or more for each row, like the other models.
-                shape = next(iter(y_score.values())).shape if y_score else (None, *of_model["y_score"].shape[1:2])
-                of_model.check("y_score", shape, "f")
                 y_score[model] = of_model["y_score"]
-        if len(y_score) not in (0, len(results)):
-            raise ValueError("scores must be of all results or of none")
         with_folds = models if n_queries else []
         folds = zip(with_folds, arrays["fold_means"], strict=True)
         return cls(
@@ -626,7 +621,7 @@ def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
 def _check_saved(
     words: Mapping[str, Any], arrays: SavedArrays
 ) -> tuple[list[str], list[str], list[tuple[int, int]], dict[str, dict[int, str]]]:
-    """Models, metrics, queries of the folds and failures of a saved comparison, if all of it fits together."""
+    """Models, metrics, queries of the folds and failures of a saved comparison, if the headers fit together."""
     from sklearn_rank.stats._compare_all import check_plan  # loads scipy.stats
 
     models, metrics, results = names(words, "models"), names(words, "metrics"), part(words, "results", dict)
@@ -640,6 +635,18 @@ def _check_saved(
     n_models = len(models) if n_queries else 0
     arrays.check("fold_means", (n_models, len(metrics), len(n_queries)), "f")
     arrays.check("fit_time", (n_models, len(n_queries)), "f")
+    of_models = {model: arrays.ending(f" {i}") for i, model in enumerate(results)}
+    n_compared: int | None = None
+    for model, of_model in of_models.items():
+        _, n_compared = check_saved(results[model], of_model, n_compared)
+    with_scores = [of_model for of_model in of_models.values() if "y_score" in of_model]
+    if len(with_scores) not in (0, len(results)):
+        raise ValueError("scores must be of all results or of none")
+    if with_scores:
+        # A row has one score or more, and all models have as many.
+        n_rows, *n_scores = with_scores[0].shape("y_score")
+        for of_model in with_scores:
+            of_model.check("y_score", (n_rows, *n_scores[:1]), "f")
     return models, metrics, n_queries, failures
 
 

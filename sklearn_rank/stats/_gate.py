@@ -358,24 +358,30 @@ class GateResult(TableReport, Saveable):
         names({"metrics": [part(metric, "name", str) for metric in metrics]}, "metrics")
         pairs, alpha = {}, float(part(words, "alpha", float))
         ALPHA.check("alpha", alpha, "no_worse")
-        for i, metric in enumerate(metrics):
-            pairs[metric["name"]] = _saved_pair(metric, arrays.ending(f" {i}"))
+        of_metrics = [arrays.ending(f" {i}") for i, _ in enumerate(metrics)]
+        for of_metric in of_metrics:
+            _check_headers(of_metric)
+        for metric, of_metric in zip(metrics, of_metrics, strict=True):
+            pairs[metric["name"]] = _saved_pair(metric, of_metric)
         return cls(_checked_margins({m["name"]: m["margin"] for m in metrics}, [*pairs]), alpha, pairs)
 
 
 COLUMNS = ("metric", "queries", "old", "new", "difference", "low", "high", "p", "margin", "decision")
 
 
-def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
-    """Values of a metric, if their arrays fit together."""
-    arrays.check("qid", (None,), KINDS)
-    n = len(arrays["qid"])
+def _check_headers(arrays: SavedArrays) -> None:
+    """Check that the headers of the values of a metric fit together."""
+    (n,) = arrays.check("qid", (None,), KINDS)
     kinds = {"new": "f", "old": "f", "cluster": "iu", "weight": "f"}
     for name, kind in kinds.items():
         if name in arrays or name in ("new", "old"):
             arrays.check(name, (n,), kind)
     if n < 2:
         raise ValueError("there must be two queries or more")
+
+
+def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
+    """Values of a metric."""
     return PairedQueries(
         arrays["qid"], arrays["new"], arrays["old"], part(words, "greater_is_better", bool), arrays.get("cluster"),
         arrays.get("weight"), part(words, "n_left_out", int), part(words, "n_filled", int),

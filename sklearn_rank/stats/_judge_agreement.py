@@ -77,9 +77,9 @@ class JudgeAgreement(TableReport, Saveable):
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        arrays.check("human", (None,), "f")
-        arrays.check("model", arrays["human"].shape, "f")
-        if not len(arrays["human"]):
+        shape = arrays.check("human", (None,), "f")
+        arrays.check("model", shape, "f")
+        if shape == (0,):
             raise ValueError("there must be a document")
         return cls(arrays["human"], arrays["model"], part(words, "n_left_out", int))
 

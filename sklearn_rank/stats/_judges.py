@@ -218,17 +218,19 @@ JUDGES = ("human", "model", "others")
 
 def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[str, JudgedValues]]:
     """Level and values of a saved result, if they fit together."""
-    level, values = float(part(words, "confidence_level", float)), {}
+    level = float(part(words, "confidence_level", float))
     check_arguments("judged_interval", confidence_level=level)
     metrics, left_out = names(words, "metrics"), part(words, "n_left_out", list)
-    for i, (name, n) in enumerate(zip(metrics, left_out, strict=True)):
-        of_metric = arrays.ending(f" {i}")
-        for field in JUDGES:
-            of_metric.check(field, (None,), "f")
-        one = JudgedValues(of_metric["human"], of_metric["model"], of_metric["others"], int(n))
-        if len(one.human) != len(one.model) or len(one.human) < FEWEST_HUMAN or len(one.others) < 2:
+    of_metrics = [arrays.ending(f" {i}") for i, _ in enumerate(metrics)]
+    for of_metric in of_metrics:
+        (n_human,), (n_others,) = of_metric.check("human", (None,), "f"), of_metric.check("others", (None,), "f")
+        of_metric.check("model", (n_human,), "f")
+        if n_human < FEWEST_HUMAN or n_others < 2:
             raise ValueError("the values of the judges must fit together")
-        values[name] = one
+    values = {
+        name: JudgedValues(of_metric["human"], of_metric["model"], of_metric["others"], int(n))
+        for name, of_metric, n in zip(metrics, of_metrics, left_out, strict=True)
+    }
     return level, values
 
 

@@ -96,12 +96,12 @@ def _queries_needed(difference: float, std: float, power: float, alpha: float, a
 
     high = 2
     while not enough(high):
-        high *= 2
-        if high > MOST_QUERIES:
+        if high == MOST_QUERIES:
             raise ValueError(
                 f"More than {MOST_QUERIES:.0e} queries would be needed. "
                 f"Got difference={echo(difference)}, std={echo(std)}."
             )
+        high = min(2 * high, MOST_QUERIES)
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

@@ -270,6 +270,7 @@ def test_memory_is_not_promised(tmp_path):
         "meta claims": {"meta": [header((), "<U1000000000"), bytes(8)]},
         "meta is long": {"meta": [header((10**12,), "<U1"), bytes(8)]},
     }
+    files["entries of no bytes"] = {"meta": meta, "qid": [header((10**12,), "<U0")], **small}
     for name, members in files.items():
         pack(tmp_path / name, members)
     pack(tmp_path / "lzma", {"meta": meta, "values": [header((2, 2)), bytes(32)], **small}, zipfile.ZIP_LZMA)
@@ -466,14 +467,17 @@ def test_text_of_what_is_no_character_is_refused(order, tmp_path):
 
 
 def test_arrays_in_a_file(tmp_path):
-    """Of NumPy's second layout too, which has more room for names of fields."""
+    """NumPy reads a header of its second layout before it checks the length, which may be 4 GB."""
     with zipfile.ZipFile(tmp_path / "arrays", "w") as archive:
         for name, version in ("a", (1, 0)), ("b", (2, 0)):
             with archive.open(f"{name}.npy", "w") as file:
                 np.lib.format.write_array(file, np.arange(3.0), version)
     with zipfile.ZipFile(tmp_path / "arrays") as archive:
         arrays = SavedArrays(archive)
-        assert (len(arrays), arrays["b"].tolist()) == (2, [0, 1, 2])
+        assert (len(arrays), arrays["a"].tolist(), arrays.shape("a")) == (2, [0, 1, 2], (3,))
+        for read in arrays.shape, arrays.__getitem__:
+            with pytest.raises(ValueError, match="b must be in version 1.0"):
+                read("b")
 
 
 def test_ids_of_numpy_among_others(tmp_path):

@@ -5,7 +5,6 @@ import io
 import os
 import sys
 from contextlib import nullcontext
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate
 from sklearn_rank.io import _tables, read_entries, read_table
+from sklearn_rank.io._source import Memory
 
 NAMES = {"y_true": "label", "y_score": "model", "qid": "query"}
 
@@ -123,7 +123,7 @@ def test_arrow_holds_no_memory_of_python(make, columns, monkeypatch, before_arro
     """A thread of Arrow that lets go of such memory when Python has ended aborts the process."""
     content, held = make(columns).getvalue(), []
     before_arrow_reads(lambda: held.append(sys.getrefcount(content)))
-    monkeypatch.setattr(_tables, "open_to_read", lambda source: nullcontext(SimpleNamespace(read=lambda: content)))
+    monkeypatch.setattr(_tables, "open_to_read", lambda *_: nullcontext((io.BytesIO(content), Memory(None, 0, ""))))
     before = sys.getrefcount(content)
     assert len(read_table(io.BytesIO(), **NAMES).y_true) == 300
     assert held == [before]
