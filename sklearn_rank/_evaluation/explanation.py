@@ -445,7 +445,7 @@ def explanation_of(source: Source, query: Any) -> Explanation:
     values = values_of(source, number, lists)
     if any(map(math.isnan, values)):
         raise ValueError(
-            f"A query must have a value in both systems. Got {echo(query)}, for which {display_name(source.metric)} is "
+            f"A query must have a value in both systems. Got {echo(query)}, where {display_name(source.metric)} is "
             "undefined."
         )
     documents = Documents.of(lists, source.names)

@@ -17,7 +17,7 @@ from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._columns import check_names, column_entries, entries_in, ids_in, in_row, numbers_in
 from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import BYTE_ORDER_MARK, Memory, open_to_read, read_bytes, source_name
+from sklearn_rank.io._source import BYTE_ORDER_MARK, MEMORY_LIMIT, Memory, open_to_read, read_bytes, source_name
 
 PER_BYTE_OF_CSV, PER_ROW, PER_TEXT = 6, 64, 64
 """Bytes of memory for each byte of CSV, and for each row and each id that is text once columns are arrays.
@@ -174,6 +174,7 @@ def opened(
     Columns of `ids` and `others` tell the separator of CSV.
     """
     SEPARATOR.check("separator", separator, "a file of CSV")
+    MEMORY_LIMIT.check("memory_limit", memory_limit, "a reader")
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
         _import_arrow()
         with open_to_read(table, memory_limit) as (file, memory):

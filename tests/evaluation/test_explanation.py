@@ -143,7 +143,7 @@ def test_undefined_and_empty_lists():
     found = explained([1.0], [1.0], [-np.inf], "map")
     assert (found.difference, column(found, "contribution")) == (-1.0, {0: -1.0})
     assert math.isnan(found.judged[1])
-    with pytest.raises(ValueError, match="Got 0, for which M?AP is undefined"):
+    with pytest.raises(ValueError, match="Got 0, where M?AP is undefined"):
         explained([0.0, 0.0], [2.0, 1.0], [1.0, 2.0], "map", replace_undefined_by=np.nan)
 
 

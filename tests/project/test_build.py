@@ -1,9 +1,11 @@
 """Building from the sources: what is missing is said, and compilers get the flags that they know."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,48 @@ run_path("setup.py")
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
     assert ("-ffp-contract=off" in done.stdout) == fuses_nothing
+
+
+COMPARED = """
+import sys
+import numpy as np
+from sklearn_rank import evaluate
+
+rng = np.random.default_rng(0)
+qid = np.repeat(np.arange(40), rng.integers(1, 60, 40))
+label, score = rng.integers(0, 5, len(qid)), rng.integers(0, 30, len(qid)) / 7
+names = ["ndcg", "dcg(gain=linear)", "map", "q", "err", "rbp", "wap"]
+beside = evaluate(label, score, qid=qid, metrics=names).per_query.values()
+alone = [evaluate(label, score, qid=qid, metrics=name).per_query for name in names]
+sys.stdout.buffer.write(b"".join(values.tobytes() for values in beside))
+sys.stdout.buffer.write(b"".join(values.tobytes() for result in alone for values in result.values()))
+"""
+
+
+def has_fma():
+    cpu = Path("/proc/cpuinfo")
+    return cpu.exists() and " fma " in cpu.read_text() and shutil.which("gcc") is not None
+
+
+@pytest.mark.skipif(not has_fma(), reason="the processor or the compiler fuses nothing")
+def test_a_kernel_that_may_fuse_gives_the_same_bits(tmp_path):
+    """The sums are compiled for processors that fuse products and sums, with the flags of the project."""
+    pytest.importorskip("Cython")
+    flags = re.search(r'^FLAGS = "(.*)"', (ROOT / "setup.py").read_text(), re.MULTILINE).group(1).split()
+    package = tmp_path / "sklearn_rank"
+    shutil.copytree(Path(sklearn_rank.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.c"))
+    kernel = package / "_engine" / "kernels" / "sums.pyx"
+    (built,) = kernel.parent.glob("sums.*so")
+    subprocess.run([sys.executable, "-m", "cython", "-3", "sums.pyx"], cwd=kernel.parent, check=True)
+    command = ["gcc", "-shared", "-fPIC", *flags, "-march=x86-64-v3", f"-I{sysconfig.get_path('include')}", "sums.c"]
+    subprocess.run([*command, "-o", built.name], cwd=kernel.parent, check=True)
+    bits = [
+        subprocess.run(
+            [sys.executable, "-c", COMPARED], cwd=folder, env=os.environ | {"PYTHONPATH": str(folder)}, check=True,
+            capture_output=True,
+        ).stdout
+        for folder in (ROOT, tmp_path)
+    ]  # fmt: skip
+    assert bits[0]
+    assert bits[0] == bits[1]
+    assert bits[1][: len(bits[1]) // 2] == bits[1][len(bits[1]) // 2 :]

@@ -1,0 +1,130 @@
+"""Strict and not strict, one of several that differs, types at their limits, and inputs that stay as they are."""
+
+import copy
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from sklearn_rank import (
+    RankingAccumulator,
+    compare_systems,
+    evaluate,
+    evaluate_batches,
+    evaluate_frame,
+    evaluate_run,
+    prepare,
+)
+from sklearn_rank._metric.names import parse_metric
+from sklearn_rank.metrics import map_score, pfound_score, rbp_score, set_precision_score, set_recall_score
+from sklearn_rank.model_selection._early_stopping import Monitor
+from sklearn_rank.stats import power_of
+
+Y, S, Q = np.array([0, 2, 1, 0, 1]), np.array([0.5, 0.25, 0.125, 1, 2]), np.array([1, 1, 1, 2, 2])
+
+
+def unsorted(values):
+    """A sparse matrix whose columns are not in order, with a cell in two parts."""
+    return sparse.csr_array((np.array(values), np.array([3, 1, 1, 2, 0]), np.array([0, 3, 5])), shape=(2, 4))
+
+
+RUN = {"a": {"x": 0.5, "y": 0.25}, "b": {"x": 1.0, "z": 3.0}}
+FRAME = pd.DataFrame({"label": Y, "score": S, "qid": Q})
+CALLS = {
+    "arrays": (lambda y, s, q: evaluate(y, s, qid=q, metrics=["ndcg", "map"]), (Y, S, Q)),
+    "lists": (lambda y, s, q: evaluate(y, s, qid=q, metrics=["ndcg", "map"]), (Y.tolist(), S.tolist(), Q.tolist())),
+    "Series": (lambda y, s, q: evaluate(y, s, qid=q, metrics=["ndcg", "map"]), tuple(map(pd.Series, (Y, S, Q)))),
+    "prepared": (lambda y, s, q: prepare(y, qid=q, metrics="map").evaluate(s), (Y, S, Q)),
+    "frame": (lambda frame: evaluate_frame(frame, metrics="map"), (FRAME,)),
+    "sparse": (lambda y, s: evaluate(y, s, metrics="map"), (unsorted([0, 1, 0, 1, 0]), unsorted([1.0, 2, 3, 4, 5]))),
+    "dense and sparse": (lambda y, s: evaluate(y, s, metrics="map"), (np.eye(2, 4), unsorted([1.0, 2, 3, 4, 5]))),
+    "runs": (
+        lambda y, s: evaluate_run(y, s, metrics="map"),
+        ({q: dict.fromkeys(docs, 1) for q, docs in RUN.items()}, RUN),
+    ),
+    "systems": (lambda y, s, q: compare_systems(y, s, qid=q, metrics="map"), (Y, {"a": S, "b": -S}, Q)),
+    "accumulator": (lambda y, s, q: RankingAccumulator("map").update(y, s, qid=q), (Y, S, Q)),
+}
+
+
+def state(value):
+    """The parts of a value, as they are in memory."""
+    if sparse.issparse(value):
+        return [part.tolist() for part in (value.data, value.indices, value.indptr)]
+    return pickle.dumps(value)
+
+
+@pytest.mark.parametrize("door", CALLS)
+@pytest.mark.filterwarnings("ignore")
+def test_inputs_stay_as_they_are(door):
+    call, inputs = CALLS[door]
+    inputs = copy.deepcopy(inputs)
+    before = [*map(state, inputs)]
+    call(*inputs)
+    assert [*map(state, inputs)] == before
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("dtype", "limit"), [("float16", 2**11), ("float32", 2**24)])
+def test_ids_that_a_float_does_not_tell_apart(sign, dtype, limit):
+    ids = np.array([sign * (limit - 2), sign * (limit - 1)], dtype=dtype)
+    assert evaluate([1, 1], [1, 2], qid=ids, metrics="map").qid.tolist() == ids.tolist()
+    with pytest.raises(ValueError, match="Ids must stay different"):
+        evaluate([1, 1], [1, 2], qid=np.array([0, sign * limit], dtype=dtype), metrics="map")
+
+
+@pytest.mark.parametrize("limit", [2**24, 2**53])
+def test_whole_ids_and_labels_around_the_limits_of_floats(limit):
+    ids = limit + np.arange(-2, 3)
+    result = evaluate([1, 0, 1, 0, 1], np.arange(5.0), qid=ids, metrics="hit@1")
+    assert result.qid.tolist() == ids.tolist()
+    assert result.per_query["hit@1"].tolist() == [1, 0, 1, 0, 1]
+
+
+def test_a_score_at_the_threshold_is_not_chosen():
+    assert set_precision_score([1, 0, 1], [0.5, 0.7, 0.9], qid=[1, 1, 1], threshold=0.5) == 0.5
+    assert set_recall_score([1, 0, 1], [0.5, 0.7, 0.9], qid=[1, 1, 1], threshold=0.5) == 0.5
+
+
+def test_a_label_at_min_relevance_is_relevant():
+    assert map_score([2, 1, 0], [1, 2, 3], qid=[1, 1, 1], min_relevance=2) == 1 / 3
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_bounds_of_probabilities(value):
+    with pytest.raises(ValueError, match="'p' parameter"):
+        rbp_score(Y, S, qid=Q, p=value)
+    if value == 1:
+        assert np.isfinite(pfound_score(Y, S, qid=Q, decay=value, max_grade=4))
+    else:
+        with pytest.raises(ValueError, match="'decay' parameter"):
+            pfound_score(Y, S, qid=Q, decay=value, max_grade=4)
+
+
+def test_the_weight_of_one_of_several_queries_differs():
+    rows = (np.array([1, 0, 1]), np.array([1.0, 2, 3]), np.array([1, 2, 3]))
+    batches = [(*rows, np.array(weight)) for weight in ([1.0, 1, 1], [1.0, 2, 1])]
+    with pytest.raises(ValueError, match="weight"):
+        evaluate_batches(batches, metrics="map")
+
+
+@pytest.mark.parametrize(("metric", "values", "best"), [("mse", [3, 2, 2, 4], 1), ("map", [3, 4, 4, 2], 1)])
+def test_a_round_that_is_as_good_does_not_improve(metric, values, best):
+    means = iter(values)
+    monitor = Monitor.__new__(Monitor)
+    monitor.spec, monitor.patience, monitor.on_round = parse_metric(metric), None, None
+    monitor.greater_is_better, monitor.curve, monitor.best = monitor.spec.metric.greater_is_better, [], 0
+    result = SimpleNamespace(mean=lambda: {"metric": next(means)})
+    monitor._prepared = SimpleNamespace(evaluate=lambda _: result)
+    for _ in values:
+        monitor.record(S)
+    assert monitor.best == best
+
+
+def test_as_many_queries_as_can_be_found():
+    assert power_of(1.0, difference=1e-7, power=0.8) == 784886050932622
+    with pytest.raises(ValueError, match=r"More than 1e\+15 queries"):
+        power_of(1.0, difference=8e-8, power=0.8)
