@@ -16,6 +16,7 @@ from sklearn_rank._cli.output import tell
 from sklearn_rank._entry_points.runs import refuse_lost_places, tie_order_of
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
@@ -112,9 +113,10 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
 def _tell_of_ties(name: str, result: Evaluation, metrics: Mapping[str, MetricSpec]) -> None:
     """Say how many queries have documents with equal scores, if a metric asks what these mean."""
     asking = [spec for spec in metrics.values() if "ties" in spec.metric.defaults]
+    if not asking or not isinstance(result._source, RankedData):
+        return
     # Anywhere in the list, not only across a cutoff.
-    n_tied = result._data.n_tied(replace(asking[0], k=None)) if asking else 0
-    if n_tied:
+    if n_tied := result._source.n_tied(replace(asking[0], k=None)):
         policies = ", ".join(dict.fromkeys(str(spec["ties"]) for spec in asking))
         tell(f"{name}: tied scores in {n_tied} of {len(result.qid)} queries, read as --ties {policies}")
 

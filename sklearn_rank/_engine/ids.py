@@ -123,6 +123,8 @@ def _floats_in(ids: Iterable[Any]) -> Iterator[Any]:
 
 def refuse_unfit_ids(ids: NDArray[Any], missing: str = MISSING) -> None:
     """Refuse ids that are missing, with the text `missing`, and floats that may be other ids than they were."""
+    if ids.dtype == object and {*map(type, ids.tolist())} <= COMPLETE:
+        return
     refuse_missing_ids(ids, missing)
     refuse_rounded_ids(ids)
 
