@@ -44,7 +44,7 @@ from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
-from sklearn_rank._utils.storage import Saveable, SavedArrays, part
+from sklearn_rank._utils.storage import Saveable, SavedArrays
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -813,7 +813,7 @@ class Evaluation(TableReport, Saveable):
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         result = cls.from_values(**given_values(words, arrays))
         if "judges_both" in words:
-            result = with_judged(result, given_shares(words, arrays), judges_both=part(words, "judges_both", bool))
+            result = with_judged(result, given_shares(words, arrays), judges_both=words["judges_both"])
         if "references" not in words:
             return result
         by_score = cast("dict[str, GivenValues]", result._metrics)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_rank._evaluation.given_values import GivenValues
 from sklearn_rank._evaluation.references import References, ValuesByMetric, means_of
 from sklearn_rank._metric.spec import adjusted_meaning
-from sklearn_rank._utils.storage import SavedArrays, check_saved, part
+from sklearn_rank._utils.storage import SavedArrays, check_saved
 
 E = TypeVar("E")
 
@@ -81,12 +81,9 @@ def given_values(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, Any
 
 
 def given_shares(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, NDArray[Any]]:
-    """Share of the documents of each query that are judged, by metric, of words and arrays that were saved."""
+    """Share of the documents of each query that are judged, by metric, of words and arrays that were checked."""
     names = [metric["name"] for metric in words["metrics"]]
-    judged = np.ones((len(names), arrays.shape("qid")[0]))
-    if not part(words, "is_all_judged", bool):
-        arrays.check("judged", judged.shape, "f")
-        judged = arrays["judged"]
+    judged = np.ones(arrays.shape("values")) if words["is_all_judged"] else arrays["judged"]
     return dict(zip(names, judged, strict=True))
 
 
@@ -104,9 +101,11 @@ def given_references(
     """References of words and arrays that were saved, and checked, with the values by score."""
 
     def of(kind: str) -> dict[str, GivenValues]:
-        listed = {}
-        for i, (name, mean) in enumerate(words["references"][kind].items()):
-            values, undefined = (arrays[f"{kind}_{part}"][i] for part in ("values", "undefined"))
+        means, listed = words["references"][kind], {}
+        if not means:
+            return {}
+        rows = zip(means.items(), arrays[f"{kind}_values"], arrays[f"{kind}_undefined"], strict=True)
+        for (name, mean), values, undefined in rows:
             listed[name] = replace(by_score[name], of_queries=values, undefined=undefined[:, None], mean=float(mean))
             if kind == "adjusted":
                 meaning = adjusted_meaning(by_score[name].meaning)

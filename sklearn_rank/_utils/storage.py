@@ -466,6 +466,10 @@ def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -
     if not n_queries:
         raise ValueError("there must be a query")
     shapes: Shapes = {"values": ((len(metrics), n_queries), "f"), "undefined": ((len(metrics), n_queries), "b")}
+    if "judges_both" in words:
+        part(words, "judges_both", bool)
+        if not part(words, "is_all_judged", bool):
+            shapes["judged"] = (len(metrics), n_queries), "f"
     kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     if "clusters" in arrays:

@@ -21,8 +21,8 @@ from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._columns import entries_of_frame, known_columns
 from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
-from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
-from sklearn_rank.io._tables import HEADER_SIZE, SEPARATOR, SEPARATORS, fields_of, first_line, opened, separator_in
+from sklearn_rank.io._source import PIECE_OF_FILE, Memory, complete_lines, open_to_read, source_name
+from sklearn_rank.io._tables import HEADER_SIZE, SEPARATOR, SEPARATORS, fields_of, first_line, separator_in, table_in
 from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 
 FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {
@@ -35,9 +35,6 @@ FORMS = (
     "lines of TREC, BEIR or MS MARCO, JSON as {query: {document: number}}, JSON lines, or a table with columns such as "
     "qid, doc_id and score"
 )
-JSON_PER_BYTE, PER_VALUE = 3, 100
-"""Bytes of memory for each byte of JSON, and for each value."""
-
 RANK_OR_SCORE = one_of("score", "rank", None, doc="")
 MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
@@ -80,7 +77,8 @@ def read_run(
     Raises
     ------
     ValueError
-        If the file has another form, or a line is not as the first one: naming it.
+        If the file has another form, or a line is not as the first one: naming it. If the file needs more memory than
+        `memory_limit`.
 
     Examples
     --------
@@ -137,9 +135,7 @@ def _read(
     with open_to_read(path, memory_limit) as (file, memory):
         start: bytes = file.peek(HEADER_SIZE)[:HEADER_SIZE]
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-            data = read_bytes(file, memory, JSON_PER_BYTE)
-            memory.take(PER_VALUE * data.count(b","))
-            return _of_json(data, name, kind, duplicates)
+            return _of_json(_json_in(file, memory), memory, name, kind, duplicates)
         line, is_binary = first_line(start.lstrip(b"\r\n")), start.startswith(MAGIC)
         fields, has_header = (None, False) if is_binary else _fields(line, kind, separator)
         if fields is not None:
@@ -148,16 +144,15 @@ def _read(
             pieces = _without_header(pieces) if has_header else pieces
             third = line.split()[2].lower() if has_header and len(fields) > 2 else value
             ranked = partial(_ranked, value=third, name=name) if fields is FIELDS_OF["run"][3] else None
-            return read_lines(pieces, name, what, fields, duplicates, n_jobs, memory, ranked)
-        table = io.BytesIO(file.read()) if hasattr(path, "read") else path
-    if is_binary:
-        return entries_of_frame(opened(table, [], memory_limit=memory_limit), kind, duplicates)
-    mark = separator or separator_in(line, [])
-    columns = fields_of(line, mark)
-    header = None if _is_header(columns, kind) else _header(columns, kind, name)
-    ids = [*known_columns(header or columns, kind)[:2]]
-    ranked = partial(_ranked, value=value, name=name) if header == FIELDS_OF["run"][3] else None
-    return entries_of_frame(opened(table, ids, [], mark, header, memory_limit), kind, duplicates, ranked)
+            return read_lines(pieces, memory, name, what, fields, duplicates, n_jobs, ranked)
+        if is_binary:
+            return entries_of_frame(table_in(file, memory, path, []), kind, duplicates)
+        mark = separator or separator_in(line, [])
+        columns = fields_of(line, mark)
+        header = None if _is_header(columns, kind) else _header(columns, kind, name)
+        ids = [*known_columns(header or columns, kind)[:2]]
+        ranked = partial(_ranked, value=value, name=name) if header == FIELDS_OF["run"][3] else None
+        return entries_of_frame(table_in(file, memory, path, ids, (), mark, header), kind, duplicates, ranked)
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
@@ -234,7 +229,22 @@ def _ranked(entries: Entries, value: str | None, name: str) -> Entries:
 # --- JSON ----------------------------------------------------------------------------------------------------
 
 
-def _of_json(data: bytes, name: str, kind: str, duplicates: str) -> Entries:
+PER_BYTE_OF_ASCII, PER_BYTE_OF_OTHERS, PER_VALUE, PER_KEY, PER_OBJECT = 6, 10, 100, 80, 170
+"""Bytes of memory for each byte of JSON, ASCII or not, and for each of its values, keys, and objects or lists."""
+
+
+def _json_in(file: Any, memory: Memory) -> bytes:
+    """All bytes, if what they hold does not need more memory than the limit."""
+    pieces = []
+    while piece := file.read(PIECE_OF_FILE):
+        n_values, n_keys, n_objects = piece.count(b","), piece.count(b":"), piece.count(b"{") + piece.count(b"[")
+        memory.take(len(piece) * (PER_BYTE_OF_ASCII if piece.isascii() else PER_BYTE_OF_OTHERS))
+        memory.take(PER_VALUE * n_values + PER_KEY * n_keys + PER_OBJECT * n_objects)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _of_json(data: bytes, memory: Memory, name: str, kind: str, duplicates: str) -> Entries:
     """Entries of a JSON file, or of a file with an object in each line."""
     twice: list[str] = []
 
@@ -247,9 +257,8 @@ def _of_json(data: bytes, name: str, kind: str, duplicates: str) -> Entries:
     try:
         read = json.loads(data, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        lines = [line for line in data.splitlines() if line.strip()]
         try:
-            read = [json.loads(line, object_pairs_hook=once) for line in lines]
+            read = [json.loads(line, object_pairs_hook=once) for line in io.BytesIO(data) if line.strip()]
         except (ValueError, RecursionError):
             raise ValueError(f"A file that begins with a bracket is JSON, or JSON lines. Got {name}: {error}") from None
     if twice:
@@ -259,7 +268,8 @@ def _of_json(data: bytes, name: str, kind: str, duplicates: str) -> Entries:
     if isinstance(read, dict) and _is_header([*read], kind):
         read = [read]
     if isinstance(read, list):
-        return _of_rows(read, name, kind, duplicates)
+        return _of_rows(read, memory, name, kind, duplicates)
+    memory.take_array(read)
     return replace(entries_of(read, kind, duplicates=duplicates, exclude={})[0], _kind=kind)
 
 
@@ -276,11 +286,15 @@ def _of_mteb(read: dict[str, Any], name: str) -> Any:
     return run
 
 
-def _of_rows(rows: list[Any], name: str, kind: str, duplicates: str) -> Entries:
+def _of_rows(rows: list[Any], memory: Memory, name: str, kind: str, duplicates: str) -> Entries:
     wrong = [row for row in rows if not isinstance(row, Mapping)]
     if wrong or not rows:
         got = echo(wrong[0]) if wrong else "none"
         raise ValueError(f"Rows of JSON are objects, with keys such as qid, doc_id and score. Got {got} in {name}.")
     keys = dict.fromkeys(chain.from_iterable(rows))
-    columns = {key: [row.get(key) for row in rows] for key in keys}
+    known = [key for key in known_columns(keys, kind) if key is not None]
+    # Other columns are named in errors only: a column of each key of each row may be far larger than the rows.
+    columns = dict.fromkeys(keys, ()) | {key: [row.get(key) for row in rows] for key in known}
+    for key in known:
+        memory.take_array(columns[key])
     return entries_of_frame(columns, kind, duplicates)

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, BinaryIO
@@ -67,6 +67,11 @@ class Memory:
                 "a small packed file may hold gigabytes. If you trust the file, raise memory_limit= of the reader, or "
                 f"unpack the file. Got {self._name}, which needs more than {self._limit} bytes."
             )
+
+    def take_array(self, ids: Iterable[Any]) -> None:
+        """Count an array of ids, where each text takes as much as the longest."""
+        lengths = [len(one) for one in ids if isinstance(one, str)]
+        self.take(4 * len(lengths) * max(lengths, default=0))
 
 
 @contextmanager

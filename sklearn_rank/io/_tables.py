@@ -17,9 +17,9 @@ from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._columns import check_names, column_entries, entries_in, ids_in, in_row, numbers_in
 from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import BYTE_ORDER_MARK, Memory, open_to_read, read_bytes, source_name
+from sklearn_rank.io._source import BYTE_ORDER_MARK, MEMORY_LIMIT, Memory, open_to_read, read_bytes, source_name
 
-TABLE_PER_BYTE, PER_ROW, PER_TEXT = 6, 64, 64
+PER_BYTE_OF_CSV, PER_ROW, PER_TEXT = 6, 64, 64
 """Bytes of memory for each byte of CSV, and for each row and each id that is text once columns are arrays.
 
 The shortest field, "1,", takes 8 bytes for its number, and Arrow reads a copy of the text.
@@ -85,9 +85,7 @@ def read_table(
     (array([0., 1.]), array([0.2, 0.1]), array(['a', 'a'], dtype='<U1'))
     """
     DUPLICATES.check("duplicates", duplicates, "read_table")
-    table = opened(
-        table, [qid] if doc_id is None else [qid, doc_id], [y_true, y_score], separator, memory_limit=memory_limit
-    )
+    table = opened(table, [qid] if doc_id is None else [qid, doc_id], [y_true, y_score], separator, memory_limit)
     check_names(table, y_true, y_score, qid, doc_id)
     columns = numbers_in(table, y_true), numbers_in(table, y_score), ids_in(table, qid)
     queries = read(columns[0], columns[1], qid=columns[2])
@@ -152,7 +150,7 @@ def read_entries(
     Entries of 3 rows and 2 queries
     """
     DUPLICATES.check("duplicates", duplicates, "read_entries")
-    table = opened(table, [qid, doc_id], [] if value is None else [value], separator, memory_limit=memory_limit)
+    table = opened(table, [qid, doc_id], [] if value is None else [value], separator, memory_limit)
     return entries_in(table, value, qid, doc_id, duplicates)
 
 
@@ -169,15 +167,18 @@ HEADER_SIZE = 2**16
 
 def opened(
     table: Any, ids: list[str], others: Sequence[str] = (), separator: str | None = None,
-    header: Sequence[str] | None = None, memory_limit: int | None = None,
+    memory_limit: int | None = None,
 ) -> Any:  # fmt: skip
     """The table: a file is read, and a lazy frame of polars is collected.
 
-    Columns of `ids` and `others` tell the separator of CSV, and `header` has the names of columns if the file has none.
+    Columns of `ids` and `others` tell the separator of CSV.
     """
     SEPARATOR.check("separator", separator, "a file of CSV")
+    MEMORY_LIMIT.check("memory_limit", memory_limit, "a reader")
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
-        return _read_file(table, ids, [*ids, *others], separator, header, memory_limit)
+        _import_arrow()
+        with open_to_read(table, memory_limit) as (file, memory):
+            return table_in(file, memory, table, ids, [*ids, *others], separator)
     if separator is not None:
         raise TypeError(f"separator= is for a file of CSV. Got {type(table).__name__}, whose columns are apart.")
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
@@ -187,18 +188,22 @@ def opened(
     return table
 
 
-def _read_file(
-    source: Any,
-    ids: list[str],
-    names: list[str],
-    separator: str | None,
-    header: Sequence[str] | None,
-    memory_limit: int | None = None,
-) -> Any:
+def _import_arrow() -> None:
     import_optional("pyarrow", extra="arrow", purpose="Reading tables from files")
+
+
+def table_in(
+    file: Any, memory: Memory, source: Any, ids: list[str], names: Iterable[str] = (), separator: str | None = None,
+    header: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """The table in a source, which is open.
+
+    Columns of `names` tell the separator of CSV, and `header` has the names of columns if the file has none.
+    """
+    _import_arrow()
     from pyarrow import ArrowException, csv, ipc, parquet, string
 
-    (file, memory), name = _file_of_arrow(source, memory_limit), source_name(source)
+    file, name = _file_of_arrow(source, file, memory), source_name(source)
     try:
         data = file.read(6)
         file.seek(0)
@@ -252,9 +257,10 @@ def separator_in(header: str, names: Iterable[str]) -> str:
 
 
 def _per_row(schema: Any, ids: list[str]) -> int:
-    """Bytes of memory for a row once its columns are arrays."""
+    """Bytes of memory for a row once its columns are arrays; without `ids` each text may be one."""
     from pyarrow import types
 
+    ids = ids or [field.name for field in schema if not types.is_floating(field.type)]
     numbers = [types.is_integer(schema.field(name).type) for name in ids if schema.names.count(name) == 1]
     return PER_ROW + PER_TEXT * numbers.count(False)
 
@@ -270,21 +276,21 @@ def _table_of(batches: Iterable[Any], schema: Any, ids: list[str], memory: Memor
     return Table.from_batches(kept, schema)
 
 
-def _file_of_arrow(source: Any, memory_limit: int | None) -> tuple[Any, Memory]:
-    """The file as Arrow reads it, with its memory: nothing that is read stays a view of it or is memory of Python.
+def _file_of_arrow(source: Any, file: Any, memory: Memory) -> Any:
+    """The file as Arrow reads it: what is read is no view of it, and it is not memory of Python.
 
     A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
     has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.
     """
     from pyarrow import BufferReader, OSFile, allocate_buffer
 
-    with open_to_read(source, memory_limit) as (file, memory):
-        if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
-            return OSFile(os.fsencode(source)), memory
-        data = read_bytes(file, memory, TABLE_PER_BYTE)
+    if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
+        return OSFile(os.fsencode(source))
+    data = read_bytes(file, memory, PER_BYTE_OF_CSV)
+    file.close()
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
-    return BufferReader(buffer), memory
+    return BufferReader(buffer)
 
 
 def _without_empty(table: Any, ids: list[str]) -> Any:

@@ -148,13 +148,12 @@ def _read_entries(
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
     with open_to_read(path, memory_limit) as (file, memory):
-        pieces = complete_lines(file, memory)
-        return read_lines(pieces, source_name(path), what, fields, duplicates, n_jobs, memory)
+        return read_lines(complete_lines(file, memory), memory, source_name(path), what, fields, duplicates, n_jobs)
 
 
 def read_lines(
-    pieces: Iterable[bytes], name: str, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None,
-    memory: Memory, with_scores: Callable[[Entries], Entries] | None = None,
+    pieces: Iterable[bytes], memory: Memory, name: str, what: str, fields: Sequence[str], duplicates: str,
+    n_jobs: int | None, with_scores: Callable[[Entries], Entries] | None = None,
 ) -> Entries:  # fmt: skip
     """Entries of pieces of a file that end with a newline; without a field of values each is 1.
 
@@ -162,7 +161,7 @@ def read_lines(
     """
     found_wrong = Event()
 
-    def read(text: bytes) -> _Rows:
+    def read_piece(text: bytes) -> _Rows:
         rows = _read_lines(text, fields)
         memory.take(rows.memory)
         if rows.wrong is not None:
@@ -170,8 +169,8 @@ def read_lines(
         return rows
 
     # What follows an invalid line is not read.
-    until_wrong = takewhile(lambda _: not found_wrong.is_set(), pieces)
-    parts = on_threads(read, until_wrong, effective_n_jobs(n_jobs))
+    pieces = takewhile(lambda _: not found_wrong.is_set(), pieces)
+    parts = on_threads(read_piece, pieces, effective_n_jobs(n_jobs))
     for i, part in enumerate(parts):
         if part.wrong is not None:
             _refuse_line(part, sum(p.n_lines for p in parts[:i]), what, fields, name)
@@ -184,7 +183,8 @@ def read_lines(
         start += len(part.document)
     names, (number,) = number_together([np.concatenate([part.query for part in parts])])
     # All are strings, so no array of objects is needed.
-    names = np.array(names.tolist())
+    memory.take_array(texts := names.tolist())
+    names = np.array(texts)
     lengths = np.concatenate([part.length for part in parts])
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])
@@ -224,15 +224,15 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
     )  # fmt: skip
 
 
+def value_field(fields: Sequence[str]) -> int:
+    """Place of the field of values, or -1."""
+    return next((fields.index(name) for name in ("score", "relevance", "rank") if name in fields), -1)
+
+
 def _filled_lines(data: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Numbers of the lines that have a field."""
     starts = np.append(0, np.flatnonzero(data == ord("\n"))[:-1] + 1)
     return np.flatnonzero(np.logical_or.reduceat(~IS_BLANK[data], starts))
-
-
-def value_field(fields: Sequence[str]) -> int:
-    """Place of the field of values, or -1."""
-    return next((fields.index(name) for name in ("score", "relevance", "rank") if name in fields), -1)
 
 
 def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:

@@ -14,7 +14,15 @@ from sklearn.linear_model import Ridge
 from sklearn_rank import RankingEvaluator, evaluate
 from sklearn_rank._utils.storage import SavedArrays
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.io import read_entries, read_svmlight, read_table, read_trec_qrels, read_trec_run
+from sklearn_rank.io import (
+    read_entries,
+    read_qrels,
+    read_run,
+    read_svmlight,
+    read_table,
+    read_trec_qrels,
+    read_trec_run,
+)
 from sklearn_rank.stats import judge_agreement, judged_interval, no_worse
 
 X, Y, QID = make_ranking(n_queries=40, random_state=0)
@@ -34,8 +42,14 @@ def comparison():
     return RankingEvaluator(["ndcg@5", "map"], cv=3).compare({"a": Ridge(), "b": Ridge(alpha=9)}, X, Y, qid=QID)
 
 
+def evaluation_of_some_judged():
+    labels = np.where(np.arange(len(Y)) % 9, Y, np.nan)
+    return evaluate(labels, X[:, 0], qid=QID, metrics=["ndcg@5", "map"], unjudged="nonrelevant")
+
+
 RESULTS = {
     "Evaluation": evaluation,
+    "some are judged": evaluation_of_some_judged,
     "Comparison": comparison,
     "JudgedInterval": lambda: judged_interval(independent(400), independent(len(Y))),
     "GateResult": lambda: no_worse(evaluation(), evaluation(), margin=0.1),
@@ -142,6 +156,7 @@ def parquet_of_zeros(path, n):
     return path
 
 
+JSON_ROW = b'{"qid":1,"docid":1,"score":1}\n'
 RUN, QRELS, SVM, CSV = b"q Q0 d 1 0.5 me\n", b"q 0 d 1\n", b"1 qid:1 1:1\n", b"qid,label,score\n"
 BOMBS = {
     "blank lines in a run": ("read_trec_run", RUN, b"\n"),
@@ -154,6 +169,13 @@ BOMBS = {
     "features": ("read_svmlight", SVM, b" 1:1"),
     "rows of CSV": ("read_table", CSV + b"1,1,1\n", b"1,1,1\n"),
     "blank lines in CSV": ("read_table", CSV + b"1,1,1\n", b"\n"),
+    "lines of three fields": ("read_run", b"q a 0.5\n", b"q d 1\n"),
+    "lines of two fields": ("read_qrels", b"q a\n", b"a d\nb d\n"),
+    "lines of BEIR": ("read_qrels", b"query-id\tcorpus-id\tscore\nq\ta\t1\n", b"q\td\t1\n"),
+    "rows of CSV without a header": ("read_run", b"q,a,0.5\n", b"q,d,1\n"),
+    "lines of JSON": ("read_run", JSON_ROW, JSON_ROW),
+    "objects without a key": ("read_run", JSON_ROW, b"{}\n"),
+    "blank lines in JSON": ("read_run", JSON_ROW, b"\n"),
 }
 
 
@@ -168,6 +190,22 @@ def test_a_reader_takes_no_more_than_the_file_has(name, tmp_path):
     assert named or "blank" in name or name in ("no lines of a run",), error
 
 
+def test_an_array_of_ids_takes_as_much_as_the_longest_for_each():
+    """A query of a long name makes the ids of all queries gigabytes."""
+    queries = ["x" * 20_000, *map(str, range(5000))]
+    mapping, rows = {q: {"d": 1} for q in queries}, [{"qid": q, "docid": "d", "score": 1} for q in queries]
+    texts = [json.dumps(mapping), "\n".join(map(json.dumps, rows)), "".join(f"{q} Q0 d 1 1 me\n" for q in queries)]
+    for text in texts:
+        with pytest.raises(ValueError, match="raise memory_limit= of the reader"):
+            read_run(io.StringIO(text))
+
+
+def test_a_key_of_each_row_of_json_makes_no_column():
+    """Each row has a key of its own; a column for each would have a million times as many entries."""
+    rows = [{"qid": i, "docid": 1, "score": 1, f"k{i}": 1} for i in range(20_000)]
+    assert len(read_run(io.StringIO("\n".join(map(json.dumps, rows))))) == len(rows)
+
+
 @linux_only
 def test_a_table_of_zeros_is_refused(tmp_path):
     small, large = (parquet_of_zeros(tmp_path / f"{n}.parquet", n) for n in (10, 10_000_000))
@@ -176,7 +214,10 @@ def test_a_table_of_zeros_is_refused(tmp_path):
     assert named, error
 
 
-@pytest.mark.parametrize("read", [read_trec_run, read_trec_qrels, read_svmlight, read_table, read_entries])
+READERS = [read_trec_run, read_trec_qrels, read_run, read_qrels, read_svmlight, read_table, read_entries]
+
+
+@pytest.mark.parametrize("read", READERS)
 def test_the_limit_is_raised_and_lowered(read, tmp_path):
     pytest.importorskip("pyarrow")
     columns = {} if read is not read_entries else {"value": "score"}
@@ -184,6 +225,8 @@ def test_the_limit_is_raised_and_lowered(read, tmp_path):
     text = {
         read_trec_run: b"".join(b"%d Q0 d 1 0.5 me\n" % i for i in range(3000)),
         read_trec_qrels: b"".join(b"%d 0 d 1\n" % i for i in range(3000)),
+        read_run: b"".join(b'{"qid":%d,"docid":1,"score":1}\n' % i for i in range(3000)),
+        read_qrels: b"query-id\tcorpus-id\tscore\n" + b"".join(b"%d\td\t1\n" % i for i in range(3000)),
         read_svmlight: SVM * 3000,
     }.get(read, table)
     with pytest.raises(ValueError, match=r"raise memory_limit= of the reader.*Got BytesIO, which needs more than 99 b"):
