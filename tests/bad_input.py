@@ -238,6 +238,7 @@ OBJECTS = {
         {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
     ),
     "stats.ComparisonResult": lambda: stats.compare(a_result(), a_result(), metric="map"),
+    "results.Explanation": lambda: a_comparison().explain("one", "two", Q[0]),
     "stats.GateResult": lambda: stats.no_worse(a_result(), a_result(), margin=0.1),
     "stats.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
     "stats.JudgedComparison": lambda: stats.compare_judged(judged(), judged()),
@@ -259,7 +260,8 @@ GIVEN = {
     "query_labels": [0, 1], "database_labels": [0, 1], "query_features": np.eye(2), "database_features": np.eye(2),
     "query_relevance": QRELS, "measures": {"map"}, "measure": "map", "f_qrel": ["q1 0 d1 1"],
     "items": [1, 2], "users": [1, 2], "time": range(N),
-    "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N), "margin": 0.1,
+    "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N), "margin": 0.1, "old": "one", "new": "two", "query": Q[0],
+    "rounds": 5,
 }  # fmt: skip
 """Right values, by the name of an argument."""
 
@@ -309,7 +311,8 @@ def given_to(where, folder):
 RETURNED = {
     "io.Entries", "io.RankingData", "model_selection.Comparison", "model_selection.CrossValidation",
     "model_selection.FoldScores", "model_selection.SegmentComparison", "model_selection.Summary", "results.Evaluation",
-    "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table", "retrieval.Exposure",
+    "results.Explanation", "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table",
+    "retrieval.Exposure",
     "retrieval.RetrievalScorer", "retrieval.ThresholdCurve",
     "stats.ComparisonResult", "stats.FoldComparison", "stats.GateResult", "stats.JudgeAgreement",
     "stats.JudgedComparison", "stats.JudgedInterval", "stats.MultipleComparison",

@@ -195,6 +195,7 @@ KINDS = {
     "matrix of items": {"short": [[1.0]], "number": 3, "object": THING, "text": [["x"], ["y"]], "NaN": [[NAN], [1]]},
     "column of interactions": {"none": "nope", "outside": 99, "float": 0.5, "list": ["nope"], "bool": True, "object":
         THING},
+    "query of result": {"none": "nope", "object": THING, "list": []},
     "column to come": {"float": 0.5, "list": ["nope"], "bool": True, "object": THING},
 }  # fmt: skip
 
@@ -242,10 +243,12 @@ KIND_OF = {
     "on_round": "function or None", "intervals": "mapping or None", "confidence_interval": "numbers or None",
     "as_row": "bool", "train": "pairs of users and items",
     **dict.fromkeys("vectors similarity".split(), "matrix of items"),
-    "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin",
+    "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin", "old": "name", "new": "name",
+    "query": "query of result", "ranks": "choice", "rounds": "count",
 }  # fmt: skip
 
 KIND_AT = {
+    "boosting.xgboost_early_stopping([dsm][ai][tvn]*)": "of the model", "*.to_judge(k)": "count",
     "display.EvalCurveDisplay(best_iteration)": "round", "*from_*(show_points)": "bool or None",
     **dict.fromkeys(["QueryRanker.predict(X)", "QueryRanker.score(X)", "QueryRanker.partial_fit(classes)",
     "QueryRanker.set_output(*)", "QueryRanker.fit(sample_weight)", "QueryRanker.partial_fit(sample_weight)"],

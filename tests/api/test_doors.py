@@ -166,7 +166,6 @@ def test_two_columns_of_data_that_are_no_table_are_compared_as_the_error_says(tm
     ("keyword", "says"),
     [
         ("random_state", "stats.compare and stats.compare_all have random_state="),
-        ("exclude", "as in mask=train == 0"),
         ("duplicates", "evaluate_run, io.join and readers of files have duplicates="),
     ],
 )

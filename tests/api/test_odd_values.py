@@ -75,7 +75,7 @@ REFUSED = {
     "a list as name": (lambda: read_table({"label": Y}, y_true=["label"]), r"named by a str. Got \['label'\]"),
     "what reads numbers": (lambda: read_trec_run(Reader()), "bytes or text. Got int"),
     "an array as score": (lambda: join({"q": {"a": np.array([1.0])}}, JUDGED), "Scores must be finite.*'a' of query"),
-    "one document as array": (lambda: join({"q": np.array("ab")}, JUDGED), "a list of documents"),
+    "one document as array": (lambda: join({"q": np.array("ab")}, JUDGED), "dictionary or list of documents"),
     "lists to exclude": (lambda: join(JUDGED, JUDGED, exclude={"q": [["a"]]}), "can be hashed"),
     "no document": (lambda: written(["a", None]), "doc_id must not contain missing"),
     "documents under a mask": (lambda: written(np.ma.array([1, 2], mask=[1, 0])), "doc_id must not contain missing"),

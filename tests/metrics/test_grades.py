@@ -182,7 +182,7 @@ def test_no_relevant_document_is_chance_unless_there_are_many():
 
 def test_metrics_that_say_nothing_there(rng):
     """Those, and no others, do not change with the order. Others that do not are the same for any labels."""
-    same_for_any = {"acg", "cg", "fallout", "judged", "rbp_residual"}
+    same_for_any = {"acg", "cg", "fallout", "judged", "rbp_residual", "snips"}
     constant, warned = set(), set()
     for name, metric in REGISTRY.items():
         if metric.subtopics or metric.pointwise or metric.reads_scores:

@@ -137,7 +137,7 @@ def test_errors():
         with pytest.raises(ValueError, match="'eval_fraction' parameter .* between 0 and 1"):
             QueryRanker(LikeXGBRanker(), eval_fraction=bad).fit(X, Y, qid=QID)
     for model in (Ridge(), MLPRegressor(), make_pipeline(StandardScaler(), Ridge()), QueryRanker(Ridge())):
-        with pytest.raises(ValueError, match="XGBoost, LightGBM and CatBoost"):
+        with pytest.raises(ValueError, match="XGBoost, LightGBM, CatBoost"):
             QueryRanker(model, eval_fraction=0.5).fit(X, Y, qid=QID)
     with pytest.raises(ValueError, match="query of each row must be known"):
         QueryRanker(LikeXGBRegressor(), eval_fraction=0.5).fit(X, Y)

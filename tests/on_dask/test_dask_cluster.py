@@ -253,7 +253,7 @@ def test_what_cannot_be_compared():
             ValueError,
             r"all have weights, or none: .* Got none in 'b'",
         ),
-        (one, one.assign(p=1), {"metric": "p"}, ValueError, r"'metric' parameter .* one of map of 'a'. Got 'p'"),
+        (one, one.assign(p=1), {"metric": "p"}, ValueError, r"'metric' parameter .* one of map \(of 'a'\). Got 'p'"),
         (one.assign(p=1), one, {}, ValueError, r"several need metric=. Got map, p in 'a'"),
         (one, one.rename(columns={"map": "p"}), {}, ValueError, r"Got 'map' with other keywords in 'b'"),
         (one, one, {"test": "z"}, ValueError, r"'test' parameter of compare"),

@@ -231,7 +231,7 @@ def test_what_cannot_be_compared(spark, there_and_here):
     text = per_query(df.selectExpr("label", "score", "string(qid) as qid"), metrics="map")
     for one, other, keywords, error, message in [
         (a, b, {}, ValueError, "compares one metric, so results of several need metric="),
-        (a, b, {"metric": "ndcg"}, ValueError, "must be one of map, rmse of 'a'. Got 'ndcg'"),
+        (a, b, {"metric": "ndcg"}, ValueError, r"must be one of map, rmse \(of 'a'\). Got 'ndcg'"),
         (a, b, {"metric": "map", "test": "f"}, ValueError, "'test' parameter of compare"),
         (a, b, {"metric": "map", "missing": "0"}, ValueError, "'missing' parameter of compare"),
         (a, df, {"metric": "map"}, ValueError, "compare takes a table that per_query made"),

@@ -56,7 +56,7 @@ def test_every_metric_has_an_oracle():
 def test_every_keyword_and_convention_is_drawn():
     of_formulas = {keyword for metric in REGISTRY.values() for keyword in metric.formula_params}
     assert {*OWN} <= of_formulas == {*calls.OWN}
-    assert {*KEYWORDS} == {*calls.SHARED, "ties"}
+    assert {*KEYWORDS} == {*calls.SHARED, "ties", "adjusted"}  # whose values test_chance.py has
     assert {*CHOICES} == {*CONVENTIONS}
 
 

@@ -347,7 +347,9 @@ def test_a_column_of_a_result_has_the_direction_of_its_metric():
     assert compare(a, b, greater_is_better=True).won == 0
     assert compare(a.to_numpy(), b.to_numpy()).won == 0
     assert compare(a.rename("mine"), b.rename("mine")).won == 0
-    with pytest.raises(ValueError, match="pass greater_is_better=False, or True. Got 'my_loss'"):
+    with pytest.raises(
+        ValueError, match=r"name 'my_loss' suggests that lower is better. Pass greater_is_better=False \(or True\)"
+    ):
         compare(a.rename("my_loss"), b.rename("my_loss"))
 
 
