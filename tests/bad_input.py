@@ -260,7 +260,8 @@ GIVEN = {
     "query_labels": [0, 1], "database_labels": [0, 1], "query_features": np.eye(2), "database_features": np.eye(2),
     "query_relevance": QRELS, "measures": {"map"}, "measure": "map", "f_qrel": ["q1 0 d1 1"],
     "items": [1, 2], "users": [1, 2], "time": range(N),
-    "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N), "margin": 0.1, "old": "one", "new": "two", "query": Q[0],
+    "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N),
+    "margin": 0.1, "old": "one", "new": "two", "query": Q[0],
     "rounds": 5,
 }  # fmt: skip
 """Right values, by the name of an argument."""
