@@ -102,8 +102,10 @@ def _read_plain(
     score = y_score if keeps_narrow or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
     label = grade if are_grades else y_true
     queries = Queries(label, score, together(starts, n_jobs), None, together(ids, n_jobs), None, facts, None, origin)
-    edges = np.cumsum([len(part) for part in starts[:-1]], dtype=np.intp)
-    queries.longest = max(*longest, 0, *(queries.indptr[edges] - queries.indptr[edges - 1]).tolist())
+    queries.longest = max(longest)
+    if len(blocks) > 1:  # a query may begin in one block and end in a later one
+        edges = np.cumsum([len(part) for part in starts[:-1]])
+        queries.longest = max(*longest, *(queries.indptr[edges] - queries.indptr[edges - 1]).tolist())
     return queries
 
 
