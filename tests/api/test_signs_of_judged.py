@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
+from sklearn_rank._evaluation.saved import with_judged
 from sklearn_rank._signs import doors
 from sklearn_rank._signs.judged import UNEVENLY_JUDGED
 from sklearn_rank._signs.table import ALL_DOORS
@@ -158,6 +159,16 @@ def test_judgements_of_relevant_documents_alone_are_silent():
     assert told_by(compare_systems, relevant, systems, metrics=["p@1", "ndcg@10"]) == 0
     graded = {q: {d: 1 + len(d) for d in of_query} for q, of_query in relevant.items()}
     assert told_by(compare_systems, graded, systems, metrics=["p@1", "ndcg@10"]) == 0
+
+
+@pytest.mark.parametrize("name", ["old", "new"])
+@pytest.mark.parametrize("call", [compare_systems, lambda both: compare(both["new"], both["old"], metric="map")])
+def test_both_results_must_know_documents_that_were_judged_not_relevant(call, name, tmp_path):
+    both = results()
+    both[name].save(tmp_path / name)
+    loaded = Evaluation.load(tmp_path / name)
+    assert told_by(call, both | {name: loaded}) == 1
+    assert told_by(call, both | {name: with_judged(loaded, loaded.judged, judges_both=False)}) == 0
 
 
 @pytest.mark.parametrize("metric", ["bpref", "infap(ties=stable)", "judged@5", "ndcg(unjudged=drop)@10"])

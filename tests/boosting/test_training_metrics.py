@@ -49,6 +49,18 @@ def test_queries_without_rows_are_none():
     )
 
 
+@pytest.mark.parametrize(("undefined", "of_some", "of_none"), [(0.5, 2.5 / 3, 0.5), (np.nan, 1.0, None)])
+def test_queries_where_the_metric_is_undefined(undefined, of_some, of_none):
+    """A round is without a value only where all queries are, and their value is not replaced."""
+    metric = lightgbm_metric("mrr", replace_undefined_by=undefined)
+    assert metric(np.array([0.0, 0, 1, 0, 2]), SCORES, None, SIZES)[1] == of_some
+    if of_none is not None:
+        assert metric(0 * Y, SCORES, None, SIZES)[1] == of_none
+        return
+    with pytest.raises(ValueError, match="mrr is not defined for any of the 3 queries"):
+        metric(0 * Y, SCORES, None, SIZES)
+
+
 def test_a_copy_keeps_no_rows():
     metric = lightgbm_metric("mrr")
     metric(Y, SCORES, None, SIZES)

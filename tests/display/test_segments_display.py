@@ -60,8 +60,9 @@ def test_segments_without_an_interval_and_options():
 
 
 def test_what_is_refused():
-    with pytest.raises(TypeError, match="dict of results by name"):
-        SegmentsDisplay.from_results(REPORT.results["old"])
+    for results in (REPORT.results["old"], REPORT.results | {"new": 5}):
+        with pytest.raises(TypeError, match="dict of results by name"):
+            SegmentsDisplay.from_results(results)
     with pytest.raises(ValueError, match="one of the result's metrics"):
         SegmentsDisplay.from_results(REPORT.results)
     other = evaluate(Y, X[:, 0], qid=QID, metrics="map", by={"country": np.where(QID % 3, "de", "it")})

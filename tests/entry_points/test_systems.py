@@ -376,11 +376,19 @@ def test_finished_results_are_alone_and_have_names(rows):
         compare_systems(results, qid=rows[2], metrics="map", gain="linear")
     with pytest.raises(TypeError, match="evaluated already, .* Got y_score, too"):
         compare_systems(results, rows[1])
-    for nameless in ([*results.values()], results["old"]):
+    for nameless in ([*results.values()], [results["old"], 5], results["old"]):
         with pytest.raises(TypeError, match="a dict of results of evaluate, .* Got results without names"):
             compare_systems(nameless)
     with pytest.raises(TypeError, match="All results must be Evaluation objects. Got ndarray for 'more'"):
         compare_systems(results | {"more": rows[1]["old"]})
+
+
+def test_one_of_the_systems_is_another_thing(rows):
+    with pytest.raises(TypeError, match=r"takes labels and a dict .* Got \['old', 5\] as y_score"):
+        compare_systems(rows[0], ["old", 5], qid=rows[2], metrics="map")
+    systems = {"old": {1: {"a": 1.0}, 2: {"b": 2.0}}, "new": {"a": 1.0, "b": 2.0}}
+    with pytest.raises(TypeError, match="A query of the run needs a dictionary .* about the system 'new'"):
+        compare_systems({1: {"a": 1}, 2: {"b": 1}}, systems, metrics="map")
 
 
 def test_scores_by_other_columns_of_documents_are_refused():

@@ -118,9 +118,9 @@ def test_small_and_undefined_segments():
     assert [row[:3] for row in got.table.rows] == [("a", "new", 2), ("b", "new", 0), ("c", "new", 2), ("d", "new", 0)]
     assert got.table.rows[1][3:] == (None,) * 10  # no query of b has both values
     one = {name: Evaluation.from_values(range(3), {"map": v}, by=["a", "a", "b"]) for name, v in
-           {"old": [0.1, 0.2, 0.3], "new": [0.2, 0.5, 0.3]}.items()}  # fmt: skip
+           {"old": [0.1, 0.2, 0.3], "new": [0.2, 0.5, 0.5]}.items()}  # fmt: skip
     row = compare_systems(one).segments().table.rows[1]
-    assert (row[0], row[2], row[5:]) == ("b", 1, (0.0, *[None] * 7))
+    assert (row[0], row[2], row[5:]) == ("b", 1, (0.2, *[None] * 7))
     text = str(compared(baseline="old").segments())
     assert max(map(len, text.splitlines())) <= 100
 

@@ -105,6 +105,8 @@ def test_unknown_attributes(by, message):
 def test_a_metric_in_the_place_of_an_attribute():
     with pytest.raises(ValueError, match=r"It has 'country', 'device'\. Got 'map'\. A metric goes to metric=\.$"):
         result().segments("map")
+    with pytest.raises(ValueError, match=r"Got \['map', 'contry'\]\. A metric goes to metric=\.$"):
+        result().segments(["map", "contry"])
 
 
 def test_a_result_without_attributes():

@@ -99,6 +99,18 @@ def test_results_of_a_comparison_have_as_many_queries(arrays_read, tmp_path):
     assert arrays_read == ["meta"]
 
 
+@pytest.mark.parametrize("model", ["a", "b"])
+def test_each_result_of_a_comparison_has_its_metrics(model, tmp_path):
+    comparison().save(tmp_path / "saved")
+    with np.load(tmp_path / "saved") as file:
+        arrays = dict(file)
+    meta = json.loads(str(arrays["meta"]))
+    meta["results"][model]["metrics"].reverse()
+    np.savez(tmp_path / "made.npz", **(arrays | {"meta": np.array(json.dumps(meta))}))
+    with pytest.raises(ValueError, match="results must have the same metrics"):
+        type(comparison()).load(tmp_path / "made.npz")
+
+
 # --- memory --------------------------------------------------------------------------------------------------
 
 MEASURED = """

@@ -20,6 +20,7 @@ from sklearn_rank import (
     query_learning_curve,
 )
 from sklearn_rank._engine.grouping import query_numbers
+from sklearn_rank.model_selection._folds import check_splitter
 
 SPLITTERS = {
     "kfold": lambda: QueryKFold(4),
@@ -144,3 +145,8 @@ def test_evaluator_and_learning_curve(orders):
         np.testing.assert_allclose(one, reports[0])
     for one in curves[1:]:
         np.testing.assert_allclose(one, curves[0])
+
+
+def test_one_of_several_splits_is_none():
+    with pytest.raises(ValueError, match="or a list of splits"):
+        check_splitter([([0], [1]), 5], "RankingEvaluator")

@@ -27,7 +27,9 @@ from sklearn_rank import (
     query_learning_curve,
     query_permutation_importance,
 )
+from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.display import DistributionDisplay
+from sklearn_rank.model_selection._response import check_response_method, low_scores
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -179,3 +181,14 @@ def test_decisions_of_many_grades_and_nothing_else(ranking):
     scorer = get_scorers("ndcg@10", response_method="decision_function")
     with pytest.raises(ValueError, match=r"must be one score per row .*; for class probabilities wrap"):
         scorer(LinearSVC(random_state=0).fit(X, y), X, y, qid=qid)
+
+
+def test_one_of_several_metrics_compares_predictions_with_labels():
+    scores = np.array([0.5, -np.inf])
+    assert low_scores(scores, parse_metrics(["map", "rmse"]).values()) is scores
+    assert np.isfinite(low_scores(scores, parse_metrics(["map", "ndcg"]).values())).all()
+
+
+def test_one_of_several_methods_is_unknown():
+    with pytest.raises(ValueError, match=r"must be one or more of .* Got \['predict', 'guess'\] instead"):
+        check_response_method(["predict", "guess"])

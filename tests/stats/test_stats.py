@@ -293,6 +293,17 @@ def test_values_that_differ_by_rounding_have_no_spread(method):
     assert compare(np.add(x, 1.0), [0.3] * 4, test="t").pvalue == 0  # a constant difference
 
 
+def test_rounding_is_relative_to_the_larger_of_two_values():
+    """The larger one times 1e-12 is their difference, and the smaller one times 1e-12 is less."""
+    difference = 4504 * 2.0**-52
+    larger = difference * 1e12
+    smaller = larger - difference
+    assert larger * 1e-12 == larger - smaller > smaller * 1e-12
+    for a, b in ((larger, smaller), (smaller, larger)):
+        assert compare([a, 0.5, 0.2], [b, 0.1, 0.9]).tied == 1
+        assert compare([a, a], [b, b], test="welch").difference == 0
+
+
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("alpha", [0.001, 0.01, 0.2])
 def test_what_can_be_detected_at_another_level(alpha, alternative):
@@ -347,9 +358,7 @@ def test_a_column_of_a_result_has_the_direction_of_its_metric():
     assert compare(a, b, greater_is_better=True).won == 0
     assert compare(a.to_numpy(), b.to_numpy()).won == 0
     assert compare(a.rename("mine"), b.rename("mine")).won == 0
-    with pytest.raises(
-        ValueError, match=r"name 'my_loss' suggests that lower is better. Pass greater_is_better=False \(or True\)"
-    ):
+    with pytest.raises(ValueError, match="'my_loss' suggests that lower is better. Pass greater_is_better=False"):
         compare(a.rename("my_loss"), b.rename("my_loss"))
 
 

@@ -14,6 +14,7 @@ from scipy import stats
 
 from sklearn_rank import evaluate
 from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import (
     adjust_pvalues,
     compare,
@@ -448,3 +449,11 @@ def test_whether_greater_is_better_is_true_or_false(values):
         ):
             call()
     assert compare(*values, greater_is_better=np.bool_(False)).won == compare(*values).lost
+
+
+def test_one_of_several_systems_may_have_its_queries_in_another_order(rng):
+    a, b, c = rng.random((3, 20))
+    results = {name: Evaluation.from_values(range(20), {"map": x}) for name, x in zip("abc", (a, b, c), strict=True)}
+    expected = compare_all(results)
+    results["c"] = Evaluation.from_values(range(20)[::-1], {"map": c[::-1]})
+    assert compare_all(results).table == expected.table

@@ -249,6 +249,8 @@ def test_which_comparisons_have_it(test):
     assert compare(result(a), result(b), test="bootstrap", random_state=0).interval_method == "bca"
     assert compare(result(a), result(b - 0.5 * b)).interval_method == "t"
     assert compare(result(a, "own"), result(b, "own")).interval_method == "t"
+    declared, unknown = result(a, "own", is_binary={"own": True}), result(b, "own")
+    assert compare(declared, unknown).interval_method == compare(unknown, declared).interval_method == "t"
     assert compare(result(a), result(b), test="mannwhitney").interval_method == "newcombe"
     assert compare(a, b, test="welch").interval_method == "welch"
     weight = 1.0 + np.arange(30)
