@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,10 @@ def test_a_kernel_that_may_fuse_gives_the_same_bits(tmp_path):
     assert bits[0]
     assert bits[0] == bits[1]
     assert bits[1][: len(bits[1]) // 2] == bits[1][len(bits[1]) // 2 :]
+
+
+def test_each_folder_is_in_the_wheel():
+    """A folder that pyproject.toml does not name is missing where the package is installed."""
+    folders = {path.parent for path in (ROOT / "sklearn_rank").rglob("__init__.py")}
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    assert sorted(named) == sorted(".".join(folder.relative_to(ROOT).parts) for folder in folders)
