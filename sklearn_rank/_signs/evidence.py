@@ -212,7 +212,7 @@ def label_range(queries: Queries) -> tuple[float, float]:
         return low, high
     unlisted = queries.unlisted
     others = () if unlisted is None else unlisted.label[unlisted.count > 0]
-    return float(np.append(others, queries.row_label.min()).min()), high
+    return float(np.append(others, queries.row_label).min(initial=high)), high
 
 
 def _sizes(queries: Queries) -> Index:

@@ -180,3 +180,9 @@ def test_labels_without_a_row_that_have_no_judgement():
     rows = DocumentsWithoutRow.groups(ones * 0, np.array([1.0, np.nan, 2.0]), ones, 1, depth=9, ranked=False)
     assert rows.read_unjudged("drop").label.tolist() == [1, 2]
     assert rows.read_unjudged("nonrelevant").label.tolist() == [1, 0, 2]
+
+
+def test_nothing_is_retrieved():
+    y_true = sparse.csr_array([[0.5, 1.0], [2.0, 0.0]])
+    result = evaluate(y_true, sparse.csr_array((2, 2)), metrics=["ndcg@10", "recall"])
+    assert result.mean() == {"ndcg@10": 0, "recall": 0}
