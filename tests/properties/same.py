@@ -339,7 +339,12 @@ def runs(rng, base):
         if score > -inf:
             run.setdefault(query, {})[f"d{i}"] = score
     found = evaluate_run(
-        judgements, run, metrics=plain.metrics, sample_weight=base.data.weights, unjudged=None, negative="keep",
+        judgements,
+        run,
+        metrics=plain.metrics,
+        sample_weight=base.data.weights,
+        unjudged=None,
+        negative="keep",
         tie_order="input",
     )
     yield result_of(plain, found, exact=False)
