@@ -148,7 +148,7 @@ def compare_systems(
     ...     table, ["bm25", "reranked"], metrics="mrr"
     ... ).summary() == report.summary()
     True
-    >>> judgements = {"a": {"d1": 1}, "b": {"d4": 1}}
+    >>> judgements = {"a": {"d1": 1, "d2": 0}, "b": {"d3": 0, "d4": 1}}
     >>> runs = {
     ...     "bm25": {"a": ["d2", "d1"], "b": ["d3", "d4"]},
     ...     "reranked": {"a": ["d1", "d2"], "b": ["d4", "d3"]},

@@ -184,7 +184,7 @@ def get_scorer_names() -> list[str]:
     --------
     >>> from sklearn_rank import get_scorer_names
     >>> [name for name in get_scorer_names() if name.startswith("neg_r")]
-    ['neg_ranking_loss', 'neg_rbp_residual', 'neg_rmse']
+    ['neg_ranking_loss', 'neg_rbp_residual', 'neg_relevance_position', 'neg_rmse']
     """
     return sorted(name if entry.greater_is_better else f"neg_{name}" for name, entry in [*REGISTRY.items()])
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from known_data import KNOWN_DATA
 from registry import together
-from sklearn import datasets
+from sklearn import config_context, datasets
 from sklearn.datasets import load_digits
 
 from sklearn_rank import compare_systems, display
@@ -56,7 +56,8 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     fenced = re.search(r"^```\w", page.read_text(), re.MULTILINE)
     assert blocks or not fenced or page.with_suffix(".py").exists()  # its program, for anyone to run
     names = {"__name__": page.stem}
-    exec(compile("\n".join(blocks), str(page), "exec"), names)
+    with config_context():  # a page may turn metadata routing on
+        exec(compile("\n".join(blocks), str(page), "exec"), names)
     for command in re.findall(
         r"^sklearn-rank (.*?)(?: > .*)?$", page.read_text() * (page.parent.name == "start"), re.MULTILINE
     ):
