@@ -205,7 +205,7 @@ class Evaluation(TableReport, Saveable):
     @cached_property
     def judged(self) -> dict[str, NDArray[np.float64]]:
         """Share of the documents of each query that are judged, by metric, down to its cutoff; empty if unknown."""
-        return dict(self._source.judged(self._specs()))
+        return dict(self._source.judged(self._specs(), self._metrics))
 
     @property
     def judges_both(self) -> bool:

@@ -85,11 +85,11 @@ class RankedData:
             return fingerprints_of(self.queries, self.n_jobs)
         return self.known_fingerprints
 
-    def judged(self, specs: Mapping[str, MetricSpec]) -> dict[str, Array]:
+    def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, Array]:
         """Share of the documents of each query that are judged, down to the cutoff of each metric.
 
-        NaN for a query without a document. Empty for labels by subtopic, and for queries that are built when they are
-        needed.
+        NaN for a query without a document. Empty for labels by subtopic, for queries that are built when they are
+        needed, and for data that were changed since.
         """
         queries = self.queries
         if isinstance(queries, LazyQueries) or queries.has_subtopics:
@@ -100,8 +100,10 @@ class RankedData:
             retrieved = np.logical_or.reduceat(has_rank, queries.indptr[:-1])
         all_judged = np.where(retrieved, 1.0, np.nan)
         asked = {name: judged_as_metric(spec) for name, spec in specs.items() if spec.read(queries).facts.has_unjudged}
-        values = dict(zip(asked, compute(queries, [*asked.values()], self.n_jobs), strict=True)) if asked else {}
-        shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in values.items()}
+        if (asked or queries.facts.has_unretrieved) and self.was_changed(values):
+            return {}
+        computed = zip(asked, compute(queries, [*asked.values()], self.n_jobs), strict=True) if asked else ()
+        shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in computed}
         return {name: shares.get(name, all_judged) for name in specs}
 
     @cached_property
@@ -132,12 +134,15 @@ class RankedData:
         """Highest label of all queries; -inf where that is not known."""
         return -math.inf if isinstance(self.queries, LazyQueries) else self.queries.facts.label_range[1]
 
-    def check_unchanged(self, values: Mapping[str, Any]) -> None:
-        """Refuse data that were changed since, so that metrics of this library have other values than before."""
+    def was_changed(self, values: Mapping[str, Any]) -> bool:
+        """Whether data were changed since, so that metrics of this library have other values than before."""
         before = [one for one in values.values() if isinstance(one, PerQuery) and one.spec.metric.is_built_in]
         specs: list[Any] = [one.spec for one in before]
-        now = compute(self.queries, specs, self.n_jobs)
-        if not all(map(_are_equal, before, now)):
+        return not all(map(_are_equal, before, compute(self.queries, specs, self.n_jobs)))
+
+    def check_unchanged(self, values: Mapping[str, Any]) -> None:
+        """Refuse data that were changed since."""
+        if self.was_changed(values):
             raise ValueError(
                 "Ties, chance and best are computed from the data, and the scores were changed since, or the labels: "
                 "call evaluate again, or give it copies."
@@ -191,7 +196,7 @@ class DataCounts:
     known_judged: Mapping[str, Array] = field(default_factory=dict)
     judges_both: bool = False
 
-    def judged(self, specs: Mapping[str, MetricSpec]) -> Mapping[str, Array]:
+    def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Mapping[str, Array]:
         """Share of the documents of each query that are judged, as far as it is known."""
         return self.known_judged
 

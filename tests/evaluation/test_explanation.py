@@ -394,3 +394,14 @@ def test_documents_that_were_changed_since():
     with pytest.raises(ValueError, match="so they were changed since: evaluate again"):
         report.explain("old", "new", "q")
     assert {*column(again.explain("old", "new", "q"), "rank new")} == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("what", ["scores", "labels"])
+def test_shares_of_data_that_were_changed_are_unknown(what):
+    """A share of other scores would be wrong without a word."""
+    y, s = np.array([1, np.nan, 0, 1, np.nan, np.nan]), np.array([3.0, 2, 1, 3, 2, 1])
+    given = {"qid": [1, 1, 1, 2, 2, 2], "metrics": "ndcg@2", "unjudged": "nonrelevant"}
+    same, changed = (evaluate(y.copy(), s.copy(), **given), evaluate(y, s, **given))
+    np.negative(s, out=s) if what == "scores" else y.fill(0)
+    assert same.judged["ndcg@2"].tolist() == [0.5, 0.5]
+    assert changed.judged == {}
