@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,10 +18,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from queue import Queue
 
-from plant import CHOICE, Fault, compile_faults, copy_project, plant, read_faults
-
-LIMIT = 900
-"""Seconds that tests without a fault may take."""
+from plant import LIMIT, Fault, compile_faults, copy_project, failure, plant, read_faults
 
 
 def main() -> int:
@@ -88,23 +83,11 @@ def _failure(planted: tuple[Fault, int] | tuple[()], tests: tuple[str, ...], cop
     fault, number = planted or (None, 0)
     before = plant(fault, copy) if fault and not fault.is_compiled else None
     try:
-        return _printed_if_fails(tests, copy, number, limit)
+        return failure(tests, copy, number, limit)
     finally:
         if fault and before is not None:
             (copy / fault.file).write_text(before)
         copies.put(copy)
-
-
-def _printed_if_fails(tests: tuple[str, ...], copy: Path, number: int, limit: float) -> str:
-    """What pytest prints if a test fails, none is selected, or the process crashes."""
-    env = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", CHOICE: str(number)}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
-    try:
-        told = {"capture_output": True, "text": True, "errors": "replace"}  # tests may print what is no Unicode
-        run = subprocess.run(command, cwd=copy, env=env, timeout=limit, **told)
-    except subprocess.TimeoutExpired:
-        return f"It took more than {limit:.0f} seconds."
-    return (run.stdout + run.stderr)[-3000:] if run.returncode else ""
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -31,6 +32,9 @@ CHOSEN = f'''cdef extern from *:
 
 '''
 """What a kernel has before its code to know its fault: C, because a .pxd has no variables of its own."""
+
+LIMIT = 900
+"""Seconds that tests without a fault may take."""
 
 BUILD = "setup.py", "-q", "build_ext", "--inplace", "--force"
 
@@ -90,6 +94,18 @@ def replaced(text: str, fault: Fault, by: str) -> str:
     if (found := text.count(fault.line)) != 1:
         raise ValueError(f"The line of fault {fault.name} must be in {fault.file} once. Got {found} times.")
     return text.replace(fault.line, by)
+
+
+def failure(tests: tuple[str, ...], copy: Path, number: int, limit: float) -> str:
+    """What pytest prints if a test fails, none is selected, or the process crashes."""
+    env = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", CHOICE: str(number)}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
+    try:
+        told = {"capture_output": True, "text": True, "errors": "replace"}  # tests may print what is no Unicode
+        run = subprocess.run(command, cwd=copy, env=env, timeout=limit, **told)
+    except subprocess.TimeoutExpired:
+        return f"It took more than {limit:.0f} seconds."
+    return (run.stdout + run.stderr)[-3000:] if run.returncode else ""
 
 
 # --- faults that are compiled together -----------------------------------------------------------------------
