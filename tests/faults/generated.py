@@ -64,6 +64,9 @@ NAMES = {a: b for pair in _PAIRS for a, b in (pair.split(), pair.split()[::-1])}
 LEFT_OUT = "abs sorted unique copy asarray ascontiguousarray sqrt log log1p exp nan_to_num"
 """Functions whose first argument, or whose object, stands in their place."""
 
+GUARDS = "strict", "stacklevel"
+"""Keywords that are not left out: they change nothing in a program without a fault, or a line that a warning names."""
+
 
 def mutants(text: str) -> Iterator[tuple[int, int, str]]:
     """Start and end in the text, and what stands there instead, of all faults of a file."""
@@ -122,7 +125,7 @@ def _of_call(node: ast.Call, place, source) -> Iterator[tuple[int, int, str]]:
         elif owner:
             yield *place(node), owner
     for keyword in node.keywords:
-        if keyword.arg:
+        if keyword.arg not in (None, *GUARDS):
             kept = [source(a) for a in node.args] + [source(k) for k in node.keywords if k is not keyword]
             yield *place(node), f"{source(function)}({', '.join(kept)})"
 
