@@ -220,14 +220,17 @@ class Ranked:
     # --- what an order of rows alone can tell ----------------------------------------------------------------
 
     def total(self, of_label: Callable[[Array], Array]) -> Array:
-        """Sum of a function of the label over all judged documents of each query, shape (n_queries, 1)."""
+        """Sum of a function of the label over all judged documents of each query, shape (n_queries, 1).
+
+        The highest label comes first, so the sum has the same bits for every order of the rows.
+        """
         labels = self._order.rows.labels
         if labels.unlisted is not None:
             raise ValueError(
                 "total() of a formula reads the labels of all documents: declare reads_all_labels=True. "
                 "Got documents without a row."
             )
-        whole = type(self)(Ranking.as_given(labels, labels.label), np.array([NO_CUTOFF]), self._min_relevance)
+        whole = type(self)(labels.best(NO_CUTOFF), np.array([NO_CUTOFF]), self._min_relevance)
         return whole.cumsum(by_label=of_label)
 
     def over_subtopics(self, value: Callable[[Ranked], ArrayLike]) -> Array:
