@@ -17,8 +17,8 @@ KERNELS = sorted(Path("sklearn_rank/_engine/kernels").glob("*.pyx"))
 # GCC inlines functions until a file has grown by two fifths. The code that Cython adds uses that up, and then three
 # kinds of sums take twice as long, so the limit is raised. clang has no such limit, and warns that it ignores this one.
 # A compiler that fuses a product and a sum in one loop and not in another would give ways of computing the same number
-# different last bits, so it must not fuse any. By default GCC fuses wherever it can, clang from 14 on within an expression,
-# and Microsoft's compiler nowhere from Visual Studio 2022 on, because /fp:precise is its default.
+# different last bits, so it must not fuse any. By default GCC fuses wherever it can, and clang from 14 on within an
+# expression. Microsoft's compiler fuses none from Visual Studio 2022 on, because its default is /fp:precise.
 # Where a loop begins would depend on the code before it, and its time, by 2 to 5 %, on where it begins.
 FLAGS = "-O3 -g0 -ffp-contract=off -falign-functions=64 -falign-loops=32 --param=inline-unit-growth=100".split()
 NEEDS = """{}
