@@ -66,6 +66,14 @@ def test_obp_has_these_values_of_weighted_rounds():
             assert_allclose(effective_sample_size(weight), 7.18655714325, rtol=1e-9)
 
 
+def test_the_order_of_the_rows_changes_no_bit_of_the_sum_of_all_gains():
+    rng = np.random.default_rng(0)
+    label, score, rows = rng.random(200), rng.permutation(200), rng.permutation(200)
+    found = [evaluate(label[i], score[i], qid=np.zeros(200), metrics="snips@20").mean() for i in (slice(None), rows)]
+    assert found[0] == found[1]
+    assert label.sum() != label[rows].sum()
+
+
 # --- effective sample size ----------------------------------------------------------------------------------------
 
 
