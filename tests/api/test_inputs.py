@@ -3,15 +3,12 @@
 import pickle
 from types import SimpleNamespace
 
-import dask.dataframe as dd
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from bad_input import a_comparison
 from properties import forms
 from registry import each_metric, policies, rough_data_for, tie_policy
 from sklearn.linear_model import LinearRegression
@@ -22,7 +19,7 @@ from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.inspection import query_permutation_importance
 from sklearn_rank.io import join, read_entries, write_trec_run
-from sklearn_rank.model_selection import query_learning_curve, query_train_test_split
+from sklearn_rank.model_selection import Comparison, query_learning_curve, query_train_test_split
 from sklearn_rank.results import Evaluation
 from sklearn_rank.retrieval import (
     evaluate_retrieval,
@@ -235,3 +232,141 @@ def test_matrices_stay(door, make):
         e = of_entries([0.0, 1, 1, 0, 0, 1, 1, 0], [1, 2, 4, 1, 4, 2, 3, 0], make=make)
         check(lambda *given: (OF_MATRICES[door](*given), DENSE, FOUND)[0], y, s, e)
 
+
+# Features, models, runs, values of queries: each with a call of what is given.
+X = np.column_stack([np.sin(np.arange(24)), SCORE, LABEL / 2])
+EMBEDDED = np.array([[0.0, 1], [1, 1], [1, 0], [2, 1], [1, 3], [3, 1]])
+NAMED = {"d1": 0.5, "d2": 0.25, "d3": 0.5}
+LISTS = {"u": {"a": 1.0, "b": 0.5}, "v": {"b": 2.0, "c": 1.0}}
+
+
+def training(preds, y):
+    """LightGBM's call of a metric, with the arrays of the caller."""
+    dataset = SimpleNamespace(get_label=lambda: y, get_group=lambda: np.array([12, 12]), get_weight=lambda: None)
+    return lightgbm_metric(["ndcg@3", "map"])(preds, dataset)
+
+
+OTHERS = {
+    "a ranker": (lambda X, y, q, w: skr.QueryRanker(LinearRegression()).fit(X, y, qid=q, sample_weight=w).predict(X),
+                 X, LABEL, QUERY, WEIGHT),
+    "an evaluator": (lambda X, y, q, w: skr.RankingEvaluator("ndcg", cv=2).compare(
+        {"a": LinearRegression(), "b": LinearRegression(fit_intercept=False)}, X, y, qid=q, sample_weight=w, by=q),
+        X, LABEL, QUERY, WEIGHT),
+    "scorers": (lambda X, y, q: skr.get_scorers(METRICS)(LinearRegression().fit(X, y), X, y, qid=q), X, LABEL, QUERY),
+    "importance": (lambda X, y, q, w: query_permutation_importance(
+        LinearRegression().fit(X, y), X, y, qid=q, sample_weight=w, n_repeats=2, random_state=0),
+        X, LABEL, QUERY, WEIGHT),
+    "a learning curve": (lambda X, y, q: query_learning_curve(
+        LinearRegression(), X, y, qid=q, train_sizes=[0.5, 1.0], cv=2, random_state=0), X, LABEL, QUERY),
+    "a split in two": (lambda X, y, q: query_train_test_split(X, y, qid=q, random_state=0), X, LABEL, QUERY),
+    "folds": (lambda X, q: [*skr.QueryKFold(2, shuffle=True, random_state=0).split(X, groups=q)], X, QUERY),
+    "sizes": (lambda q, n: (skr.group_sizes(q), skr.qid_from_group_sizes(n)), QUERY[SORTED], np.array([2, 3])),
+    "a matrix": (lambda y, s, w, m, t: skr.evaluate(
+        y, s, sample_weight=w, mask=m, tie_break=t, metrics="map", ties="stable"),
+        LABEL.reshape(4, 6), SCORE.reshape(4, 6), np.arange(1.0, 5), np.arange(24).reshape(4, 6) % 6 < 5,
+        np.arange(24).reshape(4, 6) % 5),
+    "subtopics": (lambda y, s, q: skr.evaluate(y, s, qid=q, metrics=["alpha_ndcg", "err_ia"]),
+                  np.column_stack([LABEL, LABEL[::-1]]) % 2, SCORE, QUERY),
+    "retrieval": (lambda a, b, x, y, w: evaluate_retrieval(a, b, x, y, sample_weight=w, metrics="map"),
+                  EMBEDDED[:4], EMBEDDED, np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1, 1, 0]), np.arange(1.0, 5)),
+    "euclidean": (lambda a, x: evaluate_retrieval(a, query_labels=x, distance="euclidean", exclude_self=True),
+                  EMBEDDED, np.array([*"ababba"])),
+    "codes": (lambda a, x: evaluate_retrieval(a, query_labels=x, distance="hamming", exclude_self=True),
+              EMBEDDED > 0.5, np.array([0, 1, 0, 1, 1, 0])),
+    "indicators": (lambda a, x: evaluate_retrieval(a, query_labels=x, exclude_self=True),
+                   EMBEDDED, np.array([[0, 1], [1, 1], [1, 0], [1, 1], [1, 0], [0, 1]])),
+    "neighbors": (lambda d, i, t, e: (
+        score_neighbors(d, i, true_indices=t), score_neighbors(d, i, true_distances=e, tolerance=0.1)),
+        np.sort(DENSE), FOUND, FOUND[:, ::-1].copy(), np.sort(DENSE) + 0.1),
+    "neighbors, by similarity": (lambda d, i, x, y: score_neighbors(-d, i, x, y, higher_is_nearer=True),
+                                 DENSE, FOUND, np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1, 0])),
+    "lists": (lambda i: scores_of_lists(i, 5), FOUND),
+    "exposure": (lambda run, items, train, of, j: exposure(
+        run, items=items, k=2, train=train, groups=of, judgements=j, n_resamples=5, random_state=0),
+        LISTS, ["c", "a", "b"], {"u": ["a"], "v": ["c", "a"]}, {"a": "x", "b": "x", "c": "y"}, {"u": {"a": 1}}),
+    "diversity": (lambda run, items, v: intra_list_diversity(run, items=items, k=2, vectors=v),
+                  LISTS, ["c", "a", "b"], EMBEDDED[:3]),
+    "attributes of runs": (lambda j, r, w, by, c, e: skr.evaluate_run(
+        j, r, sample_weight=w, by=by, clusters=c, exclude=e, metrics="map", missing_from_run="drop"),
+        JUDGEMENTS, RUN, dict.fromkeys(JUDGEMENTS, 2.0), {"half": BY_QUERY}, BY_QUERY, {"q1": {"b"}, "q2": ["z"]}),
+    "chunks": (lambda j, r, of: skr.evaluate_run(j, r, document_of=of, metrics="map"),
+               JUDGEMENTS, RUN, {d: d if d != "e" else "c" for d in "abcdez"}),
+    "pytrec_eval": (lambda j, r: RelevanceEvaluator(j, {"map", "ndcg_cut"}).evaluate(r), JUDGEMENTS,
+                    {q: {d: float(s) for d, s in of.items()} for q, of in RUN.items()}),
+    "a run as text": (lambda s, q, d: write_trec_run("/dev/null", s, qid=q, doc_id=d),
+                      SCORE, QUERY, np.arange(24).astype(str)),
+    "values": (lambda q, v, w, n, c: Evaluation.from_values(
+        q, v, weight=w, n_documents=n, clusters=c), np.array([*"abcdef"]), {"map": WEIGHT[:6] / 5},
+        np.arange(1.0, 7), np.arange(1, 7), np.arange(6) // 2),
+    "a test": (lambda a, b, c: stats.compare(a, b, clusters=c), WEIGHT[:12], LABEL[:12], QUERY[:12]),
+    "a test by signed ranks": (lambda a, b: stats.compare(a, b, test="wilcoxon"), WEIGHT[:12], LABEL[:12]),
+    "a test by resampling": (lambda a, b: stats.compare(a, b, test="bootstrap", random_state=0, n_resamples=99),
+                             WEIGHT[:12], LABEL[:12]),
+    "an interval": (lambda v, w, c: stats.confidence_interval(v, weight=w, clusters=c, method="bca",
+                    n_resamples=99, random_state=0), LABEL, WEIGHT, QUERY),
+    "folds of two": (lambda a, b: stats.compare_folds(a, b, n_train=80, n_test=20), LABEL[:5], WEIGHT[:5]),
+    "p-values": (stats.adjust_pvalues, np.array([0.4, 0.01, 0.03])),
+    "judges": (stats.judge_agreement, LABEL, np.roll(LABEL, 1)),
+    "LightGBM": (training, SCORE, LABEL),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
+@pytest.mark.parametrize("door", OTHERS)
+def test_other_input_stays(door):
+    call, *given = OTHERS[door]
+    check(call, *given)
+    frozen = [x.copy() if isinstance(x, np.ndarray) else x for x in given]
+    for x in frozen:
+        if isinstance(x, np.ndarray):
+            x.flags.writeable = False
+    check(call, *frozen)
+
+
+# --- results -------------------------------------------------------------------------------------------------
+
+
+def shown(found):
+    """All that a result says without another look at the rows."""
+    if isinstance(found, Comparison):
+        return repr(found.summary()), {name: shown(result) for name, result in found.results.items()}
+    if not isinstance(found, Evaluation):
+        return seen(vars(found)) if hasattr(found, "__dict__") else seen(found)
+    segments = {name: seen([*map(str, values)]) for name, values in found.attributes.items()}
+    clusters = None if found.clusters is None else found.clusters.tolist()
+    weight = None if found.weight is None else found.weight.tolist()
+    return (
+        found.qid.tolist(), weight, clusters, segments, found.n_documents.tolist(), found.mean(), found.n_undefined,
+        {name: values.tolist() for name, values in found.per_query.items()}, found.confidence_interval(),
+    )  # fmt: skip
+
+
+def overwrite(x):
+    """Write the first entry over all others, or forget them, where that can be done."""
+    if isinstance(x, np.ndarray) and x.flags.writeable:
+        x[...] = x.ravel()[0]
+    elif isinstance(x, pd.Series):
+        x.iloc[:] = x.iloc[0]
+    elif isinstance(x, list):
+        x[:] = x[:1] * len(x)
+    elif isinstance(x, dict):
+        for value in x.values():
+            overwrite(value)
+        x.clear()
+    elif sp.issparse(x):
+        overwrite(x.data)
+
+
+NUMBERS_OF_A_CALLER = "f8", "f4", "i8", "list", "objects", "one column", "Series"
+IDS_OF_A_CALLER = "i8 ids", "u1 ids", "kind 2", "object array", "U", "StringDType", "f8", "datetime64", "Series of ids"
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("door", OF_ROWS)
+def test_results_stay(door, order):
+    numbers = [(number, "i8 ids") for number in NUMBERS_OF_A_CALLER if number in HOLD_ALL]
+    for number, ids in [*numbers, *(("f8", ids) for ids in IDS_OF_A_CALLER)]:
+        kept, given = (rows_in(number, ids, ORDERS[order]) for _ in range(2))
+        expected, found = shown(of_rows(door)(kept)), of_rows(door)(given)
+        overwrite(given)
+        assert repr(shown(found)) == repr(expected), (number, ids)
