@@ -1,6 +1,7 @@
 """What is given stays what it is, to the last bit, and results stay what they are when it changes."""
 
 import pickle
+from copy import deepcopy
 from types import SimpleNamespace
 
 import numpy as np
@@ -261,10 +262,11 @@ OTHERS = {
     "a split in two": (lambda X, y, q: query_train_test_split(X, y, qid=q, random_state=0), X, LABEL, QUERY),
     "folds": (lambda X, q: [*skr.QueryKFold(2, shuffle=True, random_state=0).split(X, groups=q)], X, QUERY),
     "sizes": (lambda q, n: (skr.group_sizes(q), skr.qid_from_group_sizes(n)), QUERY[SORTED], np.array([2, 3])),
-    "a matrix": (lambda y, s, w, m, t: skr.evaluate(
-        y, s, sample_weight=w, mask=m, tie_break=t, metrics="map", ties="stable"),
+    "a matrix": (lambda y, s, w, m, t, b, c: skr.evaluate(
+        y, s, sample_weight=w, mask=m, tie_break=t, by=b, clusters=c,
+        metrics="map", ties="stable"),
         LABEL.reshape(4, 6), SCORE.reshape(4, 6), np.arange(1.0, 5), np.arange(24).reshape(4, 6) % 6 < 5,
-        np.arange(24).reshape(4, 6) % 5),
+        np.arange(24).reshape(4, 6) % 5, np.array([*"xxyz"]), np.array([1, 1, 2, 3])),
     "subtopics": (lambda y, s, q: skr.evaluate(y, s, qid=q, metrics=["alpha_ndcg", "err_ia"]),
                   np.column_stack([LABEL, LABEL[::-1]]) % 2, SCORE, QUERY),
     "retrieval": (lambda a, b, x, y, w: evaluate_retrieval(a, b, x, y, sample_weight=w, metrics="map"),
@@ -327,7 +329,9 @@ def test_other_input_stays(door):
 
 
 def shown(found):
-    """All that a result says without another look at the rows."""
+    """What a result says without another look at the rows."""
+    if isinstance(found, tuple):
+        return [*map(shown, found)]
     if isinstance(found, Comparison):
         return repr(found.summary()), {name: shown(result) for name, result in found.results.items()}
     if not isinstance(found, Evaluation):
@@ -336,7 +340,7 @@ def shown(found):
     clusters = None if found.clusters is None else found.clusters.tolist()
     weight = None if found.weight is None else found.weight.tolist()
     return (
-        found.qid.tolist(), weight, clusters, segments, found.n_documents.tolist(), found.mean(), found.n_undefined,
+        found.qid.tolist(), weight, clusters, segments, found.mean(), found.n_undefined,
         {name: values.tolist() for name, values in found.per_query.items()}, found.confidence_interval(),
     )  # fmt: skip
 
@@ -370,3 +374,14 @@ def test_results_stay(door, order):
         expected, found = shown(of_rows(door)(kept)), of_rows(door)(given)
         overwrite(given)
         assert repr(shown(found)) == repr(expected), (number, ids)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
+@pytest.mark.parametrize("door", OTHERS)
+def test_results_of_other_input_stay(door):
+    call, *kept = OTHERS[door]
+    given = deepcopy(kept)
+    expected, found = shown(call(*kept)), call(*given)
+    for x in given:
+        overwrite(x)
+    assert repr(shown(found)) == repr(expected)
