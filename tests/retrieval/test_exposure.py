@@ -290,3 +290,12 @@ def test_intervals_must_be_asked_for():
 def test_what_diversity_cannot_read_is_refused(given, error, message):
     with pytest.raises(error, match=message):
         intra_list_diversity(RUN, items=ITEMS, k=2, **given)
+
+
+def test_a_similarity_is_symmetric_up_to_rounding():
+    similarity = np.eye(7)
+    similarity[0, 1], similarity[1, 0] = 0.3, 0.3 + 1e-7
+    assert intra_list_diversity(RUN, items=ITEMS, k=2, similarity=similarity).mean()
+    similarity[1, 0] += 2e-6
+    with pytest.raises(ValueError, match="must be symmetric"):
+        intra_list_diversity(RUN, items=ITEMS, k=2, similarity=similarity)
