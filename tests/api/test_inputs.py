@@ -257,6 +257,9 @@ OTHERS = {
     "importance": (lambda X, y, q, w: query_permutation_importance(
         LinearRegression().fit(X, y), X, y, qid=q, sample_weight=w, n_repeats=2, random_state=0),
         X, LABEL, QUERY, WEIGHT),
+    "importance of columns": (lambda X, y, q: query_permutation_importance(
+        LinearRegression().fit(X, y), X, y, qid=q, n_repeats=2, random_state=0),
+        pd.DataFrame(X, columns=[*"abc"]), LABEL, QUERY),
     "a learning curve": (lambda X, y, q: query_learning_curve(
         LinearRegression(), X, y, qid=q, train_sizes=[0.5, 1.0], cv=2, random_state=0), X, LABEL, QUERY),
     "a split in two": (lambda X, y, q: query_train_test_split(X, y, qid=q, random_state=0), X, LABEL, QUERY),
@@ -271,6 +274,10 @@ OTHERS = {
                   np.column_stack([LABEL, LABEL[::-1]]) % 2, SCORE, QUERY),
     "retrieval": (lambda a, b, x, y, w: evaluate_retrieval(a, b, x, y, sample_weight=w, metrics="map"),
                   EMBEDDED[:4], EMBEDDED, np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1, 1, 0]), np.arange(1.0, 5)),
+    "small sparse features": (lambda a, x: evaluate_retrieval(a, query_labels=x, exclude_self=True),
+                              sp.csr_array(EMBEDDED * 1e-200), np.array([*"ababba"])),
+    "small distances": (lambda a, x: evaluate_retrieval(a, query_labels=x, distance="euclidean", exclude_self=True),
+                        sp.csr_array(EMBEDDED * 1e-200), np.array([*"ababba"])),
     "euclidean": (lambda a, x: evaluate_retrieval(a, query_labels=x, distance="euclidean", exclude_self=True),
                   EMBEDDED, np.array([*"ababba"])),
     "codes": (lambda a, x: evaluate_retrieval(a, query_labels=x, distance="hamming", exclude_self=True),
