@@ -167,6 +167,11 @@ def test_files_of_other_forms_and_chunks(files, cli):
     words = "evaluate", "qrels.tsv", "run.json", "--document-of", "chunks", "-m", "mrr"
     assert cli(*words)[0].split()[-1] == "0.5000"
     assert cli(*words, "--aggregate", "sum")[0].split()[-1] == "0.7500"
+    (files / "with ;").write_text((files / "qrels.tsv").read_text().replace("\t", ";"))
+    (files / "chunks ;").write_text((files / "chunks").read_text().replace(" ", ";"))
+    (files / "run ;").write_text("".join(f"{q};Q0;{d};1;{s};me\n" for q, of in chunks.items() for d, s in of.items()))
+    words_of_text = "evaluate", "with ;", "run ;", "--document-of", "chunks ;", "-m", "mrr", "--separator", ";"
+    assert cli(*words_of_text)[0].split()[-1] == "0.5000"
     (files / "chunks").write_text("a#1 a\na#1 b\n")
     assert "must have each chunk once. Got 'a#1' with several documents" in cli(*words, code=2)[1]
     pytest.importorskip("pyarrow")
