@@ -384,6 +384,18 @@ def test_results_stay(door, order):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u2", "f8", "U9"])
+def test_ids_of_many_queries_of_one_row_stay(dtype):
+    """They rise, so that rows need no grouping."""
+    given = np.arange(20_000) + 10_000
+    given, weight = (np.array([*map(str, given)]) if dtype == "U9" else given.astype(dtype)), np.ones(len(given))
+    result = skr.evaluate(np.ones(len(given)), weight, qid=given, sample_weight=weight, metrics="map")
+    expected = given.tolist()
+    overwrite(given)
+    assert result.qid.tolist() == expected
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
 @pytest.mark.parametrize("door", OTHERS)
 def test_results_of_other_input_stay(door):
     call, *kept = OTHERS[door]
