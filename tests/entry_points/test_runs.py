@@ -561,3 +561,9 @@ def test_rows_of_a_run_are_looked_at():
     judged = {f"q{i}": dict.fromkeys("abc", i % 2) for i in range(30)}
     with pytest.warns(RankingWarning, match="cannot tell good rankings from bad ones"):
         evaluate_run(judged, {q: {"a": 3.0, "b": 2.0, "c": 1.0} for q in judged}, metrics="map")
+
+
+@pytest.mark.parametrize("scores", [(1, 2, 0.5), (3, 1, 2), (-np.inf, -np.inf, 0)])
+def test_one_pair_of_several_rises(scores):
+    with pytest.raises(ValueError, match="Got rising scores for query 'q'"):
+        evaluate_run({"q": {"a"}}, {"q": [*zip("abc", scores, strict=True)]}, metrics="map")
