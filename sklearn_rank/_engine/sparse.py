@@ -239,9 +239,8 @@ def left_out(exclude: Any, shape: tuple[int, ...]) -> Any:
             "exclude must be a matrix of the shape of y_true, with an entry that is not 0 for each document that is "
             f"left out of a query. Got shape {matrix.shape} for {shape}."
         )
-    out = sparse.csr_array(matrix != 0, dtype=bool)
-    out.sum_duplicates()
-    out.eliminate_zeros()
+    # To compare a sparse matrix adds up its repeated entries, so this is a copy.
+    out = sparse.csr_array(matrix, copy=True) != 0
     nothing_left = np.diff(out.indptr) == shape[1]
     if nothing_left.any():
         raise ValueError(

@@ -11,7 +11,6 @@ from scipy.sparse import issparse
 
 from sklearn_rank._engine.check import as_mask, read
 from sklearn_rank._engine.columns import queries_in
-from sklearn_rank._engine.queries import Queries
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows
 from sklearn_rank._metric.compute import compute
@@ -94,7 +93,8 @@ def prepare(
     none = np.zeros(shape)
     queries = read(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
     look(PREPARE, queries, specs, compute, kinds="labels ids qid", y_true=y_true)
-    queries = _copied(queries).by_query()
+    # The labels may be the array of the caller; ids and weights are not.
+    queries = replace(queries, row_label=queries.row_label.copy()).by_query()
     rows = queries.origin.rows
     if queries.origin.first_query is None:
         shape = shape[:1]
@@ -103,9 +103,3 @@ def prepare(
     labelled = labels_of_rows(y_true=y_true, qid=qid, sample_weight=sample_weight, mask=mask)
     score_rows = ScoreRows(shape, queries.indptr, queries.qid, rows, labelled)
     return PreparedMetrics(queries, score_rows, specs, n_jobs, is_single=is_single_metric(metrics), door=PREPARE)
-
-
-def _copied(queries: Queries) -> Queries:
-    """The same queries in arrays of their own, which no other code changes."""
-    weight = None if queries.weight is None else queries.weight.copy()
-    return replace(queries, row_label=queries.row_label.copy(), qid=queries.qid.copy(), weight=weight)

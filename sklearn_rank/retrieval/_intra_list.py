@@ -16,6 +16,7 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.io._mappings import RunLike
+from sklearn_rank.retrieval._distances import with_one_entry_each
 from sklearn_rank.retrieval._exposure import exposure
 from sklearn_rank.retrieval._top_items import TopItems, top_items
 
@@ -99,12 +100,13 @@ def intra_list_diversity(
 
 def _matrix(given: Any, name: str, n_items: int) -> Any:
     """Matrix of float64 with a row for each item."""
-    matrix = sparse.csr_array(given, dtype=np.float64) if sparse.issparse(given) else as_floats(given, name)
+    is_sparse = sparse.issparse(given)
+    matrix = with_one_entry_each(sparse.csr_array(given, dtype=np.float64)) if is_sparse else as_floats(given, name)
     if matrix.ndim != 2 or matrix.shape[0] != n_items:
         raise ValueError(
             f"{name} must have two dimensions, a row for each of {n_items} items. Got shape {matrix.shape}."
         )
-    if not np.isfinite(matrix.data if sparse.issparse(matrix) else matrix).all():
+    if not np.isfinite(matrix.data if is_sparse else matrix).all():
         raise ValueError(f"{name} must be finite. Got an entry that is NaN or infinite.")
     return matrix
 

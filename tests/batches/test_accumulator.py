@@ -409,6 +409,13 @@ def test_queries_cut_in_two_are_not_taken_for_duplicates(rows, weight):
     assert accumulator.n_duplicates == 1
 
 
+def test_the_query_that_comes_again_with_others_is_named():
+    accumulator = RankingAccumulator("map", duplicates="first").update([1, 0, 1, 0], [1, 2, 1, 2], [7, 7, 8, 8])
+    for labels, name in (([1, 0, 1, 1], 8), ([1, 1, 1, 0], 7)):
+        with pytest.raises(ValueError, match=f"Got query {name} again with others"):
+            accumulator.update(labels, [1, 2, 1, 2], [7, 7, 8, 8])
+
+
 def test_memory_is_that_of_values():
     """About 17 bytes for each metric and query, and 24 beside the id, after many small updates."""
     accumulator = RankingAccumulator(["map", "mrr"])

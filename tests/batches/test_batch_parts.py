@@ -5,13 +5,14 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate
-from sklearn_rank._chunks.batch_validator import adjacent_queries
+from sklearn_rank._chunks.batch_validator import ScatteredRows, adjacent_queries
 from sklearn_rank._chunks.parts import evaluate_part, join_parts, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._chunks.value_table import MetricColumn, mean_of_sums
 from sklearn_rank._engine.check import read
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank.batches._scattered_queries import Part
 
 
 def part_of(data, specs, **keywords):
@@ -60,3 +61,13 @@ def test_a_pooled_mean_takes_the_definition_of_its_metric():
     one = np.ones(1)
     with pytest.raises(ValueError, match="takes the definition of its metric. Got 'mine', which is not defined here"):
         mean_of_sums(MetricColumn("a", "mine", "mine", "micro", True, 0.0, False), PartialSums(one, one, one))
+
+
+def test_numbers_of_queries_in_a_part_of_the_last_level():
+    """A number is below 2**32, and so is what is computed from it."""
+    number = np.array([3, 67, 4, 3, 68, 67], dtype=np.uint32) * 2**24 + 12345
+    rows = ScatteredRows(number, np.array([1.0, 2, 3, 4, 5, 6]), np.arange(6.0))
+    queries = Part(rows, step=2**24, digits=(3, 5)).queries()
+    assert queries.qid.tolist() == (np.array([3, 4, 67, 68]) * 2**24 + 12345).tolist()
+    assert queries.label.tolist() == [1, 4, 3, 2, 6, 5]
+    assert queries.indptr.tolist() == [0, 2, 3, 5, 6]

@@ -89,17 +89,20 @@ def test_many_ids_are_numbered(at_once, grouped):
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_memory_of_a_batch_may_be_used_again(grouped):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_memory_of_a_batch_may_be_used_again(grouped, weighted):
     data = make()
-    room = [np.empty(10, c.dtype) for c in data]
+    columns = (*data, data.qid % 7 + 1.0) if weighted else data
+    memory = [np.empty(10, c.dtype) for c in columns]
 
     def batches():
-        for batch in cut(data, 10):
-            for place, column in zip(room, batch, strict=True):
+        for batch in cut(columns, 10):
+            for place, column in zip(memory, batch, strict=True):
                 place[: len(column)] = column
-            yield tuple(place[: len(batch[0])] for place in room)
+            yield tuple(place[: len(batch[0])] for place in memory)
 
-    expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES)
+    weight = {"sample_weight": columns[3]} if weighted else {}
+    expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES, **weight)
     assert_same(evaluate_batches(batches(), metrics=NAMES, assume_grouped=grouped), expected)
 
 
@@ -253,3 +256,12 @@ def test_the_result_keeps_no_data(tmp_path):
     found.save(tmp_path / "result.npz")
     assert Evaluation.load(tmp_path / "result.npz").mean() == found.mean()
     assert found.to_frame().index.tolist() == ["a"]
+
+
+def test_a_discount_of_the_longest_part_is_known_after_a_shorter_one(at_once):
+    def discount(rank):
+        return np.where((rank == 5) & (len(rank) == 7), 0.19, 1 / rank)
+
+    batches = [(np.ones(n), np.arange(float(n)), np.full(n, q)) for q, n in enumerate((7, 2, 6, 1))]
+    with pytest.raises(ValueError, match="Got others for 6 ranks than for 7"):
+        evaluate_batches(batches, metrics="dcg", discount=discount, assume_grouped=True)

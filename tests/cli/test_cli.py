@@ -170,6 +170,23 @@ def test_files_of_other_forms_and_chunks(files, cli):
     (files / "chunks").write_text("a#1 a\na#1 b\n")
     assert "must have each chunk once. Got 'a#1' with several documents" in cli(*words, code=2)[1]
     pytest.importorskip("pyarrow")
+    (files / "qrels.bars").write_text((files / "qrels.tsv").read_text().replace("\t", "|"))
+    (files / "chunks.bars").write_text("".join(f"{chunk}|{chunk[0]}\n" for run in chunks.values() for chunk in run))
+    (files / "run.bars").write_text(
+        "".join(f"{q}|Q0|{d}|1|{s}|me\n" for q, of in chunks.items() for d, s in of.items())
+    )
+    words_of_text = (
+        "evaluate",
+        "qrels.bars",
+        "run.bars",
+        "--document-of",
+        "chunks.bars",
+        "-m",
+        "mrr",
+        "--separator",
+        "|",
+    )
+    assert cli(*words_of_text)[0].split()[-1] == "0.5000"
     (files / "table.tsv").write_text("qid\tlabel\tscore\n1\t1\t2\n1\t0\t3\n")
     table = "evaluate", "--table", "table.tsv", "-m", "mrr"
     assert cli(*table)[0] == cli(*table, "--separator", r"\t")[0] == "run        MRR\nscore   0.5000\n"

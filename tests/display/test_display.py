@@ -16,8 +16,10 @@ from sklearn_rank.display import (
     CutoffDisplay,
     DifferenceDisplay,
     DistributionDisplay,
+    EvalCurveDisplay,
     ListLengthDisplay,
     QueryPrecisionRecallDisplay,
+    SegmentsDisplay,
 )
 from sklearn_rank.display._input import paired
 from sklearn_rank.display._signature import completed
@@ -493,3 +495,41 @@ def test_a_class_without_a_docstring_stays_so():
     bare = type("Bare", (), {})
     assert completed(bare) is bare
     assert bare.__doc__ is None
+
+
+def test_a_band_of_which_one_end_is_unknown():
+    assert CutoffDisplay([1, 2], [0.1, 0.2], low=[np.nan, 0.1], high=[np.nan, 0.3]).plot().band_ is not None
+    assert CutoffDisplay([1, 2], [0.1, 0.2], low=[np.nan] * 2, high=[np.nan] * 2).plot().band_ is None
+    assert CutoffDisplay([1, 2], [0.1, 0.2], low=[0.1, 0.1]).plot().band_ is None
+
+
+def test_a_weighted_mean_of_the_differences_that_there_are():
+    display = DifferenceDisplay([np.nan, 1, -3, 0], weight=[9, 3, 1, 4]).plot()
+    assert (display.mean_, display.n_better_, display.n_worse_, display.n_equal_) == (0, 1, 1, 1)
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_ends_of_what_is_taken(value):
+    assert DifferenceDisplay([0.1, 0.2], pvalue=value).plot().pvalue == value
+    with pytest.raises(ValueError, match="between 0 and 1, exclusive"):
+        DifferenceDisplay([0.1, 0.2], confidence_level=value)
+
+
+def test_the_first_of_equally_good_rounds_is_the_best():
+    assert EvalCurveDisplay([0.5, 0.7, 0.7]).plot().best_iteration_ == 1
+    assert EvalCurveDisplay([0.5, 0.2, 0.2], greater_is_better=False).plot().best_iteration_ == 1
+    for wrong in (0.5, -1):
+        with pytest.raises(ValueError, match=f"int >= 0 or None. Got {wrong}"):
+            EvalCurveDisplay([0.1, 0.2], best_iteration=wrong)
+
+
+def test_one_of_two_systems_has_other_segments():
+    three = np.ones((2, 3))
+    with pytest.raises(ValueError, match="a row for each of 2 segments"):
+        SegmentsDisplay(["x", "y"], {"a": three, "b": three[:1]}, {"a": 1, "b": 1})
+
+
+@pytest.mark.parametrize(("n", "edges"), [(19, 1), (20, 2), (21, 2), (100, 10), (1000, 10)])
+def test_bins_of_ten_queries_at_least(n, edges):
+    display = ListLengthDisplay(np.arange(n) + 1, np.arange(n) % 2).plot()
+    assert len(display.bin_length_) == edges

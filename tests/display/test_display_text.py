@@ -29,7 +29,7 @@ from sklearn_rank.display import (  # noqa: E402
     _figure,
 )
 from sklearn_rank.display._figure import in_words, p_in_words, signed  # noqa: E402
-from sklearn_rank.display._systems import _fit_at_ends, ink, look, luminance  # noqa: E402
+from sklearn_rank.display._systems import _fit_at_ends, ink, last_point, look, luminance  # noqa: E402
 
 CUTOFFS = [1, 2, 3, 5, 10, 20]
 METRICS = [f"{name}@{k}" for name in ("ndcg", "p", "r") for k in CUTOFFS] + ["iprec(recall=0)", "iprec(recall=1)"]
@@ -386,6 +386,19 @@ def test_curves_without_an_end_have_a_legend():
     ax = plt.figure().gca()
     lines = ax.plot([0, 1], [np.nan, np.nan], label="a")
     assert _fit_at_ends(ax, lines, ["a"]) is None
+    lines += ax.plot([0, 1], [0.2, 0.3], label="b")
+    assert _fit_at_ends(ax, lines, ["a", "b"]) is None
+    assert _fit_at_ends(ax, lines[1:], ["b"]) is not None
+    ends_early = ax.plot([0, 1, 2], [0.2, 0.3, np.nan])[0]
+    assert last_point(ends_early).tolist() == [1, 0.3]
+
+
+def test_what_is_no_curve_is_named_in_a_legend():
+    """The caller's dots are on the same axes."""
+    ax = plt.figure(layout="constrained").gca()
+    ax.scatter([1, 2], [0.3, 0.4], label="dots")
+    display = CutoffDisplay([1, 2], [0.1, 0.2], name="curve").plot(ax)
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["dots", "curve"]
 
 
 def test_differences_without_a_test():

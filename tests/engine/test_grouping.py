@@ -53,6 +53,7 @@ def repeated(distinct, n_rows=5000):
         np.arange(2000) * (2**32 + 1) * np.arange(2000),
         np.array([INT64.min, INT64.min + 1, -1, 0, 1, INT64.max - 1, INT64.max]),
         np.array([0, 1, INT64.max, 2**63, UINT64.max - 1, UINT64.max], dtype=np.uint64),
+        *(np.uint64(2**63 - 100 + more) + np.arange(100, dtype=np.uint64) for more in (0, 1, 2)),
         np.ldexp(1.0, np.arange(-1074, 53)),
         np.concatenate([np.arange(-500.0, 500.0), [2.0**53 - 1, 1 - 2.0**53, 5e-324, -5e-324]]),
         np.array(["", "a", "aa", "a" * 7, "a" * 8, "a" * 9, "ä", "日本", "日本語", "\U0001f600"]),

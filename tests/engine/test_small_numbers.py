@@ -210,6 +210,20 @@ def test_weighted_values_that_are_lost_are_refused():
     small = [1e-100, 1e-100, 2e-100, 2e-100]
     assert metrics.query_mse_error([0] * 4, [1, 1, 2, 2], **asked) == 2.5
     assert metrics.query_mse_error([0] * 4, [0] * 4, **asked) == 0
+    of_none = {"qid": asked["qid"], "sample_weight": [0, 0, 1, 1]}
+    assert metrics.query_mse_error([0] * 4, [1, 2, 0, 0], **of_none) == 0
     assert metrics.query_mse_error([0] * 4, small, qid=asked["qid"]) == pytest.approx(2.5e-200, rel=1e-15)
     with pytest.raises(ValueError, match="range of a float, .*Got weighted values that are not 0, all less"):
         metrics.query_mse_error([0] * 4, small, **asked)
+
+
+@pytest.mark.parametrize("k", [[1, 2], [2, 1]])
+def test_a_mean_that_is_lost_at_one_cutoff_is_refused(k):
+    """The other one is fine."""
+    asked = {"qid": [1, 1, 2, 2], "y_score": [2, 1, 2, 1]}
+    weight = {"sample_weight": [1e-150] * 4}
+    assert metrics.cg_score([1e-100, 1, 1e-100, 1], **asked, **weight, k=k).tolist() == [1e-100, 1][:: 3 - 2 * k[0]]
+    with pytest.raises(ValueError, match="range of a float, .*Got weighted values that are not 0, all less"):
+        metrics.cg_score([1e-150, 1, 1e-150, 1], **asked, **weight, k=k)
+    with pytest.raises(ValueError, match="range of a float, .*Got a sum over queries that is not finite"):
+        metrics.cg_score([1, 1e308, 1, 1e308], **asked, k=k)

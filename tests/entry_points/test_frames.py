@@ -330,3 +330,11 @@ def test_without_narwhals(monkeypatch):
 def test_a_table_of_an_unknown_library():
     with pytest.raises(TypeError, match=r"data must be a frame of pandas or polars.*Got Other\."):
         evaluate_frame(type("Other", (), {"columns": ["label"]})())
+
+
+@pytest.mark.parametrize(
+    "names", [{"y_true": ["label", 3]}, {"y_true": [3, "label"]}, {"by": ["country", None]}, {"y_true": []}]
+)
+def test_each_name_of_several_is_a_str(names):
+    with pytest.raises(TypeError, match="A column is named by a str"):
+        evaluate_frame(PANDAS, **names, metrics="alpha_ndcg")

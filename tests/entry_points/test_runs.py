@@ -13,6 +13,7 @@ import pytest
 import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, evaluate_run
 from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
 from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, both_entries, match_listed
 
@@ -554,3 +555,15 @@ def test_documents_that_float64_may_have_made_equal():
     for documents in ({1e18: 1}, [2.0**53, 1.0], np.array([-1e17, 1.0])):
         with pytest.raises(ValueError, match="Ids must stay different, and float64"):
             evaluate_run({"u": documents}, {"u": [1.0, 2.0]})
+
+
+def test_rows_of_a_run_are_looked_at():
+    judged = {f"q{i}": dict.fromkeys("abc", i % 2) for i in range(30)}
+    with pytest.warns(RankingWarning, match="cannot tell good rankings from bad ones"):
+        evaluate_run(judged, {q: {"a": 3.0, "b": 2.0, "c": 1.0} for q in judged}, metrics="map")
+
+
+@pytest.mark.parametrize("scores", [(1, 2, 0.5), (3, 1, 2), (-np.inf, -np.inf, 0)])
+def test_one_pair_of_several_rises(scores):
+    with pytest.raises(ValueError, match="Got rising scores for query 'q'"):
+        evaluate_run({"q": {"a"}}, {"q": [*zip("abc", scores, strict=True)]}, metrics="map")

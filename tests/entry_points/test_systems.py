@@ -370,6 +370,14 @@ def test_scores_are_checked_before_a_metric_is_computed(rows, change, message):
         compare_systems(y, scores, qid=qid, metrics=["map", never])
 
 
+@pytest.mark.parametrize("make", [list, lambda x: [x]], ids=["rows", "a matrix"])
+def test_a_metric_names_the_system_whose_scores_it_refuses(make):
+    y_true, retrieved, first_is_not = map(make, ([1, 0], [1.0, 2.0], [-np.inf, 1.0]))
+    systems, qid = {"a": retrieved, "b": retrieved[:], "c": first_is_not}, None if make is not list else [1, 1]
+    with pytest.raises(ValueError, match=r"every y_score\['c'\] must be finite. Got -inf in (row|query) 0"):
+        compare_systems(y_true, systems, qid=qid, metrics="mse")
+
+
 def test_finished_results_are_alone_and_have_names(rows):
     results = evaluated(rows)
     with pytest.raises(TypeError, match="evaluated already, .* Got metrics, qid, gain, too"):

@@ -392,6 +392,10 @@ def test_cells():
         "",
         "a",
     ]
+    ends = [5e-5, -5e-5, 4.9e-5, 1e6, -1e6, 999_999.9, 0.0, np.inf, np.nan]
+    assert [cell(x) for x in ends] == [
+        "0.0001", "-0.0001", "4.9e-05", "1.0000e+06", "-1.0000e+06", "999999.9000", "0.0000", "inf", "nan"
+    ]  # fmt: skip
 
 
 def test_results_show_themselves_in_notebooks(report):

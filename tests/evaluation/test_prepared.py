@@ -359,3 +359,11 @@ def test_a_mean_beyond_floats_is_told_of_as_without_preparation():
 
     expected = outcome(lambda: evaluate(y, [1, 1], qid=qid, metrics="cg").mean())
     assert outcome(lambda: prepare(y, qid=qid, metrics="cg")([1.0, 1.0])) == expected
+
+
+def test_labels_of_subtopics_beside_a_metric_of_one_label():
+    labels, qid = np.ones((4, 2)), [1, 1, 2, 2]
+    prepared = prepare(labels, metrics=["alpha_ndcg", "err_ia"], qid=qid)
+    assert prepared([1, 2, 2, 1]) == evaluate(labels, [1, 2, 2, 1], metrics=["alpha_ndcg", "err_ia"], qid=qid).mean()
+    with pytest.raises(ValueError, match="map.* takes one label per document"):
+        prepare(labels, metrics=["alpha_ndcg", "map"], qid=qid)

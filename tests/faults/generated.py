@@ -2,9 +2,9 @@
 
     python tests/faults/generated.py [ROOM ...] [--sample 300] [--seed 0] [--n-jobs 2]
 
-A room is a folder or a file of the package. Each fault changes one place of a Python file: a comparison, `and` and
-`or`, `any` and `all`, a sign, a number, a keyword, a call that is left out. The exit status is 1 if less than 95 % of
-those that no list calls equivalent are noticed.
+A room is a folder or a file of the package; without one the five of TESTS are drawn from. Each fault changes one place
+of a Python file: a comparison, `and` and `or`, `any` and `all`, a sign, a number, a keyword, a call that is left out.
+The exit status is 1 if less than 95 % of those that no list calls equivalent are noticed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,28 @@ TESTS = {
     "metrics": "tests/metrics tests/metric",
     "model_selection": "tests/model_selection",
 }
-"""The tests of each room, beside the examples of the file itself."""
+"""The tests of each room that is drawn from by default, beside the examples of the file itself."""
+
+OTHER_TESTS = {
+    "_engine": "tests/engine",
+    "_entry_points": "tests/entry_points tests/evaluation",
+    "_chunks": "tests/batches tests/io",
+    "_utils": "tests/utils tests/api tests/engine",
+    "_signs": "tests/api/test_signs.py tests/api/test_signs_of_ids.py tests/api/test_signs_of_judged.py",
+    "_cli": "tests/cli",
+    "batches": "tests/batches",
+    "boosting": "tests/boosting",
+    "compat": "tests/compat",
+    "dask": "tests/on_dask",
+    "display": "tests/display",
+    "io": "tests/io",
+    "retrieval": "tests/retrieval",
+    "spark": "tests/on_spark",
+    "_groups.py": "tests/engine tests/api",
+    "datasets.py": "tests/utils",
+    "inspection.py": "tests/model_selection/test_inspection.py",
+}
+"""The tests of other rooms and files, which are drawn from when they are asked for."""
 
 COMPARISONS = {
     ast.Lt: "<=",
@@ -163,7 +184,7 @@ class Drawn:
     @property
     def tests(self) -> tuple[str, ...]:
         """The tests of its room, and the examples of its file."""
-        return *TESTS[Path(self.file).parts[1]].split(), self.file
+        return *(TESTS | OTHER_TESTS)[Path(self.file).parts[1]].split(), self.file
 
     def __str__(self) -> str:
         return f"{self.file}:{self.text.count(chr(10), 0, self.first) + 1}: {' '.join(self.lines[1].split())}"

@@ -195,3 +195,10 @@ def test_duplicates_of_json():
     assert read_run(file('{"1": ["a", "b", "a"]}'), duplicates="first").value.tolist() == [2, 1]
     with pytest.raises(ValueError, match="Got document 'a' 2 times"):
         read_run(file('{"1": ["a", "b", "a"]}'))
+
+
+def test_a_header_whose_names_have_blanks(tmp_path):
+    for mark in ",\t;":
+        (tmp_path / "run").write_text("qid,doc_id,score,my note\n1,a,0.5,x y\n1,b,0.7,z\n".replace(",", mark))
+        found = read_run(tmp_path / "run")
+        assert (np.asarray(found.doc_id).tolist(), found.value.tolist()) == (["a", "b"], [0.5, 0.7])

@@ -225,6 +225,8 @@ def test_a_cutoff_among_equal_scores():
     y, s, qid = [1, 0, 1, 0], [2.0, 1.0, 1.0, 0.0], [1, 1, 1, 1]
     with pytest.raises(ValueError, match="plain function, hits here, has no expectation over.*: use ties='stable'"):
         evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=2))
+    with pytest.raises(ValueError, match="plain function, hits here, has no expectation over"):
+        evaluate([*y, 1], [*s, 1.0], qid=[*qid, 2], metrics=parse_metric(hits, k=2))  # one query of two
     assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=2), ties="stable").mean() == {"hits@2": 1}
     assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=3)).mean() == {"hits@3": 2}  # parts none
     assert evaluate(y, s, qid=qid, metrics=[parse_metric(hits, k=1), "p@2"]).mean() == {"hits@1": 1, "p@2": 0.75}

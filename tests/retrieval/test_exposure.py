@@ -290,3 +290,19 @@ def test_intervals_must_be_asked_for():
 def test_what_diversity_cannot_read_is_refused(given, error, message):
     with pytest.raises(error, match=message):
         intra_list_diversity(RUN, items=ITEMS, k=2, **given)
+
+
+def test_entries_of_sparse_vectors_that_repeat_add_up():
+    vectors = sparse.csr_array((np.ones(4), [0, 0, 1, 1], [0, 3, 4]), shape=(2, 2))
+    for similar in ({"vectors": vectors}, {"vectors": vectors.toarray()}):
+        found = intra_list_diversity({"u": ["a", "b"]}, items=["a", "b"], k=2, **similar)
+        assert found.mean()["ild@2"] == pytest.approx(1 - 1 / np.sqrt(5))
+
+
+def test_a_similarity_is_symmetric_up_to_rounding():
+    similarity = np.eye(7)
+    similarity[0, 1], similarity[1, 0] = 0.3, 0.3 + 1e-7
+    assert intra_list_diversity(RUN, items=ITEMS, k=2, similarity=similarity).mean()
+    similarity[1, 0] += 2e-6
+    with pytest.raises(ValueError, match="must be symmetric"):
+        intra_list_diversity(RUN, items=ITEMS, k=2, similarity=similarity)

@@ -117,6 +117,7 @@ def test_predictions_are_wanted_of_all_items_where_they_are_compared_with_grades
         ((None, [[0, -2]], [0], DL), {}, ValueError, r"or -1 for none. Got -2"),
         ((None, [[0, 1], [2, 2]], QL, DL), {}, ValueError, r"in a list once. Got 2 twice in row 1 of indices"),
         ((None, [[0.5]], [0], DL), {}, TypeError, r"indices must be whole numbers. Got 0.5"),
+        ((None, [[1.0, 0.5]], [0], DL), {}, TypeError, r"indices must be whole numbers. Got 0.5"),
         ((None, [["a"]], [0], DL), {}, TypeError, r"indices must be whole numbers. Got dtype"),
         ((None, [0, 1], [0], DL), {}, ValueError, r"indices must have two dimensions"),
         ((None, np.empty((0, 3), int), [], DL), {}, ValueError, r"at least one row"),

@@ -71,6 +71,9 @@ REFUSED = {
     "relevance of neighbors": lambda: neighbors(relevance=backwards(GRADES)),
     "weights of neighbors": lambda: neighbors(relevance=GRADES, sample_weight=backwards(WEIGHT)),
     "ids of neighbors": lambda: neighbors(relevance=GRADES, query_ids=["b", "a"]),
+    "ids and relevance of neighbors": lambda: neighbors(
+        NEAR.to_numpy(), FOUND.to_numpy(), relevance=GRADES, query_ids=["b", "a"]
+    ),
     "neighbors that are the queries": lambda: neighbors(
         None, FOUND.clip(upper=1)[["second"]], labels=(CLASSES[0], backwards(CLASSES[0])), exclude_self=True
     ),

@@ -1,0 +1,152 @@
+"""The least evidence that a sign asks for, which the page names, is enough, and a little less is not."""
+
+import io
+import itertools
+
+import numpy as np
+import pytest
+from sign_cases import seen
+
+from sklearn_rank import evaluate, evaluate_batches, evaluate_run
+from sklearn_rank.io import read_trec_run
+from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
+
+
+def lists(n_queries, n_documents=3):
+    return np.repeat(np.arange(n_queries), n_documents)
+
+
+def of_labels(label, qid, metrics="map", score=None, **keywords):
+    """Scores that agree with nothing, and are no whole numbers."""
+    label = np.asarray(label, dtype=float)
+    score = np.sin(np.arange(len(label)) * 7.3) if score is None else score
+    return lambda: evaluate(label, score, qid=qid, metrics=metrics, **keywords)
+
+
+def one_label(n_queries, n_documents=3):
+    return of_labels(np.ones(n_queries * n_documents), lists(n_queries, n_documents))
+
+
+def all_relevant(n_lowest):
+    """60 documents, so many of the lowest label that two lists have both labels."""
+    return of_labels(np.arange(60) >= n_lowest, lists(20), min_relevance=0)
+
+
+def none_relevant(n_highest, n_rows=300):
+    rows = np.arange(n_rows)
+    return of_labels(np.where(rows < n_highest, 2, rows % 2), lists(n_rows // 3), min_relevance=3)
+
+
+def all_zero(n_rows):
+    return of_labels(np.zeros(n_rows), np.arange(n_rows) // 3)
+
+
+def soft(n_rows, n_queries=2, label=0.5):
+    return of_labels(np.where(np.arange(n_rows) % 2, label, 0.25), np.arange(n_rows) % n_queries)
+
+
+def nothing(n_rows):
+    return of_labels(np.arange(n_rows) % 2, np.arange(n_rows) // 4, "dcg", np.full(n_rows, -np.inf))
+
+
+def swapped(n_fractions, highest=10):
+    label, score = np.arange(n_fractions) + 0.5, np.arange(n_fractions) % 5
+    score[:2], score[-1] = 0, highest
+    return of_labels(label, np.zeros(n_fractions), "dcg(gain=linear)", score.astype(float))
+
+
+def as_ranks(n_queries):
+    rank = np.tile([1.0, 2, 3], n_queries)
+    return of_labels(np.tile([2, 1, 0], n_queries), lists(n_queries), "ndcg", rank)
+
+
+def odd_ids(*ids):
+    return of_labels(np.arange(len(ids)) % 2, np.array(ids), "dcg")
+
+
+def falling(n_neighbors):
+    near = np.arange(float(n_neighbors))[None, ::-1]
+    return lambda: score_neighbors(near, [[*range(n_neighbors)]], true_indices=[[0]], metrics="mrr")
+
+
+def similarity(n_vectors):
+    features = np.random.default_rng(0).normal(size=(n_vectors, 3))
+    features /= np.linalg.norm(features, axis=1)[:, None]
+    return lambda: evaluate_retrieval(features[:1] * [-1, 1, 2], features, [0], np.arange(n_vectors) % 2,
+                                      metrics="mrr", distance=lambda a, b: float(a @ b))  # fmt: skip
+
+
+def itself(n_queries, n_found):
+    features = np.random.default_rng(0).random((2 * n_queries, 3)) + 0.1
+    queries = features[:n_queries].copy()
+    queries[n_found:] += 0.05
+    labels = np.arange(2 * n_queries) % 3
+    return lambda: evaluate_retrieval(queries, features, labels[:n_queries], labels, metrics="map")
+
+
+def rising(n_queries, n_documents=3):
+    judged = {q: {d: int(d == 0) for d in range(n_documents)} for q in range(n_queries)}
+    run = {q: {d: d + q / 7 for d in range(n_documents)} for q in range(n_queries)}
+    return lambda: evaluate_run(judged, run, metrics="map")
+
+
+def contradicted(n_queries, n_documents=3):
+    pairs = itertools.product(range(n_queries), range(n_documents))
+    text = "".join(f"q{q} Q0 d{d} {d + 1} {d + 0.5} me\n" for q, d in pairs)
+    return lambda: read_trec_run(io.BytesIO(text.encode()))
+
+
+def strangers(n_ids, shift=1000):
+    """Documents of two queries whose ids differ in their numbers alone."""
+    judged = {q: {f"d{d}": 1 for d in range(q * n_ids // 2, (q + 1) * n_ids // 2)} for q in (0, 1)}
+    run = {q: {f"d{int(d[1:]) + shift}": 1.5 for d in of} for q, of in judged.items()}
+    return lambda: evaluate_run(judged, run, metrics="dcg")
+
+
+def batch_again(n_queries, n_other):
+    label = (np.arange(3 * n_queries) < n_other).astype(float)
+    batch = label, np.sin(np.arange(len(label))), lists(n_queries)
+    return lambda: evaluate_batches([batch, (label, np.cos(batch[1]), batch[2])], metrics="dcg")
+
+
+CONSTANT, SOFT, NO_ID = "no order matters", "threshold outside of the scale", "ids that are none"
+NOTHING, SWAPPED = "nothing retrieved", "labels and scores swapped"
+FALLING, ITSELF = "similarities as distances", "queries in the database"
+CASES = {
+    "one label, queries": (CONSTANT, one_label(20), one_label(19)),
+    "one label, documents": (CONSTANT, one_label(20, 3), one_label(20, 2)),
+    "all relevant": (CONSTANT, all_relevant(14), all_relevant(13)),
+    "none relevant": (CONSTANT, none_relevant(70), none_relevant(69)),
+    "none relevant, rows": (CONSTANT, all_zero(1400), all_zero(1399)),
+    "soft, rows": (SOFT, soft(6), soft(5)),
+    "soft, queries": (SOFT, soft(6), soft(6, 1)),
+    "soft, a relevant one": (SOFT, soft(6, label=0.99), soft(6, label=1)),
+    "large grades": ("large grades", of_labels([32, 0], [0, 0], "ndcg"), of_labels([31, 0], [0, 0], "ndcg")),
+    "one row": ("queries of one row", of_labels(np.arange(20) % 2, range(20)), of_labels(np.arange(19) % 2, range(19))),
+    "-1": (NO_ID, odd_ids(-1, 0, 1), odd_ids(-1, 0)),
+    "-1 and another": (NO_ID, odd_ids(-1, 0, 1, 2), odd_ids(-2, -1, 0, 1)),
+    "the lowest": (NO_ID, odd_ids(-(2**63), -1), odd_ids(-(2**63) + 1, -1)),
+    "nothing": (NOTHING, nothing(20), nothing(19)),
+    "swapped, fractions": (SWAPPED, swapped(20), swapped(19)),
+    "swapped, grades": (SWAPPED, swapped(20, 10), swapped(20, 11)),
+    "ranks": ("ranks as scores", as_ranks(20), as_ranks(19)),
+    "falling": (FALLING, falling(10), falling(9)),
+    "a similarity": ("a similarity as distance", similarity(3), similarity(2)),
+    "itself, queries": (ITSELF, itself(20, 20), itself(19, 19)),
+    "itself, found": (ITSELF, itself(20, 19), itself(20, 18)),
+    "rising, queries": ("a run worst first", rising(20), rising(19)),
+    "rising, documents": ("a run worst first", rising(20, 3), rising(20, 2)),
+    "contradicted, queries": ("ranks that contradict scores", contradicted(20), contradicted(19)),
+    "contradicted, documents": ("ranks that contradict scores", contradicted(20, 3), contradicted(20, 2)),
+    "strangers": ("ids without a match", strangers(12), strangers(10)),
+    "a batch again, queries": ("documents in two batches", batch_again(20, 20), batch_again(19, 20)),
+    "a batch again, labels": ("documents in two batches", batch_again(20, 20), batch_again(20, 19)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_least_evidence(case):
+    name, enough, less = CASES[case]
+    warned, raised = seen(enough)
+    assert [*warned, *([raised] if raised else [])] == [name]
+    assert name not in str(seen(less))
