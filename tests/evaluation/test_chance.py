@@ -474,6 +474,14 @@ def test_accumulators_are_merged_and_pickled():
         RankingAccumulator(NAMES).update(**rows).merge(parts[1])
 
 
+def test_a_name_that_stands_for_chance_is_taken():
+    names = {"mrr": "mrr", "mrr in random order": "p@1"}
+    rows = data()
+    assert [*RankingAccumulator(names).update(**rows).compute()] == [*names]
+    with pytest.raises(ValueError, match="given once. Got 'mrr in random order' with chance=True"):
+        RankingAccumulator(names, chance=True)
+
+
 def test_dask_computes_chance_on_the_way():
     dd = pytest.importorskip("dask.dataframe")
     from sklearn_rank import dask

@@ -106,6 +106,19 @@ def test_what_is_no_matrix_of_documents_is_refused(labels, exclude, error, messa
         evaluate(labels, SCORES, metrics="map", exclude=exclude)
 
 
+@pytest.mark.parametrize(
+    ("mask", "error", "message"),
+    [
+        (1 - SEEN, TypeError, "mask must be boolean.* mask == 1. Got ndarray of dtype int"),
+        (~SEEN[0], ValueError, r"mask must have the shape of y_true, \(40, 30\). Got shape \(30,\)"),
+    ],
+)
+def test_a_mask_must_be_one_with_it_too(mask, error, message):
+    for more in ({}, {"exclude": SEEN}):
+        with pytest.raises(error, match=message):
+            evaluate(LABELS, SCORES, metrics="map", mask=mask, **more)
+
+
 def test_rows_leave_out_themselves():
     with pytest.raises(ValueError, match="exclude is for matrices"):
         evaluate([1, 0], [2, 1], qid=[0, 0], metrics="map", exclude=[[1, 0]])

@@ -145,6 +145,14 @@ def test_undefined_and_empty_lists():
     assert math.isnan(found.judged[1])
     with pytest.raises(ValueError, match="Got 0, where M?AP is undefined"):
         explained([0.0, 0.0], [2.0, 1.0], [1.0, 2.0], "map", replace_undefined_by=np.nan)
+    with pytest.raises(ValueError, match="value in both systems. Got 0, where Kendall's tau is undefined"):
+        explained([1.0, 0.0], [1.0, 1.0], [1.0, 2.0], "kendall", replace_undefined_by=np.nan)
+
+
+def test_relevant_documents_are_shown_that_neither_system_retrieved():
+    found = explained([1.0, 0, 1, 0], [-np.inf, 1, 0.5, -np.inf], [-np.inf, 0.5, 1, -np.inf], "p@1")
+    assert column(found, "contribution") == {2: 1.0, 1: 0.0, 0: 0.0}
+    assert column(found, "rank old") == {2: 2, 1: 1, 0: None}
 
 
 def test_errors_are_new_less_old_as_they_are():

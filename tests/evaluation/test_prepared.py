@@ -292,6 +292,13 @@ def test_rows_with_labels_are_not_matched_by_position():
     frame = pd.DataFrame(y_true.reshape(6, 10))
     with pytest.raises(ValueError, match="columns of y_true and y_score are documents"):
         prepare(frame, metrics="map")(frame[frame.columns[::-1]])
+    by_name, other = pd.Index(list("abcdef"), name="qid"), pd.Index(list("bacdef"), name="qid")
+    for given in ({}, {"mask": np.arange(60).reshape(6, 10) % 5 > 0}):
+        matrix = prepare(frame.to_numpy(), qid=by_name.to_numpy(), metrics="map", **given)
+        scores_of = y_score.reshape(6, 10)
+        assert matrix(pd.DataFrame(scores_of, by_name)) == matrix(scores_of)
+        with pytest.raises(ValueError, match="index of y_score must name the same queries"):
+            matrix(pd.DataFrame(scores_of, other))
     of_rows = prepare(labels.to_frame("label"), metrics="map")
     assert of_rows(scores.to_frame("score")) == expected  # a column is no document
 

@@ -313,6 +313,8 @@ def test_data_that_are_refused(values):
         compare_folds([1, 2], [1, 2, 3], n_train=8, n_test=2)
     with pytest.raises(ValueError, match="without NaN. Got 2 and 2 scores, 1 of them NaN"):
         compare_folds([1, np.nan], [1, 2], n_train=8, n_test=2)
+    with pytest.raises(ValueError, match="'confidence_level' parameter of compare_folds must be between 0 and 1"):
+        compare_folds([1, 2], [1, 3], n_train=8, n_test=2, confidence_level=95)
     with pytest.raises(ValueError, match="must be from 0 to 1"):
         adjust_pvalues([0.5, 1.5])
     with pytest.raises(ValueError, match="use compare_all"):
