@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import tracemalloc
 from itertools import permutations
 
 import numpy as np
@@ -80,6 +81,8 @@ def test_contributions_of_ndcg_are_expectations_over_orders(seed):
                     expected[document] += sign * gain / best / len(possible)
     found = explained(label, old, new, f"ndcg@{k}")
     assert found.is_sum
+    size = [abs(x) for x in column(found, "contribution").values()]
+    assert size == sorted(size, reverse=True)
     for document, contribution in column(found, "contribution").items():
         assert contribution == pytest.approx(expected[document], abs=1e-12)
     for i, name in enumerate(("rank old", "rank new")):
@@ -161,6 +164,26 @@ def test_errors_are_new_less_old_as_they_are():
     assert "Lower is better." in repr(found)
 
 
+def test_a_document_of_one_list_alone():
+    """DCG@2 of labels as gains: b gives 1 / log2(3) to the new list; x is in it without a judgement, and gives 0."""
+    runs = {"old": {"q": ["a", "y"]}, "new": {"q": ["x", "b"]}}
+    found = compare_systems({"q": {"a": 2, "b": 1, "c": 1}}, runs, metrics="dcg(gain=linear)@2").explain(*runs, "q")
+    assert found.difference == pytest.approx(1 / math.log2(3) - 2)
+    expected = {"a": -2.0, "b": pytest.approx(1 / math.log2(3)), "x": 0.0, "y": 0.0, "c": 0.0}
+    assert column(found, "contribution") == expected
+    assert [*column(found, "contribution")] == ["a", "b", "x", "y", "c"]
+    assert found.judged == (0.5, 0.5)
+    assert column(found, "judged") == {"a": "yes", "b": "yes", "x": "no", "y": "no", "c": "yes"}
+
+
+def test_negative_labels_that_are_not_judged():
+    found = explained([1.0, 0, -1], [3.0, 2, 1], [1.0, 2, 3], "p@3", negative="unjudged", unjudged="nonrelevant")
+    assert column(found, "judged") == {0: "yes", 1: "yes", 2: "no"}
+    assert [row[0] for row in found.to_judge().rows] == [2]
+    found = explained([1.0, 0, -1], [3.0, 2, 1], [1.0, 2, 3], "p@3", unjudged="nonrelevant")
+    assert column(found, "judged") == {0: "yes", 1: "yes", 2: "yes"}
+
+
 def test_dropped_documents_add_nothing_and_have_ranks():
     nan = math.nan
     found = explained([nan, 1, 0], [3.0, 2, 1], [1.0, 2, 3], "ndcg", unjudged="drop")
@@ -224,9 +247,32 @@ def test_finished_results_are_matched_by_ids_or_by_rows():
         "old": evaluate([1, 0], [2, 1], qid=["q", "q"]),
         "new": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a"]}),
     }
-    mixed = {name: result for name, result in mixed.items()}
     with pytest.raises(ValueError, match="Documents of both systems must have ids.*Got ids in 'new' alone"):
         Comparison(results=mixed, baseline="old").explain("old", "new", "q")
+
+
+def test_labels_of_documents_are_compared():
+    """By ids, also of the first document of a list, and by rows, of which none may be in one system alone."""
+    other = {
+        "old": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}),
+        "new": evaluate_run({"q": {"a": 0, "b": 1}}, {"q": ["b", "a", "x"]}),
+    }
+    shorter = {
+        name: evaluate([1, 0, math.nan][:n], [3, 2, 1][:n], qid=[0] * n, unjudged="nonrelevant")
+        for name, n in (("old", 3), ("new", 2))
+    }
+    for results, query in ((other, "q"), (shorter, 0), (dict(reversed(shorter.items())), 0)):
+        with pytest.raises(ValueError, match="Documents are matched by their rows"):
+            compare_systems(results).explain("old", "new", query)
+
+
+def test_ids_of_several_types_and_lists_without_a_document():
+    runs = {"old": {"q": ["a", 2], "r": []}, "new": {"q": [2, "a"], "r": [3]}}
+    report = compare_systems({"q": {"a": 1, 2: 0}, "r": {}}, runs, metrics="p@1")
+    assert column(report.explain(*runs, "q"), "contribution") == {"a": -1.0, 2: 0.0}
+    found = report.explain(*runs, "r")
+    assert column(found, "rank new") == {3: 1}
+    assert math.isnan(found.judged[0])
 
 
 def test_of_the_evaluator():
@@ -259,6 +305,10 @@ def test_wrong_arguments():
         report.explain("x", "new", 7)
     with pytest.raises(ValueError, match="The 'metric' parameter must be one of"):
         report.explain("old", "new", 7, metric="map")
+    for labels, metric in (([[1, 0], [0, 1]], "alpha_ndcg"), ([1, 0], lambda y, s: float(y[s.argmax()]))):
+        own = compare_systems(labels, {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics={"own": metric})
+        with pytest.raises(ValueError, match="by subtopic, or a function of your own, is not explained.* Got 'own'"):
+            own.explain("old", "new", 7)
     with pytest.raises(ValueError, match="must be one of the 1 that were evaluated, such as 7. Got '7'.*another type"):
         report.explain("old", "new", "7")
     for call in (report.explain("old", "new", 7).to_judge, lambda k: report.to_judge("old", "new", k)):
@@ -354,6 +404,41 @@ def test_weights_of_queries_count_in_what_to_judge():
     for q, d, *_, change in report.to_judge("old", "new", 100).rows:
         one = {row[0]: row[-1] for row in report.explain("old", "new", q).to_judge(100).rows}
         assert change == pytest.approx(one[d] * weight[q] / 4)
+        assert q > 0
+
+
+def test_undefined_queries_do_not_count_in_what_to_judge():
+    qrels, runs = pools(3, share=0.4)
+    qrels[1] = dict.fromkeys(qrels[1], 0)
+    report = compare_systems(qrels, runs, metrics="map", replace_undefined_by=math.nan)
+    rows = report.to_judge("old", "new", 100).rows
+    assert {row[0] for row in rows} == {0, 2}
+    for q, d, *_, change in rows:
+        one = {row[0]: row[-1] for row in report.explain("old", "new", q).to_judge(100).rows}
+        assert change == pytest.approx(one[d] / 2)
+
+
+def test_ten_documents_to_judge_unless_another_number_is_asked_for():
+    scores = np.arange(12.0)
+    report = compare_systems(
+        [1] + [math.nan] * 11, {"old": scores, "new": -scores}, qid=[0] * 12, metrics="map", unjudged="nonrelevant"
+    )
+    for table in (report.explain("old", "new", 0).to_judge, lambda *k: report.to_judge("old", "new", *k)):
+        assert [len(table(*k).rows) for k in ((), (11,), (99,))] == [10, 11, 11]
+
+
+def test_many_variants_of_a_long_list_take_little_memory():
+    """3,000 lists of 2,999 documents: 216 MB of labels, scores and queries, if all were there together."""
+    rng = np.random.default_rng(0)
+    report = compare_systems(
+        rng.random(3000) < 0.5, {"old": rng.random(3000), "new": rng.random(3000)}, qid=[0] * 3000, metrics="map"
+    )
+    tracemalloc.start()
+    try:
+        report.explain("old", "new", 0)
+        assert tracemalloc.get_traced_memory()[1] < 130e6
+    finally:
+        tracemalloc.stop()
 
 
 # --- text, files ---------------------------------------------------------------------------------------------
@@ -378,6 +463,27 @@ def test_text_and_files(tmp_path):
         assert max(map(len, repr(found.to_judge()).splitlines())) <= 100
         assert found.to_frame().columns.tolist()[3:5] == [f"rank {name}" for name in names.values()]
     assert max(map(len, repr(report.to_judge(*names.values())).splitlines())) <= 100
+
+
+def test_heads_of_printed_columns():
+    labels, scores = [1, 0], ([2.0, 1], [1.0, 2])
+    for names, heads in (
+        (("a", "b" * 16), ("rank a", f"rank {'b' * 16}")),
+        (("a", "b" * 17), ("rank a", "rank bbbbbbb..bbbbbbb")),
+        (("a/b/c" * 9, "a/b/c" * 8), ("rank old", "rank new")),
+    ):
+        report = compare_systems(labels, dict(zip(names, scores, strict=True)), qid=[0, 0], metrics="p@1")
+        found = report.explain(*names, 0)
+        for text in (repr(found), repr(found.to_judge()), repr(report.to_judge(*names))):
+            assert all(head in text for head in heads), text
+
+
+@pytest.mark.parametrize(("n", "rest"), [(20, ""), (21, "Without 1 documents of smaller contributions.")])
+def test_effects_that_are_not_printed_have_no_sum(n, rest):
+    score = np.arange(float(n))
+    text = repr(explained(np.arange(n) % 3 == 0, score, -score, "map"))
+    assert ("Without" in text) == (rest != "")
+    assert rest in text
 
 
 def test_long_lists_are_cut_in_print():
