@@ -218,7 +218,7 @@ def evaluate_queries(
     fingerprints, built, evidence = None, queries, list[Evidence]()
     # To build them is expensive, so their labels are read on the way.
     if isinstance(queries, LazyQueries):
-        fingerprints = np.zeros(len(queries.n_documents), dtype=np.uint32)
+        fingerprints = np.zeros(len(queries.n_documents), np.uint32)
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
     metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
     look_at_evidence(door, evidence, specs, compute, kinds="labels")

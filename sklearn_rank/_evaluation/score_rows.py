@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index
 
-ONE_BLOCK_ROWS = 2**10
+ONE_BLOCK_ROWS = 1000
 """Rows that are read in one block: more blocks cost more than they gain."""
 
 
@@ -85,7 +86,7 @@ class ScoreRows:
 
     def _refuse(self, score: Array) -> None:
         """Refuse the first score that is NaN or +inf, under no mask."""
-        kept, n_documents = score, self.shape[-1] if len(self.shape) == 2 else 1
+        kept, n_documents = score, math.prod(self.shape[1:])
         if self.rows is not None:
             kept = np.zeros(len(score))
             kept[self.rows] = score[self.rows]

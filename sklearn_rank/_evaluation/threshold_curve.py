@@ -165,7 +165,7 @@ def _curve(
         before = np.where(first, 0.0, np.roll(value, 1))
         return np.clip(summed(value - before, answerable) / n_answerable, 0.0, 1.0)
 
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         answered = summed(1.0 * first, ~answerable) / n_others
     wanted = n_relevant[number]
     return ThresholdCurve(

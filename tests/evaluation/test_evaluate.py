@@ -358,6 +358,36 @@ def test_scores_that_were_changed_since():
         assert fresh.mean() == result.mean()
 
 
+@pytest.mark.parametrize("n_rows", [5, 1500])
+def test_a_change_of_any_of_a_few_labels_is_seen(n_rows):
+    label = np.arange(n_rows) + 0.5
+    for row in range(0, n_rows, max(1, n_rows // 5)):
+        result = evaluate(label, -label, qid=np.zeros(n_rows), metrics="map")
+        assert result.label_fingerprints is not None
+        fresh = evaluate(label, -label, qid=np.zeros(n_rows), metrics="map")
+        label[row] += 0.25
+        assert n_rows > 1000 or fresh.label_fingerprints is None
+        assert result.label_fingerprints is not None
+
+
+def test_what_is_computed_again_is_what_can_be():
+    """One metric that changed is enough; undefined values are equal, and functions of users are not called again."""
+    label, score, qid = np.array([1.0, 0, 0, 0, 0, 0]), np.array([3.0, 2, 1, 3, 2, 1]), np.array([0, 0, 0, 1, 1, 1])
+    n_calls = []
+
+    def random_value(y, s):
+        n_calls.append(1)
+        return float(len(n_calls))
+
+    names = {"mrr": "mrr", "p": "p@3", "own": random_value}
+    result, fresh = (evaluate(label, score, qid=qid, metrics=names, replace_undefined_by=np.nan) for _ in range(2))
+    assert [row[0] for row in result.tie_range().rows] == ["mrr", "p"]
+    assert len(n_calls) == 4
+    score[:2] = 2, 3
+    with pytest.raises(ValueError, match="changed since"):
+        fresh.tie_range()
+
+
 def test_labels_that_were_changed_since():
     label, score, qid = np.array([1.5, 0, 0.5, 0]), np.array([0.5, 0.4, 2, 1]), np.array([0, 0, 1, 1])
     result, fresh = (evaluate(label, score, qid=qid, metrics="mrr") for _ in range(2))

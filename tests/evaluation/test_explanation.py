@@ -209,6 +209,7 @@ def test_ways_in_agree():
     assert {order[d] - 6: x for d, x in column(of_frame, "contribution").items()} == pytest.approx(expected)
     matrices = {name: sparse.csr_array(np.where(s > -np.inf, s + 1, 0)) for name, s in both[1].items()}
     of_sparse = compare_systems(sparse.csr_array(both[0]), matrices, metrics="ndcg@3").explain("old", "new", 1)
+    assert of_sparse.grade == 1  # the highest label of all queries is not known
     for document, x in column(of_sparse, "contribution").items():
         assert x == pytest.approx(expected[document])
     qrels = {q: {f"d{i}": int(g) for i, g in enumerate(both[0][q])} for q in (0, 1)}
@@ -510,12 +511,53 @@ def test_documents_that_were_changed_since():
     assert {*column(again.explain("old", "new", "q"), "rank new")} == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize("what", ["scores", "labels"])
+@pytest.mark.parametrize(
+    ("labels", "judges_both"),
+    [
+        ([0] + [1] * 19, True),
+        ([0] + [1] * 20, False),
+        ([0] + [1] * 19 + [math.nan] * 30, True),
+        ([-1] + [1] * 19, True),
+        ([0.5] + [1] * 19, False),
+    ],
+)
+def test_one_judged_document_of_twenty_is_not_relevant(labels, judges_both, tmp_path):
+    result = evaluate(labels, np.arange(len(labels)), qid=[0] * len(labels), metrics="mrr", unjudged="nonrelevant")
+    result.save(tmp_path / "result")
+    for one in (result, result.subset([0]), Evaluation.load(tmp_path / "result")):
+        assert one.judges_both is judges_both
+    as_matrix = sparse.csr_array([labels])
+    assert evaluate(as_matrix, np.arange(len(labels))[None], metrics="mrr", unjudged="nonrelevant").judges_both is False
+
+
+@pytest.mark.parametrize("unjudged", [False, True])
+def test_shares_of_empty_lists_are_saved(unjudged, tmp_path):
+    y, s, qid = [1, math.nan if unjudged else 0, 1, 0], [2, 1, -math.inf, -math.inf], [0, 0, 1, 1]
+    result = evaluate(y, s, qid=qid, metrics=["p@1", "p@2"], unjudged="nonrelevant")
+    result.save(tmp_path / "result")
+    expected = {"p@1": [1, math.nan], "p@2": [0.5 if unjudged else 1, math.nan]}
+    for one in (result, Evaluation.load(tmp_path / "result")):
+        np.testing.assert_equal({name: x.tolist() for name, x in one.judged.items()}, expected)
+    evaluate([1, 0], [2, 1], qid=[0, 0], metrics="p@1").save(tmp_path / "all")
+    with np.load(tmp_path / "result") as some, np.load(tmp_path / "all") as judged:
+        assert "judged" in some
+        assert "judged" not in judged
+
+
+@pytest.mark.parametrize("what", ["scores", "labels", "retrieved"])
 def test_shares_of_data_that_were_changed_are_unknown(what):
     """A share of other scores would be wrong without a word."""
     y, s = np.array([1, np.nan, 0, 1, np.nan, np.nan]), np.array([3.0, 2, 1, 3, 2, 1])
     given = {"qid": [1, 1, 1, 2, 2, 2], "metrics": "ndcg@2", "unjudged": "nonrelevant"}
     same, changed = (evaluate(y.copy(), s.copy(), **given), evaluate(y, s, **given))
+    if what == "retrieved":
+        y, s = np.array([1, 0, 1, 0]), np.array([3.0, -np.inf, 2, 1])
+        given = {"qid": [1, 1, 2, 2], "metrics": "mrr"}
+        same, changed = (evaluate(y, s.copy(), **given), evaluate(y, s, **given))
+        s[:2] = s[1::-1]
+        assert same.judged["mrr"].tolist() == [1, 1]
+        assert changed.judged == {}
+        return
     np.negative(s, out=s) if what == "scores" else y.fill(0)
     assert same.judged["ndcg@2"].tolist() == [0.5, 0.5]
     assert changed.judged == {}

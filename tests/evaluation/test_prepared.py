@@ -303,6 +303,33 @@ def test_rows_with_labels_are_not_matched_by_position():
     assert of_rows(scores.to_frame("score")) == expected  # a column is no document
 
 
+@pytest.mark.parametrize("name", ["y_true", "qid", "sample_weight"])
+def test_any_argument_may_have_the_labels_of_the_rows(name):
+    y_true, y_score, qid = rows(grouped=True)
+    given = {"y_true": y_true, "qid": qid, "sample_weight": qid + 1.0}
+    index = np.arange(100, 160)
+    prepared = prepare(**given | {name: pd.Series(given[name], index)}, metrics="map")
+    assert prepared(pd.Series(y_score, index)) == prepare(**given, metrics="map")(y_score)
+    with pytest.raises(ValueError, match=f"{name} and y_score must have the same index"):
+        prepared(pd.Series(y_score, index[::-1]))
+
+
+def test_a_mask_may_have_the_labels_of_the_rows():
+    y_true, y_score, qid = rows(grouped=True)
+    index, kept = np.arange(100, 160), np.arange(60) % 3 > 0
+    prepared = prepare(y_true, qid=qid, mask=pd.Series(kept, index), metrics="map")
+    assert prepared(pd.Series(y_score, index)) == prepare(y_true, qid=qid, mask=kept, metrics="map")(y_score)
+    with pytest.raises(ValueError, match="mask and y_score must have the same index"):
+        prepared(pd.Series(y_score, index[::-1]))
+
+
+def test_ids_of_rows_that_are_queries_change_afterwards():
+    ids = np.array([7, 8])
+    prepared = prepare(np.array([[0.0, 1], [1, 0]]), qid=ids, metrics="mrr")
+    ids[:] = 0
+    assert prepared.evaluate([[2, 1], [2, 1]]).qid.tolist() == [7, 8]
+
+
 def test_what_cannot_be_prepared():
     from scipy.sparse import csr_matrix
 
