@@ -102,7 +102,7 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         by={name: x[order] for name, x in result.attributes.items()},
         **{name: None if values is None else values[order] for name, values in of_queries.items()},
     )  # fmt: skip
-    judged = {metric: shares[order] for metric, shares in result.judged.items()}
+    judged = {metric: result.judged[metric][order] for metric in expected.meaning if metric in result.judged}
     return with_judged(moved, judged, judges_both=result.judges_both)
 
 

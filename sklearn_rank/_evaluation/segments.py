@@ -82,7 +82,7 @@ def partition(result: PerQueryResult, by: Any, function_name: str, columns: Sequ
     codes, distinct = zip(*(_numbered(values) for values in attributes.values()), strict=True)
     present, segment = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
     values = [tuple(d[code] for d, code in zip(distinct, row, strict=True)) for row in present.tolist()]
-    return Partition(tuple(attributes), values, segment.reshape(-1))
+    return Partition(tuple(attributes), values, segment.ravel())
 
 
 def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[str, NDArray[Any]]:

@@ -228,12 +228,13 @@ def test_tables_and_results_that_change_afterwards_change_nothing(table, parsed)
     [
         (np.zeros(59), r"one score for each label that was prepared, so shape \(60,\). Got shape \(59,\)"),
         (np.zeros((60, 3)), r"\[prepared\(column\) for column in y_score.T\]"),
-        (np.zeros((6, 10)), r"Got shape \(6, 10\)"),
+        (np.zeros((6, 10)), r"Got shape \(6, 10\) instead\. Call prepare again"),
+        (np.zeros(61), r"Got shape \(61,\) instead\. Call prepare again"),
         (np.r_[np.zeros(7), np.nan, np.zeros(52)], "must not contain NaN or .inf .* Got nan in row 7"),
         (np.r_[np.zeros(3), INF, np.nan, np.zeros(55)], "Got inf in row 3"),
         ([], "Got shape"),
     ],
-    ids=["short", "systems", "matrix", "nan", "inf", "empty"],
+    ids=["short", "systems", "matrix", "long", "nan", "inf", "empty"],
 )
 def test_scores_that_do_not_fit(y_score, match):
     """Rows of the input are named, whatever the order of queries; the next call is not hurt."""
