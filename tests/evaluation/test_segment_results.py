@@ -123,6 +123,8 @@ def test_values_that_the_result_does_not_have():
         (["country", "country"], "each once"),
         ({1: "de"}, "Got no entry for query"),
         ([1, 2], "one entry per query, 60"),
+        ([1, "country"], "one entry per query, 60"),
+        ([], "one entry per query, 60"),
         ({"mean": DEVICE[:60]}, "another name than the columns of its table, metric, queries, mean.* Got 'mean'"),
         ({"country": DEVICE[:60], "metric": DEVICE[:60]}, "Got 'metric'"),
     ],
