@@ -4,9 +4,19 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from sklearn_rank import evaluate, evaluate_batches, get_metric_names, metric, parse_metric, prepare
+from sklearn_rank import (
+    compare_systems,
+    evaluate,
+    evaluate_batches,
+    get_metric_names,
+    metric,
+    parse_metric,
+    prepare,
+)
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import map_score, ndcg_score, precision_at_k_score
 from sklearn_rank.results import Evaluation
 
@@ -304,6 +314,57 @@ def test_long_lists_are_ranked_as_deep_as_the_deepest_metric_asks(rng):
     for names in (["ndcg@100", "err@1"], ["hit@1", "p@100"], ["map", "ndcg@1"]):
         together = evaluate(y_true, y_score, qid=qid, metrics=names).mean()
         assert together == {name: evaluate(y_true, y_score, qid=qid, metrics=name).mean()[name] for name in names}
+
+
+# --- what looks wrong is told of at every door -----------------------------------------------------------------
+
+DOORS = {
+    "evaluate": lambda y, s, qid, metric: evaluate(y, s, qid=qid, metrics=metric),
+    "prepare": lambda y, s, qid, metric: prepare(y, qid=qid, metrics=metric)(s),
+    "prepare.evaluate": lambda y, s, qid, metric: prepare(y, qid=qid, metrics=metric).evaluate(s),
+    "compare_systems": lambda y, s, qid, metric: compare_systems(y, {"a": s, "b": -1.0 * s}, qid=qid, metrics=metric),
+    "matrices": lambda y, s, qid, metric: evaluate(
+        csr_array(np.reshape(y, (30, 10))), np.reshape(s, (30, 10)), metrics=metric
+    ),
+}
+
+
+def rows_of_a_model():
+    rng, qid = np.random.default_rng(0), np.repeat(np.arange(30), 10)
+    label = rng.integers(0, 3, 300)
+    return label, (label > 1) + rng.random(300), qid
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_labels_without_an_order_are_told_of(door):
+    label, score, qid = rows_of_a_model()
+    with pytest.warns(RankingWarning, match="every document is relevant"):
+        DOORS[door](label + 1, score, qid, "map")
+    DOORS[door](label, score, qid, "map")
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "matrices"])
+def test_ranks_and_distances_are_told_of(door):
+    label, score, qid = rows_of_a_model()
+    pd = pytest.importorskip("pandas")
+    ranks = pd.Series(score).groupby(qid).rank(ascending=False)
+    with pytest.warns(RankingWarning, match="seems to hold ranks"):
+        DOORS[door](label, ranks.to_numpy(), qid, "ndcg@10")
+    with pytest.warns(RankingWarning, match="Scores are called 'distance'"):
+        DOORS[door](label, pd.Series(2 - score, name="distance"), qid, "ndcg@10")
+    assert prepare(np.random.default_rng(0).random(300), qid=qid, metrics="ndcg@10").names == ["ndcg@10"]
+
+
+@pytest.mark.parametrize("named", ["labels", "scores"])
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "matrices"])
+def test_frames_whose_columns_are_queries_are_refused(door, named):
+    pd = pytest.importorskip("pandas")
+    label, score = np.array([[1.0, 0], [0, 1], [1, 0]]), np.array([[0.1, 0.2], [0.3, 0.4], [0.7, 0.1]])
+    columns = pd.Index([4, 5], name="qid")
+    label, score = (pd.DataFrame(label, columns=columns), score) if named == "labels" else (
+        label, pd.DataFrame(score, columns=columns))  # fmt: skip
+    with pytest.raises(ValueError, match="columns of a frame are named 'qid', so it is transposed"):
+        DOORS[door](label, score, None, "map")
 
 
 # --- a result is a value -------------------------------------------------------------------------------------

@@ -256,8 +256,11 @@ def test_the_row_of_a_bad_score_under_a_mask():
     with pytest.raises(ValueError, match="in row 8"):
         prepared(y_score)
     matrix = prepare(y_true.reshape(6, 10), metrics="map")
-    with pytest.raises(ValueError, match="in row 0"):
-        matrix(y_score.reshape(6, 10))
+    for position, row in ((3, 0), (39, 3), (59, 5)):
+        scores = np.zeros(60)
+        scores[position] = np.nan
+        with pytest.raises(ValueError, match=f"in row {row}"):
+            matrix(scores.reshape(6, 10))
 
 
 def test_a_prediction_is_needed_where_labels_are_compared_with_it():

@@ -51,6 +51,13 @@ def test_a_segment_has_the_bits_of_a_subset(n_segments):
         assert (low, high) == subset.confidence_interval()["mrr"]
 
 
+def test_titles_name_attributes_that_have_a_name():
+    for by, title in (([1, 2], ""), ({"a": [1, 2]}, " by a"), ({"a": [1, 2], "b": [1, 2]}, " by a and b")):
+        segments = Evaluation.from_values(range(2), {"mrr": [1, 0]}, by=by).segments()
+        assert str(segments).splitlines()[0] == f"Segments of 2 queries{title}"
+        assert [line.split()[0] for line in str(segments).splitlines()[-3:]] == ["1", "2", "all"]
+
+
 def test_values_that_are_large_or_zero():
     """Floats are compared by their bits, and the two zeros are one value."""
     large = 2.0**53
