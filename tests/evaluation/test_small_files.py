@@ -9,6 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from changed_files import changed
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator, compare_systems, evaluate
@@ -91,6 +92,30 @@ def test_headers_are_compared_before_an_array_is_read(name, arrays_read, tmp_pat
             assert "meta" in arrays_read
             assert not {*arrays_read} & {*tried}
     assert tried
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"description": {"names": ["a"]}}, "two names"),
+        ({"description": {"names": ["a", "b", "c"]}}, "two names"),
+        ({"description": {"names": ["a", 1]}}, "two names"),
+        ({"description": {"metric": 1}}, "'metric' as str"),
+        ({"description": {"is_sum": 1}}, "'is_sum' as bool"),
+        ({"description": {"greater_is_better": None}}, "'greater_is_better' as bool"),
+        ({"numbers": np.zeros(4)}, "numbers must have shape"),
+        ({"numbers": np.zeros(5, int)}, "numbers must not have dtype"),
+        ({"label": np.zeros((1, 1))}, "label must have shape"),
+        ({"description": lambda words: words["objects"].update(query=[1, 2])}, "query must have shape"),
+        ({"description": lambda words: words["objects"]["documents"].pop()}, "label must have shape"),
+    ],
+)
+def test_parts_of_an_explanation_fit_together(change, message, tmp_path):
+    found = RESULTS["Explanation"]()
+    found.save(tmp_path / "saved")
+    assert repr(type(found).load(changed(tmp_path / "saved"))) == repr(found)
+    with pytest.raises(ValueError, match=f"The file must hold a saved Explanation.*{message}"):
+        type(found).load(changed(tmp_path / "saved", **change))
 
 
 def test_results_of_a_comparison_have_as_many_queries(arrays_read, tmp_path):
