@@ -98,10 +98,11 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         {metric: result.per_query[metric][order] for metric in expected.meaning},
         undefined={metric: values.undefined[order, 0] for metric, values in result._metrics.items()},
         means=result.mean(), meaning=result.meaning, average=result.average,
-        greater_is_better=result.greater_is_better, by={name: x[order] for name, x in result.attributes.items()},
+        greater_is_better=result.greater_is_better, is_binary=result.is_binary,
+        by={name: x[order] for name, x in result.attributes.items()},
         **{name: None if values is None else values[order] for name, values in of_queries.items()},
     )  # fmt: skip
-    judged = {metric: shares[order] for metric, shares in result.judged.items()}
+    judged = {metric: result.judged[metric][order] for metric in expected.meaning if metric in result.judged}
     return with_judged(moved, judged, judges_both=result.judges_both)
 
 

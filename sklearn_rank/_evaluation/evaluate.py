@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import read, with_scores
+from sklearn_rank._engine.check import as_mask, read, with_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
@@ -192,7 +192,7 @@ def without_excluded(y_true: Any, exclude: Any, mask: Any) -> tuple[Any, NDArray
     label = np.where(kept, label, 0.0)
     if hasattr(y_true, "columns"):
         label = type(y_true)(label, index=y_true.index, columns=y_true.columns)
-    return label, kept if mask is None else kept & np.asarray(mask, dtype=bool)
+    return label, kept if mask is None else kept & as_mask(mask, label.shape)
 
 
 def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, MetricSpec]) -> None:
@@ -218,7 +218,7 @@ def evaluate_queries(
     fingerprints, built, evidence = None, queries, list[Evidence]()
     # To build them is expensive, so their labels are read on the way.
     if isinstance(queries, LazyQueries):
-        fingerprints = np.zeros(len(queries.n_documents), dtype=np.uint32)
+        fingerprints = np.zeros(len(queries.n_documents), np.uint32)
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
     metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
     look_at_evidence(door, evidence, specs, compute, kinds="labels")

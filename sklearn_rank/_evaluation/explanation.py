@@ -26,14 +26,14 @@ from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, part
 from sklearn_rank._utils.table import LabelledName, PartlyPrinted, Table, TableReport, shorten
 from sklearn_rank._utils.typing import Array, Index
 
-ROWS_AT_ONCE = 2**20
+ROWS_AT_ONCE = 1_000_000
 """Rows of changed queries that are evaluated together."""
 
 MOST_SHOWN = 20
 """Documents that are printed: those that add most."""
 
 NEAR = 1e-9
-"""Relative difference of a value that is computed again."""
+"""Difference of a value that is computed again, relative to it above 1."""
 
 Lists = tuple[RowsOfQuery, RowsOfQuery]
 """One query in both systems, the old one first."""
@@ -61,21 +61,20 @@ class Documents:
             )
         place: dict[Any, int] = {}
         rows = tuple(
-            np.array([place.setdefault(document, len(place)) for document in one.document.tolist()], dtype=np.int64)
+            np.array([place.setdefault(document, len(place)) for document in one.document.tolist()], np.int64)
             for one in lists
         )
         labels, row_in = np.full((2, len(place)), np.nan), np.full((2, len(place)), -1)
         for own, at, label, one in zip(row_in, rows, labels, lists, strict=True):
             own[at], label[at] = np.arange(len(at)), one.label
         both = (row_in >= 0).all(axis=0)
-        is_whole = both.all() and len(rows[0]) == len(rows[1]) == len(place)
-        if not (np.array_equal(labels[0, both], labels[1, both], equal_nan=True) and (old.has_ids or is_whole)):
+        if not (np.array_equal(*labels[:, both], equal_nan=True) and (old.has_ids or both.all())):
             raise ValueError(
                 "Documents are matched by their rows where they have no ids, so both systems must be evaluated on the "
                 "same rows: compare_systems(y_true, {'old': scores, 'new': scores}, qid=qid), or runs with ids. Got "
                 f"other labels in {echo(names[1])} than in {echo(names[0])}."
             )
-        return cls([*place], np.where(row_in[0] >= 0, *labels), (row_in[0], row_in[1]))
+        return cls([*place], np.fmax(*labels), (row_in[0], row_in[1]))
 
 
 class Source(NamedTuple):
@@ -120,19 +119,24 @@ def source_of(results: Mapping[str, Evaluation], names: tuple[str, str], metric:
                 "and compare_systems keep; those that were loaded, made of values, batches or subsets do not. "
                 f"Got {echo(name)} without documents: call compare_systems with labels and scores, or with runs."
             )
-    if (spec := results[names[0]]._specs().get(metric)) is None or spec.metric.subtopics:
-        raise ValueError(f"A metric of labels by subtopic is not explained by documents. Got {echo(metric)}.")
-    return Source(names, (results[names[0]], results[names[1]]), spec, metric)
+    old, new = (results[name] for name in names)
+    if (spec := old._specs().get(metric)) is None or spec.metric.subtopics:
+        raise ValueError(
+            "A metric of labels by subtopic, or a function of your own, is not explained by documents. "
+            f"Got {echo(metric)}."
+        )
+    return Source(names, (old, new), spec, metric)
 
 
 def queries_of(label: Array, score: Array, number: Index | None = None) -> Queries:
     """Queries of some rows, all of one query where no numbers are given."""
-    return read(label, score, qid=np.zeros(len(label), dtype=np.int64) if number is None else number)
+    return read(label, score, qid=np.zeros(len(label), np.int64) if number is None else number)
 
 
 def number_of(source: Source, query: Any) -> int:
     """Number of a query, by its id."""
-    ids = source.results[0].qid.tolist()
+    old, _ = source.results
+    ids = old.qid.tolist()
     if query not in ids:
         like = next((f" The id {echo(one)} is of another type." for one in ids if str(one) == str(query)), "")
         raise ValueError(
@@ -153,7 +157,7 @@ def values_of(source: Source, number: int, lists: Lists) -> tuple[float, float]:
     old, new = (float(values_with(iter([one[:2]]), source.spec)[0]) for one in lists)
     for value, name, result in zip((old, new), source.names, source.results, strict=True):
         known = float(result.per_query[source.metric][number])
-        if not abs(value - known) <= NEAR * max(1.0, abs(known)) and not math.isnan(known):
+        if not math.isclose(value, known, abs_tol=NEAR) and not math.isnan(known):
             raise ValueError(
                 "Labels and scores must be the ones that were evaluated. Those of the query were changed since: it had "
                 f"{known:.6g} in {echo(name)}, and now has {value:.6g}. Evaluate again."
@@ -182,10 +186,10 @@ def values_with(
 
 def _of_rows(variants: Iterator[tuple[Array, Array]], n: int) -> Iterator[tuple[Array, Array]]:
     """The next variants, until they have `n` rows."""
-    for variant in variants:
-        yield variant
-        n -= len(variant[0]) + 1
-        if n < 0:
+    for label, score in variants:
+        yield label, score
+        n -= len(label)
+        if n <= 0:
             return
 
 
@@ -227,7 +231,7 @@ def left_out(lists: Lists, documents: Documents, value: tuple[float, float], spe
 
 def _is_retrieved(lists: Lists, documents: Documents) -> NDArray[np.bool_]:
     """Whether either system retrieved each document."""
-    retrieved = np.zeros(len(documents.ids), dtype=bool)
+    retrieved = np.zeros(len(documents.ids), bool)
     for one, rows in zip(lists, documents.rows, strict=True):
         retrieved |= np.append(one.score > -np.inf, False)[rows]
     return retrieved
@@ -395,8 +399,7 @@ class Explanation(TableReport, Saveable):
             raise ValueError("the description must have two names")
         arrays.check("query", (1,), KINDS)
         arrays.check("numbers", (5,), "f")
-        arrays.check("documents", (None,), KINDS)
-        n = len(arrays["documents"])
+        (n,) = arrays.check("documents", (None,), KINDS)
         for name, shape in (("label", (n,)), ("ranks", (2, n)), ("contribution", (n,)), ("change", (n,))):
             arrays.check(name, shape, "f")
         old, new, judged_old, judged_new, grade = arrays["numbers"].tolist()
@@ -433,7 +436,7 @@ def _cells(numbers: Array) -> list[Any]:
 
 
 def _object_array(values: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
+    array = np.empty(len(values), object)
     array[:] = values
     return array
 
@@ -464,7 +467,7 @@ def explanation_of(source: Source, query: Any) -> Explanation:
     change[asked] = _changes(lists, documents, asked, values, spec, grade)
     label = np.where(_is_judged(documents.label, spec), documents.label, np.nan)
     shown = _is_retrieved(lists, documents) | (label > 0) | (contribution != 0)
-    ids = _object_array(documents.ids) if lists[0].has_ids else np.array(documents.ids)
+    ids = _object_array(documents.ids)
     judged = [_judged_share(one, spec) for one in lists]
     return Explanation(
         metric=source.metric, query=query, names=source.names, values=values, is_sum=is_sum,
@@ -497,9 +500,10 @@ def _judged_share(one: RowsOfQuery, spec: MetricSpec) -> float:
 def documents_to_judge(source: Source, k: int) -> Table:
     """Documents of all queries whose judgement could change the mean difference most."""
     COUNT.check("k", k, "to_judge")
-    if (average := source.results[0].average[source.metric]) != "macro":
+    result, _ = source.results
+    if (average := result.average[source.metric]) != "macro":
         raise ValueError(f"to_judge is for a mean over queries. Got average={echo(average)}: evaluate without it.")
-    result, spec, grade = source.results[0], source.spec, source.highest_grade
+    spec, grade = source.spec, source.highest_grade
     weight = np.ones(len(result.qid)) if result.weight is None else result.weight
     counted = ~np.isnan(np.sum([one.per_query[source.metric] for one in source.results], axis=0))
     share = weight * counted / math.fsum(weight[counted])

@@ -122,7 +122,7 @@ def _check_labels(name: str, column: Any, ids: NDArray[Any]) -> None:
     if index is None:
         return
     known, default = ids.tolist(), [*range(len(ids))]
-    if [*index] == known or (ids.dtype.kind == "M" and np.array_equal(np.asarray(index), ids)):
+    if [*index] == known or (ids.dtype.kind == "M" and np.array_equal(index, ids)):
         return
     if [*index] != default or "qid" in index.names or {*known} == {*default}:
         raise ValueError(

@@ -56,7 +56,7 @@ class GroupedRows:
     @cached_property
     def number(self) -> Index:
         """Number of each row's query, in the order of the ids, whatever the order of the rows."""
-        rank = np.empty(len(self.ids), dtype=np.int64)
+        rank = np.empty(len(self.ids), np.int64)
         rank[self._by_id] = np.arange(len(self.ids))
         number = np.repeat(rank, np.diff(self.indptr))
         if self.order is not None:

@@ -43,7 +43,7 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
     arrays = {"qid": result.qid, **_stacked(result._metrics), **{n: x for n, x in more.items() if x is not None}}
     if result.judged.keys() >= result._metrics.keys():
         judged = np.stack([result.judged[name] for name in result._metrics])
-        words |= {"is_all_judged": not (judged < 1).any(), "judges_both": result.judges_both}
+        words |= {"is_all_judged": bool((judged == 1).all()), "judges_both": result.judges_both}
         arrays |= {} if words["is_all_judged"] else {"judged": judged}
     if kept is not None:
         words["references"] = {kind: means_of(of_kind, result.weight) for kind, of_kind in kept._asdict().items()}

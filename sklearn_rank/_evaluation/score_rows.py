@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index
 
-ONE_BLOCK_ROWS = 2**10
+ONE_BLOCK_ROWS = 1000
 """Rows that are read in one block: more blocks cost more than they gain."""
 
 
@@ -51,11 +52,11 @@ class ScoreRows:
     rows: Index | None = None
     labelled: dict[str, RowLabels] = field(default_factory=dict)
 
-    def read(self, y_score: Any, n_jobs: int | None, name: str = "y_score") -> tuple[Array, Facts]:
+    def read(self, y_score: Any, n_jobs: int | None) -> tuple[Array, Facts]:
         """Scores by query, checked, and facts about them."""
         if type(y_score) is not np.ndarray:
-            self._check_labels(y_score, name)
-        score = as_floats(y_score, name)
+            self._check_labels(y_score)
+        score = as_floats(y_score, "y_score")
         if len(self.shape) == 1:
             score = column(score)
         if score.shape != self.shape:
@@ -64,7 +65,7 @@ class ScoreRows:
                 hint = " Pass the scores of several systems one after the other: "
                 hint += "[prepared(column) for column in y_score.T]."
             raise ValueError(
-                f"{name} must have one score for each label that was prepared, so shape {self.shape}. Got shape "
+                f"y_score must have one score for each label that was prepared, so shape {self.shape}. Got shape "
                 f"{score.shape} instead.{hint} Call prepare again for other rows."
             )
         if score.ndim == 2:
@@ -72,7 +73,7 @@ class ScoreRows:
         by_query = score if self.rows is None else self._taken(score, self.rows, n_jobs)
         facts, _, are_good = facts_of(None, by_query, n_jobs=n_jobs)
         if not are_good:
-            self._refuse(score, name)
+            self._refuse(score)
         return by_query, facts
 
     def _taken(self, score: Array, rows: Index, n_jobs: int | None) -> Array:
@@ -83,31 +84,31 @@ class ScoreRows:
         for_each(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), row_blocks(len(rows), n_jobs), n_jobs)
         return by_query
 
-    def _refuse(self, score: Array, name: str) -> None:
+    def _refuse(self, score: Array) -> None:
         """Refuse the first score that is NaN or +inf, under no mask."""
-        kept, n_documents = score, self.shape[-1] if len(self.shape) == 2 else 1
+        kept, n_documents = score, math.prod(self.shape[1:])
         if self.rows is not None:
             kept = np.zeros(len(score))
             kept[self.rows] = score[self.rows]
-        refuse_scores(kept, name, lambda invalid: int(np.argmax(invalid)) // n_documents)
+        refuse_scores(kept, "y_score", lambda invalid: int(np.argmax(invalid)) // n_documents)
 
-    def _check_labels(self, y_score: Any, name: str) -> None:
+    def _check_labels(self, y_score: Any) -> None:
         """Refuse scores whose rows or columns have other labels than `y_true`."""
-        check_rows(**self.labelled, **{name: y_score})
+        check_rows(**self.labelled, y_score=y_score)
         if "y_true" in self.labelled and len(self.shape) == 2:
-            check_columns(self.labelled["y_true"], y_score, name)
+            check_columns(self.labelled["y_true"], y_score, "y_score")
         # Another number of rows is refused later, by its shape.
         if queries_in(y_score) is None or len(labels_of(y_score)) != self.shape[0]:
             return
         if len(self.shape) == 2:
-            refuse_other_queries(y_score, self.qid, name=name)
+            refuse_other_queries(y_score, self.qid, name="y_score")
             return
         qid = np.repeat(self.qid, np.diff(self.indptr))
         if self.rows is None:
-            refuse_other_queries(y_score, qid, name=name)
+            refuse_other_queries(y_score, qid, name="y_score")
         else:
             kept = RowLabels(labels_of(y_score)[np.sort(self.rows)])
-            refuse_other_queries(kept, qid[np.argsort(self.rows)], name=name)
+            refuse_other_queries(kept, qid[np.argsort(self.rows)], name="y_score")
 
 
 def labels_of_rows(**given: Any) -> dict[str, RowLabels]:

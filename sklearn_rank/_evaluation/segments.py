@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -82,7 +82,7 @@ def partition(result: PerQueryResult, by: Any, function_name: str, columns: Sequ
     codes, distinct = zip(*(_numbered(values) for values in attributes.values()), strict=True)
     present, segment = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
     values = [tuple(d[code] for d, code in zip(distinct, row, strict=True)) for row in present.tolist()]
-    return Partition(tuple(attributes), values, segment.reshape(-1))
+    return Partition(tuple(attributes), values, segment.ravel())
 
 
 def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[str, NDArray[Any]]:
@@ -116,7 +116,7 @@ def _numbered(values: NDArray[Any]) -> tuple[Index, list[Any]]:
     _, first = np.unique(number, return_index=True)
     distinct = values[first]
     order = id_order(distinct)
-    rank = np.empty(len(order), dtype=np.int64)
+    rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return rank[number], distinct[order].tolist()
 
@@ -178,11 +178,11 @@ class Segments(TableReport):
     gap: dict[str, float]
     pvalue: dict[str, float]
     test: str
-    confidence_level: float = 0.95
-    n_clusters: int | None = field(default=None)
-    n_tested: Mapping[str, int] = field(default_factory=dict)
-    _macro: Table = field(default_factory=lambda: Table((), ()))
-    _note: str = ""
+    confidence_level: float
+    n_clusters: int | None
+    n_tested: Mapping[str, int]
+    _macro: Table
+    _note: str
 
     def macro(self) -> Table:
         """Mean over segments of their means, each segment counting once, such as over the data sets of a benchmark.

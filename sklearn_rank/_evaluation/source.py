@@ -62,7 +62,7 @@ class RankedData:
     n_jobs: int | None = None
     known_fingerprints: Fingerprints | None = None
     documents: Documents | None = None
-    labels_checksum: int | None = field(default=None, init=False)
+    labels_checksum: int | None = None
 
     def __post_init__(self) -> None:
         """Remember what labels are, unless they are bytes of our own."""
@@ -94,7 +94,7 @@ class RankedData:
         queries = self.queries
         if isinstance(queries, LazyQueries) or queries.has_subtopics:
             return {}
-        retrieved = np.ones(len(queries.indptr) - 1, dtype=bool)
+        retrieved = np.ones(len(queries.indptr) - 1, bool)
         if queries.facts.has_unretrieved:
             has_rank = rows_of(queries.score > -np.inf, queries.indptr, queries.order, 0, len(retrieved))
             retrieved = np.logical_or.reduceat(has_rank, queries.indptr[:-1])

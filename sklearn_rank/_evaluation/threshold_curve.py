@@ -175,10 +175,10 @@ def _curve(
         return np.append(np.cumsum(by_level[::-1])[::-1], 0.0)
 
     def mean(value: NDArray[Any]) -> Array:
-        before = np.where(first, 0.0, np.append(0.0, value[:-1])[: len(value)])
+        before = np.where(first, 0.0, np.roll(value, 1))
         return np.clip(summed(value - before, answerable) / n_answerable, 0.0, 1.0)
 
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         answered = summed(1.0 * first, ~answerable) / n_others
     wanted = n_relevant[number]
     return ThresholdCurve(

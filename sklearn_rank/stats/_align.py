@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
@@ -116,12 +116,12 @@ class Aligned:
     greater_is_better: bool
     n_left_out: int
     n_filled: int
-    cluster: Index | None = None
-    qid: NDArray[Any] | None = None
-    weight: Array | None = None
-    is_binary: bool = False
-    judged: dict[str, float] = field(default_factory=dict)
-    signs: tuple[Seen, ...] = ()
+    cluster: Index | None
+    qid: NDArray[Any] | None
+    weight: Array | None
+    is_binary: bool
+    judged: dict[str, float]
+    signs: tuple[Seen, ...]
 
 
 class _SameQueries(NamedTuple):

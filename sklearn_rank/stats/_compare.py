@@ -89,10 +89,10 @@ class ComparisonResult(TableReport):
     n_queries: int | tuple[int, int]
     n_left_out: int
     n_filled: int
-    n_clusters: int | None = None
-    interval_method: str = "t"
-    is_weighted: bool = False
-    is_skewed: bool = False
+    n_clusters: int | None
+    interval_method: str
+    is_weighted: bool
+    is_skewed: bool
     judged: dict[str, float] = field(default_factory=dict)
 
     def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -77,10 +77,10 @@ class MultipleComparison(TableReport):
     means: dict[str, float]
     comparisons: dict[tuple[str, str], ComparisonResult]
     corrected: dict[tuple[str, str], float]
-    greater_is_better: bool = True
-    n_queries: dict[str, int] = field(default_factory=dict)
-    intervals: dict[tuple[str, str], Interval] = field(default_factory=dict)
-    judged: dict[str, float] = field(default_factory=dict)
+    greater_is_better: bool
+    n_queries: dict[str, int]
+    intervals: dict[tuple[str, str], Interval]
+    judged: dict[str, float]
 
     def corrected_pvalue(self, a: str, b: str) -> float:
         """Corrected p-value of a pair; of a two-sided comparison in either order.

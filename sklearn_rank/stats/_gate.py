@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, TypeGuard
 
 import numpy as np
@@ -75,11 +75,11 @@ class PairedQueries:
     new: Array
     old: Array
     greater_is_better: bool
-    cluster: Index | None = None
-    weight: Array | None = None
-    n_left_out: int = 0
-    n_filled: int = 0
-    judged: dict[str, float] = field(default_factory=dict)
+    cluster: Index | None
+    weight: Array | None
+    n_left_out: int
+    n_filled: int
+    judged: dict[str, float]
 
     @cached_property
     def gain(self) -> Array:

@@ -37,7 +37,7 @@ class JudgeAgreement(TableReport, Saveable):
 
     human: Array
     model: Array
-    n_left_out: int = 0
+    n_left_out: int
 
     @property
     def kappa(self) -> float:

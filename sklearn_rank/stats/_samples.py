@@ -156,7 +156,7 @@ class RatioOfSums:
     def deviations(self) -> Array:
         """Weighted sum of the deviations from the mean in each unit; exactly zero where these are rounding only."""
         sums = self.total - self.centre * self.size
-        return sums if np.abs(sums).max() > EQUAL_WITHIN * np.abs(self.total).max() else np.zeros(self.n)
+        return sums if np.ptp(sums) > EQUAL_WITHIN * np.abs(self.total).max() else np.zeros(self.n)
 
     @property
     def data(self) -> tuple[Array, ...]:

@@ -267,6 +267,54 @@ def test_pooled_means_and_undefined_queries_survive_another_order(rows):
     assert found.subset([3]).n_undefined == one.subset([3]).n_undefined == {"map": 1}
 
 
+@pytest.mark.parametrize("reverse", ["queries", "metrics", "both"])
+def test_all_that_a_result_knows_survives_another_order(reverse):
+    """Both in the order of the first one: of queries, of metrics, or of both."""
+    labels, scores, qid = [1, 0, 1, 1, 0, 0, np.nan, 1], [3, 2, 1, 4, 3, 2, 1, 2], np.array([4, 4, 4, 2, 2, 7, 7, 7])
+    properties = {"by": qid % 4, "clusters": qid % 3, "sample_weight": qid, "unjudged": "nonrelevant"}
+    one = evaluate(labels, scores, qid=qid, metrics=["ndcg@1", "mrr"], **properties)
+    order = slice(None, None, None if reverse == "metrics" else -1)
+    moved = {key: value if key == "unjudged" else value[order] for key, value in properties.items()}
+    metrics = ["ndcg@1", "mrr"] if reverse == "queries" else ["mrr", "ndcg@1"]
+    other = evaluate(labels[order], scores[order], qid=qid[order], metrics=metrics, **moved)
+    found = compare_systems({"one": one, "other": other}).results
+    assert found["one"] is one
+    for name in (
+        "qid per_query n_undefined meaning average greater_is_better is_binary attributes clusters weight n_documents "
+        "label_fingerprints judged judges_both"
+    ).split():
+        np.testing.assert_equal(getattr(found["other"], name), getattr(one, name), err_msg=name)
+        if isinstance(getattr(one, name), dict):
+            assert [*getattr(found["other"], name)] == [*getattr(one, name)], name
+    assert one.judges_both
+    assert min(one.judged["mrr"]) < 1
+
+
+def test_own_metrics_stay_what_they_are_in_another_order():
+    own = {
+        "meaning": {"x": "x of mine"}, "greater_is_better": {"x": False}, "is_binary": {"x": True},
+        "undefined": {"x": [True, False]},
+    }  # fmt: skip
+    one = Evaluation.from_values(["a", "b"], {"x": [1, 0]}, **own)
+    other = Evaluation.from_values(["b", "a"], {"x": [0, 1]}, **own | {"undefined": {"x": [False, True]}})
+    found = compare_systems({"one": one, "other": other}).results["other"]
+    for name in ("qid", "per_query", "n_undefined", "meaning", "greater_is_better", "is_binary"):
+        np.testing.assert_equal(getattr(found, name), getattr(one, name), err_msg=name)
+    assert found.subset(["a"]).n_undefined == {"x": 1}
+
+
+@pytest.mark.parametrize("lacks", ["one", "other"])
+def test_the_first_query_that_one_result_lacks_is_named(lacks):
+    results = {
+        name: Evaluation.from_values(ids, {"x": [0] * len(ids)})
+        for name, ids in (("one", "abcd"), ("other", "adbc"))
+        for ids in ([*(ids.translate({98: None, 99: None}) if name == lacks else ids)],)
+    }
+    has = "other" if lacks == "one" else "one"
+    with pytest.raises(ValueError, match=f"Got 2 queries that '{lacks}' lacks, the first of them 'b', which '{has}'"):
+        compare_systems(results)
+
+
 def test_results_of_plain_values_are_taken():
     one = Evaluation.from_values(["a", "b", "c"], {"clicks": [1, 2, 4]})
     other = Evaluation.from_values(["c", "b", "a"], {"clicks": [4, 3, 1]})
@@ -351,6 +399,7 @@ def test_arguments(rows, change, kind, message):
             lambda s: pd.Series(s, index=np.arange(400)[::-1]),
             r"y_score\['new'\] and y_score\['best'\] must have the same index",
         ),
+        (lambda s: np.where(s == s[7], np.inf, s), r"y_score\['best'\] must not contain NaN .* Got inf in row 7"),
         (
             lambda s: pd.Series(s, index=pd.Index(np.arange(400) // 10, name="qid")),
             r"qid and the level 'qid' of the index of y_score\['best'\] must name the same queries",
@@ -376,6 +425,39 @@ def test_a_metric_names_the_system_whose_scores_it_refuses(make):
     systems, qid = {"a": retrieved, "b": retrieved[:], "c": first_is_not}, None if make is not list else [1, 1]
     with pytest.raises(ValueError, match=r"every y_score\['c'\] must be finite. Got -inf in (row|query) 0"):
         compare_systems(y_true, systems, qid=qid, metrics="mse")
+
+
+@pytest.mark.parametrize("name", ["data", "qid"])
+def test_rows_with_labels_are_not_matched_by_position(rows, name):
+    y, systems, qid = rows
+    arguments = {"data": y, "qid": qid}
+    arguments[name] = pd.Series(arguments[name])
+    scores = {"old": systems["old"], "new": pd.Series(systems["new"], index=np.arange(400)[::-1])}
+    with pytest.raises(ValueError, match="must have the same index"):
+        compare_systems(arguments["data"], scores, qid=arguments["qid"], metrics="map")
+    by = pd.Series(qid, index=np.arange(400)[::-1])
+    for more in ({"by": by}, {"clusters": by}):
+        with pytest.raises(ValueError, match="must have the same index"):
+            compare_systems(arguments["data"], systems, qid=arguments["qid"], metrics="map", **more)
+
+
+def test_attributes_have_the_labels_of_the_scores(rows):
+    y, systems, qid = rows
+    by = pd.Series(qid, index=np.arange(400)[::-1])
+    with pytest.raises(ValueError, match=r"y_score\['old'\] and by must have the same index"):
+        compare_systems(y, {"old": pd.Series(systems["old"]), "new": systems["new"]}, qid=qid, metrics="map", by=by)
+
+
+def test_the_scores_of_the_first_system_are_named(rows):
+    y, systems, qid = rows
+    with pytest.raises(ValueError, match=r"y_score\['old'\] must not contain NaN"):
+        compare_systems(y, systems | {"old": np.full(400, np.nan)}, qid=qid, metrics="map")
+
+
+def test_an_order_of_ties_that_no_metric_reads_is_refused(rows):
+    y, systems, qid = rows
+    with pytest.raises(ValueError, match="tie_break is read with ties='stable' only"):
+        compare_systems(y, systems, qid=qid, metrics="map", tie_break=np.arange(400))
 
 
 def test_finished_results_are_alone_and_have_names(rows):

@@ -289,6 +289,30 @@ def test_prepared_labels_keep_chance():
         same(prepared.evaluate(score), expected)
 
 
+def test_what_is_kept_says_all_of_what_is_computed(tmp_path):
+    """Also when it is loaded: of errors, of metrics that are 0 or 1, and of undefined queries."""
+    rows, names = data(), ["relevance_position", "hit@1", "ndcg@5", "p(average=micro)@3"]
+    keys = (
+        "qid per_query n_undefined meaning average greater_is_better is_binary label_fingerprints n_documents".split()
+    )
+    computed = evaluate(**rows, metrics=names, replace_undefined_by=np.nan)
+    kept = evaluate(**rows, metrics=names, replace_undefined_by=np.nan, chance=True)
+    kept.save(tmp_path / "kept")
+    assert not any(computed.adjusted().is_binary.values())
+    assert all(computed.adjusted().greater_is_better.values())
+    for result in (kept, Evaluation.load(tmp_path / "kept")):
+        for kind in KINDS:
+            one, other = getattr(result, kind)(), getattr(computed, kind)()
+            for key in keys:
+                np.testing.assert_equal(getattr(one, key), getattr(other, key), err_msg=f"{kind} {key}")
+            assert one.mean() == pytest.approx(other.mean())
+            assert "chance" not in repr(one).replace("djusted for chance", "")
+            with pytest.raises(ValueError, match="Chance and best take the data"):
+                one.best()
+            with pytest.raises(ValueError, match="Ties need the data"):
+                one.tie_range()
+
+
 def test_weights_and_the_ratio_of_means():
     rows = data()
     weight = np.unique(rows["qid"], return_inverse=True)[1] % 3 + 1.0
@@ -472,6 +496,14 @@ def test_accumulators_are_merged_and_pickled():
     assert repr(parts[0]) == f"RankingAccumulator of 20 queries: {', '.join(NAMES)}"
     with pytest.raises(ValueError, match="same metrics and keywords. Got .* 'ndcg@5 in random order'"):
         RankingAccumulator(NAMES).update(**rows).merge(parts[1])
+
+
+def test_a_name_that_stands_for_chance_is_taken():
+    names = {"mrr": "mrr", "mrr in random order": "p@1"}
+    rows = data()
+    assert [*RankingAccumulator(names).update(**rows).compute()] == [*names]
+    with pytest.raises(ValueError, match="given once. Got 'mrr in random order' with chance=True"):
+        RankingAccumulator(names, chance=True)
 
 
 def test_dask_computes_chance_on_the_way():

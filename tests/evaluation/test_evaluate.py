@@ -4,9 +4,19 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from sklearn_rank import evaluate, evaluate_batches, get_metric_names, metric, parse_metric, prepare
+from sklearn_rank import (
+    compare_systems,
+    evaluate,
+    evaluate_batches,
+    get_metric_names,
+    metric,
+    parse_metric,
+    prepare,
+)
 from sklearn_rank._metric.metric import REGISTRY
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import map_score, ndcg_score, precision_at_k_score
 from sklearn_rank.results import Evaluation
 
@@ -306,6 +316,57 @@ def test_long_lists_are_ranked_as_deep_as_the_deepest_metric_asks(rng):
         assert together == {name: evaluate(y_true, y_score, qid=qid, metrics=name).mean()[name] for name in names}
 
 
+# --- what looks wrong is told of at every door -----------------------------------------------------------------
+
+DOORS = {
+    "evaluate": lambda y, s, qid, metric: evaluate(y, s, qid=qid, metrics=metric),
+    "prepare": lambda y, s, qid, metric: prepare(y, qid=qid, metrics=metric)(s),
+    "prepare.evaluate": lambda y, s, qid, metric: prepare(y, qid=qid, metrics=metric).evaluate(s),
+    "compare_systems": lambda y, s, qid, metric: compare_systems(y, {"a": s, "b": -1.0 * s}, qid=qid, metrics=metric),
+    "matrices": lambda y, s, qid, metric: evaluate(
+        csr_array(np.reshape(y, (30, 10))), np.reshape(s, (30, 10)), metrics=metric
+    ),
+}
+
+
+def rows_of_a_model():
+    rng, qid = np.random.default_rng(0), np.repeat(np.arange(30), 10)
+    label = rng.integers(0, 3, 300)
+    return label, (label > 1) + rng.random(300), qid
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_labels_without_an_order_are_told_of(door):
+    label, score, qid = rows_of_a_model()
+    with pytest.warns(RankingWarning, match="every document is relevant"):
+        DOORS[door](label + 1, score, qid, "map")
+    DOORS[door](label, score, qid, "map")
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "matrices"])
+def test_ranks_and_distances_are_told_of(door):
+    label, score, qid = rows_of_a_model()
+    pd = pytest.importorskip("pandas")
+    ranks = pd.Series(score).groupby(qid).rank(ascending=False)
+    with pytest.warns(RankingWarning, match="seems to hold ranks"):
+        DOORS[door](label, ranks.to_numpy(), qid, "ndcg@10")
+    with pytest.warns(RankingWarning, match="Scores are called 'distance'"):
+        DOORS[door](label, pd.Series(2 - score, name="distance"), qid, "ndcg@10")
+    assert prepare(np.random.default_rng(0).random(300), qid=qid, metrics="ndcg@10").names == ["ndcg@10"]
+
+
+@pytest.mark.parametrize("named", ["labels", "scores"])
+@pytest.mark.parametrize("door", [door for door in DOORS if door != "matrices"])
+def test_frames_whose_columns_are_queries_are_refused(door, named):
+    pd = pytest.importorskip("pandas")
+    label, score = np.array([[1.0, 0], [0, 1], [1, 0]]), np.array([[0.1, 0.2], [0.3, 0.4], [0.7, 0.1]])
+    columns = pd.Index([4, 5], name="qid")
+    label, score = (pd.DataFrame(label, columns=columns), score) if named == "labels" else (
+        label, pd.DataFrame(score, columns=columns))  # fmt: skip
+    with pytest.raises(ValueError, match="columns of a frame are named 'qid', so it is transposed"):
+        DOORS[door](label, score, None, "map")
+
+
 # --- a result is a value -------------------------------------------------------------------------------------
 
 
@@ -356,6 +417,36 @@ def test_scores_that_were_changed_since():
             with pytest.raises(ValueError, match="the scores were changed since"):
                 look()
         assert fresh.mean() == result.mean()
+
+
+@pytest.mark.parametrize("n_rows", [5, 1500])
+def test_a_change_of_any_of_a_few_labels_is_seen(n_rows):
+    label = np.arange(n_rows) + 0.5
+    for row in range(0, n_rows, max(1, n_rows // 5)):
+        result = evaluate(label, -label, qid=np.zeros(n_rows), metrics="map")
+        assert result.label_fingerprints is not None
+        fresh = evaluate(label, -label, qid=np.zeros(n_rows), metrics="map")
+        label[row] += 0.25
+        assert n_rows > 1000 or fresh.label_fingerprints is None
+        assert result.label_fingerprints is not None
+
+
+def test_what_is_computed_again_is_what_can_be():
+    """One metric that changed is enough; undefined values are equal, and functions of users are not called again."""
+    label, score, qid = np.array([1.0, 0, 0, 0, 0, 0]), np.array([3.0, 2, 1, 3, 2, 1]), np.array([0, 0, 0, 1, 1, 1])
+    n_calls = []
+
+    def random_value(y, s):
+        n_calls.append(1)
+        return float(len(n_calls))
+
+    names = {"mrr": "mrr", "p": "p@3", "own": random_value}
+    result, fresh = (evaluate(label, score, qid=qid, metrics=names, replace_undefined_by=np.nan) for _ in range(2))
+    assert [row[0] for row in result.tie_range().rows] == ["mrr", "p"]
+    assert len(n_calls) == 4
+    score[:2] = 2, 3
+    with pytest.raises(ValueError, match="changed since"):
+        fresh.tie_range()
 
 
 def test_labels_that_were_changed_since():

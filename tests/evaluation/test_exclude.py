@@ -88,6 +88,13 @@ def test_frames_must_have_the_same_columns():
     labels, seen = pd.DataFrame(LABELS), pd.DataFrame(SEEN)
     found = evaluate(labels, pd.DataFrame(SCORES), metrics="ndcg@5", exclude=seen)
     assert_array_equal(found.per_query["ndcg@5"], expected(SCORES)["ndcg@5"])
+    names = pd.Index([f"q{i}" for i in range(N_QUERIES)], name="qid")
+    named = [pd.DataFrame(x, names) for x in (LABELS, SCORES, SEEN)]
+    found = evaluate(*named[:2], metrics="ndcg@5", exclude=named[2])
+    assert found.qid.tolist() == [*names]
+    assert_array_equal(found.per_query["ndcg@5"], expected(SCORES)["ndcg@5"])
+    with pytest.raises(ValueError, match="y_true and y_score must have the same index"):
+        evaluate(named[0], named[1][::-1], metrics="ndcg@5", exclude=named[2])
     with pytest.raises(ValueError, match="columns"):
         evaluate(labels, pd.DataFrame(SCORES), metrics="ndcg@5", exclude=seen[seen.columns[::-1]])
 
@@ -104,6 +111,19 @@ def test_frames_must_have_the_same_columns():
 def test_what_is_no_matrix_of_documents_is_refused(labels, exclude, error, message):
     with pytest.raises(error, match=message):
         evaluate(labels, SCORES, metrics="map", exclude=exclude)
+
+
+@pytest.mark.parametrize(
+    ("mask", "error", "message"),
+    [
+        (1 - SEEN, TypeError, "mask must be boolean.* mask == 1. Got ndarray of dtype int"),
+        (~SEEN[0], ValueError, r"mask must have the shape of y_true, \(40, 30\). Got shape \(30,\)"),
+    ],
+)
+def test_a_mask_must_be_one_with_it_too(mask, error, message):
+    for more in ({}, {"exclude": SEEN}):
+        with pytest.raises(error, match=message):
+            evaluate(LABELS, SCORES, metrics="map", mask=mask, **more)
 
 
 def test_rows_leave_out_themselves():

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import tracemalloc
 from itertools import permutations
 
 import numpy as np
@@ -80,6 +81,8 @@ def test_contributions_of_ndcg_are_expectations_over_orders(seed):
                     expected[document] += sign * gain / best / len(possible)
     found = explained(label, old, new, f"ndcg@{k}")
     assert found.is_sum
+    size = [abs(x) for x in column(found, "contribution").values()]
+    assert size == sorted(size, reverse=True)
     for document, contribution in column(found, "contribution").items():
         assert contribution == pytest.approx(expected[document], abs=1e-12)
     for i, name in enumerate(("rank old", "rank new")):
@@ -145,12 +148,40 @@ def test_undefined_and_empty_lists():
     assert math.isnan(found.judged[1])
     with pytest.raises(ValueError, match="Got 0, where M?AP is undefined"):
         explained([0.0, 0.0], [2.0, 1.0], [1.0, 2.0], "map", replace_undefined_by=np.nan)
+    with pytest.raises(ValueError, match="value in both systems. Got 0, where Kendall's tau is undefined"):
+        explained([1.0, 0.0], [1.0, 1.0], [1.0, 2.0], "kendall", replace_undefined_by=np.nan)
+
+
+def test_relevant_documents_are_shown_that_neither_system_retrieved():
+    found = explained([1.0, 0, 1, 0], [-np.inf, 1, 0.5, -np.inf], [-np.inf, 0.5, 1, -np.inf], "p@1")
+    assert column(found, "contribution") == {2: 1.0, 1: 0.0, 0: 0.0}
+    assert column(found, "rank old") == {2: 2, 1: 1, 0: None}
 
 
 def test_errors_are_new_less_old_as_they_are():
     found = explained([1.0, 2.0], [1.0, 1.0], [1.0, 2.0], "mse")
     assert (found.difference, column(found, "contribution")) == (-0.5, {1: -0.5, 0: 0.0})
     assert "Lower is better." in repr(found)
+
+
+def test_a_document_of_one_list_alone():
+    """DCG@2 of labels as gains: b gives 1 / log2(3) to the new list; x is in it without a judgement, and gives 0."""
+    runs = {"old": {"q": ["a", "y"]}, "new": {"q": ["x", "b"]}}
+    found = compare_systems({"q": {"a": 2, "b": 1, "c": 1}}, runs, metrics="dcg(gain=linear)@2").explain(*runs, "q")
+    assert found.difference == pytest.approx(1 / math.log2(3) - 2)
+    expected = {"a": -2.0, "b": pytest.approx(1 / math.log2(3)), "x": 0.0, "y": 0.0, "c": 0.0}
+    assert column(found, "contribution") == expected
+    assert [*column(found, "contribution")] == ["a", "b", "x", "y", "c"]
+    assert found.judged == (0.5, 0.5)
+    assert column(found, "judged") == {"a": "yes", "b": "yes", "x": "no", "y": "no", "c": "yes"}
+
+
+def test_negative_labels_that_are_not_judged():
+    found = explained([1.0, 0, -1], [3.0, 2, 1], [1.0, 2, 3], "p@3", negative="unjudged", unjudged="nonrelevant")
+    assert column(found, "judged") == {0: "yes", 1: "yes", 2: "no"}
+    assert [row[0] for row in found.to_judge().rows] == [2]
+    found = explained([1.0, 0, -1], [3.0, 2, 1], [1.0, 2, 3], "p@3", unjudged="nonrelevant")
+    assert column(found, "judged") == {0: "yes", 1: "yes", 2: "yes"}
 
 
 def test_dropped_documents_add_nothing_and_have_ranks():
@@ -178,6 +209,7 @@ def test_ways_in_agree():
     assert {order[d] - 6: x for d, x in column(of_frame, "contribution").items()} == pytest.approx(expected)
     matrices = {name: sparse.csr_array(np.where(s > -np.inf, s + 1, 0)) for name, s in both[1].items()}
     of_sparse = compare_systems(sparse.csr_array(both[0]), matrices, metrics="ndcg@3").explain("old", "new", 1)
+    assert of_sparse.grade == 1  # the highest label of all queries is not known
     for document, x in column(of_sparse, "contribution").items():
         assert x == pytest.approx(expected[document])
     qrels = {q: {f"d{i}": int(g) for i, g in enumerate(both[0][q])} for q in (0, 1)}
@@ -216,9 +248,32 @@ def test_finished_results_are_matched_by_ids_or_by_rows():
         "old": evaluate([1, 0], [2, 1], qid=["q", "q"]),
         "new": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a"]}),
     }
-    mixed = {name: result for name, result in mixed.items()}
     with pytest.raises(ValueError, match="Documents of both systems must have ids.*Got ids in 'new' alone"):
         Comparison(results=mixed, baseline="old").explain("old", "new", "q")
+
+
+def test_labels_of_documents_are_compared():
+    """By ids, also of the first document of a list, and by rows, of which none may be in one system alone."""
+    other = {
+        "old": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}),
+        "new": evaluate_run({"q": {"a": 0, "b": 1}}, {"q": ["b", "a", "x"]}),
+    }
+    shorter = {
+        name: evaluate([1, 0, math.nan][:n], [3, 2, 1][:n], qid=[0] * n, unjudged="nonrelevant")
+        for name, n in (("old", 3), ("new", 2))
+    }
+    for results, query in ((other, "q"), (shorter, 0), (dict(reversed(shorter.items())), 0)):
+        with pytest.raises(ValueError, match="Documents are matched by their rows"):
+            compare_systems(results).explain("old", "new", query)
+
+
+def test_ids_of_several_types_and_lists_without_a_document():
+    runs = {"old": {"q": ["a", 2], "r": []}, "new": {"q": [2, "a"], "r": [3]}}
+    report = compare_systems({"q": {"a": 1, 2: 0}, "r": {}}, runs, metrics="p@1")
+    assert column(report.explain(*runs, "q"), "contribution") == {"a": -1.0, 2: 0.0}
+    found = report.explain(*runs, "r")
+    assert column(found, "rank new") == {3: 1}
+    assert math.isnan(found.judged[0])
 
 
 def test_of_the_evaluator():
@@ -251,6 +306,10 @@ def test_wrong_arguments():
         report.explain("x", "new", 7)
     with pytest.raises(ValueError, match="The 'metric' parameter must be one of"):
         report.explain("old", "new", 7, metric="map")
+    for labels, metric in (([[1, 0], [0, 1]], "alpha_ndcg"), ([1, 0], lambda y, s: float(y[s.argmax()]))):
+        own = compare_systems(labels, {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics={"own": metric})
+        with pytest.raises(ValueError, match="by subtopic, or a function of your own, is not explained.* Got 'own'"):
+            own.explain("old", "new", 7)
     with pytest.raises(ValueError, match="must be one of the 1 that were evaluated, such as 7. Got '7'.*another type"):
         report.explain("old", "new", "7")
     for call in (report.explain("old", "new", 7).to_judge, lambda k: report.to_judge("old", "new", k)):
@@ -346,6 +405,41 @@ def test_weights_of_queries_count_in_what_to_judge():
     for q, d, *_, change in report.to_judge("old", "new", 100).rows:
         one = {row[0]: row[-1] for row in report.explain("old", "new", q).to_judge(100).rows}
         assert change == pytest.approx(one[d] * weight[q] / 4)
+        assert q > 0
+
+
+def test_undefined_queries_do_not_count_in_what_to_judge():
+    qrels, runs = pools(3, share=0.4)
+    qrels[1] = dict.fromkeys(qrels[1], 0)
+    report = compare_systems(qrels, runs, metrics="map", replace_undefined_by=math.nan)
+    rows = report.to_judge("old", "new", 100).rows
+    assert {row[0] for row in rows} == {0, 2}
+    for q, d, *_, change in rows:
+        one = {row[0]: row[-1] for row in report.explain("old", "new", q).to_judge(100).rows}
+        assert change == pytest.approx(one[d] / 2)
+
+
+def test_ten_documents_to_judge_unless_another_number_is_asked_for():
+    scores = np.arange(12.0)
+    report = compare_systems(
+        [1] + [math.nan] * 11, {"old": scores, "new": -scores}, qid=[0] * 12, metrics="map", unjudged="nonrelevant"
+    )
+    for table in (report.explain("old", "new", 0).to_judge, lambda *k: report.to_judge("old", "new", *k)):
+        assert [len(table(*k).rows) for k in ((), (11,), (99,))] == [10, 11, 11]
+
+
+def test_many_variants_of_a_long_list_take_little_memory():
+    """3,000 lists of 2,999 documents: 216 MB of labels, scores and queries, if all were there together."""
+    rng = np.random.default_rng(0)
+    report = compare_systems(
+        rng.random(3000) < 0.5, {"old": rng.random(3000), "new": rng.random(3000)}, qid=[0] * 3000, metrics="map"
+    )
+    tracemalloc.start()
+    try:
+        report.explain("old", "new", 0)
+        assert tracemalloc.get_traced_memory()[1] < 130e6
+    finally:
+        tracemalloc.stop()
 
 
 # --- text, files ---------------------------------------------------------------------------------------------
@@ -372,6 +466,27 @@ def test_text_and_files(tmp_path):
     assert max(map(len, repr(report.to_judge(*names.values())).splitlines())) <= 100
 
 
+def test_heads_of_printed_columns():
+    labels, scores = [1, 0], ([2.0, 1], [1.0, 2])
+    for names, heads in (
+        (("a", "b" * 16), ("rank a", f"rank {'b' * 16}")),
+        (("a", "b" * 17), ("rank a", "rank bbbbbbb..bbbbbbb")),
+        (("a/b/c" * 9, "a/b/c" * 8), ("rank old", "rank new")),
+    ):
+        report = compare_systems(labels, dict(zip(names, scores, strict=True)), qid=[0, 0], metrics="p@1")
+        found = report.explain(*names, 0)
+        for text in (repr(found), repr(found.to_judge()), repr(report.to_judge(*names))):
+            assert all(head in text for head in heads), text
+
+
+@pytest.mark.parametrize(("n", "rest"), [(20, ""), (21, "Without 1 documents of smaller contributions.")])
+def test_effects_that_are_not_printed_have_no_sum(n, rest):
+    score = np.arange(float(n))
+    text = repr(explained(np.arange(n) % 3 == 0, score, -score, "map"))
+    assert ("Without" in text) == (rest != "")
+    assert rest in text
+
+
 def test_long_lists_are_cut_in_print():
     rng = np.random.default_rng(0)
     found = explained(rng.integers(0, 3, 60).astype(float), rng.random(60), rng.random(60), "dcg")
@@ -396,12 +511,53 @@ def test_documents_that_were_changed_since():
     assert {*column(again.explain("old", "new", "q"), "rank new")} == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize("what", ["scores", "labels"])
+@pytest.mark.parametrize(
+    ("labels", "judges_both"),
+    [
+        ([0] + [1] * 19, True),
+        ([0] + [1] * 20, False),
+        ([0] + [1] * 19 + [math.nan] * 30, True),
+        ([-1] + [1] * 19, True),
+        ([0.5] + [1] * 19, False),
+    ],
+)
+def test_one_judged_document_of_twenty_is_not_relevant(labels, judges_both, tmp_path):
+    result = evaluate(labels, np.arange(len(labels)), qid=[0] * len(labels), metrics="mrr", unjudged="nonrelevant")
+    result.save(tmp_path / "result")
+    for one in (result, result.subset([0]), Evaluation.load(tmp_path / "result")):
+        assert one.judges_both is judges_both
+    as_matrix = sparse.csr_array([labels])
+    assert evaluate(as_matrix, np.arange(len(labels))[None], metrics="mrr", unjudged="nonrelevant").judges_both is False
+
+
+@pytest.mark.parametrize("unjudged", [False, True])
+def test_shares_of_empty_lists_are_saved(unjudged, tmp_path):
+    y, s, qid = [1, math.nan if unjudged else 0, 1, 0], [2, 1, -math.inf, -math.inf], [0, 0, 1, 1]
+    result = evaluate(y, s, qid=qid, metrics=["p@1", "p@2"], unjudged="nonrelevant")
+    result.save(tmp_path / "result")
+    expected = {"p@1": [1, math.nan], "p@2": [0.5 if unjudged else 1, math.nan]}
+    for one in (result, Evaluation.load(tmp_path / "result")):
+        np.testing.assert_equal({name: x.tolist() for name, x in one.judged.items()}, expected)
+    evaluate([1, 0], [2, 1], qid=[0, 0], metrics="p@1").save(tmp_path / "all")
+    with np.load(tmp_path / "result") as some, np.load(tmp_path / "all") as judged:
+        assert "judged" in some
+        assert "judged" not in judged
+
+
+@pytest.mark.parametrize("what", ["scores", "labels", "retrieved"])
 def test_shares_of_data_that_were_changed_are_unknown(what):
     """A share of other scores would be wrong without a word."""
     y, s = np.array([1, np.nan, 0, 1, np.nan, np.nan]), np.array([3.0, 2, 1, 3, 2, 1])
     given = {"qid": [1, 1, 1, 2, 2, 2], "metrics": "ndcg@2", "unjudged": "nonrelevant"}
     same, changed = (evaluate(y.copy(), s.copy(), **given), evaluate(y, s, **given))
+    if what == "retrieved":
+        y, s = np.array([1, 0, 1, 0]), np.array([3.0, -np.inf, 2, 1])
+        given = {"qid": [1, 1, 2, 2], "metrics": "mrr"}
+        same, changed = (evaluate(y, s.copy(), **given), evaluate(y, s, **given))
+        s[:2] = s[1::-1]
+        assert same.judged["mrr"].tolist() == [1, 1]
+        assert changed.judged == {}
+        return
     np.negative(s, out=s) if what == "scores" else y.fill(0)
     assert same.judged["ndcg@2"].tolist() == [0.5, 0.5]
     assert changed.judged == {}

@@ -62,6 +62,8 @@ def test_without_counts(tmp_path):
     ("keywords", "error", "match"),
     [
         ({"qid": ["a", "a"]}, ValueError, "Got a query twice"),
+        ({"qid": ["b", "a", "b"], "values": {"mrr": [1, 2, 3]}}, ValueError, "Got a query twice"),
+        ({"qid": [2, 1, 2], "values": {"mrr": [1, 2, 3]}}, ValueError, "Got a query twice"),
         ({"qid": [["a"], ["b"]]}, ValueError, "must be hashable"),
         ({"qid": np.array([["a", "b"], ["c", "d"]])}, ValueError, r"Got shape \(2, 2\)"),
         ({"qid": ["a", None]}, ValueError, "missing"),
@@ -69,7 +71,7 @@ def test_without_counts(tmp_path):
         ({"values": [1, 2]}, TypeError, "one or more"),
         ({"values": {"mrr": [1]}}, ValueError, r"one entry per query, 2. Got shape \(1,\)"),
         ({"values": {"mrr": ["x", "y"]}}, TypeError, "values of 'mrr' must hold real numbers"),
-        ({"values": {"my_error": [1, 2]}}, ValueError, "The name 'my_error' suggests"),
+        ({"values": {"my_error": [1, 2]}}, ValueError, "suggests.*Pass greater_is_better={'my_error': False}"),
         ({"means": {"map": 1}}, ValueError, "means of from_values must be by metric, mrr. Got 'map'"),
         ({"means": {"mrr": 0.7}}, ValueError, "must equal the mean of the values, 0.75.*Got means=0.7 for 'mrr'"),
         ({"means": {"mrr": math.nan}}, ValueError, "must equal the mean of the values"),
@@ -101,6 +103,73 @@ def test_a_mean_may_differ_by_rounding():
         Evaluation.from_values([1, 2, 3], {"own": values}, means={"own": 100.0})
 
 
+@pytest.mark.parametrize(
+    ("values", "mean", "fits"),
+    [
+        ([-3, -1], -2, True),
+        ([1e3, 1e3], 1e3 + 5e-7, True),
+        ([1e3, 1e3], 1e3 + 2e-6, False),
+        ([1e-3, 1e-3], 1e-3 + 5e-13, True),
+        ([1e-3, 1e-3], 1e-3 + 2e-12, False),
+        ([math.nan, math.nan], math.nan, True),
+        ([math.nan, math.nan], 0.0, False),
+        ([], math.nan, True),
+        ([1, math.nan], 1, True),
+    ],
+)
+def test_a_mean_may_differ_by_a_share_of_the_largest_value(values, mean, fits):
+    def made():
+        return Evaluation.from_values(range(len(values)), {"own": values}, means={"own": mean})
+
+    if fits:
+        assert made().mean()["own"] == pytest.approx(mean, abs=0, nan_ok=True)
+    else:
+        with pytest.raises(ValueError, match="must equal the mean of the values"):
+            made()
+
+
+@pytest.mark.parametrize("name", ["undefined", "means", "meaning", "average", "greater_is_better", "is_binary"])
+def test_what_is_given_by_metric_is_of_the_metrics(name):
+    with pytest.raises(ValueError, match=f"^{name} of from_values must be by metric, mrr, map. Got 'p'"):
+        Evaluation.from_values(["a"], {"mrr": [1], "map": [1]}, **{name: {"p": 1}})
+    with pytest.raises(TypeError, match=rf"^{name} of from_values must be a dict by metric, or None. Got \[1\]"):
+        Evaluation.from_values(["a"], {"mrr": [1]}, **{name: [1]})
+
+
+def test_queries_in_the_mean_have_a_value_and_a_weight():
+    values = {"mrr": [1, math.nan, 0, 1], "map": [1, 1, 1, 1]}
+    assert Evaluation.from_values(range(4), values).n_in_mean == {"mrr": 3, "map": 4}
+    assert Evaluation.from_values(range(4), values, weight=[1, 1, 0, 2]).n_in_mean == {"mrr": 2, "map": 3}
+
+
+def test_ten_queries_with_the_worst_values():
+    """Equal ones are in the order of the queries, and undefined ones are not among them."""
+    values = [1.0] * 20 + [0.5] * 30 + [math.nan]
+    result = Evaluation.from_values(range(51), {"mrr": values, "rmse": values})
+    assert [row[0] for row in result.worst_queries().rows] == [*range(20, 30)]
+    assert [row[0] for row in result.worst_queries(25, metric="rmse").rows] == [*range(25)]
+    assert len(result.worst_queries(99).rows) == 50
+    with pytest.raises(ValueError, match="'n' parameter of worst_queries must be an int >= 1"):
+        result.worst_queries(0)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_the_bootstrap_has_9999_resamples_unless_another_number_is_asked_for(method):
+    result = Evaluation.from_values(range(30), {"mrr": np.random.default_rng(0).random(30)})
+    given = {"method": method, "random_state": 0}
+    assert result.confidence_interval(**given) == result.confidence_interval(0.95, n_resamples=9999, **given)
+    assert result.confidence_interval(**given) != result.confidence_interval(n_resamples=9998, **given)
+
+
+def test_a_prefix_is_text():
+    with pytest.raises(TypeError, match="prefix must be a str, such as 'test/'. Got 1 instead"):
+        Evaluation.from_values([1], {"mrr": [1]}).to_dict(prefix=1)
+
+
+def test_judgements_are_unknown():
+    assert Evaluation.from_values([1], {"mrr": [1]}).judges_both is False
+
+
 def test_values_with_labels():
     """Those of pandas are never matched by position against their labels."""
     pd = pytest.importorskip("pandas")
@@ -108,6 +177,8 @@ def test_values_with_labels():
     got = r"begins with 'b', 'a' for the queries 'a', 'b'\."
     with pytest.raises(ValueError, match=f"The index of values of 'mrr' must be qid, in the same order.*{got}"):
         Evaluation.from_values(["a", "b"], {"mrr": values})
+    with pytest.raises(ValueError, match="The index of values of 'mrr' must be qid"):
+        Evaluation.from_values(["a", "b"], {"mrr": values.reset_index(drop=True).rename_axis("qid")})
     for fine in (values.reindex(["a", "b"]), values.reset_index(drop=True)):
         assert len(Evaluation.from_values(["a", "b"], {"mrr": fine}).qid) == 2
     assert Evaluation.from_values([1, "1"], {"mrr": [0, 1]}).qid.tolist() == [1, "1"]  # two ids

@@ -228,12 +228,13 @@ def test_tables_and_results_that_change_afterwards_change_nothing(table, parsed)
     [
         (np.zeros(59), r"one score for each label that was prepared, so shape \(60,\). Got shape \(59,\)"),
         (np.zeros((60, 3)), r"\[prepared\(column\) for column in y_score.T\]"),
-        (np.zeros((6, 10)), r"Got shape \(6, 10\)"),
+        (np.zeros((6, 10)), r"Got shape \(6, 10\) instead\. Call prepare again"),
+        (np.zeros(61), r"Got shape \(61,\) instead\. Call prepare again"),
         (np.r_[np.zeros(7), np.nan, np.zeros(52)], "must not contain NaN or .inf .* Got nan in row 7"),
         (np.r_[np.zeros(3), INF, np.nan, np.zeros(55)], "Got inf in row 3"),
         ([], "Got shape"),
     ],
-    ids=["short", "systems", "matrix", "nan", "inf", "empty"],
+    ids=["short", "systems", "matrix", "long", "nan", "inf", "empty"],
 )
 def test_scores_that_do_not_fit(y_score, match):
     """Rows of the input are named, whatever the order of queries; the next call is not hurt."""
@@ -255,8 +256,11 @@ def test_the_row_of_a_bad_score_under_a_mask():
     with pytest.raises(ValueError, match="in row 8"):
         prepared(y_score)
     matrix = prepare(y_true.reshape(6, 10), metrics="map")
-    with pytest.raises(ValueError, match="in row 0"):
-        matrix(y_score.reshape(6, 10))
+    for position, row in ((3, 0), (39, 3), (59, 5)):
+        scores = np.zeros(60)
+        scores[position] = np.nan
+        with pytest.raises(ValueError, match=f"in row {row}"):
+            matrix(scores.reshape(6, 10))
 
 
 def test_a_prediction_is_needed_where_labels_are_compared_with_it():
@@ -292,8 +296,42 @@ def test_rows_with_labels_are_not_matched_by_position():
     frame = pd.DataFrame(y_true.reshape(6, 10))
     with pytest.raises(ValueError, match="columns of y_true and y_score are documents"):
         prepare(frame, metrics="map")(frame[frame.columns[::-1]])
+    by_name, other = pd.Index(list("abcdef"), name="qid"), pd.Index(list("bacdef"), name="qid")
+    for given in ({}, {"mask": np.arange(60).reshape(6, 10) % 5 > 0}):
+        matrix = prepare(frame.to_numpy(), qid=by_name.to_numpy(), metrics="map", **given)
+        scores_of = y_score.reshape(6, 10)
+        assert matrix(pd.DataFrame(scores_of, by_name)) == matrix(scores_of)
+        with pytest.raises(ValueError, match="index of y_score must name the same queries"):
+            matrix(pd.DataFrame(scores_of, other))
     of_rows = prepare(labels.to_frame("label"), metrics="map")
     assert of_rows(scores.to_frame("score")) == expected  # a column is no document
+
+
+@pytest.mark.parametrize("name", ["y_true", "qid", "sample_weight"])
+def test_any_argument_may_have_the_labels_of_the_rows(name):
+    y_true, y_score, qid = rows(grouped=True)
+    given = {"y_true": y_true, "qid": qid, "sample_weight": qid + 1.0}
+    index = np.arange(100, 160)
+    prepared = prepare(**given | {name: pd.Series(given[name], index)}, metrics="map")
+    assert prepared(pd.Series(y_score, index)) == prepare(**given, metrics="map")(y_score)
+    with pytest.raises(ValueError, match=f"{name} and y_score must have the same index"):
+        prepared(pd.Series(y_score, index[::-1]))
+
+
+def test_a_mask_may_have_the_labels_of_the_rows():
+    y_true, y_score, qid = rows(grouped=True)
+    index, kept = np.arange(100, 160), np.arange(60) % 3 > 0
+    prepared = prepare(y_true, qid=qid, mask=pd.Series(kept, index), metrics="map")
+    assert prepared(pd.Series(y_score, index)) == prepare(y_true, qid=qid, mask=kept, metrics="map")(y_score)
+    with pytest.raises(ValueError, match="mask and y_score must have the same index"):
+        prepared(pd.Series(y_score, index[::-1]))
+
+
+def test_ids_of_rows_that_are_queries_change_afterwards():
+    ids = np.array([7, 8])
+    prepared = prepare(np.array([[0.0, 1], [1, 0]]), qid=ids, metrics="mrr")
+    ids[:] = 0
+    assert prepared.evaluate([[2, 1], [2, 1]]).qid.tolist() == [7, 8]
 
 
 def test_what_cannot_be_prepared():

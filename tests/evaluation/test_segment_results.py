@@ -39,6 +39,43 @@ def test_segments_are_evaluations_of_their_rows():
     assert segments.overall.rows[1][1:4] == ("map", 60, result().mean()["map"])
 
 
+@pytest.mark.parametrize("n_segments", [1, 2, 5])
+def test_a_segment_has_the_bits_of_a_subset(n_segments):
+    """Its queries are summed up in their order, however many there are."""
+    rng = np.random.default_rng(0)
+    segment = rng.integers(0, n_segments, 3000)
+    drawn = Evaluation.from_values(range(3000), {"mrr": rng.random(3000)}, by=segment, weight=rng.random(3000))
+    for value, _, n, mean, low, high, _ in drawn.segments().table.rows:
+        subset = drawn.subset(segment == value)
+        assert (n, mean) == (len(subset.qid), subset["mrr"])
+        assert (low, high) == subset.confidence_interval()["mrr"]
+
+
+def test_titles_name_attributes_that_have_a_name():
+    for by, title in (([1, 2], ""), ({"a": [1, 2]}, " by a"), ({"a": [1, 2], "b": [1, 2]}, " by a and b")):
+        segments = Evaluation.from_values(range(2), {"mrr": [1, 0]}, by=by).segments()
+        assert str(segments).splitlines()[0] == f"Segments of 2 queries{title}"
+        assert [line.split()[0] for line in str(segments).splitlines()[-3:]] == ["1", "2", "all"]
+
+
+def test_values_that_are_large_or_zero():
+    """Floats are compared by their bits, and the two zeros are one value."""
+    large = 2.0**53
+    by = [large - 1, large, 0.0, -0.0, large]
+    rows = Evaluation.from_values(range(5), {"mrr": [1, 1, 0, 0, 1]}, by=by).segments().table.rows
+    assert [(row[0], row[2]) for row in rows] == [(0, 2), (large - 1, 1), (large, 2)]
+
+
+@pytest.mark.parametrize(("n_attributes", "width"), [(1, 24), (2, 12), (3, 8), (4, 6), (5, 6)])
+def test_values_are_printed_in_a_width_that_fits_all_attributes(n_attributes, width):
+    by = {f"a{i}": [f"{i}" * 40] * 2 for i in range(n_attributes)}
+    text = str(Evaluation.from_values(range(2), {"mrr": [1, 0]}, by=by).segments())
+    row = next(line for line in text.splitlines() if line.startswith("00"))
+    for i, shown in enumerate(row.split()[:n_attributes]):
+        assert len(shown) == width
+        assert shown.startswith(f"{i}")
+
+
 def test_pandas_groups_alike():
     frame = result().to_frame().groupby([result().attributes["country"], result().attributes["device"]])["map"]
     got = result().segments(["country", "device"], metric="map").to_frame().set_index(["country", "device"])
@@ -93,6 +130,8 @@ def test_values_that_the_result_does_not_have():
         (["country", "country"], "each once"),
         ({1: "de"}, "Got no entry for query"),
         ([1, 2], "one entry per query, 60"),
+        ([1, "country"], "one entry per query, 60"),
+        ([], "one entry per query, 60"),
         ({"mean": DEVICE[:60]}, "another name than the columns of its table, metric, queries, mean.* Got 'mean'"),
         ({"country": DEVICE[:60], "metric": DEVICE[:60]}, "Got 'metric'"),
     ],

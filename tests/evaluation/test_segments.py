@@ -92,8 +92,9 @@ def test_labels_of_pandas_must_agree():
     y_true = pd.Series(Y)
     moved = pd.Series(COUNTRY, index=range(1, 7))
     for given in ({"by": moved}, {"by": {"country": moved}}, {"clusters": moved}):
-        with pytest.raises(ValueError, match="must have the same index"):
-            evaluate(y_true, S, qid=QID, metrics="mrr", **given)
+        for rows in ((y_true, S, QID), (Y, pd.Series(S), QID), (Y, S, pd.Series(QID))):
+            with pytest.raises(ValueError, match="must have the same index"):
+                evaluate(*rows[:2], qid=rows[2], metrics="mrr", **given)
 
 
 def test_names_are_text():

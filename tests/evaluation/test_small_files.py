@@ -9,9 +9,10 @@ import zipfile
 
 import numpy as np
 import pytest
+from changed_files import changed
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import RankingEvaluator, evaluate
+from sklearn_rank import RankingEvaluator, compare_systems, evaluate
 from sklearn_rank._utils.storage import SavedArrays
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.io import (
@@ -23,14 +24,18 @@ from sklearn_rank.io import (
     read_trec_qrels,
     read_trec_run,
 )
-from sklearn_rank.stats import judge_agreement, judged_interval, no_worse
+from sklearn_rank.stats import compare_judged, judge_agreement, judged_interval, no_worse
 
 X, Y, QID = make_ranking(n_queries=40, random_state=0)
 
 
-def independent(n):
+def independent(n, score=X[:, 0]):
     """Values of the first rows, whose queries have no weight and no cluster."""
-    return evaluate(Y[:n], X[:n, 0], qid=QID[:n], metrics=["ndcg@5", "map"])
+    return evaluate(Y[:n], score[:n], qid=QID[:n], metrics=["ndcg@5", "map"])
+
+
+def by_both_judges(score):
+    return independent(400, score), independent(len(Y), score)
 
 
 def evaluation():
@@ -52,6 +57,8 @@ RESULTS = {
     "some are judged": evaluation_of_some_judged,
     "Comparison": comparison,
     "JudgedInterval": lambda: judged_interval(independent(400), independent(len(Y))),
+    "JudgedComparison": lambda: compare_judged(*map(by_both_judges, X.T[:2]), metric="map"),
+    "Explanation": lambda: compare_systems(Y, {"a": X[:, 0], "b": X[:, 1]}, qid=QID).explain("a", "b", QID[0]),
     "GateResult": lambda: no_worse(evaluation(), evaluation(), margin=0.1),
     "JudgeAgreement": lambda: judge_agreement(Y, Y),
 }
@@ -82,8 +89,33 @@ def test_headers_are_compared_before_an_array_is_read(name, arrays_read, tmp_pat
             arrays_read.clear()
             with pytest.raises(ValueError, match="The file must hold a saved .*shape"):
                 type(result).load(tmp_path / "made.npz")
-            assert arrays_read == ["meta"]
+            assert "meta" in arrays_read
+            assert not {*arrays_read} & {*tried}
     assert tried
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"description": {"names": ["a"]}}, "two names"),
+        ({"description": {"names": ["a", "b", "c"]}}, "two names"),
+        ({"description": {"names": ["a", 1]}}, "two names"),
+        ({"description": {"metric": 1}}, "'metric' as str"),
+        ({"description": {"is_sum": 1}}, "'is_sum' as bool"),
+        ({"description": {"greater_is_better": None}}, "'greater_is_better' as bool"),
+        ({"numbers": np.zeros(4)}, "numbers must have shape"),
+        ({"numbers": np.zeros(5, int)}, "numbers must not have dtype"),
+        ({"label": np.zeros((1, 1))}, "label must have shape"),
+        ({"description": lambda words: words["objects"].update(query=[1, 2])}, "query must have shape"),
+        ({"description": lambda words: words["objects"]["documents"].pop()}, "label must have shape"),
+    ],
+)
+def test_parts_of_an_explanation_fit_together(change, message, tmp_path):
+    found = RESULTS["Explanation"]()
+    found.save(tmp_path / "saved")
+    assert repr(type(found).load(changed(tmp_path / "saved"))) == repr(found)
+    with pytest.raises(ValueError, match=f"The file must hold a saved Explanation.*{message}"):
+        type(found).load(changed(tmp_path / "saved", **change))
 
 
 def test_results_of_a_comparison_have_as_many_queries(arrays_read, tmp_path):

@@ -92,6 +92,31 @@ def test_all_queries_answerable():
     assert np.array_equal(threshold_curve([1, 2], [0.5, 0.9], qid=[0, 1], min_relevance=2).answered, [1, 0, 0])
 
 
+def test_thresholds_are_scores_of_documents_in_an_answer():
+    """The second document is below the first in every answer of one document."""
+    curve = threshold_curve([1, 0, 0], [0.9, 0.4, 0.6], qid=[0, 0, 1], k=1)
+    assert curve.threshold.tolist() == [-np.inf, 0.6, 0.9]
+    assert curve.precision.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("n_documents", [3, 5, 6, 7, 10])
+def test_means_are_shares(n_documents, rng):
+    """Sums of thirds and tenths end at 1, not above it."""
+    for n_queries in range(1, 30):
+        qid = np.repeat(np.arange(n_queries), n_documents)
+        curve = threshold_curve(np.ones(len(qid)), rng.random(len(qid)), qid=qid)
+        for name in SETS:
+            values = getattr(curve, name)
+            assert values.min() >= 0
+            assert values.max() <= 1, name
+
+
+def test_labels_are_of_documents():
+    with pytest.raises(ValueError, match="threshold_curve takes one label per document"):
+        threshold_curve([[1, 0], [0, 1]], [0.5, 0.9], qid=[0, 1])
+    assert threshold_curve([-1, 2], [0.5, 0.9], qid=[0, 0]).recall.tolist() == [1, 1, 0]
+
+
 def test_no_document_retrieved():
     curve = threshold_curve([1, 0], [-np.inf, -np.inf], qid=[0, 1])
     assert [curve.threshold.tolist(), curve.recall.tolist()] == [[-np.inf], [0]]

@@ -86,7 +86,7 @@ LEFT_OUT = "abs sorted unique copy asarray ascontiguousarray sqrt log log1p exp 
 """Functions whose first argument, or whose object, stands in their place."""
 
 GUARDS = "strict", "stacklevel"
-"""Keywords that are not left out: they change nothing in a program without a fault, or a line that a warning names."""
+"""Keywords that stay: they change nothing in a program without a fault, or a line that a warning names."""
 
 
 def mutants(text: str) -> Iterator[tuple[int, int, str]]:
@@ -152,12 +152,14 @@ def _of_call(node: ast.Call, place, source) -> Iterator[tuple[int, int, str]]:
 
 
 def _of_code(node: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of what is run: no annotations, decorators, texts, types, or imports for types."""
+    """Nodes of what is run: no annotations, decorators, texts, types, guards, or imports for types."""
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "type_params", "bases"):
             continue
         for child in value if isinstance(value, list) else [value]:
             if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr):
+                continue
+            if isinstance(child, ast.keyword) and child.arg in GUARDS:
                 continue
             if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
                 continue

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from changed_files import changed
 from numpy.testing import assert_allclose
 from scipy import stats
 from shared_cases import needs_shared, read
@@ -415,6 +416,50 @@ def test_queries_that_lost_most(found):
     assert len(found.lost_most(1000).rows) < 50
     with pytest.raises(ValueError, match="'metric' parameter of lost_most must be one of 'ndcg.*Got 'map'"):
         found.lost_most(metric="map")
+
+
+def of_metric(**entries):
+    """Change of the description of the first metric."""
+    return {"description": lambda words: words["metrics"][0].update(entries)}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"description": {"alpha": 0.5}}, "alpha' parameter of no_worse must be above 0 and below 0.5"),
+        ({"description": {"alpha": 1}}, "'alpha' as float"),
+        ({"description": {"metrics": []}}, "list of distinct names"),
+        (of_metric(name="mrr"), "list of distinct names"),
+        (of_metric(name=1), "'name' as str"),
+        (of_metric(margin=-1.0), "margin"),
+        (of_metric(margin="a"), "margin"),
+        (of_metric(greater_is_better=1), "'greater_is_better' as bool"),
+        (of_metric(n_left_out=None), "'n_left_out' as int"),
+        (of_metric(n_filled=0.5), "'n_filled' as int"),
+        ({"new_at_0": np.zeros(5)}, "new must have shape"),
+        ({"old_at_0": np.zeros(6, int)}, "old must not have dtype int"),
+        ({"new_at_1": None}, "new 1"),
+        ({"cluster_at_0": np.zeros(5, int)}, "cluster must have shape"),
+        ({"cluster_at_0": np.zeros(6)}, "cluster must not have dtype float"),
+        ({"weight_at_0": np.ones(6, int)}, "weight must not have dtype int"),
+        ({"qid_at_0": np.zeros(1, int), "new_at_0": np.zeros(1), "old_at_0": np.zeros(1)}, "two queries or more"),
+    ],
+)
+def test_parts_of_a_saved_gate_fit_together(change, message, tmp_path):
+    values = np.arange(6) / 10
+    new, old = (Evaluation.from_values(range(6), {"map": x, "mrr": x}) for x in (values, values[::-1]))
+    result = no_worse(new, old, margin=0.1)
+    result.save(tmp_path / "saved")
+    assert str(GateResult.load(changed(tmp_path / "saved"))) == str(result)
+    with pytest.raises(ValueError, match=f"must hold a saved GateResult.*{message}"):
+        GateResult.load(changed(tmp_path / "saved", **change))
+
+
+def test_a_saved_gate_of_two_queries_is_loaded(tmp_path):
+    pair = (Evaluation.from_values([1, 2], {"map": x}, clusters=[1, 2], weight=[1, 2]) for x in ([0.5, 1], [1, 0.5]))
+    result = no_worse(*pair, margin=0.1)
+    result.save(tmp_path / "saved")
+    assert str(GateResult.load(tmp_path / "saved")) == str(result)
 
 
 def test_saved_and_loaded(found, tmp_path):

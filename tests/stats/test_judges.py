@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from changed_files import changed
 from numpy.testing import assert_allclose
 from scipy import stats
 from shared_cases import needs_shared, read
@@ -283,8 +284,70 @@ def test_printed_and_saved(found, tmp_path):
         other.pop().load(tmp_path / "found")
 
 
-def test_no_note_with_twenty_queries_of_people(rng):
+def test_a_note_with_fewer_than_twenty_queries_of_people(rng):
+    """Those of the metric with the fewest, and a sentence for each metric that is undefined somewhere."""
     assert "few" not in str(judged_interval(*drawn(rng, 20, 30)))
+    assert "19 queries judged by people are few: with fewer than 20" in str(judged_interval(*drawn(rng, 19, 30)))
+    values, some = rng.random(25), np.where(np.arange(25) < 3, np.nan, rng.random(25))
+    human = Evaluation.from_values(range(25), {"a": values, "b": some, "c": values})
+    model = Evaluation.from_values(range(50), {name: [*values, *values] for name in "abc"})
+    assert judged_interval(human, model)._notes() == [
+        "3 queries of people are left out of b: it is undefined by one judge."
+    ]
+    human = Evaluation.from_values(range(21), {"a": values[:21], "b": some[:21], "c": values[:21]})
+    assert "18 queries judged by people are few" in str(judged_interval(human, model))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"description": {"confidence_level": 5.0}}, "'confidence_level' parameter of judged_interval must be between"),
+        ({"description": {"confidence_level": 1}}, "'confidence_level' as float"),
+        ({"description": {"metrics": ["a", "a"]}}, "list of distinct names"),
+        ({"description": {"n_left_out": 0}}, "'n_left_out' as list"),
+        ({"description": {"n_left_out": []}}, "shorter"),
+        ({"model_at_0": np.zeros(6)}, "model must have shape"),
+        ({"human_at_0": np.zeros(5, int)}, "human must not have dtype int"),
+        ({"others_at_0": np.zeros(2, int)}, "others must not have dtype int"),
+        ({"others_at_0": np.zeros(1)}, "must fit together"),
+        ({"human_at_0": np.zeros(4), "model_at_0": np.zeros(4)}, "must fit together"),
+    ],
+)
+def test_parts_of_a_saved_result_fit_together(change, message, rng, tmp_path):
+    new, old = drawn(rng, 5, 2), drawn(rng, 5, 2)
+    for result in (judged_interval(*new), compare_judged(new, old)):
+        result.save(tmp_path / "saved")
+        assert str(type(result).load(changed(tmp_path / "saved"))) == str(result)
+        with pytest.raises(ValueError, match=f"must hold a saved {type(result).__name__}.*{message}"):
+            type(result).load(changed(tmp_path / "saved", **change))
+
+
+def test_a_saved_comparison_is_by_one_metric(rng, tmp_path):
+    result = compare_judged(drawn(rng, 5, 2), drawn(rng, 5, 2))
+    result.save(tmp_path / "saved")
+    of_two = {f"{name}_at_1": np.zeros(5 if name != "others" else 2) for name in ("human", "model", "others")}
+    with pytest.raises(ValueError, match="a comparison is by one metric"):
+        JudgedComparison.load(
+            changed(tmp_path / "saved", description={"metrics": ["a", "b"], "n_left_out": [0, 0]}, **of_two)
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"human": np.zeros(0), "model": np.zeros(0)}, "there must be a document"),
+        ({"model": np.zeros(4)}, "model must have shape"),
+        ({"human": np.zeros(3, int)}, "human must not have dtype int"),
+        ({"model": np.zeros(3, int)}, "model must not have dtype int"),
+        ({"description": {"n_left_out": 0.5}}, "'n_left_out' as int"),
+    ],
+)
+def test_parts_of_a_saved_agreement_fit_together(change, message, tmp_path):
+    result = judge_agreement([0, 1, 2, np.nan], [0, 2, 2, 1])
+    result.save(tmp_path / "saved")
+    assert str(JudgeAgreement.load(changed(tmp_path / "saved"))) == str(result)
+    with pytest.raises(ValueError, match=f"must hold a saved JudgeAgreement.*{message}"):
+        JudgeAgreement.load(changed(tmp_path / "saved", **change))
 
 
 # --- agreement ---------------------------------------------------------------------------------------------------

@@ -294,6 +294,52 @@ def test_keywords_that_are_refused(options, message):
         compare([1, 2, 3], [3, 2, 1], **options)
 
 
+WRONG = {
+    "alpha": 5, "alternative": "larger", "confidence_level": 95, "correction": "sidak", "difference": np.inf,
+    "greater_is_better": 1, "method": "z", "missing": "drop", "n": 1, "n_resamples": 0, "n_test": 0, "n_train": 0,
+    "power": 80, "random_state": -1, "std": -1, "test": "z",
+}  # fmt: skip
+TAKES = {
+    "compare": (lambda **given: compare([1, 2, 3], [3, 2, 1], **given), (
+        "test alternative confidence_level missing greater_is_better n_resamples random_state")),
+    "compare_all": (lambda **given: compare_all({"a": [1, 2, 3], "b": [3, 2, 1]}, **given), (
+        "test correction alternative confidence_level missing greater_is_better n_resamples random_state")),
+    "compare_folds": (lambda **given: compare_folds([1, 2], [2, 4], **{"n_train": 2, "n_test": 1} | given), (
+        "n_train n_test alternative confidence_level")),
+    "confidence_interval": (lambda **given: confidence_interval([1, 2, 3], **given), (
+        "method confidence_level n_resamples random_state")),
+    "minimal_detectable_difference": (
+        lambda **given: compare([1, 2, 3], [3, 2, 2]).minimal_detectable_difference(**given), "power alpha"),
+    "adjust_pvalues": (lambda **given: adjust_pvalues([0.1], **given), "correction"),
+    "power_of": (lambda std=1, **given: power_of(std, **{"n": 9, "difference": 1} | given), (
+        "std difference n alpha alternative")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(function, name) for function, (_, names) in TAKES.items() for name in names.split()]
+)
+def test_every_keyword_is_checked(function, name):
+    call, _ = TAKES[function]
+    with pytest.raises(ValueError, match=f"^The '{name}' parameter of {function} must be "):
+        call(**{name: WRONG[name]})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, b, **more: compare(a, b, test="randomization", random_state=0, **more).pvalue,
+        lambda a, b, **more: compare(a, b, test="bootstrap", random_state=0, **more).confidence_interval,
+        lambda a, b, **more: compare_all({"a": a, "b": b}, correction="tukey", random_state=0, **more).corrected,
+        lambda a, b, **more: confidence_interval(a, method="percentile", random_state=0, **more),
+    ],
+)
+def test_9999_resamples_unless_another_number_is_asked_for(call, rng):
+    a, b = rng.random((2, 40))
+    assert call(a, b) == call(a, b, n_resamples=9999)
+    assert call(a, b) != call(a, b, n_resamples=9998)
+
+
 def test_data_that_are_refused(values):
     a, b = values
     with pytest.raises(ValueError, match=r"arrays must be of equal length.*test='welch'.*Got lengths 30, 29"):
@@ -313,6 +359,8 @@ def test_data_that_are_refused(values):
         compare_folds([1, 2], [1, 2, 3], n_train=8, n_test=2)
     with pytest.raises(ValueError, match="without NaN. Got 2 and 2 scores, 1 of them NaN"):
         compare_folds([1, np.nan], [1, 2], n_train=8, n_test=2)
+    with pytest.raises(ValueError, match="'confidence_level' parameter of compare_folds must be between 0 and 1"):
+        compare_folds([1, 2], [1, 3], n_train=8, n_test=2, confidence_level=95)
     with pytest.raises(ValueError, match="must be from 0 to 1"):
         adjust_pvalues([0.5, 1.5])
     with pytest.raises(ValueError, match="use compare_all"):
