@@ -96,7 +96,7 @@ def contributions(query: Queries, spec: MetricSpec, value: float) -> Array | Non
         terms, divisor = spec.metric.ratio(ByDocument(order, spec.cutoffs, spec["min_relevance"]), keywords)
     except NotASum:
         return None
-    terms, divisor = np.broadcast_to(terms, (order.n_positions, 1))[:, 0], np.asarray(divisor, dtype=np.float64)
+    terms, divisor = np.broadcast_to(terms, (order.n_positions, 1))[:, 0], np.asarray(divisor)
     # A divisor with a row for each document is itself a sum over them.
     if divisor.shape[:1] not in ((), (1,)) or spec.metric.transform is not None:
         return None
