@@ -128,7 +128,7 @@ def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
     values, defines_ties = _compute(metric, k, data)
     if values is None:  # it refuses ties
         return
-    of_lists, defines_ties = values.reshape(len(lists), -1), defines_ties or metric.defines_ties
+    of_lists, defines_ties = values.reshape(len(lists), len(orders)), defines_ties or metric.defines_ties
     _refuse_unlike(metric, k, values, np.repeat(of_lists[:, 0], len(orders)), ROWS if defines_ties else TIES)
     if defines_ties:
         return
@@ -149,7 +149,7 @@ def _untied(metric: Metric, grades: Array) -> Probe:
 
 
 def _labels(metric: Metric, grades: Array, n: int, seed: int) -> Array:
-    """Labels of so many documents, half of them the lowest; one not judged, where the metric tells those from others."""
+    """Labels of so many documents, half of them the lowest; one is not judged if the metric tells such from others."""
     rng = np.random.default_rng(seed)
     pool = np.resize([(grade, grades[0]) for grade in grades[::-1]], n)
     columns = [rng.permutation(pool) for _ in range(3 if metric.subtopics else 1)]

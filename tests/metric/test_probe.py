@@ -214,7 +214,14 @@ def test_lists_that_a_formula_is_tried_on():
     }  # fmt: skip
     assert ties == tuple(sorted([(4,)] * 24 + [(3, 1)] * 24 + [(1, 2)] * 24 + [(2, 2)] * 24))
     times = tried(pointwise=True)
-    assert [[len(label) for label in labels] for _, labels, _ in times[:6]] == [[5, 3, 4, 2], [5], [3], [4], [2], [5, 3, 4, 2]]
+    assert [[len(label) for label in labels] for _, labels, _ in times[:6]] == [
+        [5, 3, 4, 2],
+        [5],
+        [3],
+        [4],
+        [2],
+        [5, 3, 4, 2],
+    ]
     assert Counter(np.concatenate(times[0][1])) == {0: 8, 1: 2, 2: 2, 3: 2}
 
 
@@ -244,7 +251,10 @@ def test_a_formula_that_tells_unjudged_documents_is_tried_on_some():
 
 
 def test_a_wrong_formula_is_told_two_values_and_the_cutoff():
-    for formula, at in ((lambda r: len(r.label) + (r.k > 2) * 0.0, " at k=1"), (lambda r: 1.0 * (r.k > 2) * len(r.label), " at k=3")):
+    for formula, at in (
+        (lambda r: len(r.label) + (r.k > 2) * 0.0, " at k=1"),
+        (lambda r: 1.0 * (r.k > 2) * len(r.label), " at k=3"),
+    ):
         with pytest.raises(ValueError, match=rf"Got (\S+) and (\S+) for one query{at}\.") as caught:
             metric("wrong")(formula)
         found, expected = re.search(r"Got (\S+) and (\S+) for", str(caught.value)).groups()
