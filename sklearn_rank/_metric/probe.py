@@ -139,12 +139,13 @@ def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
 
 
 def _untied(metric: Metric, grades: Array) -> Probe:
-    """Queries of several lengths without equal scores; of some a document was not retrieved."""
+    """Queries without equal scores, the first ranks with different grades, and the last query with the lowest only."""
     length = (5, 3, 4, 2)
     n = sum(length)
-    label, score = _labels(metric, grades, n, 0), np.random.default_rng(0).permutation(np.arange(float(n)))
+    label, score = _labels(metric, grades, n, 4), np.random.default_rng(1).permutation(np.arange(float(n)))
     if not metric.pointwise:
         score[score < 2] = -np.inf
+    label[sum(length[:-1]) :] = grades[0]
     return Probe(label, score, length)
 
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -205,7 +206,9 @@ def test_lists_that_a_formula_is_tried_on():
     """By themselves, together, in other orders of rows, and in all orders of tied documents."""
     times = tried()
     assert [*dict.fromkeys(cutoff for cutoff, _, _ in times)] == [1, 2, 3, NO_CUTOFF]
+    assert sorted(times[0][1]) == [0, 1, 2, 3], "the first ranks have all grades"
     _, labels, scores = next(one for one in times if one[0] == NO_CUTOFF)
+    assert labels[-1].max() == 0
     assert sum(map(len, scores)) == 5 + 3 + 4 + 2 - 2
     assert len({*np.concatenate(scores)}) == 12
     (ties,) = {
@@ -259,8 +262,19 @@ def test_a_wrong_formula_is_told_two_values_and_the_cutoff():
             metric("wrong")(formula)
         found, expected = re.search(r"Got (\S+) and (\S+) for", str(caught.value)).groups()
         assert found != expected
+    with pytest.raises(ValueError, match=r"Got (\S+) and (?!\1 )\S+ for one query\. If equal scores leave it open"):
+        metric("wrong", pointwise=True)(lambda r: r.cumsum(r.label, weight=np.where(r.of_query(r.n) == 5, r.rank, 1)))
     with pytest.raises(ValueError, match=r"Got 12 and 4 for one query\. r.label"):
         metric("wrong", has_cutoff=False)(lambda r: len(r.label))
+
+
+def test_warnings_and_floating_point_errors_are_not_in_the_way():
+    def warns(r):
+        warnings.warn("of its own", UserWarning, stacklevel=1)
+        return len(r.label) / r.n_relevant
+
+    with np.errstate(all="raise"), pytest.raises(ValueError, match=ALONE):
+        metric("wrong")(warns)
 
 
 def test_values_of_scores_are_warned_of_if_a_cutoff_has_a_value():

@@ -248,7 +248,7 @@ def test_measures_that_only_trec_eval_has():
     recalls = pytrec_eval.RelevanceEvaluator(JUDGED, {"iprec_at_recall"}).evaluate(RUN)["q"]
     assert recalls.keys() == {f"iprec_at_recall_{i / 10:.2f}" for i in range(11)}
     with pytest.raises(ValueError, match="binG has no closed form for tied documents"):
-        own_measure("binG").metric([1, 0], [1, 1], qid=[0, 0])
+        evaluate([1, 0], [1, 1], qid=[0, 0], metrics={"binG": own_measure("binG")})
 
 
 @pytest.mark.parametrize(
