@@ -10,13 +10,13 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.spec import MetricSpec
 
 SUM_ROUNDING = 1e-12
-"""Largest difference between sums of the same numbers in two orders, relative to the larger sum."""
+"""Largest difference between sums of the same numbers in two orders, relative to one of them."""
 
 
 def adjusted_mean(mean: float, chance: float, best: float) -> float:
     """A mean adjusted by the means of both orders; nan where both are equal."""
     gap = best - chance
-    return (mean - chance) / gap if abs(gap) > SUM_ROUNDING * max(abs(best), abs(chance)) else math.nan
+    return (mean - chance) / gap if abs(gap) > SUM_ROUNDING * abs(best) else math.nan
 
 
 def adjusted_values(spec: MetricSpec, by_score: PerQuery, chance: PerQuery, best: PerQuery) -> PerQuery:
@@ -27,7 +27,7 @@ def adjusted_values(spec: MetricSpec, by_score: PerQuery, chance: PerQuery, best
     value, luck, most = (x.values() for x in (by_score, chance, best))
     gap = most - luck
     better = gap if spec.metric.greater_is_better else -gap
-    undefined = by_score.undefined | ~(better > SUM_ROUNDING * np.maximum(np.abs(most), np.abs(luck)))
+    undefined = by_score.undefined | ~(better > SUM_ROUNDING * np.abs(most))
     otherwise = spec["replace_undefined_by"]
     values = np.full_like(value, 0.0 if math.isnan(otherwise) else otherwise)
     np.divide(value - luck, gap, out=values, where=~undefined)

@@ -109,7 +109,7 @@ class BoundMetrics:
         self._most_kept = most_kept
 
     @classmethod
-    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float = 0) -> BoundMetrics:
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float) -> BoundMetrics:
         """Metrics bound to queries; arrays of up to about `most_kept` numbers stay from one call to the next."""
         return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries), most_kept)
 
@@ -196,7 +196,7 @@ class MetricsInOrders:
         self._known: list[PerQuery] | None = None
 
     @classmethod
-    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float = 0) -> MetricsInOrders:
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float) -> MetricsInOrders:
         """Metrics bound to queries; for `most_kept` see `BoundMetrics.of`."""
         by_score = [spec.by_score for spec in specs if spec.order is None]
         orders = [[spec.order] if spec.order else [*ORDERS] if spec["adjusted"] else [] for spec in specs]
@@ -256,7 +256,7 @@ def _grades_of(queries: Queries) -> Array:
     """Grades that the labels of queries have."""
     assert queries.grade is not None
     bits = grade_kernels.find_grades(queries.grade, int(queries.facts.label_range[1]))
-    return np.array([g for g in range(32) if bits >> g & 1], dtype=np.float64)
+    return np.array([float(g) for g in range(bits.bit_length()) if bits >> g & 1])
 
 
 def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics | None:

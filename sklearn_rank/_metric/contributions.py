@@ -42,7 +42,7 @@ class ByDocument(Ranked):
         if by_label is not None:
             values *= self.by_label(by_label)
         if by_rank is not None:
-            weights *= np.asarray(by_rank(self.rank), dtype=np.float64)
+            weights *= by_rank(self.rank)
         if over_rank:
             weights /= self.rank
         weights[self.rank > self._cutoffs[-1]] = 0
@@ -96,15 +96,14 @@ def contributions(query: Queries, spec: MetricSpec, value: float) -> Array | Non
         terms, divisor = spec.metric.ratio(ByDocument(order, spec.cutoffs, spec["min_relevance"]), keywords)
     except NotASum:
         return None
-    terms, divisor = np.broadcast_to(terms, (order.n_positions, 1))[:, 0], np.asarray(divisor, dtype=np.float64)
     # A divisor with a row for each document is itself a sum over them.
     if divisor.shape[:1] not in ((), (1,)) or spec.metric.transform is not None:
         return None
     added = np.zeros(len(query.row_label))
-    if divisor.size and divisor.item() != 0:
+    if divisor.item() != 0:
         kept = np.arange(len(added)) if order.labels.kept is None else np.flatnonzero(order.labels.kept)
-        added[kept[order.order]] = terms / divisor.item()
-    return added if abs(added.sum() - value) <= ROUNDING * max(np.abs(added).sum(), abs(value)) else None
+        added[kept[order.order]] = np.ravel(terms) / divisor.item()
+    return added if abs(added.sum() - value) <= ROUNDING * np.abs(added).sum() else None
 
 
 def expected_ranks(query: Queries, spec: MetricSpec) -> Array:

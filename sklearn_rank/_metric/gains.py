@@ -15,7 +15,7 @@ from sklearn_rank._utils.typing import Array
 
 Function = Callable[[Any], Array]
 
-FEW = 2**10
+FEW = 1024
 """Weights of up to so many ranks are remembered, because making them is much of a small call."""
 
 ROUNDING = 1e-9
@@ -42,7 +42,7 @@ def make_gain(gain: Any, min_relevance: float) -> Function:
     return {
         "exp2": exp2_minus_1,
         "linear": lambda label: label,
-        "binary": lambda label: np.asarray(label >= min_relevance, dtype=np.float64),
+        "binary": lambda label: np.where(label >= min_relevance, 1.0, 0.0),
     }[gain]
 
 
@@ -63,7 +63,7 @@ def check_gain_function(function: Function, labels: Array, function_name: str) -
     ValueError
         If a label has another gain among other labels, or a lower one than a lower label.
     """
-    gains, half = function(labels), (len(labels) + 1) // 2
+    gains, half = function(labels), len(labels) // 2
     alone = np.concatenate([function(labels[:half]), function(labels[half:])])
     _refuse_unlike(gains, alone, labels, "gain", "label", "gain")
     reach = ROUNDING * np.abs(gains)
@@ -113,35 +113,33 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
     if isinstance(discount, str):
         make = _named_table if longest > FEW else _remembered_table
         return make(discount, base, longest).take
-    table = np.full(longest + 1, np.nan)
+    table = np.zeros(longest + 1)
     if callable(discount):
-        rank, half = np.arange(1, longest + 1), (longest + 1) // 2
+        rank, half = np.arange(1, longest + 1), longest // 2
         table[1:], head = (call(discount, r, "discount") for r in (rank, rank[:half]))
         _refuse_unlike(table[1 : half + 1], head, rank, "discount", "rank", "weight")
     else:
-        given = np.asarray(discount, dtype=np.float64)
-        if len(given) < depth:
+        if len(discount) < depth:
             raise ValueError(
                 f"The 'discount' array must have a weight for each rank that is read, {depth} here. "
-                f"Got {len(given)} weights instead; give more, or cut the lists with k={len(given)}."
+                f"Got {len(discount)} weights instead; give more, or cut the lists with k={len(discount)}."
             )
-        table[1:] = 0.0  # what lies below the array is below the cutoff
-        table[1 : len(given) + 1] = given[:longest]
+        table[1 : len(discount) + 1] = discount[:longest]
     return table.take
 
 
 def _named_table(discount: str, base: float, longest: int) -> Array:
     """Weights of the ranks up to `longest`, with rank i at index i."""
+    rank = np.append(np.nan, np.arange(longest) + 1.0)
     if discount == "flat":
-        return np.ones(longest + 1)
-    rank = np.arange(longest + 1.0)
-    rank[0] = np.nan
+        return np.ones_like(rank)
     if discount == "jarvelin":
-        return np.where(rank < base, 1.0, np.log(base) / np.log(np.maximum(rank, base)))
-    return np.asarray(1.0 / (np.log2(1.0 + rank) if discount == "log2" else rank))
+        return np.log(base) / np.log(np.maximum(rank, base))
+    weights: Array = 1.0 / (np.log2(1.0 + rank) if discount == "log2" else rank)
+    return weights
 
 
-_remembered_table = lru_cache(maxsize=64, typed=True)(_named_table)
+_remembered_table = lru_cache(_named_table)
 
 
 @np.errstate(over="ignore")

@@ -150,8 +150,8 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
     entry, fixed = _find(match["name"], text)
     given: dict[str, Any] = dict(fixed)
     for argument in filter(None, map(str.strip, (match["keywords"] or "").split(","))):
-        keyword, equals, value = (part.strip() for part in argument.partition("="))
-        if not equals or not keyword or not value:
+        keyword, _, value = (part.strip() for part in argument.partition("="))
+        if not keyword or not value:
             raise ValueError(
                 f"Inside the brackets of a metric name goes keyword=value. Got {echo(argument)} in {echo(text)}."
             )
@@ -307,7 +307,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
 def _near_keyword(keyword: str, specs: Mapping[str, MetricSpec]) -> str:
     """Hint at a keyword of these metrics that is spelled much alike."""
     known = [*dict.fromkeys(name for spec in specs.values() for name in spec.metric.defaults)]
-    near = difflib.get_close_matches(keyword, known, n=1, cutoff=0.7)
+    near = difflib.get_close_matches(keyword, known, cutoff=0.7)
     return f" Did you mean {echo(near[0])}?" if near else ""
 
 

@@ -91,7 +91,7 @@ def _scales(metric: Metric) -> list[Array]:
     lowest, highest = metric.labels
     highest = metric.formula_params.get(highest) if isinstance(highest, str) else highest
     low, high = lowest or 0.0, highest if isinstance(highest, (int, float)) else 3.0
-    return [np.unique(np.linspace(low, high, 4).round()), np.linspace(max(low, 0.0), min(high, 1.0), 3)]
+    return [np.linspace(low, high, 4).round(), np.linspace(max(low, 0.0), min(high, 1.0), 3)]
 
 
 def _refuse_at(metric: Metric, k: int | None, grades: Array) -> bool:
@@ -111,7 +111,7 @@ def _refuse_at(metric: Metric, k: int | None, grades: Array) -> bool:
 def _reads_scores(metric: Metric, grades: Array) -> bool:
     """Whether other scores in the same order change a value."""
     data = _untied(metric, grades)
-    stretched = data._replace(score=data.score**3 + data.score)
+    stretched = data._replace(score=np.cbrt(data.score))
     values, others = (_compute(metric, None, one)[0] for one in (data, stretched))
     return values is not None and others is not None and not _alike(values, others).all()
 
@@ -128,7 +128,7 @@ def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
     values, defines_ties = _compute(metric, k, data)
     if values is None:  # it refuses ties
         return
-    of_lists, defines_ties = values.reshape(len(lists), -1), defines_ties or metric.defines_ties
+    of_lists, defines_ties = values.reshape(len(lists), len(orders)), defines_ties or metric.defines_ties
     _refuse_unlike(metric, k, values, np.repeat(of_lists[:, 0], len(orders)), ROWS if defines_ties else TIES)
     if defines_ties:
         return
@@ -139,18 +139,20 @@ def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
 
 
 def _untied(metric: Metric, grades: Array) -> Probe:
-    """Queries of several lengths without equal scores; of some a document was not retrieved."""
+    """Queries without equal scores, the first ranks with different grades, and the last query with the lowest only."""
     length = (5, 3, 4, 2)
-    label, score = _labels(metric, grades, sum(length), 0), np.array([3, 1, 5, 2, 4, 7, 9, 8, 2, 6, 1, 3, 5, 4.0])
+    n = sum(length)
+    label, score = _labels(metric, grades, n, 4), np.random.default_rng(1).permutation(np.arange(float(n)))
     if not metric.pointwise:
-        score[[1, 10]] = -np.inf
+        score[score < 2] = -np.inf
+    label[sum(length[:-1]) :] = grades[0]
     return Probe(label, score, length)
 
 
 def _labels(metric: Metric, grades: Array, n: int, seed: int) -> Array:
-    """Labels of so many documents, of all grades; not judged for some, where the metric tells those from others."""
+    """Labels of so many documents, half of them the lowest; one is not judged if the metric tells such from others."""
     rng = np.random.default_rng(seed)
-    pool = np.where(np.arange(n) % 2, grades[0], np.resize(grades[::-1], n))
+    pool = np.resize([(grade, grades[0]) for grade in grades[::-1]], n)
     columns = [rng.permutation(pool) for _ in range(3 if metric.subtopics else 1)]
     label: Array = np.stack(columns, axis=1) if metric.subtopics else columns[0]
     if metric.reads_unjudged:
@@ -177,7 +179,7 @@ def _compute(metric: Metric, k: int | None, data: Probe, **keywords: Any) -> tup
             undefined = undefined | (ranked.n_relevant == 0)
         value = np.where(undefined, np.nan, np.divide(numerator, denominator))
         return value[:, 0], ranked_type.defines_ties
-    return None, False
+    return None, ranked_type.defines_ties
 
 
 def _watched() -> Any:

@@ -6,7 +6,6 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +13,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine import label_checks as _labels
 from sklearn_rank._engine.queries import Facts, Queries
-from sklearn_rank._engine.ranked import NoClosedForm
+from sklearn_rank._engine.ranked import NoClosedForm, Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, RankingKey, rank_block
-from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._metric.conventions import keywords_of
 from sklearn_rank._metric.docstring import signature_of
 from sklearn_rank._metric.gains import (
@@ -148,12 +146,12 @@ class MetricSpec:
 
     def _refuses_ties(self) -> bool:
         """Whether the formula refuses tied documents, which is tried on a list."""
-        n = min(self.depth, MOST_TRIED) + 1 if self.k is not None else 2
-        label, spec = np.append(1.0, np.zeros(n - 1)), spec_in_order(self, "random")
-        tied = Queries(label, np.zeros(n), np.array([0, n]), None, np.zeros(1), None, Facts((0.0, 1.0)))
+        n = 2 if self.k is None else min(self.depth + 1, MOST_TRIED)
+        spec, score = spec_in_order(self, "random"), np.zeros(n)
+        tied = Queries(score == np.arange(n), score, np.array([0, n]), None, score[:1], None, Facts())
         try:
             ranking = rank_block(tied, 0, 1, RankingKey.of(spec, tied), spec.depth)
-            PerQuery.empty(spec, 1).fill(0, 1, ranking, spec.bind(tied))
+            self.metric.ratio(Ranked(ranking, spec.cutoffs, spec["min_relevance"]), spec.bind(tied))
         except NoClosedForm:
             return True
         # The list may have no value for a reason of its own.
@@ -201,8 +199,7 @@ class MetricSpec:
 
     def filled(self, *, unjudged: str | None) -> MetricSpec:
         """The metric with this `unjudged`, unless it says its own, or is made for unjudged documents."""
-        says_how = "unjudged" in self.keywords or "unjudged" not in self.metric.defaults
-        if says_how or self.metric.reads_unjudged or unjudged is None:
+        if "unjudged" in self.keywords or self.metric.reads_unjudged or unjudged is None:
             return self
         return MetricSpec(self.metric, self.k, {**self.keywords, "unjudged": unjudged})
 
@@ -253,7 +250,7 @@ class MetricSpec:
     def curve_key(self) -> tuple[Any, ...]:
         """Equal for metrics that differ only in their cutoff, which are points of one curve."""
         given = ((n, type(v).__name__, v if type(v) in PLAIN else id(v)) for n, v in self.keywords.items())
-        return self.metric, *sorted(given, key=itemgetter(0))
+        return self.metric, *sorted(given)  # no two names are equal
 
     @cached_property
     def averages_ratios(self) -> bool:
@@ -263,10 +260,10 @@ class MetricSpec:
 
     @cached_property
     def _asked_for(self) -> NDArray[np.int64]:
-        if self.k is None:
-            return np.asarray(NO_CUTOFF, dtype=np.int64)
         deepest = NO_CUTOFF - 1  # no list is as long, and it is not NO_CUTOFF
-        within = min(self.k, deepest) if np.ndim(self.k) == 0 else [min(k, deepest) for k in self.k]
+        within: Any = NO_CUTOFF
+        if self.k is not None:
+            within = min(self.k, deepest) if np.ndim(self.k) == 0 else [min(k, deepest) for k in self.k]
         return np.asarray(within, dtype=np.int64)
 
     @cached_property
@@ -352,15 +349,14 @@ class MetricSpec:
             _labels.check_grades(queries, function_name, table[0], max_grade=top, unjudged=self["unjudged"])
         if is_word(gain, "exp2"):
             _labels.check_exponent(queries, function_name)
-        function, lowest = make_gain(gain, self["min_relevance"]), queries.facts.label_range[0]
+        function, labels = make_gain(gain, self["min_relevance"]), np.array(queries.facts.label_range[:1])
         if callable(gain):
-            at_hand = _labels.distinct_labels(queries, self["unjudged"], top)
-            check_gain_function(function, at_hand, function_name)
-            lowest = at_hand[0] if len(at_hand) else 0.0
-        known = isinstance(gain, str) and lowest >= 0
-        if self.metric.bounds[0] >= 0 and not known and (least := function(np.array([lowest]))[0]) < 0:
+            labels = _labels.distinct_labels(queries, self["unjudged"], top)
+            check_gain_function(function, labels, function_name)
+        # Gains do not fall, so the lowest label has the lowest.
+        if self.metric.bounds[0] >= 0 and ((gains := function(labels)) < 0).any():
             raise ValueError(
-                f"A gain of {function_name} must not be negative. Got {least:g} for label {lowest:g}. "
+                f"A gain of {function_name} must not be negative. Got {gains[0]:g} for label {labels[0]:g}. "
                 "dcg_score takes negative gains."
             )
         if top is not None and not (most := function(np.array([top]))[0]) > 0:

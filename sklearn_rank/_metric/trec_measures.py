@@ -47,7 +47,7 @@ def hits(r: Any) -> Any:
 def gain_among_nonrelevant(r: Any) -> Any:
     """Mean over the relevant documents of 1 / log2(2 + documents above that are not relevant): binG."""
     r.refuse_ties("binG")
-    return r.cumsum(r.relevant, weight=1 / np.log2(2 + r.rank - np.maximum(r.joint(1, r.relevant), 1))), r.n_relevant
+    return r.cumsum(r.relevant, weight=1 / np.log2(2 + r.rank - r.joint(1, r.relevant))), r.n_relevant
 
 
 def utility(text: str = "") -> CountFormula:

@@ -1,13 +1,17 @@
 """A new formula is tried when it is defined: what is wrong raises there, what is right goes through unseen."""
 
+import re
 import subprocess
 import sys
+import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
 from registry import METRICS, each
 
 from sklearn_rank import metric
+from sklearn_rank._engine.ranking import NO_CUTOFF
 from sklearn_rank._metric.decorator import _define_again, formula_of
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.probe import _compute, _refuse_at, _scales, _untied, refuse_wrong_formula
@@ -39,6 +43,10 @@ WRONG = [
     (TIES, lambda r: r.cumsum(r.label, weight=r.joint(1, r.relevant))),
     (TIES, lambda r: (r.cumsum(r.label), r.cumsum(r.relevant))),
     (TIES, lambda r: (r.cumsum(r.label), np.maximum(r.cumsum(r.relevant), 1))),
+    (TIES, lambda r: (r.cumsum(r.relevant), r.cumsum(r.relevant))),
+    (ALONE, lambda r: 1 + 1e-7 * len(r.label)),
+    (ALONE, lambda r: 1e-10 * len(r.label)),
+    (ALONE, lambda r: (1.0 * len(r.label), r.cumsum() < 2)),
     (TIES, lambda r: np.sqrt(r.cumsum(r.label))),
     (TIES, lambda r: np.minimum(r.cumsum(r.relevant), 1)),
     (TIES, lambda r: r.cumsum(r.label) > 1),
@@ -82,6 +90,9 @@ RIGHT = [
     ({}, lambda r: r.n_relevant),
     ({}, lambda r: r.cumsum(r.label, weight=0.5**r.rank)),
     ({}, lambda r: (2 * r.cumsum(r.relevant), r.n_relevant + r.k)),
+    ({}, lambda r: 1 + 1e-12 * len(r.label)),
+    ({}, lambda r: 1e-15 * len(r.label)),
+    ({"needs_relevant": True}, lambda r: np.where(r.n_relevant > 0, r.n_relevant, 1.0 * len(r.label))),
     ({}, lambda r: (r.cumsum(r.relevant), np.minimum(r.k, np.maximum(r.n, 1)))),
     ({}, lambda r: r.cumsum(weight=r.cascade(r.label))),
     ({}, lambda r: r.cumsum(weight=r.cascade(r.label / 10) / r.rank)),
@@ -174,6 +185,115 @@ def test_nothing_of_the_data_is_told():
     entry = metric("again")(formula_of(ndcg_score)).metric
     assert entry.is_built_in
     assert not metric("mine")(lambda r: r.cumsum()).metric.is_built_in
+
+
+def tried(highest=np.inf, **properties):
+    """Each time a formula is tried: its cutoff, and the labels and scores of each list that has documents."""
+    times = []
+
+    def formula(r):
+        starts = np.flatnonzero(r.rank == 1)[1:]
+        times.append((r.cutoff.item(), np.split(r.label, starts), np.split(r.score, starts)))
+        if r.label.max() > highest:
+            raise ValueError
+        return r.cumsum(r.label[:, 0] if r.label.ndim == 2 else np.nan_to_num(r.label))
+
+    metric("tried", **properties)(formula)
+    return times
+
+
+def test_lists_that_a_formula_is_tried_on():
+    """By themselves, together, in other orders of rows, and in all orders of tied documents."""
+    times = tried()
+    assert [*dict.fromkeys(cutoff for cutoff, _, _ in times)] == [1, 2, 3, NO_CUTOFF]
+    assert sorted(times[0][1]) == [0, 1, 2, 3], "the first ranks have all grades"
+    _, labels, scores = next(one for one in times if one[0] == NO_CUTOFF)
+    assert labels[-1].max() == 0
+    assert sum(map(len, scores)) == 5 + 3 + 4 + 2 - 2
+    assert len({*np.concatenate(scores)}) == 12
+    (ties,) = {
+        tuple(sorted(tuple(np.unique(-score, return_counts=True)[1]) for score in scores))
+        for cutoff, _, scores in times if cutoff == NO_CUTOFF and len(scores) > 4
+    }  # fmt: skip
+    assert ties == tuple(sorted([(4,)] * 24 + [(3, 1)] * 24 + [(1, 2)] * 24 + [(2, 2)] * 24))
+    times = tried(pointwise=True)
+    assert [[len(label) for label in labels] for _, labels, _ in times[:6]] == [
+        [5, 3, 4, 2],
+        [5],
+        [3],
+        [4],
+        [2],
+        [5, 3, 4, 2],
+    ]
+    assert Counter(np.concatenate(times[0][1])) == {0: 8, 1: 2, 2: 2, 3: 2}
+
+
+@pytest.mark.parametrize(
+    ("properties", "grades"),
+    [
+        ({}, {0, 1, 2, 3}),
+        ({"labels": (0, 4)}, {0, 1, 3, 4}),
+        ({"labels": (-1, 2)}, {-1, 0, 1, 2}),
+        ({"labels": (-1, 2), "highest": 1}, {-1, 0, 1, 2, 0.5}),
+        ({"labels": (0, 2), "highest": 1}, {0, 1, 2, 0.5}),
+        ({"labels": (None, 0.6), "highest": 0.9}, {0, 0.3, 0.6}),
+        ({"subtopics": True}, {0, 1, 2, 3}),
+    ],
+)
+def test_labels_that_a_formula_is_tried_on(properties, grades):
+    """Grades, and probabilities if it refuses those."""
+    times = tried(has_cutoff=False, **properties)
+    assert {*np.concatenate([label.ravel() for _, labels, _ in times for label in labels]).tolist()} == grades
+    assert {label.shape[1:] for _, labels, _ in times for label in labels} == {(3,) * ("subtopics" in properties)}
+
+
+def test_a_formula_that_tells_unjudged_documents_is_tried_on_some():
+    n_unjudged = [sum(np.isnan(label).sum() for label in labels) for _, labels, _ in tried(reads_unjudged=True)]
+    assert max(n_unjudged) == 4 * 24
+    assert not any(np.isnan(label).any() for _, labels, _ in tried() for label in labels)
+
+
+def test_a_wrong_formula_is_told_two_values_and_the_cutoff():
+    for formula, at in (
+        (lambda r: len(r.label) + (r.k > 2) * 0.0, " at k=1"),
+        (lambda r: 1.0 * (r.k > 2) * len(r.label), " at k=3"),
+    ):
+        with pytest.raises(ValueError, match=rf"Got (\S+) and (\S+) for one query{at}\.") as caught:
+            metric("wrong")(formula)
+        found, expected = re.search(r"Got (\S+) and (\S+) for", str(caught.value)).groups()
+        assert found != expected
+    with pytest.raises(ValueError, match=r"Got (\S+) and (?!\1 )\S+ for one query\. If equal scores leave it open"):
+        metric("wrong", pointwise=True)(lambda r: r.cumsum(r.label, weight=np.where(r.of_query(r.n) == 5, r.rank, 1)))
+    with pytest.raises(ValueError, match=r"Got 12 and 4 for one query\. r.label"):
+        metric("wrong", has_cutoff=False)(lambda r: len(r.label))
+
+
+def test_warnings_and_floating_point_errors_are_not_in_the_way():
+    def warns(r):
+        warnings.warn("of its own", UserWarning, stacklevel=1)
+        return len(r.label) / r.n_relevant
+
+    with np.errstate(all="raise"), pytest.raises(ValueError, match=ALONE):
+        metric("wrong")(warns)
+
+
+def test_values_of_scores_are_warned_of_if_a_cutoff_has_a_value():
+    """Not if whole lists have none, because scores are changed there."""
+
+    def from_two_on(r):
+        if r.cutoff.item() == 1:
+            raise ValueError
+        return r.cumsum(r.label * r.score)
+
+    with pytest.warns(UserWarning, match="from_two_on reads the values of scores"):
+        metric("two")(from_two_on)
+
+    def at_cutoffs(r):
+        if r.cutoff.item() == NO_CUTOFF:
+            raise ValueError
+        return r.cumsum(r.label * r.score)
+
+    metric("cut")(at_cutoffs)
 
 
 def test_a_formula_without_a_value_for_one_order_of_ties():

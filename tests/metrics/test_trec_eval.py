@@ -13,9 +13,9 @@ from numpy.testing import assert_allclose
 from registry import together
 from shared_cases import COUNT_HITS, READS_UNJUDGED, SHARED, Call, needs_shared, read
 
-from sklearn_rank import evaluate, parse_metric
+from sklearn_rank import evaluate, evaluate_run, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.trec_measures import utility
+from sklearn_rank._metric.trec_measures import own_measure, utility
 from sklearn_rank.compat import pytrec_eval
 
 LINEAR = {"gain": "linear"}
@@ -212,6 +212,64 @@ def test_the_last_parameter_of_set_f_counts():
     (found,) = pytrec_eval.RelevanceEvaluator(judged, ["set_F_0.5", "set_F_2"]).evaluate(run).values()
     assert found == pytrec_eval.RelevanceEvaluator(judged, ["set_F_2"]).evaluate(run)["q"]
     assert found != pytrec_eval.RelevanceEvaluator(judged, ["set_F_0.5"]).evaluate(run)["q"]
+
+
+JUDGED = {"q": {"a": 1, "b": 0, "c": 2, "e": 1, "y": 0, "z": 1}, "r": {"a": 1}}
+RUN = {"q": {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0, "e": 1.0}, "r": {"b": 2.0, "a": 1.0}}
+"""Relevant at ranks 1, 3, 5, one more not retrieved; judged and not relevant at rank 2; rank 4 is not judged."""
+
+BY_HAND = {
+    "num_q": (1, 1),
+    "num_ret": (5, 2),
+    "num_rel": (4, 1),
+    "num_rel_ret": (3, 1),
+    "num_nonrel_judged_ret": (1, 0),
+    "utility": (3 - 2, 1 - 1),
+    "set_map": (3 / 5 * 3 / 4, 1 / 2),
+    "set_relative_P": (3 / 4, 1),
+    "binG": ((1 + 1 / np.log2(3) + 1 / 2) / 4, 1 / np.log2(3)),
+    "Rprec_mult_0.20": (1, 0),
+    "Rprec_mult_0.40": (1 / 2, 0),
+    "Rprec_mult_0.60": (2 / 3, 0),
+    "Rprec_mult_1.00": (1 / 2, 0),
+    "Rprec_mult_1.20": (3 / 5, 1 / 2),
+    "Rprec_mult_2.00": (3 / 8, 1 / 2),
+}
+"""Values of measures that only trec_eval has, of both queries."""
+
+
+def test_measures_that_only_trec_eval_has():
+    names = {re.sub(r"mult_.*", "mult", name) for name in BY_HAND}
+    found = pytrec_eval.RelevanceEvaluator(JUDGED, names).evaluate(RUN)
+    for name, values in BY_HAND.items():
+        assert [found[q][name] for q in "qr"] == pytest.approx(values), name
+    multiples = {name for name in found["q"] if name.startswith("Rprec_mult")}
+    assert multiples == {f"Rprec_mult_{i / 5:.2f}" for i in range(1, 11)}
+    recalls = pytrec_eval.RelevanceEvaluator(JUDGED, {"iprec_at_recall"}).evaluate(RUN)["q"]
+    assert recalls.keys() == {f"iprec_at_recall_{i / 10:.2f}" for i in range(11)}
+    with pytest.raises(ValueError, match="binG has no closed form for tied documents"):
+        evaluate([1, 0], [1, 1], qid=[0, 0], metrics={"binG": own_measure("binG")})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ideal_dcg", 2 + 1 / np.log2(3) + 1 / np.log2(4) + 1 / np.log2(5)),
+        ("utility", 3 - 2),
+        ("utility.2,-3,5,0", 2 * 3 - 3 * 2 + 5 * 1),
+        ("utility_0.5,0,-1,0", 0.5 * 3 - 1),
+        ("unj_3", 0),
+        ("unj.4", 1 / 4),
+        ("unj_20", 1 / 20),
+    ],
+)
+def test_measures_that_the_command_line_prints(name, value):
+    result = evaluate_run({"q": JUDGED["q"]}, {"q": RUN["q"]}, metrics={"own": own_measure(name)})
+    assert result.mean() == pytest.approx({"own": value})
+
+
+def test_measures_that_are_not_its_own():
+    assert [own_measure(name) for name in ("map", "unj_0", "utility.1,2", "Rprec_mult", "num_q_")] == [None] * 5
 
 
 def test_utility_counts_no_documents_of_the_collection():
