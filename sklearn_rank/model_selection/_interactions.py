@@ -291,8 +291,8 @@ class FittedInteractions(FittedRows):
             of_row[order] = of_row.copy()
         item = IdIndex(self.items).places(table.ids("item"))
         is_new = (of_row >= 0) & ~self.contains(of_row, item)
-        pairs = np.unique(np.where(item < 0, -1, of_row * len(self.items) + item)[of_row >= 0])
-        n_here = np.bincount(pairs[pairs >= 0] // len(self.items), minlength=len(self.users))
+        pairs = np.unique((of_row * len(self.items) + item)[(of_row >= 0) & (item >= 0)])
+        n_here = np.bincount(pairs // len(self.items), minlength=len(self.users))
         n_fit = np.bincount(self.pair // len(self.items), minlength=len(self.users))
         torn = (n_here > 0) & (n_here < n_fit)
         torn[of_row[is_new]] = True

@@ -614,7 +614,7 @@ def check_one_each(values: Any, name: str, n_rows: int) -> None:
 def check_constant(key: NDArray[Any], qid: ArrayLike, values: Any, rule: str) -> None:
     """Refuse keys that differ within a query."""
     number = number_of_rows(qid, len(key))
-    row = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
+    row = np.empty(len(key), dtype=np.int64)
     row[number[::-1]] = np.arange(len(key))[::-1]
     first = row[number]
     (torn,) = np.nonzero(key != key[first])
