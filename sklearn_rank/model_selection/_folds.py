@@ -127,7 +127,7 @@ def _row_numbers(rows: Any, n_rows: int, cv: Any) -> NDArray[np.int64]:
         raise ValueError(
             f"A splitter must split the {n_rows} rows it is given, like QueryKFold. Got {_echo_splitter(cv)}."
         )
-    return array.astype(np.int64, copy=False)
+    return array.astype(np.int64)
 
 
 def _echo_splitter(cv: Any) -> str:

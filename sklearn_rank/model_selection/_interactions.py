@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_rank._engine.columns import check_features, names_of, one_column
+from sklearn_rank._engine.columns import check_features, check_rows, names_of, one_column
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
 from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._utils.arguments import named_arguments
@@ -416,6 +416,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         columns = self._columns
         table = columns.table(X)
         check_lengths(X=X, y=y, sample_weight=sample_weight)
+        check_rows(y=y, sample_weight=sample_weight)
         check_features(X, y=y, sample_weight=sample_weight)
         fitted = FittedInteractions.of(table.ids("user"), table.ids("item"), columns)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}

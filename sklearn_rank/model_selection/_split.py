@@ -397,9 +397,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         of_query = np.empty(number.max(initial=-1) + 1, dtype=of_row.dtype)
         of_query[number] = of_row
         order = np.argsort(of_query, kind="stable")
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        rank = rank[number]
+        rank = np.argsort(order)[number]
         for train, test in self._blocks(of_query[order]):
             yield tuple(np.flatnonzero((a <= rank) & (rank < b)) for a, b in (train, test))  # type: ignore[misc]
 
