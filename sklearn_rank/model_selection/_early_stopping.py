@@ -45,8 +45,6 @@ class Monitor:
         Value of each round.
     best : int
         Index of the best one.
-    should_stop : bool
-        Whether there was no improvement for `patience` rounds.
     shortened : bool
         Whether the model predicts from the best round by itself, which is for a strategy to say.
     """
@@ -57,7 +55,7 @@ class Monitor:
         self.spec, self.patience, self.on_round = spec, patience, on_round
         self.greater_is_better = spec.greater_is_better
         self.curve: list[float] = []
-        self.best, self.should_stop, self.shortened = 0, False, True
+        self.best, self.shortened = 0, True
         # Labels that leave the metric without a value are refused before any training.
         ideal = self._prepared.evaluate(np.nan_to_num(self.rows.label))
         if ideal.n_undefined["metric"] == len(self.rows.ids):
@@ -77,10 +75,14 @@ class Monitor:
         improves = math.isnan(best) or (value > best if self.greater_is_better else value < best)
         if improves and not math.isnan(value):
             self.best = iteration
-        self.should_stop = self.patience is not None and iteration - self.best >= self.patience
         if self.on_round is not None:
             self.on_round(iteration, value)
         return self.should_stop
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether there was no improvement for `patience` rounds."""
+        return self.patience is not None and len(self.curve) - 1 - self.best >= self.patience
 
 
 def _weight_of_queries(validation: FitData) -> Any:

@@ -29,6 +29,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
+from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline, look_at_judged
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
 from sklearn_rank.model_selection._folds import (
@@ -378,7 +379,8 @@ class RankingEvaluator:
             raise ValueError(f"All models failed, so no comparison is left. {text}")
         for name, errors in failures.items():
             text = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
-            warnings.warn(f"{name} failed and is left out of the comparison. {text}", FitFailedWarning, stacklevel=3)
+            message = f"{name} failed and is left out of the comparison. {text}"
+            warnings.warn(message, FitFailedWarning, stacklevel=levels_to_caller())
         complete = {name: of.results for name, of in by_model.items() if name not in failures}
         y_score = {}
         if isinstance(tested, OutOfFold):

@@ -100,10 +100,7 @@ def refuse_unused(cv: Any, **metadata: Any) -> None:
     """Refuse metadata, given by name, that a splitter does not take; the error names splitters that do."""
     for name, values in metadata.items():
         if values is not None and not (hasattr(cv, "split") and consumes(cv, "split", name)):
-            takes = {"time": "QueryTimeSeriesSplit or GlobalTimeSplit", "clusters": "QueryKFold or QueryShuffleSplit"}[
-                name
-            ]
-            raise TypeError(f"The splitter does not take {name}=. Use {takes}. Got {_echo_splitter(cv)}.")
+            raise TypeError(f"The splitter does not take {name}=. Use {TAKE[name]}. Got {_echo_splitter(cv)}.")
 
 
 def row_numbers(folds: Iterable[Any], n_rows: int, cv: Any) -> list[Split]:
@@ -126,11 +123,11 @@ def _row_numbers(rows: Any, n_rows: int, cv: Any) -> NDArray[np.int64]:
         raise ValueError(
             f"A split must have rows to train on and rows to test. Got {_echo_splitter(cv)}, with an empty set."
         )
-    if array.max(initial=-1) >= n_rows or array.min(initial=0) < 0:
+    if array.max() >= n_rows or array.min() < 0:
         raise ValueError(
             f"A splitter must split the {n_rows} rows it is given, like QueryKFold. Got {_echo_splitter(cv)}."
         )
-    return array.astype(np.int64, copy=False)
+    return array.astype(np.int64)
 
 
 def _echo_splitter(cv: Any) -> str:
@@ -204,7 +201,7 @@ def _fit_fold(
             of_training = output(estimator, *part(fold[0]))
     except Exception as error:
         # A model may fail in any way; the others go on.
-        return FoldResult(None, None, perf_counter() - began, 0.0, None, error)
+        return FoldResult(None, None, perf_counter() - began, np.nan, None, error)
     return FoldResult(of_test, of_training, fitted - began, scored - fitted, estimator if keep_estimator else None)
 
 
@@ -274,12 +271,11 @@ class OutOfFold:
 
     def y_score(self, results: Sequence[FoldResult]) -> Array:
         """Scores of each row where it was tested, NaN elsewhere; with repeats a column for each time."""
-        n_rows, n_repeats = len(self.rows.label), self.n_repeats or 0
-        y_score, n_before = np.full((n_rows, n_repeats), np.nan), np.zeros(n_rows, dtype=np.int64)
+        y_score, n_before = np.full((len(self.rows.label), self._n_tests.max()), np.nan), np.zeros_like(self._n_tests)
         for (_, test), result in zip(self.folds, results, strict=True):
             y_score[test, n_before[test]] = result.output
             n_before[test] += 1
-        return y_score[:, 0] if n_repeats == 1 else y_score
+        return y_score[:, 0] if y_score.shape[1] == 1 else y_score
 
     def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
         """Result over the queries that were tested; with repeats of the mean value of each query."""

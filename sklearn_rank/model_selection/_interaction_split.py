@@ -234,5 +234,5 @@ class GlobalTimeSplit(InteractionSplitter):
         # 0.07 * 100 is a little more than 7.
         n_test = self.test_size if is_count(self.test_size) else math.ceil(self.test_size * len(time) - 1e-9)
         start = len(time) - min(int(n_test), len(time))
-        is_test: NDArray[np.bool_] = time >= np.partition(time, start)[start]
+        is_test: NDArray[np.bool_] = time >= np.partition(time, start)[start : start + 1]
         return is_test

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_rank._engine.columns import check_features, names_of, one_column
+from sklearn_rank._engine.columns import check_features, check_rows, names_of, one_column
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
 from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._utils.arguments import named_arguments
@@ -291,8 +291,8 @@ class FittedInteractions(FittedRows):
             of_row[order] = of_row.copy()
         item = IdIndex(self.items).places(table.ids("item"))
         is_new = (of_row >= 0) & ~self.contains(of_row, item)
-        pairs = np.unique(np.where(item < 0, -1, of_row * len(self.items) + item)[of_row >= 0])
-        n_here = np.bincount(pairs[pairs >= 0] // len(self.items), minlength=len(self.users))
+        pairs = np.unique((of_row * len(self.items) + item)[(of_row >= 0) & (item >= 0)])
+        n_here = np.bincount(pairs // len(self.items), minlength=len(self.users))
         n_fit = np.bincount(self.pair // len(self.items), minlength=len(self.users))
         torn = (n_here > 0) & (n_here < n_fit)
         torn[of_row[is_new]] = True
@@ -416,6 +416,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         columns = self._columns
         table = columns.table(X)
         check_lengths(X=X, y=y, sample_weight=sample_weight)
+        check_rows(y=y, sample_weight=sample_weight)
         check_features(X, y=y, sample_weight=sample_weight)
         fitted = FittedInteractions.of(table.ids("user"), table.ids("item"), columns)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}

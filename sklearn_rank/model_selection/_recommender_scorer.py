@@ -167,15 +167,12 @@ class RecommenderScorer:
             _check_metric(spec)
         self.items = check_items(items)
         self._index = IdIndex(self.items)
-        self._excluded: FittedInteractions | None = None
-        if isinstance(exclude, str):
-            if exclude != "train":
-                raise ValueError(
-                    "The 'exclude' parameter of make_recommender_scorer must be 'train', rows of users and items, a "
-                    f"dict of users to items, or None. Got {echo(exclude)} instead."
-                )
-        elif exclude is not None:
-            self._excluded = read_pairs(exclude, columns)
+        if isinstance(exclude, str) and exclude != "train":
+            raise ValueError(
+                "The 'exclude' parameter of make_recommender_scorer must be 'train', rows of users and items, a "
+                f"dict of users to items, or None. Got {echo(exclude)} instead."
+            )
+        self._excluded = read_pairs({} if exclude is None or isinstance(exclude, str) else exclude, columns)
 
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
         """Mean of each metric over users; higher is better."""
@@ -205,13 +202,13 @@ class RecommenderScorer:
         """
         table, label = self.columns.table(X), _check_labels(X, y)
         fitted = next((one for one, _ in fitted_in(estimator) if isinstance(one, FittedInteractions)), None)
-        if isinstance(self.exclude, str) and fitted is None:
+        excluded = fitted if isinstance(self.exclude, str) else self._excluded
+        if excluded is None:
             raise ValueError(
                 "exclude='train' needs the pairs of users and items in fit, which the model does not keep: wrap it, "
                 "InteractionRecommender(model), or pass exclude=None, or the pairs. "
                 f"Got {echo(estimator)}."
             )
-        excluded = fitted if isinstance(self.exclude, str) else self._excluded
         _check_columns(estimator, table)
         test = HeldOutUsers.of(table, label, self._index, excluded)
         return self._evaluate(AllItems(estimator, table, test, fitted, self.items))
@@ -337,14 +334,14 @@ class HeldOutUsers:
     indptr: Index
     item: Index
     label: Array
-    excluded: FittedInteractions | None
+    excluded: FittedInteractions
     place: Index
     first: Index
     last: Index
 
     @classmethod
     def of(
-        cls, table: InteractionTable, label: Array | None, items: IdIndex, excluded: FittedInteractions | None
+        cls, table: InteractionTable, label: Array | None, items: IdIndex, excluded: FittedInteractions
     ) -> HeldOutUsers:
         """Group test rows, and leave out the pairs that are excluded."""
         users, item_ids = table.ids("user"), table.ids("item")
@@ -364,29 +361,24 @@ class HeldOutUsers:
         order = np.lexsort((label, place, user))
         pair = (user * len(items.ids) + place)[order]
         order = order[np.append(pair[1:] != pair[:-1], True)]
-        of_fit, place_of = np.full(len(ids), -1), np.empty(0, dtype=np.int64)
-        if excluded is not None:
-            of_fit, place_of = IdIndex(excluded.users).places(ids), items.places(excluded.items)
-            item_of_fit = np.full(len(items.ids), -1)
-            item_of_fit[place_of[place_of >= 0]] = np.flatnonzero(place_of >= 0)
-            order = order[~excluded.contains(of_fit[user[order]], item_of_fit[place[order]])]
+        of_fit, place_of = IdIndex(excluded.users).places(ids), items.places(excluded.items)
+        item_of_fit = np.full(len(items.ids), -1)
+        item_of_fit[place_of[place_of >= 0]] = np.flatnonzero(place_of >= 0)
+        order = order[~excluded.contains(of_fit[user[order]], item_of_fit[place[order]])]
         kept, user = np.unique(user[order], return_inverse=True)
         if not len(kept):
             raise ValueError(
                 "No test row is left: all of their pairs are excluded, like pairs of training rows. Score on rows "
                 f"that are not trained on, or pass exclude=None. Got {len(users)} rows of {len(ids)} users."
             )
-        bounds = (of_fit[kept], of_fit[kept]) if excluded is None else excluded.bounds(of_fit[kept])
-        indptr = np.append(0, np.cumsum(np.bincount(user)))
+        indptr, bounds = np.append(0, np.cumsum(np.bincount(user))), excluded.bounds(of_fit[kept])
         return cls(ids[kept], row[kept], indptr, place[order], label[order], excluded, place_of, *bounds)
 
     @cached_property
     def n_excluded(self) -> Index:
         """Items that are left out for each user."""
-        if self.excluded is None:
-            return np.zeros(len(self.ids), dtype=np.int64)
         if (self.place >= 0).all():
-            return np.asarray(self.last - self.first)
+            return self.last - self.first
         blocks = [np.arange(a, b) for a, b in cut_rows(len(self.ids), USERS_COUNTED)]
         return np.concatenate([np.bincount(self.excluded_from(at)[0], minlength=len(at)) for at in blocks])
 
@@ -402,8 +394,6 @@ class HeldOutUsers:
 
     def excluded_from(self, users: Index) -> tuple[Index, Index]:
         """Items that are left out for some users: the place of the user among these, and the item."""
-        if self.excluded is None:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         at, user = _ranges(self.first[users], self.last[users])
         item = self.place[self.excluded.pair[at] % len(self.excluded.items)]
         return user[item >= 0], item[item >= 0]
@@ -471,7 +461,7 @@ class UserRankings:
     def _make(self, first: int, last: int, depth: int | None) -> Queries:
         users = self.users[first:last]
         if isinstance(self._source, ItemLists):
-            most = int(self._n_excluded[first:last].max(initial=0))
+            most = int(self._n_excluded[first:last].max())
             k = self.n_items if depth is None else min(depth + most, self.n_items)
             user, item = self._source.lists(users, k)
             self.is_unranked[first:last] = ~self._source.are_known & (np.bincount(user, minlength=len(users)) == 0)

@@ -21,6 +21,7 @@ from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank._utils.warning import levels_to_caller
 
 RESPONSE = ("predict_proba", "decision_function", "predict")
 """Methods to get scores from: the first that a model has, and that gives one score a document."""
@@ -77,7 +78,7 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
             "grade, which ties most documents: wrap it in CalibratedClassifierCV, or use a regressor. "
             f"Got {type(estimator).__name__} of {len(grades)} grades.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=levels_to_caller(),
         )
     return y_score
 

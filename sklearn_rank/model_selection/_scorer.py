@@ -6,7 +6,6 @@ Uses only the public API of scikit-learn.
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -129,7 +128,7 @@ class RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
 
     def __hash__(self) -> int:
         """Hash of what does not change, which requests may."""
-        return hash(self._compared()[:-1])
+        return hash(self.meaning)
 
     def _compared(self) -> tuple[str, str, dict[str, Any]]:
         return self.meaning, str(self._response_method), self.get_metadata_routing().score.requests
@@ -139,12 +138,11 @@ class _NamedScore:
     """Function of a metric by the metric's name, which tools such as skore show."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
-        functools.update_wrapper(self, function, assigned=(), updated=())
-        self.__name__ = name
+        self.__name__, self.__wrapped__ = name, function
 
     def __call__(self, y_true: ArrayLike, y_score: ArrayLike, **keywords: Any) -> Any:
         """Value of the metric."""
-        return self.__wrapped__(y_true, y_score, **keywords)  # type: ignore[attr-defined]
+        return self.__wrapped__(y_true, y_score, **keywords)
 
 
 def get_scorer(name: str) -> Any:
@@ -333,7 +331,7 @@ class RankingScorers:
 
     def __hash__(self) -> int:
         """Hash of what does not change, which requests may."""
-        return hash(self._compared()[:-1])
+        return hash(tuple(self.names))
 
     def _compared(self) -> tuple[Any, ...]:
         meanings = tuple(spec.meaning for spec in self._specs.values())

@@ -22,6 +22,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import CVLike, Estimator, Index, MatrixLike
+from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.model_selection._estimator_checks import (
     check_estimator,
     is_search,
@@ -244,7 +245,7 @@ class ForgivingScorer:
             if self.first_failure is None:
                 _first_failures[self.key] = str(error)
                 message = f"Scoring failed, here first; the metrics of such a split are {self.error_score}: {error}"
-                warnings.warn(message, UserWarning, stacklevel=2)
+                warnings.warn(message, UserWarning, stacklevel=levels_to_caller())
             is_single = getattr(self.scorer, "is_single", not hasattr(self.scorer, "names"))
             return self.error_score if is_single else dict.fromkeys(self.scorer.names, self.error_score)
 
@@ -313,7 +314,7 @@ def check_inner_searches(
                 f"{name} chooses its parameters by an objective of its own, on rows; to tune by the ranking metric, "
                 f"use a GridSearchCV of {name.removesuffix('CV')}.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=levels_to_caller(),
             )
 
 
@@ -324,7 +325,7 @@ def warn_of_objective(search: Any) -> None:
             f"{type(search).__name__} tunes by scoring={echo(search.scoring)}, which knows no queries; leave "
             "scoring=None to tune by the first ranking metric, or give get_scorer('ndcg@10').",
             UserWarning,
-            stacklevel=5,
+            stacklevel=levels_to_caller(),
         )
 
 

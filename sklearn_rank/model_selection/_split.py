@@ -397,9 +397,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         of_query = np.empty(number.max(initial=-1) + 1, dtype=of_row.dtype)
         of_query[number] = of_row
         order = np.argsort(of_query, kind="stable")
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        rank = rank[number]
+        rank = np.argsort(order)[number]
         for train, test in self._blocks(of_query[order]):
             yield tuple(np.flatnonzero((a <= rank) & (rank < b)) for a, b in (train, test))  # type: ignore[misc]
 
@@ -614,7 +612,7 @@ def check_one_each(values: Any, name: str, n_rows: int) -> None:
 def check_constant(key: NDArray[Any], qid: ArrayLike, values: Any, rule: str) -> None:
     """Refuse keys that differ within a query."""
     number = number_of_rows(qid, len(key))
-    row = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
+    row = np.empty(len(key), dtype=np.int64)
     row[number[::-1]] = np.arange(len(key))[::-1]
     first = row[number]
     (torn,) = np.nonzero(key != key[first])

@@ -256,6 +256,7 @@ def test_long_names_that_differ_in_the_middle_differ_in_print(shuffled):
     names = [f"{'a' * 60} {i} {'b' * 60}" for i in range(3)]
     lines = str(make_report(shuffled, "map", names).summary()).splitlines()[2:]
     assert [line[:2] for line in lines] == ["1 ", "2 ", "3 "]
+    assert max(map(len, lines)) == 100, "names are as long as the line allows"
 
 
 # --- queries to look at --------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ TESTS = {
     "_evaluation": "tests/evaluation tests/entry_points",
     "stats": "tests/stats",
     "metrics": "tests/metrics tests/metric",
-    "model_selection": "tests/model_selection",
+    "model_selection": "tests/model_selection tests/evaluation/test_comparison.py tests/evaluation/test_storage.py "
+    "tests/evaluation/test_segment_comparison.py",
 }
 """The tests of each room that is drawn from by default, beside the examples of the file itself."""
 

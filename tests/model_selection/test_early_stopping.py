@@ -239,6 +239,21 @@ def test_fitted_as_by_hand(make, weighted, ranking):
     np.testing.assert_array_equal(ranker.predict(features), model.predict(features))
 
 
+@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+def test_catboost_weights_the_rows_that_it_stops_by(kind, ranking):
+    from catboost import Pool
+
+    features, y, qid = ranking
+    y, weight = (y > 0).astype(float), np.where(features[:, 1] > 0, 100.0, 0.01)
+    ranker = QueryRanker(catboost_model(kind), eval_fraction=0.2, random_state=0)
+    ranker.fit(features, y, qid=qid, sample_weight=weight)
+    stop = np.isin(qid, ranker.eval_qid_)
+    model = clone(catboost_model(kind))
+    pools = [Pool(features[s], y[s], weight=weight[s]) for s in (~stop, stop)]
+    expected = model.fit(pools[0], eval_set=pools[1]).get_evals_result()["validation"]
+    assert ranker.estimator_.get_evals_result()["validation"] == expected
+
+
 def test_catboost_keeps_its_categories(ranking):
     """A frame, a column of words, and a subclass that lives elsewhere."""
     catboost, pd = pytest.importorskip("catboost"), pytest.importorskip("pandas")

@@ -148,5 +148,6 @@ def test_evaluator_and_learning_curve(orders):
 
 
 def test_one_of_several_splits_is_none():
-    with pytest.raises(ValueError, match="or a list of splits"):
-        check_splitter([([0], [1]), 5], "RankingEvaluator")
+    for splits in ([([0], [1]), 5], [0, 1, "a"], [([0], [1]), ([0], [1], [2])]):
+        with pytest.raises(ValueError, match=r"of row numbers\. Got \["):
+            check_splitter(splits, "RankingEvaluator")

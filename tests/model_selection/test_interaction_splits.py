@@ -184,6 +184,18 @@ def test_wrong_input_of_split(splitter, keywords, message):
         rows_tested(splitter, X3, **keywords)
 
 
+@pytest.mark.filterwarnings("ignore:.*puts all rows")
+def test_rows_of_a_list_keep_their_types():
+    X = [["a", "x", 9], ["a", "y", 10], ["b", "x", 7], ["b", "y", 8]]
+    assert rows_tested(LeaveLastOut(time=2), X) == [1, 3]
+
+
+@pytest.mark.parametrize("splitter", [LeaveLastOut(), GlobalTimeSplit()], ids=repr)
+def test_no_rows(splitter):
+    with pytest.raises(ValueError, match="Some rows must be left to train on.* 0 rows of 0 users at 0 times"):
+        rows_tested(splitter, np.zeros((0, 2)), groups=[], time=[])
+
+
 def test_missing_users_and_columns():
     X = pd.DataFrame({"userId": [1, 1], "item_id": [1, 2], "time": [1, 2]})
     with pytest.raises(ValueError, match="LeaveLastOut needs the user of each row.*'user_id' of a frame.*'userId'"):
@@ -236,6 +248,10 @@ def test_copies_and_pickles_split_alike():
         for other in (pickle.loads(pickle.dumps(splitter)), clone(splitter, safe=False)):
             assert rows_tested(other, X) == rows_tested(splitter, X)
             assert repr(other) == repr(splitter)
+    assert repr(LeaveLastOut()) == "LeaveLastOut()"
+    assert repr(LeaveLastOut(2, user="who", time=3)) == "LeaveLastOut(n=2, user='who', time=3)"
+    assert repr(GlobalTimeSplit(0.5, item="what")) == "GlobalTimeSplit(test_size=0.5, item='what')"
+    assert repr(GlobalTimeSplit(0.2)) == "GlobalTimeSplit()"
 
 
 def test_time_zones_and_dates():

@@ -114,11 +114,12 @@ def test_errors(shuffled):
     X, y, qid = shuffled
     with pytest.raises(ValueError, match="query of each row must be known"):
         query_learning_curve(Ridge(), X, y)
-    for bad in ([0], [31], [1.2], [0.0], [], 5, ["all"], [np.nan], [True]):
+    for bad in ([0], [0, 5], [5, 31], [31], [1.2], [0.0], [], 5, ["all"], [np.nan], [True]):
         with pytest.raises(ValueError, match="'train_sizes' must be"):
             query_learning_curve(Ridge(), X, y, qid=qid, train_sizes=bad, cv=CV)
     with pytest.raises(ValueError, match=r"takes exactly one metric. Got \['map', 'mrr'\]"):
         query_learning_curve(Ridge(), X, y, qid=qid, metric=["map", "mrr"])
     with pytest.raises(ValueError, match="keep queries whole"):
         query_learning_curve(Ridge(), X, y, qid=qid, cv=KFold(3))
+    assert query_learning_curve(Ridge(), X, y, qid=qid, train_sizes=[0.001], cv=CV)[0].tolist() == [1]
     assert len(query_learning_curve(Ridge(), X, y, qid=qid, cv=LeaveOneQueryOut(), train_sizes=[39])[2][0]) == 40

@@ -110,7 +110,8 @@ def test_level_and_digits():
     found = [cells(table_of(barely, None, confidence_level=level))[2][1] for level in (0.9, 0.99)]
     assert found == ["0.3100†", "0.3100"]
     assert cells(table_of(digits=2))[0][1:] == ["0.30", "3.00"]
-    for keywords in ({"digits": 0}, {"digits": 2.0}, {"confidence_level": 95}):
+    assert cells(table_of(digits=15))[0][1] == f"{STEP.mean():.15f}"
+    for keywords in ({"digits": 0}, {"digits": 16}, {"digits": 2.0}, {"confidence_level": 95}):
         with pytest.raises(ValueError, match="parameter of to_latex and to_markdown must be"):
             table_of(**keywords)
 

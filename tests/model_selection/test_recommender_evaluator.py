@@ -107,6 +107,8 @@ def test_users_in_several_folds_count_once():
     for user, value in zip(pooled.qid, pooled.per_query["ndcg@10"], strict=True):
         values = [f.per_query["ndcg@10"][f.qid == user] for f in folds]
         assert value == pytest.approx(np.mean(np.concatenate(values)))
+    by_user = pd.concat([pd.Series(f.label_fingerprints, index=f.qid) for f in folds]).groupby(level=0).sum()
+    assert pooled.label_fingerprints.tolist() == by_user[pooled.qid].astype(np.uint32).tolist()
     report = evaluator.compare({"a": Factors(4), "b": Factors(1)}, X, None)
     assert report.results["a"].mean() == pooled.mean()
     assert report.significance("ndcg@10").comparisons["b", "a"].pvalue < 0.5
@@ -251,6 +253,11 @@ def test_metrics_of_rows_are_refused_beside_splits_of_interactions(cv):
             "make_recommender_scorer needs the user of each row",
         ),
         (lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors}, X, None), TypeError, r"Model 'a'.*Factors\(\)"),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors()}, X, np.ones(3)),
+            ValueError,
+            "one entry per row each. Got 960 in X, 3 in y",
+        ),
         (
             lambda: RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), {"n_factors": [1]}, cv=3), X, None),
             ValueError,

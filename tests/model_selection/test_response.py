@@ -189,6 +189,22 @@ def test_one_of_several_metrics_compares_predictions_with_labels():
     assert np.isfinite(low_scores(scores, parse_metrics(["map", "ndcg"]).values())).all()
 
 
+@pytest.mark.parametrize("lowest", [0.0, -0.25, 3.0, -1e20, -1.7e308])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_minus_infinity_is_below_all_others(lowest, dtype):
+    if dtype == np.float32:
+        lowest = max(lowest, -3e38)
+    scores = np.array([[-np.inf, lowest, 5.0], [lowest, -np.inf, 4.0]], dtype=dtype)
+    low = low_scores(scores, parse_metrics("map").values())
+    assert low.shape == (2, 3)
+    assert np.isfinite(low).all()
+    order = np.unique(low, return_inverse=True)[1].reshape(2, 3)
+    assert order.tolist() == [[0, 1, 3], [1, 0, 2]]
+    nothing = low_scores(np.full(3, -np.inf), parse_metrics("map").values())
+    assert np.isfinite(nothing).all()
+    assert len({*nothing.tolist()}) == 1
+
+
 def test_one_of_several_methods_is_unknown():
     with pytest.raises(ValueError, match=r"must be one or more of .* Got \['predict', 'guess'\] instead"):
         check_response_method(["predict", "guess"])

@@ -198,9 +198,40 @@ def test_too_many_splits():
     for splitter in (QueryTimeSeriesSplit(12), QueryTimeSeriesSplit(3, test_size=4)):
         with pytest.raises(ValueError, match=r"needs more than 12 queries.* Got 12\."):
             next(splitter.split([[0]] * 12, groups=range(12), time=range(12)))
-    for name in ("n_splits", "max_train_size", "test_size"):
+    with pytest.raises(ValueError, match=r"needs more than 1 queries.* Got 0\."):
+        next(QueryTimeSeriesSplit(1).split([], groups=[], time=[]))
+    for name, value in (("n_splits", 0.2), ("max_train_size", 0.2), ("test_size", 0.2), ("n_splits", None)):
         with pytest.raises(ValueError, match=f"The {name!r} parameter of QueryTimeSeriesSplit must be an int >= 1"):
-            QueryTimeSeriesSplit(**{name: 0.2})
+            QueryTimeSeriesSplit(**{name: value})
+
+
+def test_one_of_several_test_sets_would_be_empty():
+    """Three queries of one time are on one side, so two of the three test sets would begin with them."""
+    with pytest.raises(ValueError, match="a set would be empty"):
+        next(QueryTimeSeriesSplit(3, test_size=1).split([[0]] * 6, groups=range(6), time=[0, 1, 2, 2, 2, 3]))
+
+
+def test_of_queries_of_one_time_the_last_ids_are_trained_on():
+    time = [0] * 40 + [1]
+    splitter = QueryTimeSeriesSplit(1, test_size=1, max_train_size=7)
+    ((train, _),) = splitter.split([[0]] * 41, groups=range(41), time=time)
+    assert train.tolist() == [*range(33, 40)]
+
+
+def test_levels_of_the_index_and_what_is_given_must_agree():
+    """Times have an order, and names of clusters have none."""
+    pd = pytest.importorskip("pandas")
+    levels = {"qid": [1, 2, 3, 4], "clusters": [*"bbaa"], "time": [2, 1, 3, 4]}
+    y = pd.Series(range(4), index=pd.MultiIndex.from_arrays([*levels.values()], names=[*levels]))
+    X = np.zeros((4, 1))
+    assert len([*QueryKFold(2).split(X, y, clusters=[*"uuvv"])]) == 2
+    assert len([*QueryTimeSeriesSplit(1).split(X, y, time=[20, 10, 30, 40])]) == 1
+    for splitter, given in (
+        (QueryKFold(2), {"clusters": [*"uvvv"]}),
+        (QueryTimeSeriesSplit(1), {"time": [1, 2, 3, 4]}),
+    ):
+        with pytest.raises(ValueError, match="of the index of y differ; pass only one of them"):
+            next(splitter.split(X, y, **given))
 
 
 # --- in scikit-learn -----------------------------------------------------------------------------------------
@@ -361,8 +392,12 @@ def test_one_split_reads_labels(rows):
             query_train_test_split(*arrays, qid=given)
     by_query = y.set_axis(pd.Index(qid, name="qid"))
     other = y.set_axis(pd.MultiIndex.from_arrays([qid[::-1], qid], names=["qid", "document"]))
-    for arrays, given in (((X.to_numpy(), by_query), qid[::-1]), ((by_query, other), qid)):
-        with pytest.raises(ValueError, match="must name the same queries"):
+    for arrays, given, name in (
+        ((X.to_numpy(), by_query), qid[::-1], "y"),
+        ((by_query, other), qid, "y"),
+        ((by_query, X.to_numpy(), other), qid, r"arrays\[2\]"),
+    ):
+        with pytest.raises(ValueError, match=f"{name}.*must name the same queries"):
             query_train_test_split(*arrays, qid=given)
 
 

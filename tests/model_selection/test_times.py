@@ -57,11 +57,14 @@ def test_time_zones_are_one_moment():
     ("time", "message"),
     [
         ([1, 2, 3, 3], r"must have one time.*transform\('min'\)\. Got 1 and 2 of query 'a'"),
-        (["10/2/2020", "9/2/2020"] * 2, r"Text need not sort by time: convert it with pd\.to_datetime"),
+        (
+            ["10/2/2020", "9/2/2020"] * 2,
+            r"Text need not sort by time: convert it with pd\.to_datetime\(time\)\. Got '10/2/2020'\.$",
+        ),
         (np.array(["2020", "2020", "NaT", "2021"], "M8[D]"), "without missing ones. Got NaT in row 2"),
         ([1.0, 1.0, np.nan, 2.0], "Got nan in row 2"),
         ([1, 1, None, 2], "time must be the time of each row"),
-        ([True, True, False, False], "time must be the time of each row"),
+        ([True, True, False, False], r"or numbers, without missing ones\. Got True\.$"),
         ([1, 2], r"time must have one entry for each of the 4 rows\. Got shape \(2,\)"),
         (
             None,
@@ -112,6 +115,13 @@ def test_times_of_several_zones_are_compared_as_moments():
     ]  # 03:00, 11:00 and 19:00 UTC
     ((train, test),) = QueryTimeSeriesSplit(1, test_size=1).split([[0]] * 3, groups=[0, 1, 2], time=time)
     assert (train.tolist(), test.tolist()) == ([0, 1], [2])
+
+
+def test_a_gap_of_nothing():
+    time = np.datetime64("2024-01-01T00:00:00.000") + np.arange(4)
+    for gap in (0, np.timedelta64(0, "D"), datetime.timedelta(0)):
+        ((train, test),) = QueryTimeSeriesSplit(1, test_size=1, gap=gap).split([[0]] * 4, groups=range(4), time=time)
+        assert (train.tolist(), test.tolist()) == ([0, 1, 2], [3]), "milliseconds apart"
 
 
 @pytest.mark.parametrize(("gap", "n_train"), [(0, 3), (1, 3), (1.5, 2), (3, 1)])

@@ -1,0 +1,90 @@
+"""Fitted models that a scorer or the evaluator is given: frozen rankers that saw the queries, rankers without any."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sign_cases import seen
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import VotingRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
+
+QID = np.repeat(range(6), 4)
+X = np.random.default_rng(0).normal(size=(24, 3))
+Y = pd.Series(np.tile([0, 1, 2, 0], 6), index=pd.Index(QID, name="qid"))
+SCORER = get_scorer("ndcg@10")
+
+
+def ranker():
+    return QueryRanker(Ridge()).fit(X, Y)
+
+
+def frozen():
+    return FrozenEstimator(ranker())
+
+
+def search_of(model, grid):
+    return GridSearchCV(model, grid, scoring=lambda model, X, y: 0.0, cv=QueryKFold(2)).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("make", "is_seen"),
+    [
+        (frozen, True),
+        (ranker, False),
+        (lambda: make_pipeline(FunctionTransformer(), frozen()).fit(X, Y), True),
+        (lambda: make_pipeline(FunctionTransformer(), FunctionTransformer(), frozen()).fit(X, Y), True),
+        (lambda: FrozenEstimator(make_pipeline(FunctionTransformer(), QueryRanker(Ridge())).fit(X, Y)), True),
+        (lambda: FrozenEstimator(search_of(QueryRanker(Ridge()), {"estimator__alpha": [1]})), True),
+        (lambda: search_of(VotingRegressor([("a", frozen())]), {"weights": [None]}), True),
+        (lambda: VotingRegressor([("a", Ridge()), ("b", frozen())]).fit(X, Y), True),
+        (lambda: QueryRanker(VotingRegressor([("a", frozen())])).fit(X, Y), True),
+        (lambda: QueryRanker(VotingRegressor([("a", Ridge())])).fit(X, Y), False),
+        (lambda: FrozenEstimator(QueryRanker(Ridge()).fit(X, Y.to_numpy())), False),
+    ],
+)
+def test_a_frozen_ranker_is_found_inside(make, is_seen):
+    assert ("a model that has seen the test queries" in seen(SCORER, make(), X, Y)[0]) == is_seen
+
+
+@pytest.mark.parametrize(
+    ("make", "is_lost"),
+    [
+        (lambda: VotingRegressor([("a", QueryRanker(Ridge()))]).fit(X, Y.to_numpy()), True),
+        (lambda: make_pipeline(VotingRegressor([("a", QueryRanker(Ridge()))])).fit(X, Y.to_numpy()), True),
+        (lambda: VotingRegressor([("a", Ridge()), ("b", QueryRanker(Ridge()))]).fit(X, Y.to_numpy()), True),
+        (lambda: VotingRegressor([("a", frozen())]).fit(X, Y.to_numpy()), False),
+        (lambda: make_pipeline(QueryRanker(Ridge())).fit(X, Y.to_numpy()), False),
+        (lambda: QueryRanker(Ridge()).fit(X, Y.to_numpy()), False),
+    ],
+)
+def test_a_ranker_that_lost_the_queries_is_found_inside(make, is_lost):
+    model = make()
+    assert ("a ranker without queries" in seen(SCORER, model, X, Y)[0]) == is_lost
+
+
+def test_the_outermost_model_that_lost_the_queries_is_named():
+    inner = VotingRegressor([("a", QueryRanker(Ridge()))])
+    with pytest.warns(UserWarning, match="inside 'TransformedTargetRegressor' was fitted without queries"):
+        SCORER(TransformedTargetRegressor(inner).fit(X, Y.to_numpy()), X, Y)
+
+
+def test_how_many_queries_a_frozen_ranker_has_seen():
+    """Those with the same number of rows, the same labels and the same features."""
+    features, labels = X.copy(), Y.to_numpy().copy()
+    labels[QID == 1] = [0, 1, 1, 0]
+    features[QID == 2] += 1
+    longer = np.r_[QID, 3, 6, 6]
+    features, labels = np.r_[features, np.zeros((3, 3))], np.r_[labels, 0, 1, 0]
+    models = {"frozen": frozen(), "other": Ridge()}
+    with pytest.raises(ValueError, match="its ranker was fitted on 3 of the 7 queries that are scored"):
+        RankingEvaluator("ndcg@10", cv=2).compare(models, features, labels, qid=longer)
+    shuffled = np.random.default_rng(0).permutation(24)
+    two = {"two": VotingRegressor([("a", frozen()), ("b", FrozenEstimator(QueryRanker(Ridge()).fit(X[4:], Y[4:])))])}
+    with pytest.raises(ValueError, match="its ranker was fitted on 6 of the 6 queries that are scored"):
+        RankingEvaluator("ndcg@10", cv=2).compare(two, X[shuffled], Y.to_numpy()[shuffled], qid=QID[shuffled])
