@@ -69,6 +69,13 @@ class AsFound:
         if pyplot := sys.modules.get("matplotlib.pyplot"):
             pyplot.close("all")
 
+    @pytest.fixture(autouse=True)
+    def output_as_found(self):
+        """A test that leaves another stream behind, which pytest closes, ends the session if output is not captured."""
+        before = sys.stdout, sys.stderr
+        yield
+        assert (sys.stdout, sys.stderr) == before
+
 
 def pytest_configure(config):
     """Let pytest-xdist keep the order of groups."""

@@ -6,8 +6,8 @@ import gzip
 import io
 import lzma
 import re
-import sys
 import zipfile
+from contextlib import redirect_stdout
 
 import numpy as np
 import pandas as pd
@@ -294,13 +294,13 @@ def test_pictures_have_a_name_that_nothing_else_has(tmp_path, monkeypatch, capsy
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_an_output_that_takes_nothing_more(form, monkeypatch, capsys):
+def test_an_output_that_takes_nothing_more(form, capsys):
     class Full(io.StringIO):
         def flush(self):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sys, "stdout", Full())
-    assert main(["metrics", "--format", form]) == 2
+    with redirect_stdout(Full()):
+        assert main(["metrics", "--format", form]) == 2
     assert "the standard output, which must take all of them. Got [Errno 28] No space" in capsys.readouterr().err
 
 
