@@ -34,7 +34,8 @@ POSITIVE = Constraint("a finite number > 0", lambda v: is_real(v) and v > 0, "")
 RULES = {
     "alternative": one_of("two-sided", "greater", "less", doc=""),
     "confidence_level": SHARE,
-    "alpha": SHARE,
+    # SciPy has no quantiles of the t distribution far below that.
+    "alpha": Constraint("a number from 1e-100 to 1, exclusive", lambda v: is_real(v) and 1e-100 <= v < 1, ""),
     "power": SHARE,
     "n_resamples": COUNT,
     "random_state": Constraint("an int from 0 to 2**32 - 1, a RandomState, a Generator or None", _is_random_state, ""),

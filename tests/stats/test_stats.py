@@ -217,6 +217,32 @@ def test_what_can_be_detected_and_how_many_queries_it_takes():
     assert compare(a, b).minimal_detectable_difference() == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("n_sides", [1, 2])
+@pytest.mark.parametrize(
+    ("difference", "std", "power"), [(1e-7, 1.0, 0.8), (1e-5, 1, 0.9999), (1e-300, 1e-293, 0.8), (1e300, 1e306, 0.06)]
+)
+def test_small_effects_take_the_queries_of_the_normal_distribution(difference, std, power, n_sides):
+    n = power_of(std, difference=difference, power=power, alternative="two-sided" if n_sides == 2 else "greater")
+    critical, shift = stats.norm.isf(0.05 / n_sides), sqrt(n) * (difference / std)
+    assert stats.norm.sf(critical - shift) + (n_sides - 1) * stats.norm.sf(critical + shift) == pytest.approx(
+        power, abs=1e-9
+    )
+
+
+def test_the_limits_of_power():
+    assert power_of(1.0, difference=8.86e-8, power=0.8) < 1e15
+    with pytest.raises(ValueError, match=r"More than 1e\+15 queries would be needed. Got difference=8.85e-08"):
+        power_of(1.0, difference=8.85e-8, power=0.8)
+    # The t distribution takes z**2 / 2 queries more than the normal one.
+    for alpha, power in ((0.05, 1 - 1e-12), (1e-100, 0.8)):
+        z = stats.norm.isf(alpha / 2)
+        expected = ((z + stats.norm.isf(1 - power)) / 0.1) ** 2 + z**2 / 2
+        assert power_of(1.0, difference=0.1, power=power, alpha=alpha) == pytest.approx(expected, abs=1)
+    assert power_of(1.0, difference=1e-9, power=0.05) == 2
+    with pytest.raises(ValueError, match="'alpha' parameter of power_of must be a number from 1e-100 to 1, exclusive"):
+        power_of(1.0, difference=0.1, power=0.8, alpha=1e-300)
+
+
 def test_folds():
     a, b = [0.81, 0.79, 0.84, 0.80, 0.78], [0.78, 0.79, 0.80, 0.78, 0.77]
     d = np.subtract(a, b)
