@@ -10,7 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.check import read
 from sklearn_rank._engine.label_checks import check_labels, check_one_label
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.keywords import SHARED
+from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._signs.doors import THRESHOLDS
+from sklearn_rank._signs.rows import is_plain, look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
@@ -120,6 +125,7 @@ def threshold_curve(
         queries, name, low=None, high=None, scale="", takes_gain=False, unjudged=unjudged, reads_unjudged=False,
         min_relevance=min_relevance,
     )  # fmt: skip
+    _look(queries, y_true, y_score, {"min_relevance": min_relevance, "unjudged": unjudged})
     queries = queries.by_query()
     label, score = queries.label, queries.score
     number = np.repeat(np.arange(len(queries.qid)), queries.n_documents)
@@ -134,6 +140,13 @@ def threshold_curve(
             f"Got none in {len(n_relevant)} queries."
         )
     return _curve(relevant, score, number, n_relevant, np.inf if k is None else k)
+
+
+def _look(queries: Queries, y_true: Any, y_score: Any, keywords: dict[str, Any]) -> None:
+    """Look for signs in the rows, for a metric that reads who is relevant as the curve does."""
+    metric = parse_metric("map", **{name: value for name, value in keywords.items() if value is not None})
+    if not is_plain(queries, (metric,), y_true, y_score):
+        look(THRESHOLDS, queries, {"threshold_curve": metric}, compute, y_true=y_true, y_score=y_score)
 
 
 def _curve(

@@ -7,31 +7,36 @@ from sklearn_rank._signs.sign import Door
 OF_MODELS = "y", "predictions"
 """What messages call labels and scores where a model predicts."""
 
-OF_ROWS = "labels scores retrieved arguments ids qid names matrices"
+OF_ROWS = "labels grades scores retrieved arguments ids qid names matrices"
 """Kinds of evidence that rows of the user are."""
 
 METRIC = Door("metric functions", OF_ROWS)
-SCORER = Door("scorers", "labels scores ids qid frozen fitted", may_raise=False, words=OF_MODELS)
+SCORER = Door("scorers", "labels grades scores ids qid frozen fitted", may_raise=False, words=OF_MODELS)
 EVALUATE = Door("evaluate", OF_ROWS)
-FRAME = Door("evaluate_frame", "labels scores retrieved arguments ids qid names")
-RUN = Door("evaluate_run", "labels scores retrieved ids qid runs", words=("the judgements", "the run"))
+FRAME = Door("evaluate_frame", "labels grades scores retrieved arguments ids qid names")
+RUN = Door("evaluate_run", "labels grades scores retrieved ids qid runs", words=("the judgements", "the run"))
 PREPARE = Door("prepare", OF_ROWS)
-BATCHES = Door("evaluate_batches", "labels scores retrieved arguments ids qid names batches")
-ACCUMULATOR = Door("RankingAccumulator", "labels scores retrieved arguments ids qid matrices")
+BATCHES = Door("evaluate_batches", "labels grades scores retrieved arguments ids qid names batches")
+ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid matrices")
 SYSTEMS = Door("compare_systems", OF_ROWS + " runs models judged")
-COMPARE = Door("RankingEvaluator.compare", "labels scores ids qid models frozen judged", decides=True, words=OF_MODELS)
-CROSS_VALIDATE = Door("RankingEvaluator.cross_validate", "labels scores ids qid frozen", decides=True, words=OF_MODELS)
-SEARCH = Door("RankingEvaluator.search", "labels ids qid frozen", decides=True, words=OF_MODELS)
-RANKER = Door("QueryRanker(eval_metric=...)", "labels ids qid", decides=True, words=OF_MODELS)
-IMPORTANCE = Door("query_permutation_importance", "labels scores ids qid", decides=True, words=OF_MODELS)
-LEARNING_CURVE = Door("query_learning_curve", "labels ids qid", words=OF_MODELS)
-BOOSTING = Door("boosting", "labels ids", words=OF_MODELS)
-DASK = Door("dask.evaluate, dask.mean", "labels scores retrieved arguments ids qid names")
-SPARK = Door("spark.evaluate, spark.mean", "labels scores retrieved arguments ids qid names")
-RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels distances itself")
-RETRIEVAL_SCORER = Door("retrieval.make_retrieval_scorer", "labels distances", may_raise=False)
-NEIGHBORS = Door("retrieval.score_neighbors", "labels neighbors itself")
+COMPARE = Door(
+    "RankingEvaluator.compare", "labels grades scores ids qid models frozen judged", decides=True, words=OF_MODELS
+)
+CROSS_VALIDATE = Door(
+    "RankingEvaluator.cross_validate", "labels grades scores ids qid frozen", decides=True, words=OF_MODELS
+)
+SEARCH = Door("RankingEvaluator.search", "labels grades ids qid frozen", decides=True, words=OF_MODELS)
+RANKER = Door("QueryRanker(eval_metric=...)", "labels grades ids qid", decides=True, words=OF_MODELS)
+IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid", decides=True, words=OF_MODELS)
+LEARNING_CURVE = Door("query_learning_curve", "labels grades ids qid", words=OF_MODELS)
+BOOSTING = Door("boosting", "labels grades ids", words=OF_MODELS)
+DASK = Door("dask.evaluate, dask.mean", "labels grades scores retrieved arguments ids qid names")
+SPARK = Door("spark.evaluate, spark.mean", "labels grades scores retrieved arguments ids qid names")
+RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels grades distances itself")
+RETRIEVAL_SCORER = Door("retrieval.make_retrieval_scorer", "labels grades distances", may_raise=False)
+NEIGHBORS = Door("retrieval.score_neighbors", "labels grades neighbors itself")
+THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved arguments qid names matrices")
 JOIN = Door("io.join", "runs")
 READ_RUN = Door("io.read_trec_run", "lines")
-STATISTICS = Door("stats.compare, compare_all, no_worse", "judged")
-COMMAND = Door("command line", "labels scores retrieved arguments ids qid names runs lines judged")
+STATISTICS = Door("stats.compare, compare_all, no_worse", "judged models", may_raise=False)
+COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names runs lines judged")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -50,6 +51,18 @@ LEAST_OTHER_IDS = 2
 
 LOWEST_INT = -(2**63)
 """Whole number that NumPy makes of NaN."""
+
+MARKS = STAND_INS | {"-1", str(LOWEST_INT)}
+"""Texts that may stand for a missing id by themselves."""
+
+OF_MASK = frozenset({"False", "True"})
+"""Texts of booleans."""
+
+BELOW_ZERO = re.compile(r"-[1-9]\d{0,18}")
+"""Text of a whole number below 0."""
+
+FIRST_OF_ODD = "nN<-FT"
+"""First characters of texts that are odd ids."""
 
 HIGHEST_GRADE = 31
 """Highest grade that LightGBM and XGBoost take with gains of 2**grade - 1."""
@@ -227,7 +240,7 @@ def _sizes(queries: Queries) -> Index:
 
 
 def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
-    """Ids that may stand for missing ones: the two lowest below 0, and words such as "nan"; of a mask, all."""
+    """Ids that may stand for missing ones: two below 0, and words such as "nan"; of a mask, all."""
     kind, n = ids.dtype.kind, len(ids)
     if kind in "if":
         low = min(ids.tolist()) if n <= SAMPLE else ids.min()
@@ -236,13 +249,19 @@ def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
         return frozenset(ids.tolist())
     if kind == "U" and n > SAMPLE:
         first = np.ascontiguousarray(ids).view(np.uint32).reshape(n, -1)[:, 0]
-        ids = ids[(first == ord("n")) | (first == ord("N")) | (first == ord("<"))]
-    return STAND_INS.intersection(ids.tolist()) if kind in "UTO" else NO_IDS
+        ids = ids[np.isin(first, [*map(ord, FIRST_OF_ODD)])]
+    return odd_texts(ids.tolist()) if kind in "UTO" else NO_IDS
 
 
-def are_mask(odd: frozenset[Any]) -> bool:
-    """Whether ids are False and True."""
-    return any(type(one) is bool for one in odd)
+def odd_texts(ids: Iterable[Any]) -> frozenset[str]:
+    """Texts among ids that may stand for missing ones, or for booleans; two of those that are numbers below 0."""
+    texts = {one for one in ids if isinstance(one, str) and one[:1] in FIRST_OF_ODD}
+    return (texts & (MARKS | OF_MASK)) | {*sorted(filter(BELOW_ZERO.fullmatch, texts))[:2]}
+
+
+def are_mask(odd: frozenset[Any], n: int) -> bool:
+    """Whether the `n` distinct ids are False and True, or their texts, if some of them are odd."""
+    return any(type(one) is bool for one in odd) or len(odd & OF_MASK) == n
 
 
 def stand_in(odd: frozenset[Any], n: int) -> Any:
@@ -250,11 +269,11 @@ def stand_in(odd: frozenset[Any], n: int) -> Any:
 
     A number below 0 stands for a missing one if no other is below 0, and two more ids are not.
     """
-    numbers = [one for one in odd if isinstance(one, (int, float)) and type(one) is not bool]
-    if LOWEST_INT in numbers:
-        return LOWEST_INT
     texts = odd & STAND_INS
-    return min(texts) if texts else -1 if numbers == [-1] and n > LEAST_OTHER_IDS else None
+    numbers = {float(one): one for one in odd - texts - OF_MASK if type(one) is not bool}
+    if LOWEST_INT in numbers:
+        return numbers[LOWEST_INT]
+    return min(texts) if texts else numbers[-1] if [*numbers] == [-1] and n > LEAST_OTHER_IDS else None
 
 
 # --- metrics that no order changes ---------------------------------------------------------------------------

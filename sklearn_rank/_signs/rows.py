@@ -81,7 +81,7 @@ SOFT = Sign(
     "labels lie between 0 and 1", "decision",
 )  # fmt: skip
 LARGE_GRADES = Sign(
-    "large grades", "labels", "A label is above 31, and its gain is `2**label - 1`.", "one label",
+    "large grades", "grades", "A label is above 31, and its gain is `2**label - 1`.", "one label",
     "so that one label decides", "decision",
 )  # fmt: skip
 ONE_ROW = Sign(
@@ -90,7 +90,8 @@ ONE_ROW = Sign(
 )  # fmt: skip
 NO_ID = Sign(
     "ids that are none", "qid",
-    "`qid` has -1 (from `pandas.factorize`), the text \"nan\" or the smallest int64; or it holds booleans.",
+    "`qid` has -1 (from `pandas.factorize`) or the smallest int64, also as text, or the text \"nan\"; or it holds "
+    "booleans, also as text.",
     "the text or the number; -1 if no other of three ids is below 0", "is no id of a query",
 )  # fmt: skip
 RANKS_AS_SCORES = Sign(
@@ -217,7 +218,7 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
 
 def _of_qid(e: Evidence) -> Iterator[Seen]:
     """The sign that ids of queries are none."""
-    if are_mask(e.odd_ids):
+    if are_mask(e.odd_ids, e.n_queries):
         yield Seen(NO_ID, "A boolean is no id of a query: pass in qid the query of each row, and a mask as mask=.")
     elif (one := stand_in(e.odd_ids, e.n_queries)) is not None:
         yield Seen(

@@ -38,7 +38,7 @@ RISING = Sign(
 )  # fmt: skip
 NO_DOCUMENT_ID = Sign(
     "documents that are none", "runs",
-    "Documents of a run or of judgements have the id -1, the text \"nan\" or the smallest int64.",
+    "Documents of a run or of judgements have the id -1 or the smallest int64, also as text, or the text \"nan\".",
     "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
 )  # fmt: skip
 STRANGERS = Sign(

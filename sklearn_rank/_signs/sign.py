@@ -62,7 +62,8 @@ class Door:
     decides : bool
         Whether a decision is made here with all data at hand.
     may_raise : bool
-        False for scorers, because scikit-learn turns their errors into nan.
+        False for scorers, because scikit-learn turns their errors into nan, and where there is no keyword to say that
+        a sign is meant.
     words : (str, str) or None
         What its messages call labels and scores; None: as the arguments are called.
     """

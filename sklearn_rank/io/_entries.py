@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Keys, hashed, number_together, sort_by_number
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank._signs.evidence import STAND_INS
+from sklearn_rank._signs.evidence import MARKS, odd_texts
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -106,9 +106,9 @@ class Text:
     def odd(self) -> frozenset[Any]:
         """Strings that may stand for missing ones, for `odd_ids`."""
         size = np.diff(self.end, prepend=0)
-        rows = np.flatnonzero((size >= min(map(len, STAND_INS))) & (size <= max(map(len, STAND_INS))))
-        rows = rows[np.isin(self.data[self.end[rows] - size[rows]], [*map(ord, {text[0] for text in STAND_INS})])]
-        return STAND_INS.intersection(self.strings(rows))
+        rows = np.flatnonzero((size >= min(map(len, MARKS))) & (size <= max(map(len, MARKS))))
+        rows = rows[np.isin(self.data[self.end[rows] - size[rows]], [*map(ord, {text[0] for text in MARKS})])]
+        return odd_texts(self.strings(rows))
 
     @classmethod
     def of(cls, strings: list[str]) -> Text:

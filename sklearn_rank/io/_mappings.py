@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn_rank._chunks.columns import column_names
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
-from sklearn_rank._signs.evidence import LOWEST_INT, STAND_INS, odd_ids
+from sklearn_rank._signs.evidence import LOWEST_INT, MARKS, odd_ids, odd_texts
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
@@ -84,7 +84,8 @@ class ListedDocuments:
         """Documents that may stand for missing ones, for `odd_ids`."""
         odd: set[Any] = set()
         if any(issubclass(kind, str) for kind in self.types):
-            odd |= {text for text in STAND_INS if any(text in listed for listed in self.lists)}
+            if any(text in listed for text in MARKS for listed in self.lists):
+                odd |= odd_texts(chain.from_iterable(self.lists))
         if not all(issubclass(kind, str) for kind in self.types):
             if any(one in listed for listed in self.lists for one in (-1, LOWEST_INT)):
                 numbers = [one for one in chain.from_iterable(self.lists) if isinstance(one, Real)]

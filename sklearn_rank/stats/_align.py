@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.names import direction_of
 from sklearn_rank._signs.judged import mean_shares, unevenly_judged
+from sklearn_rank._signs.models import models_twice
 from sklearn_rank._signs.sign import Seen
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
@@ -106,8 +107,8 @@ class Aligned:
 
     `cluster` is the number of each query's cluster; None where queries are independent. `qid` has the ids of queries
     that are paired; None where they are known by their position. `weight` is relative to the highest; None where all
-    are equal. `judged` has the mean share of judged documents of each system, as far as it is known, and `unevenly`
-    the sign that one was judged far less.
+    are equal. `judged` has the mean share of judged documents of each system, as far as it is known, and `signs` that
+    one was judged far less, or that two are one object.
     """
 
     values: list[Array]
@@ -120,7 +121,7 @@ class Aligned:
     weight: Array | None = None
     is_binary: bool = False
     judged: dict[str, float] = field(default_factory=dict)
-    unevenly: tuple[Seen, ...] = ()
+    signs: tuple[Seen, ...] = ()
 
 
 class _SameQueries(NamedTuple):
@@ -179,12 +180,12 @@ def align(
         better = _direction(results) if first.metric is None else first.greater_is_better
     is_binary = all(one.is_binary for one in read)
     shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
-    judged, unevenly = mean_shares(shares), tuple[Seen, ...]()
+    judged, signs = mean_shares(shares), tuple(models_twice(results))
     if first.metric is not None and 1 < len(shares) == len(read):
         unevenly = tuple(unevenly_judged(shares, first.metric, first.meaning))
-        unevenly = unevenly if all(one.judges_both() for one in read) else ()
+        signs += unevenly if all(one.judges_both() for one in read) else ()
     return Aligned(
-        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, judged, unevenly
+        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, judged, signs
     )  # fmt: skip
 
 

@@ -239,7 +239,7 @@ def compare(
     )
     check_options("compare", options)
     aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
-    report(STATISTICS, aligned.unevenly)
+    report(STATISTICS, aligned.signs)
     return replace(compare_values(aligned.values[0], aligned.values[1], options, aligned), judged=aligned.judged)
 
 

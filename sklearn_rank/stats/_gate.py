@@ -477,7 +477,7 @@ def no_worse(
     margins = _margins(margin, results)
     options = ComparisonOptions(missing=missing)
     aligned = {metric: align(results, metric, options, "no_worse", clusters) for metric in margins}
-    report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.unevenly][:1])
+    report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.signs][:1])
     pairs = {metric: _paired(of_metric) for metric, of_metric in aligned.items()}
     for metric, pair in pairs.items():
         largest = max(np.abs(pair.new).max(), np.abs(pair.old).max())

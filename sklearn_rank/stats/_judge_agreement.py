@@ -101,7 +101,8 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     Raises
     ------
     ValueError
-        If no document was judged by both, arrays differ in length, or a grade is infinite.
+        If no document was judged by both, entries have a document of a query twice, arrays differ in length, or a grade
+        is infinite.
     TypeError
         If one has grades by document and the other is an array, or a grade is not a number.
 
@@ -159,7 +160,13 @@ def _by_document(judgements: Any) -> dict[tuple[Any, Any], Any] | None:
     """Grades by query and document; None for arrays."""
     if hasattr(type(judgements), "__dataclass_fields__") and hasattr(judgements, "doc_id"):
         ids = (np.asarray(judgements.qid).tolist(), np.asarray(judgements.doc_id).tolist())
-        return dict(zip(zip(*ids, strict=True), judgements.value.tolist(), strict=True))
+        grades = dict(zip(zip(*ids, strict=True), judgements.value.tolist(), strict=True))
+        if len(grades) < len(judgements):
+            raise ValueError(
+                "judge_agreement takes one grade for each document, so read entries with duplicates='raise' or "
+                f"'first'. Got {len(judgements) - len(grades)} further grades of documents that have one."
+            )
+        return grades
     if not isinstance(judgements, Mapping):
         return None
     for query, grades in judgements.items():

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+from copy import copy
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_tables_are_compared_where_means_are_over_queries(weighted):
     columns = {name: MetricColumn.of_spec(name, spec, weighted) for name, spec in specs.items()}
     weight = np.array([1.0, 2, 3]) if weighted else None
     values = TableValues(columns, np.arange(3), dict.fromkeys(columns, np.array([0.0, 1.0, 1.0])), weight=weight)
-    found = stats.compare(values, values, metric="p@1")
+    found = stats.compare(values, copy(values), metric="p@1")
     assert (found.difference, found.is_weighted) == (0, weighted)
     assert values.is_binary == {"p@1": True, "pooled": False}
     with pytest.raises(ValueError, match="compare is for means over queries. Got average='micro'"):

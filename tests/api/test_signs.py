@@ -50,7 +50,8 @@ from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_trec_run
 from sklearn_rank.metrics import map_score
-from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors
+from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors, threshold_curve
+from sklearn_rank.stats import compare, compare_all, no_worse
 
 SIGN = {sign.name: sign for sign in ALL_SIGNS}
 N_QUERIES, N_DOCUMENTS = 30, 10
@@ -237,6 +238,12 @@ def of_neighbors(rows):
     score_neighbors(None, items, relevance=matrix(rows.label), metrics=rows.metric)
 
 
+def of_thresholds(rows):
+    """The highest label is relevant, or there would be no curve."""
+    label = np.where(rows.label == rows.label.max(), np.ceil(rows.label), rows.label)
+    threshold_curve(label, series(rows), qid=rows.qid)
+
+
 def of_command(rows, folder):
     rows.frame.to_csv(folder / "rows.csv", index=False)
     command("evaluate", "--table", folder / "rows.csv", "--y-score", rows.name, "-m", rows.metric)
@@ -276,6 +283,7 @@ CALLS = [
     (doors.DASK, means_of_dask),
     (doors.RETRIEVAL, of_retrieval),
     (doors.NEIGHBORS, of_neighbors),
+    (doors.THRESHOLDS, of_thresholds),
 ]
 """Calls with rows, by the door that they go through; Spark and the command line have tests of their own."""
 
@@ -386,6 +394,7 @@ OTHERS = [
     ("a transposed frame", doors.EVALUATE, lambda _: evaluate(*transposed())),
     ("a transposed frame", doors.PREPARE, lambda _: prepare(transposed()[0])),
     ("a transposed frame", doors.ACCUMULATOR, lambda _: RankingAccumulator().update(*transposed())),
+    ("a transposed frame", doors.THRESHOLDS, lambda _: threshold_curve(*transposed())),
     ("a transposed frame", doors.SYSTEMS, lambda _: compare_systems(transposed()[0], {"a": transposed()[1]})),
     ("a query in two matrices", doors.BATCHES, lambda _: evaluate_batches(matrices_again())),
     ("documents in two batches", doors.BATCHES, lambda _: evaluate_batches(batches_again())),
@@ -527,6 +536,16 @@ def test_one_model_twice():
         assert seen(call, signs="warn") == ([name], "")
         assert seen(call, signs="ignore") == ([], "")
     assert seen(compare_systems, y, {"a": scores, "b": scores.copy()}, qid=qid) == ([], "")
+    # Statistics have no keyword that says that it is meant.
+    again = evaluate(y, scores, qid=qid)
+    for call in (
+        lambda other: compare(result, other, metric="map"),
+        lambda other: compare_all({"a": result, "b": other, "c": again}, metric="map"),
+        lambda other: no_worse(result, other, margin={"map": 0.01}),
+    ):
+        assert seen(call, result) == ([name], "")
+        assert seen(call, evaluate(y, scores, qid=qid)) == ([], "")
+    assert seen(compare, scores, scores) == ([name], "")
 
 
 def test_a_frozen_ranker_that_has_seen_the_queries():

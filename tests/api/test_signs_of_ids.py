@@ -1,11 +1,15 @@
 """Signs of ids: those that are none, and those that match nothing."""
 
+import io
+
 import numpy as np
 import pytest
 from sign_cases import seen
 
 from sklearn_rank import evaluate, evaluate_batches, evaluate_run
+from sklearn_rank._cli import main
 from sklearn_rank._signs.runs import are_other_ids
+from sklearn_rank.io import join, read_trec_run
 
 N = 12
 OTHER_IDS = {
@@ -48,14 +52,43 @@ def odd(*ids):
 
 def test_ids_that_are_none():
     name = "ids that are none"
-    for ids in ([0, 1, -1], [0.0, 1.0, -1.0], [5, 6, -(2**63)], ["nan", "a"], ["<NA>", "a"], [True, False], [False]):
+    lowest = -(2**63)
+    for ids in ([0, 1, -1], [0.0, 1.0, -1.0], [5, 6, lowest], ["nan", "a"], ["<NA>", "a"], [True, False], [False]):
         assert seen(odd(*ids)) == ([name], ""), ids
+        assert seen(odd(*(str(one).removesuffix(".0") for one in ids))) == ([name], ""), ids
     for ids in ([0, -1], [1, -1, -2], [-5, 1, 2], ["nanny", "a"], ["no", "NA"], [0, 1, 2]):
+        assert seen(odd(*ids)) == seen(odd(*map(str, ids))) == ([], ""), ids
+    for ids in (["True", "a"], ["True", "False", "1"], ["-", "--1", "-1a"], ["", "-0", "1"]):
         assert seen(odd(*ids)) == ([], ""), ids
     many = [*range(200)]
-    for ids in ([*many, -1], [*map(str, many), "nan"], [*map(str, many), "None"]):
+    for ids in ([*many, -1], [*map(str, many), "nan"], [*map(str, many), "None"], [*map(str, many), "-1"]):
         assert seen(odd(*ids)) == ([name], "")
         assert seen(odd(*ids[:-1])) == ([], "")
         objects = np.array(ids, dtype=object) if isinstance(ids[0], str) else np.array(ids)
         batches = [([1, 0], [1, 2], np.repeat(objects[i : i + 1], 2)) for i in range(len(ids))]
         assert seen(evaluate_batches, batches, metrics="mrr") == ([name], "")
+
+
+@pytest.mark.parametrize("ids", [["0", "1", "-1"], ["True", "False"], ["4", "5", str(-(2**63))], ["4", "nan", "5"]])
+def test_ids_in_files_are_text(ids, tmp_path, capsys):
+    """The command line says of text what other functions say of numbers."""
+    rows = [f"{i},{label},{score}\n" for i in ids for label, score in ((1, 2), (0, 3))]
+    (tmp_path / "table.csv").write_text("qid,label,score\n" + "".join(rows))
+    assert main(["evaluate", "--table", str(tmp_path / "table.csv"), "-m", "mrr"]) == 0
+    assert capsys.readouterr().err.count("is no id of a query") == 1
+
+
+def test_documents_that_are_none_as_text():
+    judged = {q: {"1": 1, "2": 0} for q in "ab"}
+    for odd_id, others, told in (
+        ("-1", [], True),
+        ("-1", ["-2"], False),
+        (str(-(2**63)), [], True),
+        ("-1a", [], False),
+    ):
+        run = {q: ["2", "1", odd_id, *others] for q in judged}
+        expected = (["documents that are none"] * told, "")
+        assert seen(evaluate_run, judged, run, metrics="map") == expected
+        lines = "".join(f"{q} Q0 {d} 1 {-i} me\n" for q, listed in run.items() for i, d in enumerate(listed))
+        entries = read_trec_run(io.BytesIO(lines.encode()))
+        assert seen(join, entries, judged) == expected

@@ -10,7 +10,7 @@ from shared_cases import needs_shared, read
 from sklearn.metrics import cohen_kappa_score
 
 from sklearn_rank import evaluate
-from sklearn_rank.io import read_trec_qrels
+from sklearn_rank.io import read_entries, read_trec_qrels
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import (
     JudgeAgreement,
@@ -332,6 +332,14 @@ def test_agreement_without_a_number():
         judge_agreement({"q": {"a": 1}}, {"q": {"b": 1}})
     with pytest.raises(ValueError, match="arrays of equal length. Got 2 and 3"):
         judge_agreement([1, 2], [1, 2, 3])
+    table = {"qid": [1, 1, 2], "doc_id": ["a", "a", "a"], "label": [2, 0, 1]}
+    for duplicates in ("nonrelevant", "first"):
+        entries = read_entries(table, value="label", duplicates=duplicates)
+        if duplicates == "first":
+            assert judge_agreement(entries, entries).human.tolist() == [2, 1]
+            continue
+        with pytest.raises(ValueError, match=r"one grade for each document.*Got 1 further grades"):
+            judge_agreement(entries, {1: {"a": 2}})
     with pytest.raises(TypeError, match="from both judges, or two arrays. Got dict and list"):
         judge_agreement({"q": {"a": 1}}, [1])
     with pytest.raises(TypeError, match=r"Got set for query 'q'"):

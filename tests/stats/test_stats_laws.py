@@ -101,7 +101,7 @@ def test_interval_and_test_agree(test, rng):
 @together("n", [2, 5, 60])
 def test_identical_systems(test, alternative, n, rng):
     for a in (rng.random(n), np.zeros(n), np.full(n, 0.1)):
-        for b in (a, a * (1 + 1e-15)):
+        for b in (a.copy(), a * (1 + 1e-15)):
             result = quick(a, b, test=test, alternative=alternative)
             assert result.pvalue == 1
             assert result.difference == pytest.approx(0, abs=1e-15)
@@ -114,11 +114,11 @@ def test_identical_systems(test, alternative, n, rng):
 @together("correction", CORRECTIONS)
 @pytest.mark.parametrize("test", PAIRED)
 def test_identical_systems_among_many(correction, test, values):
-    results = {"a": values[0], "again": values[0], "b": values[1]}
+    results = {"a": values[0], "again": values[0].copy(), "b": values[1]}
     found = compare_all(results, test=test, correction=correction, n_resamples=99, random_state=0)
     assert found.corrected_pvalue("a", "again") == 1
     assert not np.isnan(list(found.corrected.values())).any()
-    same = compare_all({"a": values[0], "b": values[0]}, test=test, correction=correction, n_resamples=99)
+    same = compare_all({"a": values[0], "b": values[0].copy()}, test=test, correction=correction, n_resamples=99)
     assert same.corrected_pvalue("a", "b") == 1
 
 
