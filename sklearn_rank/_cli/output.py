@@ -9,6 +9,7 @@ import math
 import sys
 from typing import Any
 
+from sklearn_rank._utils.numbers import is_number
 from sklearn_rank._utils.table import Table, printable
 
 FORMULA = ("=", "+", "-", "@")
@@ -65,15 +66,7 @@ def _safe(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = printable(value)
-    return f"'{text}" if text.startswith(FORMULA) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return f"'{text}" if text.startswith(FORMULA) and not is_number(text) else text
 
 
 def _without_nan(value: Any) -> Any:

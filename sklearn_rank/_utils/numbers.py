@@ -30,6 +30,15 @@ def as_floats(x: Any, name: str) -> Array:
     return aligned(np.ascontiguousarray(as_reals(x, name), dtype=np.float64))
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def aligned(x: NDArray[Scalar]) -> NDArray[Scalar]:
     """The array, or a copy if its entries do not stand where compiled code may read them, as in a packed record."""
     return x if x.flags.aligned else x.copy()

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.numbers import is_number
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._columns import entries_of_frame, known_columns
@@ -23,7 +24,7 @@ from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
 from sklearn_rank.io._source import PIECE_OF_FILE, Memory, complete_lines, open_to_read, source_name
 from sklearn_rank.io._tables import HEADER_SIZE, SEPARATOR, SEPARATORS, fields_of, first_line, separator_in, table_in
-from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
+from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, read_trec_run, value_field
 
 FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {
     "judgements": {2: ("query", "document"), 3: ("query", "document", "relevance"), 4: QRELS_FIELDS},
@@ -39,6 +40,7 @@ RANK_OR_SCORE = one_of("score", "rank", None, doc="")
 MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
 
+@described_as(read_trec_run)
 def read_run(
     path: PathLike, *, value: str | None = None, duplicates: str = "raise", separator: str | None = None,
     n_jobs: int | None = None, memory_limit: int | None = None,
@@ -59,15 +61,8 @@ def read_run(
     value : {"score", "rank"}, default=None
         What the third of three fields is, if the file has no header. None: a rank if each query has 1, 2, 3, ... in
         this order, else a score.
-    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice, as in `read_trec_run`.
     separator : str, default=None
         Character between the fields of a line. None: blanks, or what the header has: a tab, a semicolon or a comma.
-    n_jobs : int or None, default=None
-        Threads to use, counted as in joblib.
-    memory_limit : int, default=None
-        Bytes of memory that the reader takes at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
-        file. A small packed file may hold gigabytes.
 
     Returns
     -------
@@ -189,17 +184,9 @@ def _header(columns: Sequence[str], kind: str, name: str) -> tuple[str, ...]:
     """Names for the columns of a table whose first line has none."""
     fields = FIELDS_OF[kind].get(len(columns))
     at = -1 if fields is None else value_field(fields)
-    if fields is None or (at >= 0 and not _is_number(columns[at])):
+    if fields is None or (at >= 0 and not is_number(columns[at])):
         raise ValueError(f"A file of {kind} has {FORMS}. Got {', '.join(columns)[:80]!r} in line 1 of {name}.")
     return fields
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _ranked(entries: Entries, value: str | None, name: str) -> Entries:

@@ -21,6 +21,7 @@ from sklearn_rank._signs.judged import judged_note, mean_shares, unevenly_judged
 from sklearn_rank._signs.sign import Door, collected_signs, report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, names, part
@@ -429,17 +430,14 @@ class Comparison(TableReport, Saveable):
         """
         return explanation_of(self._explained(old, new, metric), query)
 
+    @described_as(explain)
     def to_judge(self, old: str, new: str, k: int = 10, *, metric: str | None = None) -> Table:
         """Documents of all queries that are not judged and whose judgement could change a difference most.
 
         Parameters
         ----------
-        old, new : str
-            Names of the models.
         k : int, default=10
             Number of documents.
-        metric : str, default=None
-            None: the first.
 
         Returns
         -------

@@ -12,15 +12,18 @@ from sklearn.preprocessing import normalize
 
 from sklearn_rank._engine.sparse import cut_rows
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.io._mappings import RunLike
+from sklearn_rank.retrieval._exposure import exposure
 from sklearn_rank.retrieval._top_items import TopItems, top_items
 
 NUMBERS_PER_BLOCK = 2**22
 """Numbers in memory at a time, of users by columns."""
 
 
+@described_as(exposure)
 def intra_list_diversity(
     run: RunLike,
     *,
@@ -35,22 +38,13 @@ def intra_list_diversity(
 
     Parameters
     ----------
-    run : mapping, table, Entries or ranx.Run
-        ``{user: {item: score}}``, ``{user: [items, best first]}``, or a table of users, items and scores or ranks,
-        see `evaluate_run`.
     items : array-like of shape (n_items,)
         Ids of all items, each once, in the order of `vectors` or `similarity`.
-    k : int
-        Ranks that a user sees.
     vectors : array-like or sparse matrix of shape (n_items, n_features), default=None
         Vector of each item, such as its genres or an embedding. The similarity is their cosine; that with a zero vector
         is 0.
     similarity : array-like or sparse matrix of shape (n_items, n_items), default=None
         Similarity of two items, symmetric, in place of `vectors`. For a distance pass ``1 - distance``.
-    exclude : mapping of user to items, or table, default=None
-        Items that are taken out of the run, such as those seen in training.
-    duplicates : {"raise", "first"}, default="raise"
-        An item that is in a list twice: refuse it, or take its first place.
 
     Returns
     -------

@@ -69,19 +69,33 @@ def joined_clusters(
     ValueError
         If one result has clusters and another has not, or has others.
     """
-    known = [one for one in given if one is not None]
+    known = of_all_or_none(given, names, "clusters", "clusters", function_name)
     if not known:
         return None
-    if len(known) < len(given):
-        without = names[[one is None for one in given].index(True)]
-        raise ValueError(
-            f"{function_name} takes results that all have clusters, or none: evaluate each with the same clusters=. "
-            f"Got none in {echo(without)}."
-        )
     _, numbers = number_together(known)
     rule = f"{function_name} takes results with the same clusters."
     of_query = agreed_by_query(numbers, positions, ids, names, rule, "clusters")
     return number_of_rows(of_query, len(of_query))
+
+
+def of_all_or_none(
+    given: Sequence[NDArray[Any] | None], names: Sequence[str], what: str, keyword: str, function_name: str
+) -> list[NDArray[Any]]:
+    """What all results have; an empty list if none has it.
+
+    Raises
+    ------
+    ValueError
+        If some have it.
+    """
+    known = [one for one in given if one is not None]
+    if 0 < len(known) < len(given):
+        without = names[[one is None for one in given].index(True)]
+        raise ValueError(
+            f"{function_name} takes results that all have {what}, or none: evaluate each with the same {keyword}=. "
+            f"Got none in {echo(without)}."
+        )
+    return known
 
 
 def agreed_by_query(

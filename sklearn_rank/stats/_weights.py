@@ -14,7 +14,7 @@ from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._arguments import numbers
-from sklearn_rank.stats._clusters import CLUSTERED_TESTS, agreed_by_query, by_query
+from sklearn_rank.stats._clusters import CLUSTERED_TESTS, agreed_by_query, by_query, of_all_or_none
 from sklearn_rank.stats._samples import FEW_UNITS, scaled
 
 WeightLike = ArrayLike | Mapping[Hashable, float] | None
@@ -106,15 +106,9 @@ def joined_weights(
     ValueError
         If one result has weights and another has none, or has others.
     """
-    known = [one for one in given if one is not None]
+    known = of_all_or_none(given, names, "weights", "sample_weight", function_name)
     if not known:
         return None
-    if len(known) < len(given):
-        without = names[[one is None for one in given].index(True)]
-        raise ValueError(
-            f"{function_name} takes results that all have weights, or none: evaluate each with the same "
-            f"sample_weight=. Got none in {echo(without)}."
-        )
     distinct, numbers = np.unique(np.concatenate(known), return_inverse=True)
     of_each = np.split(numbers, np.cumsum([len(one) for one in known])[:-1])
     rule = f"{function_name} takes results with the same weights."

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sign_cases import seen
-from sklearn.base import BaseEstimator, RegressorMixin
+from sign_cases import Given, seen
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingRegressor, VotingRegressor
@@ -55,20 +54,6 @@ from sklearn_rank.stats import compare, compare_all, no_worse
 
 SIGN = {sign.name: sign for sign in ALL_SIGNS}
 N_QUERIES, N_DOCUMENTS = 30, 10
-
-
-class Given(RegressorMixin, BaseEstimator):
-    """A model that predicts a column of X."""
-
-    def __init__(self, column=0):
-        self.column = column
-
-    def fit(self, X, y):
-        self.is_fitted_ = True
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, self.column]
 
 
 # --- data that have one sign each ----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
+from sign_cases import Given
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
@@ -21,20 +21,6 @@ from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, no_worse
 
 METRICS = ["ndcg@10", "map"]
-
-
-class Given(RegressorMixin, BaseEstimator):
-    """A model that predicts a column of X."""
-
-    def __init__(self, column=0):
-        self.column = column
-
-    def fit(self, X, y):
-        self.is_fitted_ = True
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, self.column]
 
 
 def runs(n_queries=40, share=0.17, relevant=0.3, of_old=1.0, seed=0):
