@@ -256,7 +256,7 @@ def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
 def odd_texts(ids: Iterable[Any]) -> frozenset[str]:
     """Texts among ids that may stand for missing ones, or for booleans; two of those that are numbers below 0."""
     texts = {one for one in ids if isinstance(one, str) and one[:1] in FIRST_OF_ODD}
-    return (texts & (MARKS | OF_MASK)) | {*sorted(filter(BELOW_ZERO.fullmatch, texts))[:2]}
+    return frozenset({*(texts & (MARKS | OF_MASK)), *sorted(filter(BELOW_ZERO.fullmatch, texts))[:2]})
 
 
 def are_mask(odd: frozenset[Any], n: int) -> bool:

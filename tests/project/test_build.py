@@ -117,3 +117,30 @@ def test_each_folder_is_in_the_wheel():
     folders = {path.parent for path in (ROOT / "sklearn_rank").rglob("__init__.py")}
     named = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     assert sorted(named) == sorted(".".join(folder.relative_to(ROOT).parts) for folder in folders)
+
+
+def test_what_a_build_leaves_is_ignored():
+    """An editable install writes C, libraries and metadata beside the sources."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("no clone")
+    kernel = "sklearn_rank/_engine/kernels/order"
+    left = [f"{kernel}.c", f"{kernel}.abi3.so", f"{kernel}.pyd", "sklearn_rank.egg-info/PKG-INFO", "build/lib/x.so"]
+    done = subprocess.run(["git", "check-ignore", *left], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.split() == left
+
+
+def test_two_sdists_are_the_same_bytes(project):
+    """With SOURCE_DATE_EPOCH, whatever the times and the modes of the files are."""
+    for package in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]:
+        project.joinpath(*package.split(".")).mkdir(exist_ok=True)
+    packed = []
+    for mode, time in ((0o600, 10**9), (0o664, 1.5 * 10**9)):
+        for path in (project / "README.md", project / "setup.py"):
+            path.chmod(mode)
+            os.utime(path, (time, time))
+        subprocess.run(
+            [sys.executable, "setup.py", "-q", "sdist", "-d", f"out{mode}"], cwd=project, check=True,
+            env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"}, capture_output=True,
+        )  # fmt: skip
+        packed += [path.read_bytes() for path in (project / f"out{mode}").iterdir()]
+    assert packed[0] == packed[1]
