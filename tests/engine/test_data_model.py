@@ -173,3 +173,12 @@ def test_gains_and_discounts():
 def test_discount_table_and_ties_across_the_cutoff():
     y, s = [1, 0, 1, 0, 0], [1.0] * 5
     assert ndcg_score(y, s, qid=[1] * 5, k=2, discount=[1, 0.5]) == pytest.approx(2 / 5)
+
+
+@pytest.mark.parametrize("labels", [[0.0, 0.5, 1.5, 0.0], [[0.0, 0.5], [0.5, 0.0], [1.0, 0.0], [0.0, 0.0]]])
+def test_zeros_of_either_sign_are_one_label(labels):
+    metric = "map" if np.ndim(labels) == 1 else "alpha_ndcg"
+    either = [np.where(np.array(labels) == 0, zero, labels) for zero in (0.0, -0.0)]
+    plus, minus = (evaluate(y, [4, 3, 2, 1], qid=[1, 1, 2, 2], metrics=metric) for y in either)
+    assert plus.label_fingerprints.tolist() == minus.label_fingerprints.tolist()
+    assert plus.label_fingerprints.all()
