@@ -28,6 +28,12 @@ def retrieval(features, **options):
     return evaluate_retrieval(features, query_labels=CLASSES, exclude_self=True, metrics=METRICS[:2], **options)
 
 
+def of_many_items(distance):
+    """So many that the nearest few are looked at pair by pair."""
+    items, classes = np.random.default_rng(1).normal(size=(600, 3)), np.arange(600) % 3
+    return evaluate_retrieval(items[:9] + 0.1, items, classes[:9], classes, distance=distance, metrics=METRICS[:1])
+
+
 def diversity(**similar):
     return intra_list_diversity(LISTS, items=ITEMS, k=4, **similar)
 
@@ -49,7 +55,8 @@ CASES = {
     "vectors": (f"{LISTS_OF_ITEMS}NUMBERS_PER_BLOCK", lambda _: diversity(vectors=FEATURES[:N_COLUMNS])),
     "similarities": (f"{LISTS_OF_ITEMS}NUMBERS_PER_BLOCK", lambda _: diversity(similarity=np.eye(N_COLUMNS))),
     "codes": ("retrieval._distances.CODES_PER_PART", lambda _: retrieval(FEATURES > 0, distance="hamming")),
-    "features": ("retrieval._distances.PAIRS_PER_PART", lambda _: retrieval(FEATURES)),
+    "features": ("retrieval._distances.PAIRS_PER_PART", lambda _: of_many_items("euclidean")),
+    "directions": ("retrieval._distances.PAIRS_PER_PART", lambda _: of_many_items("cosine")),
     "scattered": (
         "batches._scattered_queries.RUN_ROWS",
         lambda _: skr.evaluate_batches(batches(DRAWN), memory_limit=300),
