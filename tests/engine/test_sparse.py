@@ -118,9 +118,6 @@ ONE = sparse.csr_array([[1.0, 0.0, 2.0]])
 ONE_OF_TWO = sparse.csr_array(np.array([[1.0, 0], [2, np.inf]]))
 
 
-ONE_OF_TWO = csr_array(np.array([[1.0, 0], [2, np.inf]]))
-
-
 @pytest.mark.parametrize(
     ("y_true", "y_score", "options", "error", "message"),
     [
