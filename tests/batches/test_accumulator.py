@@ -12,7 +12,7 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 from registry import METRICS, Data, each, rough_data_for, tie_policy
 
-from sklearn_rank import RankingAccumulator, evaluate, parse_metric
+from sklearn_rank import RankingAccumulator, evaluate, evaluate_batches, parse_metric
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare
 
@@ -376,6 +376,16 @@ def test_a_discount_is_the_same_in_all_updates():
         with pytest.raises(ValueError, match=message):
             one.merge(other)
         assert len(one) == 1
+
+
+def test_each_of_two_discounts_is_compared():
+    metrics = {name: parse_metric("dcg", discount=one) for name, one in (("a", lambda r: 1 / r), ("b", _other_weights))}
+    accumulator = RankingAccumulator(metrics).update([[1, 0, 0, 0]], [[0, 1, 2, 3]])
+    with pytest.raises(ValueError, match="Got others for 5 ranks than for 4"):
+        accumulator.update([[1, 0, 0, 0, 0]], [[0, 1, 2, 3, 4]])
+    batches = [(np.ones(n), np.arange(float(n)), np.full(n, n)) for n in (4, 5)]
+    with pytest.raises(ValueError, match="Got others for . ranks than for ."):
+        evaluate_batches(batches, metrics=metrics, memory_limit=1)
 
 
 # --- queries that come again ---------------------------------------------------------------------------------

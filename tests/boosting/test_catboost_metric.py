@@ -86,6 +86,9 @@ def test_other_rows_are_refused():
 def test_what_is_no_pool_with_queries():
     with pytest.raises(TypeError, match="catboost_metric.'map@10', pool.*Got None"):
         catboost_metric("map@10")
+    for wrong in ([pool(VALID), VALID[0]], [VALID[0], pool(VALID)], []):
+        with pytest.raises(TypeError, match="with the catboost.Pool with group_id that fit is given"):
+            catboost_metric("map", wrong)
     with pytest.raises(ValueError, match="QueryRanker.CatBoostRegressor.*Got a pool without group_id"):
         catboost_metric("map@10", catboost.Pool(TRAIN[0], TRAIN[1]))
     with pytest.raises(ValueError, match="one eval_metric. Got map, mrr"):

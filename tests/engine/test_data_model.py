@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
-from sklearn_rank import evaluate
+from sklearn_rank import QueryRanker, evaluate
 from sklearn_rank.metrics import map_score, mrr_score, ndcg_score, precision_at_k_score
 
 pd = pytest.importorskip("pandas")
@@ -173,3 +174,21 @@ def test_gains_and_discounts():
 def test_discount_table_and_ties_across_the_cutoff():
     y, s = [1, 0, 1, 0, 0], [1.0] * 5
     assert ndcg_score(y, s, qid=[1] * 5, k=2, discount=[1, 0.5]) == pytest.approx(2 / 5)
+
+
+@pytest.mark.parametrize("labels", [[0.0, 0.5, 1.5, 0.0], [[0.0, 0.5], [0.5, 0.0], [1.0, 0.0], [0.0, 0.0]]])
+def test_zeros_of_either_sign_are_one_label(labels):
+    metric = "map" if np.ndim(labels) == 1 else "alpha_ndcg"
+    either = [np.where(np.array(labels) == 0, zero, labels) for zero in (0.0, -0.0)]
+    plus, minus = (evaluate(y, [4, 3, 2, 1], qid=[1, 1, 2, 2], metrics=metric) for y in either)
+    assert plus.label_fingerprints.tolist() == minus.label_fingerprints.tolist()
+    assert plus.label_fingerprints.all()
+
+
+def test_features_with_other_labels_go_by_position():
+    """Rows of two frames, one after the other, have their labels twice."""
+    X = pd.DataFrame({"a": [1.0, 2, 3, 4]}, index=[0, 1, 0, 1])
+    y = pd.Series([0, 1, 1, 0], index=range(4))
+    assert QueryRanker(LinearRegression()).fit(X, y, qid=[1, 1, 2, 2]).predict(X).shape == (4,)
+    with pytest.raises(ValueError, match="X and y must have the same index"):
+        QueryRanker(LinearRegression()).fit(X.set_axis([1, 0, 3, 2]), y, qid=[1, 1, 2, 2])

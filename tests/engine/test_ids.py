@@ -200,3 +200,8 @@ def test_ids_of_one_type_that_do_not_compare():
     """By their reprs then: dates with a time zone and without."""
     ids = np.array([datetime(2020, 1, 2, tzinfo=UTC), datetime(2021, 1, 1), 3, datetime(2020, 1, 1)])
     assert id_order(ids).tolist() == [2, 3, 0, 1]
+
+
+def test_dates_beside_text_are_in_the_order_of_dates():
+    ids = np.array(["a", date(2020, 10, 1), date(2020, 2, 1)], dtype=object)
+    assert id_order(ids).tolist() == [2, 1, 0]

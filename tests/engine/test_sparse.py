@@ -115,6 +115,7 @@ def test_errors_about_lists(indices, error, message):
 
 
 ONE = sparse.csr_array([[1.0, 0.0, 2.0]])
+ONE_OF_TWO = sparse.csr_array(np.array([[1.0, 0], [2, np.inf]]))
 
 
 @pytest.mark.parametrize(
@@ -127,6 +128,8 @@ ONE = sparse.csr_array([[1.0, 0.0, 2.0]])
         (ONE, ONE, {"sample_weight": [1, 1]}, ValueError, r"one entry per query \(1\)"),
         (ONE, ONE, {"n_jobs": 0}, ValueError, r"'n_jobs' parameter"),
         (ONE * np.inf, ONE, {}, ValueError, r"y_true must be finite. Got an infinite entry in row 0"),
+        (ONE_OF_TWO, ONE_OF_TWO, {}, ValueError, r"y_true must be finite. Got an infinite entry in row 1"),
+        (sparse.csr_array(np.eye(2)), ONE_OF_TWO, {}, ValueError, r"Got inf in row 1"),
         (ONE, ONE * np.inf, {}, ValueError, r"y_score must not contain NaN or \+inf .* Got inf in row 0"),
         (ONE, [[np.nan, 1, 2]], {}, ValueError, r"y_score must not contain NaN or \+inf .* Got nan in row 0"),
         (ONE, [["a", "b", "c"]], {}, TypeError, r"y_score must hold real numbers. Got list of dtype"),

@@ -567,3 +567,10 @@ def test_rows_of_a_run_are_looked_at():
 def test_one_pair_of_several_rises(scores):
     with pytest.raises(ValueError, match="Got rising scores for query 'q'"):
         evaluate_run({"q": {"a"}}, {"q": [*zip("abc", scores, strict=True)]}, metrics="map")
+
+
+def test_one_document_of_several_is_judged_under_another_type():
+    judged = {"u": ["x1", "2", 7], "v": ["x1", 7]}
+    with pytest.warns(RankingWarning, match="have ids of two types, such as"):
+        evaluate_run(judged, {"u": ["x1", 2, 9], "v": [7, "x1"]}, metrics="map")
+    evaluate_run(judged, {"u": ["x1", 3, 9], "v": [7, "x1"]}, metrics="map")

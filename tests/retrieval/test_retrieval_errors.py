@@ -40,6 +40,8 @@ TWICE = sparse.csr_array((np.ones(3), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
         ((Q, D), {"relevance": [1, 0]}, ValueError, r"relevance must have two dimensions"),
         ((Q * 3, D, QL, DL), {"distance": "hamming"}, ValueError, r"and float64 with values 0, 1, 3"),
         ((Q, D * 2 - 1, QL, DL), {"distance": "hamming"}, ValueError, r"Codes for distance='hamming' must all be"),
+        ((Q.astype(np.uint8) + 4, D * 3, QL, DL), {"distance": "hamming"}, ValueError, r"Got dtypes uint8 and"),
+        ((Q * 3, D.astype(np.uint8) + 4, QL, DL), {"distance": "hamming"}, ValueError, r"and uint8 with values"),
         ((sparse.csr_array(Q), D, QL, DL), {"distance": "hamming"}, TypeError, r"Got a sparse matrix"),
         ((Q * np.nan, D, QL, DL), {}, ValueError, r"query_features contains NaN"),
         ((Q, D, QL, DL), {"distance": "cosinus"}, ValueError, r"cosinus"),
