@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """All ways in give the same bits on this machine: .ci/bits.py [SEED [FILE]].
 
-Each metric is computed alone, and by each other way in alone and beside all others. The values go to FILE. Where it is
-there already, they are compared with its values, which are of another machine, and may differ in the last bits.
+Each metric is computed by its own function, and by the other ways in, alone and beside all others. The values go to
+FILE. If it is there already, they are compared with its values, which another machine wrote: last bits may differ.
 """
 
 import itertools
@@ -59,14 +59,14 @@ class Rows(NamedTuple):
 
 
 def drawn(rng, kind, tied):
-    """Rows of queries without and with relevant documents, scores distinct or tied."""
+    """Rows of queries without and with relevant documents, scores distinct or tied, the same on all machines."""
     qid = np.repeat(np.arange(QUERIES), [*rng.choice(SIZES, QUERIES - 1), LONGEST])
     n = len(qid)
     score = rng.integers(0, 9, n) / 7 if tied else rng.permutation(n) / 7
     label = {
         "2 grades": lambda: rng.integers(0, 2, n),
         "5 grades": lambda: rng.choice(5, n, p=[0.6, 0.2, 0.1, 0.05, 0.05]),
-        "real labels": lambda: rng.random(n) ** 4 * 4,
+        "real labels": lambda: 4 * rng.random(n) * rng.random(n),
         "subtopics": lambda: rng.integers(0, 2, (n, 3)),
     }[kind]()
     label[qid == 5] = 0
@@ -74,18 +74,23 @@ def drawn(rng, kind, tied):
 
 
 def ways(names, rows, shuffled):
-    """The name and the result of each way in."""
+    """The name and the result of each way in that metrics go alone and together."""
     label, score, qid, weight = rows
-    asked, weights = {"metrics": names}, weight[np.unique(qid, return_index=True)[1]]
-    together = asked | {"qid": qid, "sample_weight": weight}
-    yield "together", evaluate(label, score, **together)
-    with patch("sklearn_rank._utils.threads.BLOCK_ROWS", 500):  # so that there are blocks for both
-        yield "two threads", evaluate(label, score, n_jobs=2, **together)
-    yield "prepared", prepare(label, **together).evaluate(score)
-    yield "two systems", compare_systems(label, {"a": score[::-1], "b": score}, signs="ignore", **together).results["b"]
+    given = {"metrics": names, "qid": qid, "sample_weight": weight}
+    yield "evaluate", evaluate(label, score, **given)
+    yield "prepared", prepare(label, **given).evaluate(score)
+    yield "batches", evaluate_batches((rows.at(i) for i in np.array_split(np.arange(len(qid)), 9)), metrics=names)
     for way, some in ("half of the queries", rows.at(qid % 2 == 0)), ("shuffled", rows.at(shuffled)):
-        yield way, evaluate(some.label, some.score, qid=some.qid, **asked)
-    yield "batches", evaluate_batches((rows.at(i) for i in np.array_split(np.arange(len(qid)), 9)), **asked)
+        yield way, evaluate(some.label, some.score, qid=some.qid, metrics=names)
+
+
+def ways_together(names, rows):
+    """The name and the result of each way in that all metrics go together."""
+    label, score, qid, weight = rows
+    given = {"metrics": names, "qid": qid, "sample_weight": weight}
+    with patch("sklearn_rank._utils.threads.BLOCK_ROWS", 500):  # so that there are blocks for both
+        yield "two threads", evaluate(label, score, n_jobs=2, **given)
+    yield "two systems", compare_systems(label, {"a": score[::-1], "b": score}, signs="ignore", **given).results["b"]
     accumulator = RankingAccumulator(names)
     for queries in np.array_split(np.arange(QUERIES), 3):
         some = rows.at(np.isin(qid, queries))
@@ -93,15 +98,17 @@ def ways(names, rows, shuffled):
     yield "accumulator", accumulator.compute()
     if label.ndim > 1:
         return
-    yield "table", evaluate_frame(rows._asdict(), y_true="label", y_score="score", sample_weight="weight", **asked)
+    columns = {"y_true": "label", "y_score": "score", "sample_weight": "weight"}
+    yield "table", evaluate_frame(rows._asdict(), metrics=names, **columns)
+    weights = weight[np.unique(qid, return_index=True)[1]]
     mask = np.arange(LONGEST) < np.bincount(qid)[:, None]
     padded = np.full((2, *mask.shape), -1.0)
     padded[:, mask] = label, score
-    yield "padded", evaluate(*padded, qid=np.arange(QUERIES), mask=mask, sample_weight=weights, **asked)
+    yield "padded", evaluate(*padded, qid=np.arange(QUERIES), mask=mask, metrics=names, sample_weight=weights)
     judgements, run = ({q: {} for q in range(QUERIES)} for _ in range(2))
     for document, (y, s, q, _) in enumerate(zip(*(column.tolist() for column in rows), strict=True)):
         judgements[q][document], run[q][document] = y, s
-    yield "documents", evaluate_run(judgements, run, sample_weight=dict(enumerate(weights)), **asked)
+    yield "documents", evaluate_run(judgements, run, metrics=names, sample_weight=dict(enumerate(weights)))
 
 
 def alone(name, rows):
@@ -140,7 +147,8 @@ def compared(seed):
         first = {name: alone(name, rows) for name in names}
         values |= {(name, kind, tied): first[name][0] for name in names}
         for some in *([name] for name in names), names:
-            for way, result in ways(some, rows, by_query if tied or {*some} & {*OF_ROWS} else by_row):
+            found = ways(some, rows, by_query if tied or {*some} & {*OF_ROWS} else by_row)
+            for way, result in itertools.chain(found, ways_together(names, rows) if some is names else ()):
                 n += len(some)
                 different += [
                     f"{name} of {kind}, {'tied' if tied else 'distinct'}: {way}{', beside others' * (some is names)}"
