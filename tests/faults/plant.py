@@ -21,7 +21,7 @@ CHOSEN = f'''cdef extern from *:
     #ifndef CHOSEN_FAULT
     #include <stdlib.h>
     static inline int chosen_fault(void) {{
-        static int number = -1;
+        static volatile int number = -1;  /* so that no loop with a fault becomes vectors, which GCC 12 fails at */
         if (number < 0) number = getenv("{CHOICE}") ? atoi(getenv("{CHOICE}")) : 0;
         return number;
     }}

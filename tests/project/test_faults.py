@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import pytest
 from registry import together
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
@@ -18,6 +19,15 @@ def test_its_line_is_there_once(fault):
     assert replaced(text, fault, fault.planted) != text
     for path, _, function in (test.partition("::") for test in fault.tests if test.startswith(("tests/", "sklearn_"))):
         assert (ROOT / path).is_dir() or not function or f"def {function}(" in (ROOT / path).read_text()
+
+
+@pytest.mark.parametrize("file", sorted({fault.file for fault in FAULTS if fault.is_compiled}))
+def test_all_faults_of_a_kernel_can_be_planted_together(file):
+    text, faults = (ROOT / file).read_text(), [fault for fault in FAULTS if fault.file == file]
+    assert with_choices(text, [*enumerate(faults, start=1)]).count("CHOSEN_FAULT") == len(faults)
+    for fault in faults:
+        assert f"\n{fault.line}" in text, f"{fault.name} is not a statement"
+        assert fault.line.count("(") == fault.line.count(")"), f"{fault.name} is part of a statement"
 
 
 def test_faults_of_a_kernel_are_chosen_at_run_time():
