@@ -90,3 +90,13 @@ def test_what_is_tied_below_changes_no_bit_of_other_sums(values):
             value = VALUES_THAT_ARE_ROUNDED[values](rng, n)
             tied, untied = (sums(value, None, np.array([0, n]), cutoffs, ends) for ends in (tie_end, None))
             assert_array_equal(tied, untied)
+
+
+@pytest.mark.parametrize("large", [2.0**42 + 1, 2.0**50 + 1])
+@pytest.mark.parametrize("sizes", [[1], [1, 2, 3, 9], [5000]], ids=str)
+def test_sums_beyond_the_whole_numbers_of_a_float_are_rounded_alike(sizes, large):
+    """Of grades and of items, although numbers of 64 bits would hold those of grades."""
+    grade, ptr, tie_end = tied_lists(LENGTHS * 3, sizes, 0)
+    value, cutoffs = large * np.arange(32), [3, 100, NO_CUTOFF]
+    found = sums(value, grade, ptr, cutoffs, tie_end)
+    assert_array_equal(found, sums(value[grade], None, ptr, cutoffs, tie_end))
