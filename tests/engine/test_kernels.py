@@ -410,10 +410,9 @@ def test_a_query_without_ties_beside_tied_ones(length):
 @pytest.mark.parametrize("n", [3, 17, 40, 1100])
 def test_one_value_of_all_items_is_not_changed_by_ties(n, rng):
     """A mean of tenths is no tenth."""
-    weight, ends, ptr, cutoffs = rng.random(n), np.minimum(np.arange(n) // 3 * 3 + 3, n), np.array([0, n]), np.array([n])
-    tied, alone = np.empty((1, 1)), np.empty((1, 1))
-    cumsum(np.array([0.1]), None, weight, None, False, ptr, cutoffs, ends, tied)
-    cumsum(np.array([0.1]), None, weight, None, False, ptr, cutoffs, None, alone)
+    weight, ends, tied, alone = rng.random(n), np.minimum(np.arange(n) // 3 * 3 + 3, n), np.empty(1), np.empty(1)
+    for tie_end, out in ((ends, tied), (None, alone)):
+        cumsum(np.array([0.1]), None, weight, None, False, np.array([0, n]), np.array([n]), tie_end, out.reshape(1, 1))
     assert_array_equal(tied, alone)
 
 
