@@ -71,6 +71,7 @@ SCORES = {
     "half equal": lambda rng, n: np.where(rng.random(n) < 0.5, 0.25, rng.integers(-9, 9, n)),
     "few retrieved": lambda rng, n: np.where(rng.random(n) < 0.9, -np.inf, rng.normal(size=n)),
     "some retrieved": lambda rng, n: np.where(rng.random(n) < 0.2, -np.inf, rng.integers(0, 9, n)),
+    "float32, some retrieved": lambda rng, n: np.where(rng.random(n) < 0.4, -np.inf, rng.normal(size=n)).astype("f4"),
     "none retrieved": lambda rng, n: np.full(n, -np.inf),
 }
 

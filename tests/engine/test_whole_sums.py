@@ -13,6 +13,7 @@ LENGTHS = [1, 2, 3, 5, 8, 9, 10, 15, 16, 17, 31, 32, 40, 200, 1024, 1025, 3000]
 
 VALUES = {
     "relevant": (np.arange(32) > 1) * 1.0,
+    "two grades alike": np.minimum(np.arange(32) // 2, 2) * 1.0,
     "grades": np.arange(32.0),
     "gains": np.exp2(np.arange(32)) - 1,
     "negative": 3.0 - np.arange(32),
