@@ -1,5 +1,8 @@
 """Cascades by grade against those of arrays of numbers, and of each list alone, to the last bit."""
 
+from fractions import Fraction
+from math import comb
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -35,7 +38,7 @@ def lists(rng, sizes, grades):
 
 def cascades(p, grade, ptr, tie_end):
     """Probabilities to stop, and whether these are some."""
-    memory, out = np.empty((2, 1501)), np.full(len(grade), np.nan)
+    memory, out = np.empty((2, 1501)), np.full(ptr[-1], np.nan)
     known = cascade(p, grade, ptr, tie_end, NO_CUTOFF, memory, out)
     return known, out
 
@@ -76,3 +79,39 @@ def test_blocks_of_each_size(size):
     ways = np.array([1.0] + [np.prod((size - np.arange(j)) / (1 + np.arange(j))) for j in range(1, size + 1)])
     survive = e / ways
     assert_allclose(found, survive[:, :-1] - survive[:, 1:], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 15, 16])
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 9, 16, 17, 40, 300])
+def test_the_order_of_tied_items_changes_no_bit(size, n_values, rng):
+    """Of up to 16 distinct probabilities, by one that is likely and by many that are not."""
+    for most in (0.04, 0.4, 1.0):
+        p = most * rng.integers(1, n_values + 1, size) / n_values
+        first, second = (
+            cascades(x, None, np.array([0, size]), np.append(size, np.zeros(size - 1, dtype=np.int64)))[1]
+            for x in (p, rng.permutation(p))
+        )
+        assert_array_equal(first, second)
+        assert_allclose(first.sum(), 1 - np.prod(1 - p), rtol=1e-13)
+
+
+@pytest.mark.parametrize("size", [2, 8, 9, 40])
+@pytest.mark.parametrize("n_sure", [0, 1, 7])
+@pytest.mark.parametrize("other", [0, 1, 0.25])
+def test_items_that_all_or_none_stop_at(size, n_sure, other):
+    """One other beside them, and one below: the mean of the products over any of the items is who goes on."""
+    p = np.zeros(size + 1)
+    p[1:size][:n_sure], p[0], p[size] = 1, other, 0.5
+    found = cascades(p, None, np.array([0, size + 1]), np.array([size] * size + [size + 1]))[1]
+    products = [Fraction(1)] + [Fraction(0)] * size
+    for x in p[:size].tolist():
+        products = [a + (1 - Fraction(x)) * b for a, b in zip(products, [Fraction(0), *products], strict=False)]
+    alive = [float(product / comb(size, j)) for j, product in enumerate(products)]
+    assert_allclose(found[:size], np.subtract(alive[:-1], alive[1:]), rtol=1e-13, atol=1e-17)
+    assert_allclose(found[size], alive[-1] / 2, rtol=1e-15)
+
+
+def test_probabilities_may_be_off_by_what_is_rounded():
+    lowest = 0.5 - (0.5 + 1e-9)
+    for p, known in {lowest: True, 2 * lowest: False, 1 - lowest / 2: True, 1 - 2 * lowest: False}.items():
+        assert cascade(np.array([p]), None, np.array([0, 1]), None, 1, np.empty((1, 2)), np.empty(1)) == known

@@ -17,7 +17,7 @@ from sklearn_rank._engine.kernels.sums import cumsum, joint
 
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.kernels.agreement import centred_ranks, overlap
-from sklearn_rank._engine.kernels.grades import count_grades_at_least, rank_grades
+from sklearn_rank._engine.kernels.grades import count_grades_at_least, find_grades, rank_grades
 from sklearn_rank._engine.kernels.order import longest
 from sklearn_rank._engine.kernels.plan import divide
 from sklearn_rank._engine.ranked import Ranked
@@ -71,6 +71,7 @@ SCORES = {
     "half equal": lambda rng, n: np.where(rng.random(n) < 0.5, 0.25, rng.integers(-9, 9, n)),
     "few retrieved": lambda rng, n: np.where(rng.random(n) < 0.9, -np.inf, rng.normal(size=n)),
     "some retrieved": lambda rng, n: np.where(rng.random(n) < 0.2, -np.inf, rng.integers(0, 9, n)),
+    "float32, some retrieved": lambda rng, n: np.where(rng.random(n) < 0.4, -np.inf, rng.normal(size=n)).astype("f4"),
     "none retrieved": lambda rng, n: np.full(n, -np.inf),
 }
 
@@ -174,6 +175,13 @@ def test_labels_that_are_missing_are_not_ranked():
     for depth in 1, 5, 10, 20, 60, 300:
         ranking = Ranking.by_label(label, np.array([0, 300]), depth)
         assert_array_equal(ranking.label, np.arange(298.0, 0, -5)[:depth])
+
+
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 200])
+def test_grades_that_occur(n, rng):
+    for least, highest in [(0, 0), (0, 1), (1, 1), (0, 7), (3, 8), (30, 31)]:
+        grade = np.sort(rng.integers(least, highest + 1, n).astype(np.uint8))
+        assert find_grades(grade, highest) == sum(1 << g for g in {*grade.tolist()})
 
 
 def test_grades():
@@ -352,12 +360,13 @@ def test_a_cascade_of_a_long_list_meets_a_tie_where_it_is():
     assert not out[:1030].any()
 
 
-def test_a_cascade_of_a_long_list_is_exact_as_long_as_it_matters():
+@pytest.mark.parametrize(("size", "step"), [(2, 500), (2, 2), (12, 12)])
+def test_a_cascade_of_a_long_list_is_exact_as_long_as_it_matters(size, step):
     """To the last digits where someone may be left, beside ties too; nearly so where survival is 1e-18 to 1e-52."""
     n, rng = 12_000, np.random.default_rng(0)
     p, out, tie_end = rng.random(n) / 50, np.empty(n), np.arange(1, n + 1)
-    for i in range(1500, n, 500):
-        p[i + 1], tie_end[i] = p[i], i + 2
+    for i in range(1500, n, step):
+        p[i : i + size], tie_end[i] = p[i], i + size
     assert cascade(p, None, np.array([0, n]), tie_end, NO_CUTOFF, np.empty((1, n + 1)), out)
     with localcontext(prec=50):
         survive = [*accumulate([1 - Decimal(x) for x in p.tolist()], operator.mul, initial=Decimal(1))][:n]
@@ -397,6 +406,15 @@ def test_a_query_without_ties_beside_tied_ones(length):
 
 
 # --- numbers that another thread has written since they were checked --------------------------------------------
+
+
+@pytest.mark.parametrize("n", [3, 17, 40, 1100])
+def test_one_value_of_all_items_is_not_changed_by_ties(n, rng):
+    """A mean of tenths is no tenth."""
+    weight, ends, tied, alone = rng.random(n), np.minimum(np.arange(n) // 3 * 3 + 3, n), np.empty(1), np.empty(1)
+    for tie_end, out in ((ends, tied), (None, alone)):
+        cumsum(np.array([0.1]), None, weight, None, False, np.array([0, n]), np.array([n]), tie_end, out.reshape(1, 1))
+    assert_array_equal(tied, alone)
 
 
 @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])

@@ -45,7 +45,7 @@ def ratios(numerator, denominator, needed, n, c):
 def test_ratios_of_each_shape(numerators, denominators, needs, n):
     for c in (1, 3):
         rng = np.random.default_rng([n, c])
-        needed = rng.integers(0, 4, (n, 1)) * 1.0 if needs else None
+        needed = (rng.integers(0, 4, (n, 2)) * 1.0)[:, :1] if needs else None
         x, y = NUMERATORS[numerators](rng, n, c), DENOMINATORS[denominators](rng, n, c)
         out, undefined, told, expected, zero = ratios(x, y, needed, n, c)
         assert told

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -16,28 +17,31 @@ def ids_that_cannot_be_written(ids, heads):
         find_starts(ids, 8, 0, 0, 8, np.empty(9, dtype=np.int64), heads)
 
 
-def rows_are_read(ids, numbers, heads):
-    starts, grade = np.empty(9, dtype=np.int64), np.empty(8, dtype=np.uint8)
-    return read_rows(numbers, numbers, ids, 0, 8, grade, starts, heads)
+def rows_are_read(ids, heads, label, score, grade):
+    return read_rows(label, score, ids, 0, 8, grade, np.empty(9, dtype=np.int64), heads)
 
 
 CALLS = {
     "starts": lambda ids, heads: find_starts(ids, 8, 0, 0, 8, np.empty(9, dtype=np.int64), heads),
     "nowhere to write": ids_that_cannot_be_written,
     "entries": lambda x, out: take_rows(x, 8, np.array([3, 1]), out),
-    "objects": lambda x, out: copy_strings(x, 0, np.empty(99, dtype=np.uint8), out),
-    "rows": lambda ids, heads: rows_are_read(ids, heads.astype(float), heads),
-    "falling ids": lambda ids, heads: rows_are_read(np.negative(ids, out=ids), heads.astype(float), heads),
-    "ids with gaps": lambda ids, heads: rows_are_read(ids[::2], heads.astype(float), heads),
+    "objects": lambda objects, out: copy_strings(objects, 0, np.empty(99, dtype=np.uint8), out),
+    "rows": rows_are_read,
+    "falling ids": lambda ids, heads, label, score, grade: rows_are_read(-ids, heads, label, score, grade),
+    "gaps": lambda ids, heads, label, score, grade: rows_are_read(ids[::2], heads, label, score, grade),
+}
+MAKE = {
+    "label": lambda: np.arange(8.0),
+    "score": lambda: np.arange(8.0),
+    "grade": lambda: np.empty(8, dtype=np.uint8),
+    "objects": lambda: np.array(["a"] * 8, dtype=object),
 }
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_arrays_are_let_go(name):
     call = CALLS[name]
-    arrays = [np.arange(8) for _ in range(call.__code__.co_argcount)]
-    if name == "objects":
-        arrays[0] = np.array(["a"] * 8, dtype=object)
+    arrays = [MAKE.get(x, lambda: np.arange(8))() for x in signature(call).parameters]
     alive = [weakref.ref(array) for array in arrays]
     call(*arrays)
     del arrays

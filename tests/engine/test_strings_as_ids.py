@@ -1,5 +1,6 @@
 """Python's strings in arrays of objects as ids: plain ones are copied by a kernel, and others beside them are not."""
 
+import ctypes
 import sys
 
 import numpy as np
@@ -8,6 +9,7 @@ from grouped_by_dict import check
 
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.kernels.grouping import copy_strings
 
 RNG = np.random.default_rng(0)
 
@@ -60,8 +62,12 @@ def test_strings_are_kept_as_they_are():
     assert sum(sys.getsizeof(x) > size for x, size in zip(ids, before, strict=True)) <= 2
 
 
-def test_an_array_without_objects():
-    """NumPy may leave places of objects empty, which are None."""
-    ids = np.empty(3, dtype=object)
+@pytest.mark.parametrize("n_strings", [0, 1, 2])
+def test_an_array_without_objects(n_strings):
+    """Other libraries may leave places of objects empty, which are None to NumPy."""
+    ids = np.full(3, "a", dtype=object)
+    ids[n_strings:] = None
+    ctypes.memset(ids[n_strings:].ctypes.data, 0, 8 * (3 - n_strings))
+    assert not copy_strings(ids, 0, np.empty(9, dtype=np.uint8), np.empty(3, dtype=np.int64))
     with pytest.raises(ValueError, match="must not contain missing values"):
         group_rows(ids, 3)

@@ -13,6 +13,7 @@ LENGTHS = [1, 2, 3, 5, 8, 9, 10, 15, 16, 17, 31, 32, 40, 200, 1024, 1025, 3000]
 
 VALUES = {
     "relevant": (np.arange(32) > 1) * 1.0,
+    "two grades alike": np.minimum(np.arange(32) // 2, 2) * 1.0,
     "grades": np.arange(32.0),
     "gains": np.exp2(np.arange(32)) - 1,
     "negative": 3.0 - np.arange(32),
@@ -90,3 +91,13 @@ def test_what_is_tied_below_changes_no_bit_of_other_sums(values):
             value = VALUES_THAT_ARE_ROUNDED[values](rng, n)
             tied, untied = (sums(value, None, np.array([0, n]), cutoffs, ends) for ends in (tie_end, None))
             assert_array_equal(tied, untied)
+
+
+@pytest.mark.parametrize("large", [2.0**42 + 1, 2.0**50 + 1])
+@pytest.mark.parametrize("sizes", [[1], [1, 2, 3, 9], [5000]], ids=str)
+def test_sums_beyond_the_whole_numbers_of_a_float_are_rounded_alike(sizes, large):
+    """Of grades and of items, although numbers of 64 bits would hold those of grades."""
+    grade, ptr, tie_end = tied_lists(LENGTHS * 3, sizes, 0)
+    value, cutoffs = large * np.arange(32), [3, 100, NO_CUTOFF]
+    found = sums(value, grade, ptr, cutoffs, tie_end)
+    assert_array_equal(found, sums(value[grade], None, ptr, cutoffs, tie_end))

@@ -285,8 +285,6 @@ cpdef bint divide(
     cdef const double* z = NULL
     cdef double* to
     cdef int32_t[DIVIDED_TOGETHER] place
-    if n_queries == 0:
-        return True
     if numerator.shape[0] > 1:
         n_step = numerator.strides[0] // <int64_t> sizeof(double)
     if denominator.shape[0] > 1:
