@@ -395,8 +395,7 @@ class Explanation(TableReport, Saveable):
             raise ValueError("the description must have two names")
         arrays.check("query", (1,), KINDS)
         arrays.check("numbers", (5,), "f")
-        arrays.check("documents", (None,), KINDS)
-        n = len(arrays["documents"])
+        (n,) = arrays.check("documents", (None,), KINDS)
         for name, shape in (("label", (n,)), ("ranks", (2, n)), ("contribution", (n,)), ("change", (n,))):
             arrays.check(name, shape, "f")
         old, new, judged_old, judged_new, grade = arrays["numbers"].tolist()

@@ -16,6 +16,7 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice, pairwise
 from typing import Any, BinaryIO, Self, TypeVar
 
 import numpy as np
@@ -25,8 +26,8 @@ from sklearn_rank._utils.echo import echo, one_line
 
 T = TypeVar("T")
 
-VERSION = 1
-"""Version of the layout; files of a later one are refused."""
+VERSION = 2
+"""Version of the layout; files of a later one are refused. Files without ids that are objects are of version 1."""
 
 META = "meta"
 
@@ -42,6 +43,18 @@ KINDS = "biufcmMSUO"
 
 DEFLATED_AT_MOST = 1100
 """Highest compression ratio that is believed; the format allows 1032."""
+
+MOST_ARRAYS = 2**15
+"""Arrays of a file."""
+LARGEST_DIRECTORY = 128 * MOST_ARRAYS
+"""Bytes of the directory of a file, which zipfile reads in one piece; an object is made of each of its entries."""
+
+PER_BYTE_OF_JSON, PER_BYTE_OF_OTHER_JSON, PER_VALUE, PER_KEY, PER_LIST = 6, 10, 100, 80, 170
+"""Bytes of memory for each byte of JSON, ASCII or not, and for each of its values, keys, and objects or lists."""
+MEMORY_OF_ID = 250
+"""Bytes of memory for an id that is an object, beside its text: it is listed, and compared with the others."""
+MEMORY_AT_LEAST, MEMORY_PER_BYTE = 2**26, 2
+"""Memory that `load` may take: so many bytes, and so many for each byte that the headers of arrays announce."""
 
 OTHER_FORMATS = (
     ".arrow .csv .db .docx .feather .gz .h5 .hdf5 .html .ipc .joblib .json .jsonl .latex .md .npy .orc .parquet .pdf "
@@ -120,15 +133,14 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
             "A result is saved as NumPy's .npz, so its name must not end like a file of another format; to_frame() "
             f"gives a frame, which pandas writes in others. Got {echo(os.fsdecode(path), 300)}."
         )
-    text = {"kind": kind, "version": VERSION, "objects": {}, **meta}
-    saved: dict[str, NDArray[Any]] = {}
-    for name, array in arrays.items():
-        # Objects would be pickled.
-        if array.dtype.hasobject:
-            text["objects"][name] = [_jsonable(value, name) for value in array.tolist()]
-        else:
-            saved[name] = array
-    saved[META] = np.array(json.dumps(text))
+    saved = {name: _lines(array, name) if array.dtype.hasobject else array for name, array in arrays.items()}
+    objects = {name: len(array) for name, array in arrays.items() if array.dtype.hasobject}
+    text = json.dumps({"kind": kind, "version": VERSION if objects else 1, "objects": objects, **meta})
+    # A character takes four bytes.
+    missing = memory_of_json(text.encode()) - MEMORY_AT_LEAST - MEMORY_PER_BYTE * 4 * len(text)
+    saved[META] = np.array(text + " " * max(0, missing))
+    if len(saved) > MOST_ARRAYS:
+        raise ValueError(f"A result is saved if it has at most {MOST_ARRAYS} arrays. Got {len(saved)}.")
     with replacing(path) as file:
         archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         # The same as numpy.savez_compressed does.
@@ -140,6 +152,26 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
         finally:
             # To close an archive that is half written raises a ValueError, which would hide the error that left it so.
             archive.fp = None
+
+
+def memory_of_json(text: bytes) -> int:
+    """Most bytes of memory that JSON takes until its objects are understood."""
+    per_byte = PER_BYTE_OF_JSON if text.isascii() else PER_BYTE_OF_OTHER_JSON
+    n_lists = text.count(b"{") + text.count(b"[")
+    return per_byte * len(text) + PER_VALUE * text.count(b",") + PER_KEY * text.count(b":") + PER_LIST * n_lists
+
+
+def _lines(ids: NDArray[Any], name: str) -> NDArray[np.uint8]:
+    """Ids as lines of JSON, and blanks, so that there are half as many bytes as the ids take memory."""
+    lines = [json.dumps(_jsonable(value, name)).encode() + b"\n" for value in ids.tolist()]
+    memory = sum(map(_memory_of_line, lines))
+    n_bytes = sum(map(len, lines))
+    blanks = b" " * ((memory - MEMORY_AT_LEAST) // MEMORY_PER_BYTE - n_bytes)
+    return np.frombuffer(b"".join([*lines, blanks]), dtype=np.uint8)
+
+
+def _memory_of_line(line: bytes) -> int:
+    return MEMORY_OF_ID + memory_of_json(line)
 
 
 def _path(path: Any) -> Any:
@@ -186,6 +218,8 @@ class _File(io.BufferedReader):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """The next bytes."""
+        if size is not None and size > LARGEST_DIRECTORY:
+            raise ValueError(f"its directory has more than {LARGEST_DIRECTORY} bytes")
         with _unreadable(self.name):
             return super().read(size)
 
@@ -229,12 +263,15 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
     """
 
     def __init__(
-        self, archive: zipfile.ZipFile, objects: Mapping[str, NDArray[Any]] | None = None, suffix: str = ""
+        self, archive: zipfile.ZipFile, objects: Mapping[str, NDArray[Any] | int] | None = None, suffix: str = ""
     ) -> None:
         self._archive, self._objects, self._suffix = archive, objects or {}, suffix
         names = archive.namelist()
         if len({*names}) < len(names):
             raise ValueError("an array is there twice")
+        places = sorted((member.header_offset, member.compress_size) for member in archive.infolist())
+        if any(start + size > following for (start, size), (following, _) in pairwise(places)):
+            raise ValueError("two arrays share bytes of the file")
 
     def meta(self) -> dict[str, Any]:
         """Read the description; the objects in it become arrays of this mapping."""
@@ -242,14 +279,13 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             return {}
         self.check(META, (), "U")
         text = str(self[META])
-        try:
-            meta = json.loads(text)
-        except RecursionError:
-            raise ValueError(TOO_DEEP) from None
+        if not text.isascii() or memory_of_json(text.encode()) > MEMORY_AT_LEAST + MEMORY_PER_BYTE * 4 * len(text):
+            raise ValueError("the description takes more memory than its size announces")
+        meta = _of_json(text)
         if not isinstance(meta, dict):
             raise ValueError("the description must be a JSON object")
         objects = part(meta, "objects", dict) if "kind" in meta else {}
-        self._objects = {name: _objects(values) for name, values in objects.items()}
+        self._objects = {name: ids if type(ids) is int else _objects(ids) for name, ids in objects.items()}
         return meta
 
     def ending(self, suffix: str) -> SavedArrays:
@@ -279,11 +315,16 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The array of a name."""
-        if name + self._suffix in self._objects:
-            return self._objects[name + self._suffix]
+        ids = self._objects.get(name + self._suffix)
+        if isinstance(ids, np.ndarray):
+            return ids
         self._header(name)
-        with self._archive.open(self._member(name)) as file:
-            return _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
+        member = self._member(name)
+        with self._archive.open(member) as file:
+            if ids is None:
+                return _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
+            np.lib.format.read_magic(file), np.lib.format.read_array_header_1_0(file)
+            return _ids_of_lines(file, ids, MEMORY_AT_LEAST + MEMORY_PER_BYTE * member.file_size)
 
     def __contains__(self, name: object) -> bool:
         """Whether there is an array of this name, which is not read."""
@@ -291,8 +332,9 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
 
     def __iter__(self) -> Iterator[str]:
         """Names of the arrays."""
-        names = [*self._objects, *(name.removesuffix(".npy") for name in self._archive.namelist())]
-        return (name.removesuffix(self._suffix) for name in names if name.endswith(self._suffix))
+        names = [name.removesuffix(".npy") for name in self._archive.namelist()]
+        known = dict.fromkeys([*self._objects, *names])
+        return (name.removesuffix(self._suffix) for name in known if name.endswith(self._suffix))
 
     def __len__(self) -> int:
         """Number of arrays."""
@@ -304,21 +346,30 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
 
     def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Shape and dtype, if the file has as many bytes: NumPy allocates an array before reading it."""
-        if name + self._suffix in self._objects:
-            return self[name].shape, self[name].dtype
+        ids = self._objects.get(name + self._suffix)
+        if isinstance(ids, np.ndarray):
+            return ids.shape, ids.dtype
         member = self._member(name)
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"{name} must be packed by deflate")
         with self._archive.open(member) as file:
             # Headers of later versions may have gigabytes, which NumPy would read.
             if np.lib.format.read_magic(file) != (1, 0):
                 raise ValueError(f"{name} must be in version 1.0 of the .npy format")
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            try:
+                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            except RecursionError:
+                raise ValueError(f"{name} must have a header that Python can follow") from None
             n_bytes = file.tell() + math.prod(shape) * dtype.itemsize
         if not dtype.itemsize:
             raise ValueError(f"{name} must have entries of one byte or more")
-        deflated = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        if n_bytes != member.file_size or not deflated or n_bytes > DEFLATED_AT_MOST * (member.compress_size + 1):
+        if n_bytes != member.file_size or n_bytes > DEFLATED_AT_MOST * (member.compress_size + 1):
             raise ValueError(f"{name} must have as many entries as it says, {shape}")
-        return shape, dtype
+        if ids is None:
+            return shape, dtype
+        if len(shape) != 1 or dtype != np.uint8 or not 0 <= ids <= shape[0]:
+            raise ValueError(f"{name} must be lines of JSON")
+        return (ids,), np.dtype(object)
 
 
 def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -356,6 +407,27 @@ def names(words: Any, name: str) -> list[str]:
     if not all(isinstance(one, str) for one in listed) or len({*listed}) < len(listed) or not listed:
         raise ValueError(f"the description must have {echo(name)} as a list of distinct names")
     return listed
+
+
+def _of_json(text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+
+
+def _ids_of_lines(file: Any, n: int, memory: int) -> NDArray[Any]:
+    """The first `n` lines, whose ids take no more than this memory."""
+    ids = np.empty(n, dtype=object)
+    i = -1
+    for i, line in enumerate(islice(file, n)):
+        memory -= _memory_of_line(line)
+        if memory < 0:
+            raise ValueError("ids take more memory than their size announces")
+        ids[i] = _id(_of_json(line))
+    if i + 1 < n:
+        raise ValueError(f"there must be {n} ids")
+    return ids
 
 
 def _objects(values: Any) -> NDArray[Any]:

@@ -111,15 +111,17 @@ def in_row(row: int) -> str:
 
 
 def column_of(table: Any, name: str) -> Any:
-    names = column_names(table) or [*table]
-    if names.count(name) == 1:
-        column = find_column(table, name)
-        n_rows_of(column, f"Column {echo(name)}")
-        return column
-    known = echo_all(names)
-    raise ValueError(
-        f"A column must be one of the table's: {known}. Got {echo(name)}, {names.count(name)} times there."
-    )
+    check_column(column_names(table) or [*table], name)
+    column = find_column(table, name)
+    n_rows_of(column, f"Column {echo(name)}")
+    return column
+
+
+def check_column(names: list[Any], name: str) -> None:
+    """Refuse a column that is not once among the names of a table."""
+    if names.count(name) != 1:
+        known, n_times = echo_all(names), names.count(name)
+        raise ValueError(f"A column must be one of the table's: {known}. Got {echo(name)}, {n_times} times there.")
 
 
 def check_names(table: Any, *names: str | None) -> None:

@@ -12,17 +12,28 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.storage import memory_of_json
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._columns import entries_of_frame, known_columns
 from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
 from sklearn_rank.io._source import PIECE_OF_FILE, Memory, complete_lines, open_to_read, source_name
-from sklearn_rank.io._tables import HEADER_SIZE, SEPARATOR, SEPARATORS, fields_of, first_line, separator_in, table_in
+from sklearn_rank.io._tables import (
+    HEADER_SIZE,
+    MAGIC,
+    SEPARATOR,
+    SEPARATORS,
+    fields_of,
+    first_line,
+    separator_in,
+    table_in,
+)
 from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 
 FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {
@@ -36,7 +47,6 @@ FORMS = (
     "qid, doc_id and score"
 )
 RANK_OR_SCORE = one_of("score", "rank", None, doc="")
-MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
 
 def read_run(
@@ -140,19 +150,20 @@ def _read(
         fields, has_header = (None, False) if is_binary else _fields(line, kind, separator)
         if fields is not None:
             what = WHAT.get(fields, f"A file of {kind} that begins as this one")
-            pieces = complete_lines(file, memory)
+            pieces = complete_lines(file, memory, effective_n_jobs(n_jobs))
             pieces = _without_header(pieces) if has_header else pieces
             third = line.split()[2].lower() if has_header and len(fields) > 2 else value
             ranked = partial(_ranked, value=third, name=name) if fields is FIELDS_OF["run"][3] else None
             return read_lines(pieces, memory, name, what, fields, duplicates, n_jobs, ranked)
         if is_binary:
-            return entries_of_frame(table_in(file, memory, path, []), kind, duplicates)
+            return entries_of_frame(table_in(file, memory, path, partial(_needed, kind=kind)), kind, duplicates)
         mark = separator or separator_in(line, [])
         columns = fields_of(line, mark)
         header = None if _is_header(columns, kind) else _header(columns, kind, name)
-        ids = [*known_columns(header or columns, kind)[:2]]
+        needed = partial(_needed, kind=kind)
+        ids = needed(header or columns)[:2]
         ranked = partial(_ranked, value=value, name=name) if header == FIELDS_OF["run"][3] else None
-        return entries_of_frame(table_in(file, memory, path, ids, (), mark, header), kind, duplicates, ranked)
+        return entries_of_frame(table_in(file, memory, path, needed, ids, mark, header), kind, duplicates, ranked)
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
@@ -171,6 +182,14 @@ def _fields(line: str, kind: str, separator: str | None) -> tuple[tuple[str, ...
     if has_marks or any(_is_header(fields_of(line, mark), kind) for mark in SEPARATORS):
         return None, False
     return fields or FIELDS_OF[kind][max(FIELDS_OF[kind])], False
+
+
+def _needed(names: Sequence[str], kind: str) -> list[str]:
+    """Columns of queries, documents and values; no column if one is missing, so that an error has all names."""
+    query, document, value = known_columns(names, kind)
+    if None in (query, document) or (value is None and kind == "run"):
+        return []
+    return [query, document, *([] if value is None else [value])]
 
 
 def _is_header(names: Sequence[str], kind: str) -> bool:
@@ -229,17 +248,11 @@ def _ranked(entries: Entries, value: str | None, name: str) -> Entries:
 # --- JSON ----------------------------------------------------------------------------------------------------
 
 
-PER_BYTE_OF_ASCII, PER_BYTE_OF_OTHERS, PER_VALUE, PER_KEY, PER_OBJECT = 6, 10, 100, 80, 170
-"""Bytes of memory for each byte of JSON, ASCII or not, and for each of its values, keys, and objects or lists."""
-
-
 def _json_in(file: Any, memory: Memory) -> bytes:
     """All bytes, if what they hold does not need more memory than the limit."""
     pieces = []
     while piece := file.read(PIECE_OF_FILE):
-        n_values, n_keys, n_objects = piece.count(b","), piece.count(b":"), piece.count(b"{") + piece.count(b"[")
-        memory.take(len(piece) * (PER_BYTE_OF_ASCII if piece.isascii() else PER_BYTE_OF_OTHERS))
-        memory.take(PER_VALUE * n_values + PER_KEY * n_keys + PER_OBJECT * n_objects)
+        memory.take(memory_of_json(piece))
         pieces.append(piece)
     return b"".join(pieces)
 

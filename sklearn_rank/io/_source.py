@@ -33,7 +33,10 @@ OTHER_KINDS = {
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE_OF_FILE = 2**20
 """Bytes that are read at a time; memory of this size is reused for the next piece."""
-
+PIECES_OF_THREADS = 2**22
+"""Bytes that all threads read at a time."""
+PER_BYTE_OF_LONG_LINE = 16
+"""Bytes of memory for each byte of a line that is longer than a piece: its copies, two fields, and their text."""
 
 MEMORY_AT_LEAST, MEMORY_PER_BYTE = 2**26, 50
 """Memory that a reader may take by default: so many bytes, and so many for each byte of the file."""
@@ -50,6 +53,11 @@ class Memory:
     def __init__(self, limit: int | None, n_bytes: int, name: str) -> None:
         self._limit = MEMORY_AT_LEAST + MEMORY_PER_BYTE * n_bytes if limit is None else limit
         self._taken, self._name, self._counting = 0, name, Lock()
+
+    @property
+    def left(self) -> int:
+        """Bytes that may still be taken."""
+        return self._limit - self._taken
 
     def take(self, n_bytes: int) -> None:
         """Count bytes that are taken for good.
@@ -116,23 +124,25 @@ def open_to_read(source: Any, memory_limit: int | None = None) -> Iterator[tuple
             raise ValueError(f"The gzip file is truncated or damaged. Got {source_name(source)}: {error}.") from None
 
 
-def read_bytes(file: Any, memory: Memory, per_byte: int) -> bytes:
-    """All bytes; each takes `per_byte` bytes of memory until all is understood."""
+def read_bytes(file: Any, memory: Memory, per_byte: int, per_line: int = 0) -> bytes:
+    """All bytes; each takes `per_byte` bytes of memory until all is understood, and each line `per_line`."""
     pieces = []
     while piece := file.read(PIECE_OF_FILE):
-        memory.take(len(piece) * per_byte)
+        n_lines = piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n") if per_line else 0
+        memory.take(len(piece) * per_byte + n_lines * per_line)
         pieces.append(piece)
     return b"".join(pieces)
 
 
-def complete_lines(file: BinaryIO, memory: Memory) -> Iterator[bytes]:
+def complete_lines(file: BinaryIO, memory: Memory, n_threads: int = 1) -> Iterator[bytes]:
     """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone.
 
     A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small. A line that is
     longer than a piece takes memory.
     """
     rest: list[bytes] = []
-    piece = file.read(PIECE_OF_FILE).removeprefix(BYTE_ORDER_MARK)
+    n_bytes = min(PIECE_OF_FILE, max(1, PIECES_OF_THREADS // n_threads))
+    piece = file.read(n_bytes).removeprefix(BYTE_ORDER_MARK)
     while piece:
         if b"\0" in piece:
             yield b"".join([*rest, piece, b"\n"])
@@ -142,10 +152,9 @@ def complete_lines(file: BinaryIO, memory: Memory) -> Iterator[bytes]:
             yield b"".join([*rest, piece[:cut]])
             rest = []
         else:
-            # The line, its pieces, and room for two fields of it.
-            memory.take(4 * len(piece))
+            memory.take(PER_BYTE_OF_LONG_LINE * len(piece))
         rest.append(piece[cut:])
-        piece = file.read(PIECE_OF_FILE)
+        piece = file.read(n_bytes)
     yield b"".join([*rest, b"\n"])
 
 

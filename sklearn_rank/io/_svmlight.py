@@ -10,8 +10,11 @@ from sklearn.datasets import load_svmlight_file
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, read_bytes, source_name
 
-SVMLIGHT_PER_BYTE = 8
-"""Bytes of memory for each byte of a file: the shortest feature, "1:1 ", takes 8 for its number and 8 for its value."""
+SVMLIGHT_PER_BYTE, PER_BYTE_OF_LINE = 8, 24
+"""Bytes of memory for each byte of a file, and more for each byte of its longest line.
+
+The shortest feature, "1:1 ", takes 8 for its number and 8 for its value, and an object while its line is read.
+"""
 
 
 def read_svmlight(path: PathLike, *, memory_limit: int | None = None, **options: Any) -> tuple[Any, Any, Any]:
@@ -48,6 +51,7 @@ def read_svmlight(path: PathLike, *, memory_limit: int | None = None, **options:
     """
     with open_to_read(path, memory_limit) as (file, memory):
         data = read_bytes(file, memory, SVMLIGHT_PER_BYTE).removeprefix(BYTE_ORDER_MARK)
+        memory.take(PER_BYTE_OF_LINE * max(map(len, io.BytesIO(data)), default=0))
     try:
         X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from csv import reader
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from csv import Error, reader
 from gzip import GzipFile
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -14,16 +16,20 @@ from sklearn_rank._engine.check import read
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_optional
-from sklearn_rank.io._columns import check_names, column_entries, entries_in, ids_in, in_row, numbers_in
+from sklearn_rank.io._arrow_sizes import is_text, text_size, unpacked_size
+from sklearn_rank.io._columns import check_column, check_names, column_entries, entries_in, ids_in, in_row, numbers_in
 from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import BYTE_ORDER_MARK, MEMORY_LIMIT, Memory, open_to_read, read_bytes, source_name
 
-PER_BYTE_OF_CSV, PER_ROW, PER_TEXT = 6, 64, 64
-"""Bytes of memory for each byte of CSV, and for each row and each id that is text once columns are arrays.
+PER_BYTE_OF_BUFFER, PER_ROW, PER_TEXT, PER_BYTE_OF_TEXT = 3, 64, 64, 5
+"""Bytes of memory for each byte that is unpacked, for each row and each id that is text once columns are arrays, and
+for each byte of these.
 
-The shortest field, "1,", takes 8 bytes for its number, and Arrow reads a copy of the text.
+A text may need four bytes for each character, and Arrow has a copy.
 """
+PER_COLUMN, PER_BYTE_OF_FOOTER = 2**13, 32
+"""Bytes of memory for a column of CSV, whether it is needed or not, and for each byte that describes Parquet."""
 
 PIECE_OF_ROWS = 2**16
 """Rows of Parquet and Arrow that are read at a time."""
@@ -161,8 +167,10 @@ SEPARATOR = Constraint(
     "a character or None", lambda v: v is None or (isinstance(v, str) and len(v) == 1 and v.isascii()), ""
 )
 SEPARATORS = ",\t;"
-HEADER_SIZE = 2**16
+HEADER_SIZE = 2**20
 """Bytes that are searched for a header."""
+MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+"""First bytes of Parquet, and of files and streams of Arrow."""
 
 
 def opened(
@@ -175,10 +183,12 @@ def opened(
     """
     SEPARATOR.check("separator", separator, "a file of CSV")
     MEMORY_LIMIT.check("memory_limit", memory_limit, "a reader")
+    names = [*ids, *others]
+    check_names(None, *names)
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
         _import_arrow()
         with open_to_read(table, memory_limit) as (file, memory):
-            return table_in(file, memory, table, ids, [*ids, *others], separator)
+            return table_in(file, memory, table, lambda _: names, ids, separator, names=names)
     if separator is not None:
         raise TypeError(f"separator= is for a file of CSV. Got {type(table).__name__}, whose columns are apart.")
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
@@ -193,41 +203,28 @@ def _import_arrow() -> None:
 
 
 def table_in(
-    file: Any, memory: Memory, source: Any, ids: list[str], names: Iterable[str] = (), separator: str | None = None,
-    header: Sequence[str] | None = None,
+    file: Any, memory: Memory, source: Any, needed: Callable[[list[str]], list[str]], ids: Sequence[str] = (),
+    separator: str | None = None, header: Sequence[str] | None = None, names: Iterable[str] = (),
 ) -> Any:  # fmt: skip
-    """The table in a source, which is open.
+    """The columns of the table in a source, which is open, that are `needed`; without a row if there is no such column.
 
-    Columns of `names` tell the separator of CSV, and `header` has the names of columns if the file has none.
+    Columns of `ids` are text in CSV, columns of `names` tell its separator, and `header` has the names of columns if
+    the file has none.
     """
     _import_arrow()
-    from pyarrow import ArrowException, csv, ipc, parquet, string
+    from pyarrow import ArrowException
 
-    file, name = _file_of_arrow(source, file, memory), source_name(source)
+    name = source_name(source)
+    start = file.read(6)
+    file.seek(0)
+    is_csv = not start.startswith(MAGIC)
+    file = _file_of_arrow(source, file, memory, ids if is_csv else None)
     try:
-        data = file.read(6)
-        file.seek(0)
-        if data[:4] == b"PAR1":
-            packed = parquet.ParquetFile(file)
-            memory.take(sum(packed.metadata.row_group(i).total_byte_size for i in range(packed.num_row_groups)))
-            return _table_of(packed.iter_batches(PIECE_OF_ROWS), packed.schema_arrow, ids, memory)
-        if data == b"ARROW1":
-            batches = ipc.open_file(file)
-            return _table_of(map(batches.get_batch, range(batches.num_record_batches)), batches.schema, ids, memory)
-        if data[:4] == b"\xff\xff\xff\xff":
-            batches = ipc.open_stream(file)
-            return _table_of(batches, batches.schema, ids, memory)
-        options = csv.ConvertOptions(
-            column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
-            strings_can_be_null=False,
-        )  # fmt: skip
-        first = first_line(file.read(HEADER_SIZE))
-        file.seek(0)
-        parse = csv.ParseOptions(delimiter=separator or separator_in(first, names))
-        read_options = csv.ReadOptions(column_names=None if header is None else [*header])
-        table = csv.read_csv(file, read_options=read_options, parse_options=parse, convert_options=options)
-        memory.take(_per_row(table.schema, ids) * len(table))
-        return _without_empty(table, ids)
+        if is_csv:
+            return _of_csv(file, memory, needed, ids, separator, header, names)
+        if start.startswith(b"PAR1"):
+            return _of_parquet(file, memory, needed)
+        return _of_arrow(file, memory, needed, is_file=start.startswith(b"ARROW1"))
     except (ArrowException, OSError) as error:
         # An error with a number is about the disk, and not about what is in the file.
         if getattr(error, "errno", None) is not None:
@@ -238,14 +235,122 @@ def table_in(
         ) from None
 
 
+def _of_csv(
+    file: Any, memory: Memory, needed: Callable[[list[str]], list[str]], ids: Sequence[str], separator: str | None,
+    header: Sequence[str] | None, names: Iterable[str],
+) -> Any:  # fmt: skip
+    from pyarrow import csv, string, table
+
+    # Arrow looks for the header in as many bytes.
+    start = file.read(HEADER_SIZE).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+    file.seek(0)
+    mark = separator or separator_in(first_line_of(start), names)
+    columns = next(filter(None, rows_of(start, mark)), [])
+    memory.take(PER_COLUMN * len(columns))
+    known = columns if header is None else [*header]
+    chosen = _chosen(known, needed)
+    if known and not chosen:
+        return table([[]] * len(known), names=known)
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
+        strings_can_be_null=False, include_columns=chosen,
+    )  # fmt: skip
+    read_options = csv.ReadOptions(column_names=None if header is None else known, block_size=HEADER_SIZE)
+    parse = csv.ParseOptions(delimiter=mark)
+    read = csv.read_csv(file, read_options=read_options, parse_options=parse, convert_options=convert)
+    memory.take(_per_row(read.schema, ids) * len(read))
+    return _without_empty(read, [*ids])
+
+
+def _of_parquet(file: Any, memory: Memory, needed: Callable[[list[str]], list[str]]) -> Any:
+    from pyarrow import parquet, types
+
+    n_bytes = file.size()
+    file.seek(max(0, n_bytes - 8))
+    memory.take(PER_BYTE_OF_FOOTER * min(n_bytes, int.from_bytes(file.read(4), "little")))
+    file.seek(0)
+    opened = parquet.ParquetFile(file)
+    schema, metadata = opened.schema_arrow, opened.metadata
+    chosen = _chosen(schema.names, needed)
+    if not chosen:
+        return schema.empty_table()
+    _check_types(schema, chosen)
+    columns = [
+        column
+        for i in range(metadata.num_row_groups)
+        for j in range(metadata.num_columns)
+        if (column := metadata.row_group(i).column(j)).path_in_schema in chosen
+    ]
+    memory.take(sum(column.total_uncompressed_size for column in columns))
+    # Bytes of a value that a batch may have in each row: of fixed size, or made of those before it.
+    kinds = [schema.field(name).type for name in chosen]
+    largest = [kind.byte_width for kind in kinds if types.is_fixed_size_binary(kind)]
+    largest += [column.total_uncompressed_size for column in columns if "DELTA_BYTE_ARRAY" in column.encodings]
+    n_rows = min(PIECE_OF_ROWS, max(1, memory.left // (PER_BYTE_OF_TEXT * max(largest, default=1))))
+    # A dictionary may have one long text for all rows.
+    text = [name for name, kind in zip(chosen, kinds, strict=True) if is_text(kind)]
+    file.seek(0)
+    opened = parquet.ParquetFile(file, metadata=metadata, read_dictionary=text, pre_buffer=False)
+    return _table_of(opened.iter_batches(n_rows, columns=chosen, use_threads=False), schema, chosen, memory)
+
+
+def _of_arrow(file: Any, memory: Memory, needed: Callable[[list[str]], list[str]], is_file: bool) -> Any:
+    from pyarrow import ipc
+
+    # A file of Arrow is a stream after its first eight bytes.
+    file.seek(8 * is_file)
+    for message in ipc.MessageReader.open_stream(file):
+        memory.take(unpacked_size(message))
+    file.seek(0)
+    opening = ipc.open_file if is_file else ipc.open_stream
+    schema = opening(file).schema
+    chosen = _chosen(schema.names, needed)
+    if not chosen:
+        return schema.empty_table()
+    _check_types(schema, chosen)
+    file.seek(0)
+    read = opening(file, options=ipc.IpcReadOptions(included_fields=[*map(schema.get_field_index, chosen)]))
+    return _table_of(map(read.get_batch, range(read.num_record_batches)) if is_file else read, schema, chosen, memory)
+
+
+def _chosen(names: list[str], needed: Callable[[list[str]], list[str]]) -> list[str]:
+    """Columns to read, each of which is once in the table."""
+    chosen = [*dict.fromkeys(needed(names))]
+    for name in chosen:
+        check_column(names, name)
+    return chosen
+
+
+def _check_types(schema: Any, names: list[str]) -> None:
+    """Refuse lists and the like, because a row of them may be of any size."""
+    from pyarrow import types
+
+    for name in names:
+        kind = schema.field(name).type
+        kind = kind.value_type if types.is_dictionary(kind) or types.is_run_end_encoded(kind) else kind
+        if types.is_nested(kind):
+            raise TypeError(f"Column {echo(name)} must hold numbers or ids, one a row. Got {kind} instead.")
+
+
 def first_line(data: bytes) -> str:
     """First line of the beginning of a file, without its end."""
-    return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace").partition("\n")[0].rstrip("\r")
+    return first_line_of(data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"))
+
+
+def first_line_of(text: str) -> str:
+    """First line of a text, without its end."""
+    return text.partition("\n")[0].rstrip("\r")
+
+
+def rows_of(text: str, separator: str) -> Iterator[list[str]]:
+    """Fields of the rows of CSV, which may have quotes and lines in them."""
+    with suppress(Error):
+        yield from reader(StringIO(text, newline=""), delimiter=separator)
 
 
 def fields_of(line: str, separator: str) -> list[str]:
-    """Fields of a line of CSV, which may have quotes."""
-    return next(reader([line], delimiter=separator), [])
+    """Fields of a line of CSV."""
+    return next(rows_of(line, separator), [])
 
 
 def separator_in(header: str, names: Iterable[str]) -> str:
@@ -256,7 +361,7 @@ def separator_in(header: str, names: Iterable[str]) -> str:
     return (with_names or sorted(SEPARATORS, key=lambda separator: -len(columns[separator])))[0]
 
 
-def _per_row(schema: Any, ids: list[str]) -> int:
+def _per_row(schema: Any, ids: Sequence[str]) -> int:
     """Bytes of memory for a row once its columns are arrays; without `ids` each text may be one."""
     from pyarrow import types
 
@@ -265,28 +370,35 @@ def _per_row(schema: Any, ids: list[str]) -> int:
     return PER_ROW + PER_TEXT * numbers.count(False)
 
 
-def _table_of(batches: Iterable[Any], schema: Any, ids: list[str], memory: Memory) -> Any:
+def _table_of(batches: Iterable[Any], schema: Any, names: list[str], memory: Memory) -> Any:
     """The table of batches, each read after the memory of those before it was counted."""
-    from pyarrow import Table
+    from pyarrow import Table, concat_tables, types
 
     kept = []
     for batch in batches:
-        memory.take(_per_row(schema, ids) * len(batch) + batch.nbytes)
-        kept.append(batch)
-    return Table.from_batches(kept, schema)
+        memory.take(_per_row(batch.schema, ()) * len(batch))
+        columns = [batch.column(name) for name in names]
+        for column in columns:
+            memory.take(PER_BYTE_OF_TEXT * text_size(column) if is_text(column.type) else column.nbytes)
+        # A batch has its own dictionary.
+        decoded = [column.dictionary_decode() if types.is_dictionary(column.type) else column for column in columns]
+        kept.append(Table.from_arrays(decoded, names))
+    return concat_tables(kept) if kept else schema.empty_table()
 
 
-def _file_of_arrow(source: Any, file: Any, memory: Memory) -> Any:
+def _file_of_arrow(source: Any, file: Any, memory: Memory, ids: Sequence[str] | None) -> Any:
     """The file as Arrow reads it: what is read is no view of it, and it is not memory of Python.
 
     A thread of Arrow may let go of a file late. To give memory back to Python it needs Python's lock, and where Python
-    has ended by then, the process aborts: on a busy machine one call of the command line in eleven did.
+    has ended by then, the process aborts: on a busy machine one call of the command line in eleven did. Rows of CSV,
+    with `ids`, are counted while they are unpacked.
     """
     from pyarrow import BufferReader, OSFile, allocate_buffer
 
     if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
         return OSFile(os.fsencode(source))
-    data = read_bytes(file, memory, PER_BYTE_OF_CSV)
+    per_line = 0 if ids is None else PER_ROW + PER_TEXT * max(1, len(ids))
+    data = read_bytes(file, memory, PER_BYTE_OF_BUFFER, per_line)
     file.close()
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)

@@ -33,8 +33,9 @@ RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 PER_ROW, PER_QUERY = 64, 256
 """Bytes of memory for a row, beside its document, and for a query that is not the one of the row before."""
+MOST_FIELDS = 2**10
+"""Fields of an invalid line that are counted."""
 
-IS_BLANK = np.isin(np.arange(256), [*b" \t\n\v\f\r"])
 LOOKS_LIKE = {
     len(QRELS_FIELDS): "This looks like a qrels file: use read_trec_qrels. On the command line it comes first.",
     len(RUN_FIELDS): "This looks like a run: use read_trec_run. On the command line it comes after the judgements.",
@@ -148,7 +149,8 @@ def _read_entries(
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
     with open_to_read(path, memory_limit) as (file, memory):
-        return read_lines(complete_lines(file, memory), memory, source_name(path), what, fields, duplicates, n_jobs)
+        pieces = complete_lines(file, memory, effective_n_jobs(n_jobs))
+        return read_lines(pieces, memory, source_name(path), what, fields, duplicates, n_jobs)
 
 
 def read_lines(
@@ -203,36 +205,31 @@ def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
     data = np.frombuffer(text, dtype=np.uint8)
     n_lines = int(np.count_nonzero(data == ord("\n")))
     query, document = np.empty((2, len(text)), dtype=np.uint8)
-    query_end, run_start = np.empty((2, n_lines), dtype=np.int64)
-    document_end, value = np.empty(n_lines, dtype=np.int64), np.ones(n_lines)
-    rank = np.empty(n_lines) if fields is RUN_FIELDS else None
+    # Each field of a row has a character, and a blank or a newline after it; the last row may be invalid.
+    n_most = min(n_lines, len(text) // (2 * len(fields)) + 1)
+    query_end, run_start, document_end, line = np.empty((4, n_most), dtype=np.int64)
+    value, rank = np.ones(n_most), np.empty(n_most) if fields is RUN_FIELDS else None
     stopped, n_rows, n_runs = trec_kernels.read_fields(
         data, len(fields), fields.index("document"), value_field(fields),
-        query, query_end, run_start, document, document_end, value, rank,
+        query, query_end, run_start, document, document_end, value, line, rank,
     )  # fmt: skip
     if b"\0" in text:
         stopped = min(stopped, text.rfind(b"\n", 0, text.index(b"\0")) + 1)
     wrong = stopped if stopped < len(text) else None
     used = document_end[n_rows - 1] if n_rows else 0
-    # A view would keep what was for blank lines.
-    kept = np.asarray if n_rows == n_lines else np.copy
+    # A view would keep what was for other lines.
+    kept = np.asarray if n_rows == n_most else np.copy
     return _Rows(
         n_lines, wrong, b"" if wrong is None else text,
         _decoded(query, query_end[:n_runs]), np.diff(run_start[:n_runs], append=n_rows),
         document[:used].copy(), kept(document_end[:n_rows]), kept(value[:n_rows]),
-        None if rank is None else kept(rank[:n_rows]), None if n_rows == n_lines else _filled_lines(data)[:n_rows],
+        None if rank is None else kept(rank[:n_rows]), None if n_rows == n_lines else kept(line[:n_rows]),
     )  # fmt: skip
 
 
 def value_field(fields: Sequence[str]) -> int:
     """Place of the field of values, or -1."""
     return next((fields.index(name) for name in ("score", "relevance", "rank") if name in fields), -1)
-
-
-def _filled_lines(data: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Numbers of the lines that have a field."""
-    starts = np.append(0, np.flatnonzero(data == ord("\n"))[:-1] + 1)
-    return np.flatnonzero(np.logical_or.reduceat(~IS_BLANK[data], starts))
 
 
 def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
@@ -244,18 +241,19 @@ def _decoded(query: NDArray[np.uint8], end: NDArray[np.int64]) -> NDArray[Any]:
 
 def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], name: str) -> None:
     """Raise the error of an invalid line; `n_before` lines precede this part."""
-    before, line = part.text[: part.wrong], part.text[part.wrong :].partition(b"\n")[0].strip()
-    n_before += before.count(b"\n")
-    shown, parts = line.decode("utf-8", "replace"), line.split()
+    n_before += part.text.count(b"\n", 0, part.wrong)
+    line = part.text[part.wrong : part.text.index(b"\n", part.wrong)].strip()
+    shown, parts = line[:400].decode("utf-8", "replace"), line.split(None, MOST_FIELDS)
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     where = f"in line {n_before + 1} of {name}: {shown!r}"
     if b"\0" in line:
         raise ValueError(f"{what} must be text in UTF-8, without NUL bytes. Got one {where}.")
     if len(parts) != len(fields):
         hint = "Ids and tags have no blanks in them." if len(parts) > len(fields) else "Blanks part the fields."
+        n_fields = f"more than {MOST_FIELDS}" if len(parts) > MOST_FIELDS else len(parts)
         hint = "There are no comments." if line.startswith(b"#") else LOOKS_LIKE.get(len(parts), hint)
         raise ValueError(
-            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {len(parts)} {where}. {hint}"
+            f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {n_fields} {where}. {hint}"
         )
     if fields is RUN_FIELDS:
         report(READ_RUN, rank_with_fraction(parts[fields.index("rank")].decode("utf-8", "replace"), where))

@@ -18,6 +18,7 @@ def read_fields(
     document: Text,
     document_end: Index,
     value: Array,
+    line: Index,
     rank: Array | None,
 ) -> tuple[int, int, int]: ...
 def join_rows(

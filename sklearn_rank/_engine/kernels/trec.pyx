@@ -44,17 +44,17 @@ cdef uint64_t EXACT = 1 << 53   # whole numbers up to here are doubles
 def read_fields(
     const uint8_t[::1] text, int64_t n_fields, int64_t document_field, int64_t value_field,
     uint8_t[::1] query, int64_t[::1] query_end, int64_t[::1] run_start,
-    uint8_t[::1] document, int64_t[::1] document_end, double[::1] value, double[::1] rank,
+    uint8_t[::1] document, int64_t[::1] document_end, double[::1] value, int64_t[::1] line, double[::1] rank,
 ):
     """Split lines, each with its newline, into fields; return where it stopped, and how many rows and runs there are.
 
     The first of `n_fields`, counted from 0, is the OUT query, `document_field` the OUT document, and `value_field` the
     OUT value, which stays as it came in where there is no such field; each text is written up to its end. Consecutive
     rows of one query make a run, which begins at
-    OUT `run_start` and has its query once. Lines without a field are skipped. It stops at a line that is not so. Where
-    there is OUT `rank`, the fourth field is one: NaN if it is no number, and a line whose rank has a fraction stops it.
+    OUT `run_start` and has its query once. OUT `line` is the number of each row's line, from 0; lines without a field
+    are skipped. It stops at a line that is not so. There must be space for one row more than there can be. Where there is OUT `rank`, the fourth field is one: NaN if it is no number, and a line whose rank has a fraction stops it.
     """
-    cdef int64_t at = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
+    cdef int64_t at = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0, n_lines = 0
     cdef bint good = True
     with nogil:
         while at < text.shape[0]:
@@ -91,11 +91,13 @@ def read_fields(
             if field == 0:
                 pass
             elif field == n_fields and good:
+                line[n] = n_lines
                 n += 1
             else:
                 break
             i += 1
             at = i
+            n_lines += 1
     return at, n, n_runs
 
 
