@@ -275,20 +275,19 @@ def _of_parquet(file: Any, memory: Memory, needed: Callable[[list[str]], list[st
     if not chosen:
         return schema.empty_table()
     _check_types(schema, chosen)
-    columns = [
-        column
-        for i in range(metadata.num_row_groups)
-        for j in range(metadata.num_columns)
-        if (column := metadata.row_group(i).column(j)).path_in_schema in chosen
-    ]
+    places = [j for j in range(metadata.num_columns) if metadata.schema.column(j).path in chosen]
+    columns = [metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in places]
     memory.take(sum(column.total_uncompressed_size for column in columns))
+    of_text = [column for column in columns if is_text(schema.field(column.path_in_schema).type)]
+    memory.take(PER_BYTE_OF_TEXT * max((column.total_uncompressed_size for column in of_text), default=0))
     # Bytes of a value that a batch may have in each row: of fixed size, or made of those before it.
     kinds = [schema.field(name).type for name in chosen]
     largest = [kind.byte_width for kind in kinds if types.is_fixed_size_binary(kind)]
-    largest += [column.total_uncompressed_size for column in columns if "DELTA_BYTE_ARRAY" in column.encodings]
+    delta = {c.path_in_schema: c.total_uncompressed_size for c in of_text if "DELTA_BYTE_ARRAY" in c.encodings}
+    largest += delta.values()
     n_rows = min(PIECE_OF_ROWS, max(1, memory.left // (PER_BYTE_OF_TEXT * max(largest, default=1))))
-    # A dictionary may have one long text for all rows.
-    text = [name for name, kind in zip(chosen, kinds, strict=True) if is_text(kind)]
+    # A dictionary may have one long text for all rows. Values of other encodings are no larger than their bytes.
+    text = [name for name, kind in zip(chosen, kinds, strict=True) if is_text(kind) and name not in delta]
     file.seek(0)
     opened = parquet.ParquetFile(file, metadata=metadata, read_dictionary=text, pre_buffer=False)
     return _table_of(opened.iter_batches(n_rows, columns=chosen, use_threads=False), schema, chosen, memory)
