@@ -22,7 +22,7 @@ from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import BYTE_ORDER_MARK, MEMORY_LIMIT, Memory, open_to_read, read_bytes, source_name
 
-PER_BYTE_OF_BUFFER, PER_ROW, PER_TEXT, PER_BYTE_OF_TEXT = 3, 64, 64, 5
+PER_BYTE_OF_BUFFER, PER_ROW, PER_TEXT, PER_BYTE_OF_TEXT = 7, 64, 64, 5
 """Bytes of memory for each byte that is unpacked, for each row and each id that is text once columns are arrays, and
 for each byte of these.
 
