@@ -22,9 +22,9 @@ from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import BYTE_ORDER_MARK, MEMORY_LIMIT, Memory, open_to_read, read_bytes, source_name
 
-PER_BYTE_OF_BUFFER, PER_ROW, PER_TEXT, PER_BYTE_OF_TEXT = 7, 64, 64, 5
-"""Bytes of memory for each byte that is unpacked, for each row and each id that is text once columns are arrays, and
-for each byte of these.
+PER_BYTE_OF_BUFFER, PER_BYTE_OF_CSV, PER_ROW, PER_TEXT, PER_BYTE_OF_TEXT = 3, 7, 64, 64, 5
+"""Bytes of memory for each byte that is unpacked, the same of CSV, for each row and each id that is text once columns
+are arrays, and for each byte of these.
 
 A text may need four bytes for each character, and Arrow has a copy.
 """
@@ -397,7 +397,7 @@ def _file_of_arrow(source: Any, file: Any, memory: Memory, ids: Sequence[str] | 
     if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
         return OSFile(os.fsencode(source))
     per_line = 0 if ids is None else PER_ROW + PER_TEXT * max(1, len(ids))
-    data = read_bytes(file, memory, PER_BYTE_OF_BUFFER, per_line)
+    data = read_bytes(file, memory, PER_BYTE_OF_BUFFER if ids is None else PER_BYTE_OF_CSV, per_line)
     file.close()
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
