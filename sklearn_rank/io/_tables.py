@@ -248,7 +248,8 @@ def _of_csv(
     columns = next(filter(None, rows_of(start, mark)), [])
     memory.take(PER_COLUMN * len(columns))
     known = columns if header is None else [*header]
-    chosen = _chosen(known, needed)
+    # Arrow says what is wrong with an empty file.
+    chosen = _chosen(known, needed) if known else []
     if known and not chosen:
         return table([[]] * len(known), names=known)
     convert = csv.ConvertOptions(
