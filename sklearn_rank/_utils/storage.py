@@ -16,6 +16,7 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice, pairwise
 from typing import Any, BinaryIO, Self, TypeVar
 
@@ -358,7 +359,8 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
                 raise ValueError(f"{name} must be in version 1.0 of the .npy format")
             try:
                 shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-            except RecursionError:
+            # The parser of Python raises either where a header of 10,000 characters is too deep.
+            except (RecursionError, MemoryError):
                 raise ValueError(f"{name} must have a header that Python can follow") from None
             n_bytes = file.tell() + math.prod(shape) * dtype.itemsize
         if not dtype.itemsize:
@@ -425,7 +427,7 @@ def _ids_of_lines(file: Any, n: int, memory: int) -> NDArray[Any]:
         if memory < 0:
             raise ValueError("ids take more memory than their size announces")
         ids[i] = _id(_of_json(line))
-    if i + 1 < n:
+    if i + 1 < n or any(piece.strip() for piece in iter(partial(file.read, 2**20), b"")):
         raise ValueError(f"there must be {n} ids")
     return ids
 

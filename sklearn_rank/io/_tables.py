@@ -22,9 +22,9 @@ from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import BYTE_ORDER_MARK, MEMORY_LIMIT, Memory, open_to_read, read_bytes, source_name
 
-PER_BYTE_OF_BUFFER, PER_ROW, PER_TEXT, PER_BYTE_OF_TEXT = 3, 64, 64, 5
-"""Bytes of memory for each byte that is unpacked, for each row and each id that is text once columns are arrays, and
-for each byte of these.
+PER_BYTE_OF_BUFFER, PER_BYTE_OF_CSV, PER_ROW, PER_TEXT, PER_BYTE_OF_TEXT = 3, 7, 64, 64, 5
+"""Bytes of memory for each byte that is unpacked, the same of CSV, for each row and each id that is text once columns
+are arrays, and for each byte of these.
 
 A text may need four bytes for each character, and Arrow has a copy.
 """
@@ -248,7 +248,8 @@ def _of_csv(
     columns = next(filter(None, rows_of(start, mark)), [])
     memory.take(PER_COLUMN * len(columns))
     known = columns if header is None else [*header]
-    chosen = _chosen(known, needed)
+    # Arrow says what is wrong with an empty file.
+    chosen = _chosen(known, needed) if known else []
     if known and not chosen:
         return table([[]] * len(known), names=known)
     convert = csv.ConvertOptions(
@@ -275,20 +276,19 @@ def _of_parquet(file: Any, memory: Memory, needed: Callable[[list[str]], list[st
     if not chosen:
         return schema.empty_table()
     _check_types(schema, chosen)
-    columns = [
-        column
-        for i in range(metadata.num_row_groups)
-        for j in range(metadata.num_columns)
-        if (column := metadata.row_group(i).column(j)).path_in_schema in chosen
-    ]
+    places = [j for j in range(metadata.num_columns) if metadata.schema.column(j).path in chosen]
+    columns = [metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in places]
     memory.take(sum(column.total_uncompressed_size for column in columns))
+    of_text = [column for column in columns if is_text(schema.field(column.path_in_schema).type)]
+    memory.take(PER_BYTE_OF_TEXT * max((column.total_uncompressed_size for column in of_text), default=0))
     # Bytes of a value that a batch may have in each row: of fixed size, or made of those before it.
     kinds = [schema.field(name).type for name in chosen]
     largest = [kind.byte_width for kind in kinds if types.is_fixed_size_binary(kind)]
-    largest += [column.total_uncompressed_size for column in columns if "DELTA_BYTE_ARRAY" in column.encodings]
+    delta = {c.path_in_schema: c.total_uncompressed_size for c in of_text if "DELTA_BYTE_ARRAY" in c.encodings}
+    largest += delta.values()
     n_rows = min(PIECE_OF_ROWS, max(1, memory.left // (PER_BYTE_OF_TEXT * max(largest, default=1))))
-    # A dictionary may have one long text for all rows.
-    text = [name for name, kind in zip(chosen, kinds, strict=True) if is_text(kind)]
+    # A dictionary may have one long text for all rows. Values of other encodings are no larger than their bytes.
+    text = [name for name, kind in zip(chosen, kinds, strict=True) if is_text(kind) and name not in delta]
     file.seek(0)
     opened = parquet.ParquetFile(file, metadata=metadata, read_dictionary=text, pre_buffer=False)
     return _table_of(opened.iter_batches(n_rows, columns=chosen, use_threads=False), schema, chosen, memory)
@@ -398,7 +398,7 @@ def _file_of_arrow(source: Any, file: Any, memory: Memory, ids: Sequence[str] | 
     if isinstance(source, (str, os.PathLike)) and not isinstance(file, GzipFile) and os.path.isfile(source):
         return OSFile(os.fsencode(source))
     per_line = 0 if ids is None else PER_ROW + PER_TEXT * max(1, len(ids))
-    data = read_bytes(file, memory, PER_BYTE_OF_BUFFER, per_line)
+    data = read_bytes(file, memory, PER_BYTE_OF_BUFFER if ids is None else PER_BYTE_OF_CSV, per_line)
     file.close()
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)

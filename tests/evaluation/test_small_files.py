@@ -13,6 +13,7 @@ from changed_files import changed
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator, compare_systems, evaluate
+from sklearn_rank._utils import storage
 from sklearn_rank._utils.storage import SavedArrays
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.io import (
@@ -24,7 +25,9 @@ from sklearn_rank.io import (
     read_trec_qrels,
     read_trec_run,
 )
-from sklearn_rank.stats import compare_judged, judge_agreement, judged_interval, no_worse
+from sklearn_rank.io._source import Memory, complete_lines
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import judge_agreement, judged_interval, no_worse
 
 X, Y, QID = make_ranking(n_queries=40, random_state=0)
 
@@ -52,6 +55,12 @@ def evaluation_of_some_judged():
     return evaluate(labels, X[:, 0], qid=QID, metrics=["ndcg@5", "map"], unjudged="nonrelevant")
 
 
+def explanation():
+    qrels = {str(q): {f"d{i}": i % 3 for i in range(9)} for q in range(9)}
+    runs = {name: {q: sorted(judged, reverse=name == "b") for q, judged in qrels.items()} for name in ("a", "b")}
+    return compare_systems(qrels, runs, metrics="ndcg@5").explain("a", "b", "3")
+
+
 RESULTS = {
     "Evaluation": evaluation,
     "some are judged": evaluation_of_some_judged,
@@ -61,6 +70,7 @@ RESULTS = {
     "Explanation": lambda: compare_systems(Y, {"a": X[:, 0], "b": X[:, 1]}, qid=QID).explain("a", "b", QID[0]),
     "GateResult": lambda: no_worse(evaluation(), evaluation(), margin=0.1),
     "JudgeAgreement": lambda: judge_agreement(Y, Y),
+    "Explanation": explanation,
 }
 
 
@@ -80,7 +90,9 @@ def test_headers_are_compared_before_an_array_is_read(name, arrays_read, tmp_pat
     with np.load(tmp_path / "saved") as file:
         arrays = dict(file)
     # Scores of rows are as many as those of the other models, and queries of the model alone are as many as there are.
-    tried = {one: array for one, array in arrays.items() if one != "meta" and not one.startswith("others")}
+    # Ids that are objects are lines, as many as the description says.
+    known = {"meta", *json.loads(str(arrays["meta"]))["objects"]}
+    tried = {one: array for one, array in arrays.items() if one not in known and not one.startswith("others")}
     for one, array in tried.items():
         axis = 0 if one.startswith("y_score") else -1
         for n in (-1, 1):
@@ -212,6 +224,8 @@ BOMBS = {
     "one line": ("read_trec_qrels", QRELS, b"x"),
     "lines of features": ("read_svmlight", SVM, SVM),
     "features": ("read_svmlight", SVM, b" 1:1"),
+    "fields of one line": ("read_trec_run", RUN, b"x "),
+    "rows of CSV without a value": ("read_table", CSV + b"1,1,1\n", b",,\n"),
     "rows of CSV": ("read_table", CSV + b"1,1,1\n", b"1,1,1\n"),
     "blank lines in CSV": ("read_table", CSV + b"1,1,1\n", b"\n"),
     "lines of three fields": ("read_run", b"q a 0.5\n", b"q d 1\n"),
@@ -259,6 +273,112 @@ def test_a_table_of_zeros_is_refused(tmp_path):
     assert named, error
 
 
+def test_a_long_line_is_counted_with_its_fields_and_its_error():
+    for line in (b"x" * 2**23, b"x " * 2**22, b"\xff" * 2**23):
+        with pytest.raises(ValueError, match="raise memory_limit= of the reader"):
+            read_trec_run(io.BytesIO(gzip.compress(RUN + line + b"\n", 1)))
+    with pytest.raises(ValueError, match=r"Got more than 1024 in line 2 of BytesIO: 'x x"):
+        read_trec_run(io.BytesIO(RUN + b"x " * 5000 + b"\n"))
+
+
+def test_threads_share_the_memory_of_pieces():
+    lines = RUN * 2**17
+    for n_threads, n_bytes in ((1, 2**20), (16, 2**18), (64, 2**16)):
+        pieces = [*complete_lines(io.BytesIO(lines), Memory(None, 0, ""), n_threads)]
+        assert max(map(len, pieces)) <= n_bytes + len(RUN)
+
+
+def arrow_file(columns, codec=None, stream=False):
+    pa = pytest.importorskip("pyarrow")
+    file, table = io.BytesIO(), pa.table(columns)
+    options = pa.ipc.IpcWriteOptions(compression=codec)
+    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(file, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return file.getvalue()
+
+
+def parquet_file(columns, **options):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns), file, **options)
+    return file.getvalue()
+
+
+N = 2000
+LONG = "x" * 10_000
+
+
+def bombs_of_arrow():
+    """Small files whose columns are larger than 64 MiB and 50 times the file."""
+    pa = pytest.importorskip("pyarrow")
+    numbers, at_0 = {"label": np.zeros(N), "score": np.zeros(N)}, np.zeros(N, dtype=np.int32)
+    long = pa.array([LONG] * N)
+    yield "a long id in a dictionary", parquet_file(numbers | {"qid": long})
+    delta = {"use_dictionary": False, "column_encoding": {"qid": "DELTA_BYTE_ARRAY"}, "compression": "zstd"}
+    words = {"label": pa.array(["1"] * N), "score": pa.array(["1"] * N), "qid": long}
+    yield "a long id that is made of the one before", parquet_file(words, **delta)
+    fixed = pa.array([LONG.encode()] * N, pa.binary(len(LONG)))
+    yield "ids of a fixed size", parquet_file(numbers | {"qid": fixed}, compression="zstd")
+    yield "ids of one dictionary", arrow_file(numbers | {"qid": pa.DictionaryArray.from_arrays(at_0, [LONG])})
+    one = pa.array([LONG], pa.string_view())
+    views = pa.py_buffer(np.repeat(np.frombuffer(one.buffers()[1], dtype="V16"), N).tobytes())
+    view = pa.Array.from_buffers(pa.string_view(), N, [None, views, *one.buffers()[2:]])
+    yield "views of one id", arrow_file(numbers | {"qid": view}, "zstd")
+    runs = pa.RunEndEncodedArray.from_arrays([N], [LONG])
+    yield "a run of one id", arrow_file({"qid": runs, "label": pa.nulls(N), "score": pa.nulls(N)})
+    nothing = pa.nulls(10**7)
+    yield "rows of nothing", arrow_file({"qid": nothing, "label": nothing, "score": nothing})
+    zeros = np.zeros(10**7)
+    for stream in (True, False):
+        packed = arrow_file({"qid": zeros, "label": zeros, "score": zeros}, "zstd", stream)
+        yield "zeros that are packed", packed
+
+
+def test_columns_of_arrow_are_counted_before_they_are_unpacked():
+    for name, content in bombs_of_arrow():
+        with pytest.raises(ValueError, match="raise memory_limit= of the reader"):
+            pytest.fail(f"{name}: {read_table(io.BytesIO(content))!r}")
+
+
+def test_other_columns_are_not_read():
+    """A column of large lists or texts is none of those that are needed."""
+    pa = pytest.importorskip("pyarrow")
+    columns = {"qid": ["a", "a"], "label": [1.0, 0.0], "score": [0.5, 0.1], "doc_id": ["x", "y"]}
+    more = columns | {"list": pa.array([[0] * 10**7] * 2, pa.list_(pa.int8())), "text": ["x" * 10**7] * 2}
+    for content in (parquet_file(more, compression="zstd"), arrow_file(more)):
+        assert read_table(io.BytesIO(content), memory_limit=2**28).y_true.tolist() == [1, 0]
+        assert read_run(io.BytesIO(content), memory_limit=2**28).value.tolist() == [0.5, 0.1]
+    lists = pa.array([[1], [2]])
+    for content in (parquet_file(columns | {"qid": lists}), arrow_file(columns | {"qid": lists})):
+        with pytest.raises(TypeError, match="Column 'qid' must hold numbers or ids, one a row. Got list"):
+            read_table(io.BytesIO(content))
+
+
+def test_all_kinds_of_text_are_read(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    text = pa.array(["a", "b", "b", "ab"])
+    numbers = {"label": [1.0, 0.0, 2.0, 1.0], "score": [0.5, 0.1, 0.2, 0.3]}
+    kinds = [text, text.cast(pa.large_string()), text.cast(pa.string_view()), text.dictionary_encode()]
+    kinds += [pa.RunEndEncodedArray.from_arrays([1, 3, 4], ["a", "b", "ab"])]
+    plain = {"use_dictionary": False, "column_encoding": "PLAIN"}
+    files = [arrow_file(numbers | {"qid": kind}, "lz4", stream) for kind in kinds for stream in (True, False)]
+    files += [parquet_file(numbers | {"qid": kind}, **more) for kind in kinds[:4] for more in ({}, plain)]
+    delta = {"use_dictionary": False, "column_encoding": {"qid": "DELTA_BYTE_ARRAY"}}
+    files += [parquet_file(numbers | {"qid": text}, **delta)]
+    for content in files:
+        data = read_table(io.BytesIO(content))
+        assert np.asarray(data.qid).tolist() == ["a", "b", "b", "ab"]
+        assert data.y_true.tolist() == [1, 0, 2, 1]
+
+
+def test_columns_of_csv_are_counted():
+    pytest.importorskip("pyarrow")
+    for start in (b"qid,label,score", b'"\n",qid,label,score'):
+        content = start + b",a" * 50_000 + b"\n1,1,1,1" + b",1" * 50_000 + b"\n"
+        with pytest.raises(ValueError, match="raise memory_limit= of the reader"):
+            read_table(io.BytesIO(content))
+
+
 READERS = [read_trec_run, read_trec_qrels, read_run, read_qrels, read_svmlight, read_table, read_entries]
 
 
@@ -280,6 +400,70 @@ def test_the_limit_is_raised_and_lowered(read, tmp_path):
     for wrong in (0, 1.5, True, "1"):
         with pytest.raises(ValueError, match="'memory_limit' parameter of a reader must be a number of bytes"):
             read(io.BytesIO(text), memory_limit=wrong, **columns)
+
+
+def of_objects(n):
+    """An evaluation whose ids are tuples, texts and numbers."""
+    ids = np.empty(n, dtype=object)
+    ids[:] = [((i,), str(i), i)[i % 3] for i in range(n)]
+    return evaluate(np.ones(2 * n), np.ones(2 * n), qid=np.repeat(ids, 2), metrics="ndcg")
+
+
+def test_ids_that_are_objects_announce_their_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "MEMORY_AT_LEAST", 3000)
+    result = of_objects(1000)
+    result.save(tmp_path / "saved")
+    assert Evaluation.load(tmp_path / "saved").qid.tolist() == result.qid.tolist()
+    with np.load(tmp_path / "saved") as file:
+        arrays = dict(file)
+    of_ids = sum(map(sys.getsizeof, result.qid.tolist()))
+    assert 2 * arrays["qid"].nbytes > of_ids > 2 * len(arrays["qid"].tobytes().strip())
+    np.savez_compressed(
+        tmp_path / "made.npz", **(arrays | {"qid": np.frombuffer(arrays["qid"].tobytes().strip(), "u1")})
+    )
+    with pytest.raises(ValueError, match="ids take more memory than their size announces"):
+        Evaluation.load(tmp_path / "made.npz")
+    text = str(arrays["meta"]).rstrip()
+    np.savez_compressed(
+        tmp_path / "made.npz", **(arrays | {"meta": np.array(text[:-1] + ', "more": [' + "[]," * 999 + "0]}")})
+    )
+    with pytest.raises(ValueError, match="the description takes more memory than its size announces"):
+        Evaluation.load(tmp_path / "made.npz")
+
+
+def test_archives_that_are_larger_than_they_look(tmp_path):
+    evaluation().save(tmp_path / "saved")
+    content = (tmp_path / "saved").read_bytes()
+    with np.load(tmp_path / "saved") as file:
+        arrays = dict(file)
+    # zipfile makes an object of each entry of the directory.
+    with zipfile.ZipFile(tmp_path / "many", "w") as archive:
+        for i in range(storage.MOST_ARRAYS + 1):
+            archive.writestr(zipfile.ZipInfo(f"{i}".zfill(100)), b"")
+    with pytest.raises(ValueError, match="its directory has more than"):
+        Evaluation.load(tmp_path / "many")
+    with zipfile.ZipFile(tmp_path / "lzma", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("meta.npy", b"")
+    with pytest.raises(ValueError, match="meta must be packed by deflate"):
+        Evaluation.load(tmp_path / "lzma")
+    # Two entries of the directory for one array.
+    place = content.rindex(b"PK\x01\x02")
+    first = content.index(b"PK\x01\x02")
+    second = content.index(b"PK\x01\x02", first + 4)
+    entry, end = content[first:second], content[content.index(b"PK\x05\x06", place) :]
+    twice = content[:second] + entry.replace(b".npy", b".npz") + content[second : content.index(b"PK\x05\x06", place)]
+    n = int.from_bytes(end[8:10], "little") + 1
+    size = int.from_bytes(end[12:16], "little") + len(entry)
+    end = end[:8] + n.to_bytes(2, "little") * 2 + size.to_bytes(4, "little") + end[16:]
+    (tmp_path / "twice").write_bytes(twice + end)
+    with pytest.raises(ValueError, match="two arrays share bytes of the file"):
+        Evaluation.load(tmp_path / "twice")
+    deep = b"\x93NUMPY\x01\x00" + (9000).to_bytes(2, "little") + b"-" * 8999 + b"1"
+    with zipfile.ZipFile(tmp_path / "deep", "w") as archive:
+        archive.writestr("meta.npy", deep)
+    with pytest.raises(ValueError, match="meta must have a header that Python can follow"):
+        Evaluation.load(tmp_path / "deep")
+    assert arrays
 
 
 def save_evaluation(path, n, **changed):

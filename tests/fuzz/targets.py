@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 CORPORA = Path(__file__).parent / "corpora"
-NAMES = ["groups", "names", "rank", "results", "trec"]
+NAMES = ["files", "groups", "names", "rank", "results", "runs", "trec"]
 
 
 def load(name: str) -> Callable[[bytes], None]:

@@ -50,11 +50,13 @@ def read_fields(
 
     The first of `n_fields`, counted from 0, is the OUT query, `document_field` the OUT document, and `value_field` the
     OUT value, which stays as it came in where there is no such field; each text is written up to its end. Consecutive
-    rows of one query make a run, which begins at
-    OUT `run_start` and has its query once. OUT `line` is the number of each row's line, from 0; lines without a field
-    are skipped. It stops at a line that is not so. There must be space for one row more than there can be. Where there is OUT `rank`, the fourth field is one: NaN if it is no number, and a line whose rank has a fraction stops it.
+    rows of one query make a run, which begins at OUT `run_start` and has its query once. OUT `line` is the number of
+    each row's line, from 0; lines without a field are skipped. It stops at a line that is not so. There must be space
+    for one row more than there can be. Where there is OUT `rank`, the fourth field is one: NaN if it is no number, and
+    a line whose rank has a fraction stops it.
     """
-    cdef int64_t at = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0, n_lines = 0
+    cdef int64_t at = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
+    cdef int64_t n_lines = 0
     cdef bint good = True
     with nogil:
         while at < text.shape[0]:
