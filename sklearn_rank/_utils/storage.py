@@ -54,7 +54,7 @@ PER_BYTE_OF_JSON, PER_BYTE_OF_OTHER_JSON, PER_VALUE, PER_KEY, PER_LIST = 6, 10, 
 """Bytes of memory for each byte of JSON, ASCII or not, and for each of its values, keys, and objects or lists."""
 MEMORY_OF_ID = 250
 """Bytes of memory for an id that is an object, beside its text: it is listed, and compared with the others."""
-MEMORY_AT_LEAST, MEMORY_PER_BYTE = 2**26, 2
+MEMORY_AT_LEAST, MEMORY_PER_ANNOUNCED_BYTE = 2**26, 2
 """Memory that `load` may take: so many bytes, and so many for each byte that the headers of arrays announce."""
 
 OTHER_FORMATS = (
@@ -138,7 +138,7 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     objects = {name: len(array) for name, array in arrays.items() if array.dtype.hasobject}
     text = json.dumps({"kind": kind, "version": VERSION if objects else 1, "objects": objects, **meta})
     # A character takes four bytes.
-    missing = memory_of_json(text.encode()) - MEMORY_AT_LEAST - MEMORY_PER_BYTE * 4 * len(text)
+    missing = memory_of_json(text.encode()) - MEMORY_AT_LEAST - MEMORY_PER_ANNOUNCED_BYTE * 4 * len(text)
     saved[META] = np.array(text + " " * max(0, missing))
     if len(saved) > MOST_ARRAYS:
         raise ValueError(f"A result is saved if it has at most {MOST_ARRAYS} arrays. Got {len(saved)}.")
@@ -167,7 +167,7 @@ def _lines(ids: NDArray[Any], name: str) -> NDArray[np.uint8]:
     lines = [json.dumps(_jsonable(value, name)).encode() + b"\n" for value in ids.tolist()]
     memory = sum(map(_memory_of_line, lines))
     n_bytes = sum(map(len, lines))
-    blanks = b" " * ((memory - MEMORY_AT_LEAST) // MEMORY_PER_BYTE - n_bytes)
+    blanks = b" " * ((memory - MEMORY_AT_LEAST) // MEMORY_PER_ANNOUNCED_BYTE - n_bytes)
     return np.frombuffer(b"".join([*lines, blanks]), dtype=np.uint8)
 
 
@@ -280,7 +280,9 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             return {}
         self.check(META, (), "U")
         text = str(self[META])
-        if not text.isascii() or memory_of_json(text.encode()) > MEMORY_AT_LEAST + MEMORY_PER_BYTE * 4 * len(text):
+        if not text.isascii() or memory_of_json(text.encode()) > MEMORY_AT_LEAST + MEMORY_PER_ANNOUNCED_BYTE * 4 * len(
+            text
+        ):
             raise ValueError("the description takes more memory than its size announces")
         meta = _of_json(text)
         if not isinstance(meta, dict):
@@ -325,7 +327,7 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             if ids is None:
                 return _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
             np.lib.format.read_magic(file), np.lib.format.read_array_header_1_0(file)
-            return _ids_of_lines(file, ids, MEMORY_AT_LEAST + MEMORY_PER_BYTE * member.file_size)
+            return _ids_of_lines(file, ids, MEMORY_AT_LEAST + MEMORY_PER_ANNOUNCED_BYTE * member.file_size)
 
     def __contains__(self, name: object) -> bool:
         """Whether there is an array of this name, which is not read."""
