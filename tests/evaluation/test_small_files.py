@@ -27,7 +27,7 @@ from sklearn_rank.io import (
 )
 from sklearn_rank.io._source import Memory, complete_lines
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import judge_agreement, judged_interval, no_worse
+from sklearn_rank.stats import compare_judged, judge_agreement, judged_interval, no_worse
 
 X, Y, QID = make_ranking(n_queries=40, random_state=0)
 
@@ -67,7 +67,6 @@ RESULTS = {
     "Comparison": comparison,
     "JudgedInterval": lambda: judged_interval(independent(400), independent(len(Y))),
     "JudgedComparison": lambda: compare_judged(*map(by_both_judges, X.T[:2]), metric="map"),
-    "Explanation": lambda: compare_systems(Y, {"a": X[:, 0], "b": X[:, 1]}, qid=QID).explain("a", "b", QID[0]),
     "GateResult": lambda: no_worse(evaluation(), evaluation(), margin=0.1),
     "JudgeAgreement": lambda: judge_agreement(Y, Y),
     "Explanation": explanation,
