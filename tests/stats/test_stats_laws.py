@@ -1,5 +1,6 @@
 """Statistics: what must hold for every test, how queries are matched, what is refused."""
 
+import inspect
 import pickle
 import warnings
 from dataclasses import replace
@@ -24,7 +25,7 @@ from sklearn_rank.stats import (
     confidence_interval,
     power_of,
 )
-from sklearn_rank.stats._significance import TESTS
+from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
@@ -358,6 +359,12 @@ def test_ends_of_what_is_accepted(accepted, refused):
     accepted()
     with pytest.raises(ValueError, match="must be|needs two queries or more"):
         refused()
+
+
+@pytest.mark.parametrize("function", [compare, compare_all])
+def test_options_have_the_defaults_of_the_functions(function):
+    given = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+    assert vars(ComparisonOptions()) == {name: given[name] for name in vars(ComparisonOptions())}
 
 
 def test_undefined_values_of_different_queries_are_counted():
