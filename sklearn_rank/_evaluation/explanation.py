@@ -68,7 +68,7 @@ class Documents:
         for own, at, label, one in zip(row_in, rows, labels, lists, strict=True):
             own[at], label[at] = np.arange(len(at)), one.label
         both = (row_in >= 0).all(axis=0)
-        if not (np.array_equal(*labels[:, both], equal_nan=True) and (old.has_ids or both.all())):
+        if not (np.array_equal(labels[0, both], labels[1, both], equal_nan=True) and (old.has_ids or both.all())):
             raise ValueError(
                 "Documents are matched by their rows where they have no ids, so both systems must be evaluated on the "
                 "same rows: compare_systems(y_true, {'old': scores, 'new': scores}, qid=qid), or runs with ids. Got "

@@ -22,7 +22,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
 
-CHECKED_ROWS = 2**10
+CHECKED_ROWS = 1000
 """Rows that tell whether labels were changed."""
 
 LEAST_NOT_RELEVANT = 0.05

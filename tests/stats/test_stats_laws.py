@@ -1,5 +1,6 @@
 """Statistics: what must hold for every test, how queries are matched, what is refused."""
 
+import inspect
 import pickle
 import warnings
 from dataclasses import replace
@@ -14,6 +15,7 @@ from scipy import stats
 
 from sklearn_rank import evaluate
 from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import (
     adjust_pvalues,
@@ -23,7 +25,7 @@ from sklearn_rank.stats import (
     confidence_interval,
     power_of,
 )
-from sklearn_rank.stats._significance import TESTS
+from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
@@ -323,6 +325,87 @@ def test_every_keyword_is_checked(function, name):
     call, _ = TAKES[function]
     with pytest.raises(ValueError, match=f"^The '{name}' parameter of {function} must be "):
         call(**{name: WRONG[name]})
+
+
+A, B = [1, 2, 3], [3, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "refused"),
+    [
+        (lambda: compare(A, B, random_state=0), lambda: compare(A, B, random_state=-1)),
+        (lambda: compare(A, B, random_state=2**32 - 1), lambda: compare(A, B, random_state=2**32)),
+        (lambda: compare(A, B, random_state=np.int64(7)), lambda: compare(A, B, random_state="7")),
+        (lambda: compare(A, B, missing=np.nan), lambda: compare(A, B, missing=np.inf)),
+        (lambda: compare(A, B, missing=-1), lambda: compare(A, B, missing=None)),
+        (lambda: compare(A, B, n_resamples=1), lambda: compare(A, B, n_resamples=0)),
+        (lambda: compare([1, 2], [2, 1]), lambda: compare([1, np.nan], [2, 1])),
+        (lambda: compare([1e100, 0], [0, 0]), lambda: compare([1.0001e100, 0], [0, 0])),
+        (lambda: compare([1e-100, 0], [0, 0]), lambda: compare([0.9999e-100, 0], [0, 0])),
+        (lambda: compare([-1, 0], [0, 0]), lambda: compare([-1.0001e100, 0], [0, 0])),
+        (lambda: power_of(1, difference=1, n=2), lambda: power_of(1, difference=1, n=1)),
+        (lambda: power_of(1, difference=1, n=2**53), lambda: power_of(1, difference=1, n=2**53 + 1)),
+        (lambda: power_of(0, difference=1, n=5), lambda: power_of(-0.1, difference=1, n=5)),
+        (
+            lambda: compare_folds([1, 2], [2, 4], n_train=0.5, n_test=1),
+            lambda: compare_folds(A, B, n_train=0, n_test=1),
+        ),
+        (lambda: adjust_pvalues([0, 1]), lambda: adjust_pvalues([0, 1.001])),
+        (lambda: adjust_pvalues([]), lambda: adjust_pvalues([0.5, -0.001])),
+        (lambda: adjust_pvalues([], "bh"), lambda: adjust_pvalues([np.nan, 0.5])),
+    ],
+)
+def test_ends_of_what_is_accepted(accepted, refused):
+    accepted()
+    with pytest.raises(ValueError, match="must be|needs two queries or more"):
+        refused()
+
+
+@pytest.mark.parametrize("function", [compare, compare_all])
+def test_options_have_the_defaults_of_the_functions(function):
+    given = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+    assert vars(ComparisonOptions()) == {name: given[name] for name in vars(ComparisonOptions())}
+
+
+def test_undefined_values_of_different_queries_are_counted():
+    with pytest.raises(ValueError, match="Got 1, after 3 undefined ones"):
+        compare([1, np.nan], [1, 2, 3, np.nan, np.nan], test="welch")
+    assert compare([1, 2, np.nan], [1, 2, 3, np.nan, np.nan], test="welch").n_left_out == 3
+
+
+@pytest.mark.parametrize("what", ["clusters", "weight"])
+@pytest.mark.parametrize("n_with", [1, 2])
+def test_clusters_and_weights_of_results_are_not_given_again(what, n_with):
+    given = {what: [1, 2, 2]}
+    a, b = (Evaluation.from_values([*"abc"], {"mrr": x}, **given if i < n_with else {}) for i, x in enumerate((A, B)))
+    with pytest.raises(ValueError, match=f"The results already have {what}s?; remove {what}="):
+        compare(a, b, **{what: {"a": 1, "b": 1, "c": 2}})
+
+
+def test_systems_that_are_judged_far_less_are_told_of():
+    """New has documents without a judgement first; the judgements name others than relevant documents, or do not."""
+    qid, scores = np.repeat(np.arange(30), 10), np.tile(np.arange(10.0), 30)
+    labels = np.tile([np.nan] * 4 + [1, 0, 1, 0, 1, 0], 30)
+    given = {"qid": qid, "metrics": "p@5", "unjudged": "nonrelevant"}
+    old, new = evaluate(labels, scores, **given), evaluate(labels, -scores, **given)
+    for call in (lambda a, b: compare(a, b), lambda a, b: compare_all({"a": a, "b": b})):
+        with pytest.warns(RankingWarning, match="judged far less"):
+            call(new, old)
+    assert compare(old, old).judged == {"a": 1.0, "b": 1.0}
+    relevant = [evaluate(np.where(labels == 0, 1, labels), s, **given) for s in (scores, -scores)]
+    assert compare(*relevant).judged == {"a": 1.0, "b": pytest.approx(0.2)}
+
+
+def test_an_interval_of_a_p_value_of_0_that_is_corrected():
+    """The level allows for all three pairs."""
+    rng = np.random.default_rng(0)
+    a = rng.random(80)
+    systems = {"a": a, "b": a + 1 + 1e-7 * rng.random(80), "c": a + 2 + 1e-7 * rng.random(80)}
+    found = compare_all(systems, correction="tukey", random_state=0)
+    for (x, y), interval in found.intervals.items():
+        alone = compare(systems[x], systems[y], confidence_level=1 - 0.05 / 3)
+        assert (alone.pvalue, found.corrected[x, y]) == (0, 1e-4)
+        assert interval == alone.confidence_interval
 
 
 @pytest.mark.parametrize(
