@@ -26,6 +26,7 @@ from sklearn_rank.metrics import (
     map_score,
     pfound_score,
     precision_at_k_score,
+    q_score,
     query_mse_error,
     rbp_score,
 )
@@ -224,6 +225,9 @@ def test_what_is_not():
     assert dcg_score([1000, 0], [2, 1], qid=[0, 0], discount="flat") == 2.0**1000 - 1
     assert kendall_score([1, 0], [2, 1], qid=[0, 0], tie_break=[1, 2]) == 1
     assert map_score([1, 0], [1, 1], qid=[0, 0], tie_break=[1, 2], ties="stable") == 1 / 2
+    assert dcg_score([2, 0], [2, 1], qid=[0, 0], gain={2: 4, 0: 0, 1: 1}, discount="flat") == 4
+    narrow = q_score([1, 1, 0], [3, 1, 2], qid=[0] * 3, gain=np.array([0, 200], dtype=np.uint8))
+    assert narrow == q_score([1, 1, 0], [3, 1, 2], qid=[0] * 3, gain=[0, 200]) == (1 + 402 / 403) / 2
     assert dcg_score([np.nan, 1], [2, 1], qid=[0, 0], unjudged="drop", gain=[5, 7], discount="flat") == 7
     assert dcg_score([np.nan, 1], [2, 1], qid=[0, 0], unjudged="nonrelevant", gain=[5, 7], discount="flat") == 12
 
