@@ -19,6 +19,7 @@ from sklearn_rank import (
 )
 from sklearn_rank._metric.conventions import CONVENTIONS, keywords_of
 from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import (
     dcg_score,
     err_score,
@@ -215,6 +216,12 @@ def test_a_cutoff_beyond_any_list_is_a_cutoff(k):
 def test_what_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_function_warns_like_evaluate():
+    for call in (dcg_score, lambda *rows, **qid: evaluate(*rows, **qid, metrics="dcg")):
+        with pytest.warns(RankingWarning, match="A label has the gain 2..label - 1 in dcg"):
+            call([1000, 0], [2, 1], qid=[0, 0])
 
 
 @pytest.mark.filterwarnings("ignore:A label has the gain")
