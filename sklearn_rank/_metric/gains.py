@@ -28,8 +28,7 @@ def gain_table(gain: Any) -> tuple[Array, Array] | None:
         return None
     if not isinstance(gain, Mapping):
         gain = dict(enumerate(gain))
-    grades = np.array(sorted(gain), dtype=np.float64)
-    return grades, np.array([gain[g] for g in sorted(gain)], dtype=np.float64)
+    return np.array(sorted(gain)), np.array([gain[g] for g in sorted(gain)])
 
 
 def make_gain(gain: Any, min_relevance: float) -> Function:

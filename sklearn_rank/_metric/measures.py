@@ -42,7 +42,7 @@ def of_measure(measure: Any) -> tuple[str, dict[str, Any]]:
     if gains := params.pop("gains", None):
         given["gain"] = {level: gains.get(level, level) for level in range(max(gains) + 1)}
     if name is None or any(params.values()) or (name == "rbp" and "min_relevance" not in given):
-        known = ", ".join(sorted(IR_MEASURES))
+        known = ", ".join(IR_MEASURES)
         raise ValueError(
             f"Measures of ir_measures that are metrics here are {known}; RBP needs rel=, and SetP is not relative. "
             f"Got {measure}."

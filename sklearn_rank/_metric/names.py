@@ -307,7 +307,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
 def _near_keyword(keyword: str, specs: Mapping[str, MetricSpec]) -> str:
     """Hint at a keyword of these metrics that is spelled much alike."""
     known = [*dict.fromkeys(name for spec in specs.values() for name in spec.metric.defaults)]
-    near = difflib.get_close_matches(keyword, known, cutoff=0.7)
+    near = difflib.get_close_matches(keyword, known)
     return f" Did you mean {echo(near[0])}?" if near else ""
 
 

@@ -100,5 +100,5 @@ def own_measure(name: str) -> MetricSpec | None:
         if match := re.fullmatch(pattern, name):
             formula = make(*filter(None, match.groups()))
             reads_unjudged = name.startswith(READ_UNJUDGED)
-            return MetricSpec(Metric(name, formula, formula, reads_unjudged=reads_unjudged, reads_all_labels=True))
+            return MetricSpec(Metric(name, formula, formula, reads_unjudged=reads_unjudged))
     return None

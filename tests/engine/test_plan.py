@@ -10,12 +10,12 @@ import pytest
 from numpy.testing import assert_array_equal
 from registry import METRICS, each, policies
 
-from sklearn_rank import evaluate, parse_metric, prepare
+from sklearn_rank import evaluate, prepare
 from sklearn_rank._engine import plan as plans
 from sklearn_rank._metric import compute
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._utils import threads
-from sklearn_rank.metrics import err_score, ndcg_score, rbp_score
+from sklearn_rank.metrics import ndcg_score
 
 LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
 
@@ -305,23 +305,6 @@ def test_an_interrupt_leaves_a_plan_as_good_as_before(n_before, n_jobs, small_bl
 # --- what stays in memory ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("block", [200, 2**17])
-def test_a_remembered_plan_keeps_small_arrays_alone(n_jobs, block, runs, monkeypatch):
-    """Prepared metrics keep theirs, which go with them."""
-    monkeypatch.setattr(threads, "BLOCK_ROWS", block)
-    y_true, y_score, qid = rows()
-    for most, n_kept in ((0, 0), (10**6, 1)):
-        monkeypatch.setattr(compute, "MOST_NUMBERS", most)
-        compute._REMEMBERED.clear()
-        for _ in range(2):
-            evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "map"], n_jobs=n_jobs)
-        assert n_kept <= len(runs[-1]._kept) <= n_kept * n_jobs
-    monkeypatch.setattr(compute, "MOST_NUMBERS", 0)
-    prepare(y_true, qid=qid, metrics=["q", "map"], n_jobs=n_jobs).evaluate(y_score)
-    assert runs[-1]._kept
-
-
 @pytest.mark.filterwarnings("ignore:Every query has one row")
 def test_many_cutoffs_are_many_numbers(runs):
     """Of few rows, where each is a query."""
@@ -390,56 +373,3 @@ def test_a_plan_keeps_no_function_of_the_user():
     alive = weakref.ref(gain)
     del gain
     assert alive() is None
-
-
-# --- plans that are remembered -------------------------------------------------------------------------------
-
-
-def test_rows_of_other_kinds_have_other_plans(eagerly, runs, remembered):
-    """By turns longer queries and other grades; a plan serves the next rows of its kind."""
-    data = [rows(0), rows(1, highest=1), rows(2, highest=3), rows(3), rows(4, lengths=[1025]), rows(5, lengths=[2048])]
-    given = {"metrics": ["ndcg@10", "ndcg", "err@5", "q(beta=2)", "map@3"]}
-    for _ in range(2):
-        for y_true, y_score, qid in data:
-            found = evaluate(y_true, y_score, qid=qid, **given)
-            assert_same(found, eagerly(evaluate, y_true, y_score, qid=qid, **given))
-    assert runs[:6] == runs[6:]
-    assert [plan.longest for plan in runs[:6]] == [1024] * 4 + [2048] * 2
-    assert [plan.highest for plan in runs[:6]] == [4, 1, 3, 4, 4, 4]
-    assert len({*map(id, runs)}) == len(remembered) == 4
-
-
-def test_plans_are_remembered_for_a_while(remembered, monkeypatch):
-    """By the identities of shared metrics, which they keep."""
-    monkeypatch.setattr(compute, "MOST_REMEMBERED", 3)
-    y_true, y_score, qid = rows()
-    values = {}
-    for k in range(1, 20):
-        values[k] = ndcg_score(y_true, y_score, qid=qid, k=k)
-        assert len(remembered) <= 3
-    for k in (3, 19, 1):
-        assert evaluate(y_true, y_score, qid=qid, metrics=f"ndcg@{k}").mean()[f"ndcg@{k}"] == values[k]
-        own = parse_metric(f"ndcg@{k}")
-        assert evaluate(y_true, y_score, qid=qid, metrics=own).mean()[f"ndcg@{k}"] == values[k]
-        assert not any(own is spec for specs, _ in remembered.values() for spec in specs)
-
-
-@pytest.mark.parametrize("n_rows", [n + more for n in (2**10, 2**14) for more in (0, 1)])
-def test_queries_as_long_as_a_remembered_plan_is_for(n_rows, remembered):
-    rng = np.random.default_rng(0)
-    y, score = rng.integers(0, 2, n_rows), rng.random(n_rows)
-    discount = 1 / np.log2(np.arange(n_rows) + 2)
-    expected = (y[np.argsort(-score)] * discount).sum() / discount[: y.sum()].sum()
-    for _ in range(2):
-        assert ndcg_score(y, score, qid=np.zeros(n_rows)) == pytest.approx(expected, rel=1e-13)
-    assert len(remembered) == (n_rows <= 2**14)
-
-
-@pytest.mark.parametrize("n_before", [0, 2])
-def test_grades_above_a_scale_are_refused(n_before):
-    for _ in range(n_before):
-        err_score([2, 0], [2, 1], qid=[1, 1], max_grade=2)
-        rbp_score([2, 0], [2, 1], qid=[1, 1], gain="linear", max_grade=2)
-    for function, keywords in ((err_score, {}), (rbp_score, {"gain": "linear"})):
-        with pytest.raises(ValueError, match="must not be above max_grade=2"):
-            function([3, 0], [2, 1], qid=[1, 1], max_grade=2, **keywords)

@@ -86,6 +86,9 @@ def test_adjusted_means():
     assert means["precision@1"] == pytest.approx((0.5 - 0.5) / (1 - 0.5))
     assert means["ranking_loss"] == pytest.approx((0.5 - 0.5) / (0 - 0.5))
     assert np.isnan(means["cg@9"])
+    for label, value in (([1, 0, 0], 1), ([0, 1, 0], (0 - 1 / 3) / (1 - 1 / 3)), ([0, 0, 0], np.nan)):
+        one = evaluate(label, [3, 2, 1], qid=[0] * 3, metrics="precision@1").adjusted(average="micro")
+        assert one == pytest.approx({"precision@1": value}, nan_ok=True)
     below = evaluate([-1, -2, -3], [1, 2, 3], qid=[0] * 3, metrics=["cg@1", "cg@3"]).adjusted(average="micro")
     assert below == pytest.approx({"cg@1": (-3 + 2) / (-1 + 2), "cg@3": np.nan}, nan_ok=True)
 

@@ -170,6 +170,11 @@ def test_weights_of_dcg_that_are_refused(discount, message):
         dcg(discount=discount)
 
 
+def test_a_function_of_two_ranks_is_asked_for_each_alone():
+    with pytest.raises(ValueError, match="Got 0.5 and 1 for rank 1."):
+        dcg_score([0, 1], [2, 1], qid=[0, 0], discount=lambda rank: rank / max(len(rank), 1))
+
+
 def test_weights_below_the_cutoff_are_not_needed():
     assert dcg(discount=[2, 1], k=2) == 4
     assert dcg(discount=[2, 1, 1], k=10) == 4

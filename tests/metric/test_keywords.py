@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
-from registry import cutoffs, each_metric, rough_data_for, tie_policy, value
+from registry import METRICS, cutoffs, each_metric, rough_data_for, tie_policy, value
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import (
@@ -19,7 +19,18 @@ from sklearn_rank import (
 )
 from sklearn_rank._metric.conventions import CONVENTIONS, keywords_of
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank.metrics import dcg_score, err_score, pfound_score, rbp_score
+from sklearn_rank.exceptions import RankingWarning
+from sklearn_rank.metrics import (
+    dcg_score,
+    err_score,
+    kendall_score,
+    map_score,
+    pfound_score,
+    precision_at_k_score,
+    q_score,
+    query_mse_error,
+    rbp_score,
+)
 
 Y, S, Q = [2, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], ["a", "a", "b", "b"]
 
@@ -88,9 +99,144 @@ def test_tables_that_change_afterwards_change_nothing(table):
 
 
 def test_cutoffs_of_a_table_are_points_of_one_curve():
-    """One sort and one sum for both."""
+    """One sort and one sum for both, in whatever order the keywords are given."""
     at_1, at_2 = parse_metrics(["dcg@1", "dcg@2"], gain=[0.0, 1, 3]).values()
     assert at_1.curve_key == at_2.curve_key
+    at_1, at_2 = parse_metric("dcg(gain=linear, ties=worst)@1"), parse_metric("dcg(ties=worst, gain=linear)@2")
+    assert at_1.curve_key == at_2.curve_key != parse_metric("dcg(ties=worst, gain=exp2)@2").curve_key
+
+
+DEFAULTS = {
+    "base": dict.fromkeys("dcg ndcg snips err nerr alpha_dcg alpha_ndcg err_ia".split(), 2),
+    "max_grade": {"err": 4, "nerr": 4, "pfound": 4, "rbp": 4, "err_ia": 1},
+    "alpha": {"alpha_dcg": 0.5, "alpha_ndcg": 0.5, "nrbp": 0.5},
+    "p": {"rbp": 0.8, "rbp_residual": 0.8, "rbo": 0.9, "nrbp": 0.5},
+    "beta": {"f": 1, "q": 1, "set_f": 1},
+    "decay": {"pfound": 0.85},
+    "recall": {"iprec": 0.5},
+    "threshold": {"set_precision": 0, "set_recall": 0, "set_f": 0},
+    "max_fpr": {"auc": None},
+    "min_relevance": {"map": 1},
+    "replace_undefined_by": {"map": 0},
+    "adjusted": {"map": False},
+    "unjudged": {"map": None},
+}
+
+
+def test_numbers_that_metrics_have_where_none_are_given():
+    found = {
+        keyword: {m.name: m.defaults[keyword] for m in METRICS if keyword in m.formula_params or m.name in table}
+        for keyword, table in DEFAULTS.items()
+    }
+    assert found == DEFAULTS
+
+
+BOUNDS = [
+    ("alpha_ndcg", "alpha", [0, 0.5, 1], [-0.01, 1.01, "x", np.nan]),
+    ("ndcg(discount=jarvelin)", "base", [1.01, 2, 1e9], [1, 0.5, np.inf, None]),
+    ("err", "max_grade", [0.5, 4, 1000], [0, -1, 1000.5, "x"]),
+    ("rbp", "p", [0.001, 0.999], [0, 1, -1]),
+    ("rbo", "p", [0.001, 0.999], [0, 1, 2]),
+    ("nrbp", "p", [0.001, 0.999], [0, 1, True]),
+    ("f", "beta", [0.01, 2], [0, -1]),
+    ("set_f", "beta", [0.01, 2], [0, -1]),
+    ("q", "beta", [0, 2], [-0.01]),
+    ("pfound", "decay", [0.01, 1], [0, 1.01]),
+    ("iprec", "recall", [0, 0.3, 1, "11pt"], [-0.01, 1.01, "12pt", None]),
+    ("auc", "max_fpr", [0.01, 1, None], [0, 1.01, "x"]),
+    ("set_recall", "threshold", [-np.inf, 0, -3.5], [np.inf, np.nan, "0", None]),
+    ("map", "min_relevance", [-2, 0, 0.5], [np.inf, "1", None, True]),
+    ("map", "replace_undefined_by", [0, -1, np.nan, np.float32("nan")], [np.inf, "x", None, True]),
+    ("map", "ties", ["average", "stable", "worst", "best"], ["random", None, 1]),
+    ("map_ia", "ties", ["average", "stable"], ["worst", "best", None, 1]),
+    ("map_ia", "unjudged", [None, "drop", "nonrelevant"], ["keep", True]),
+    ("map", "unjudged", [None, "drop", "nonrelevant"], ["keep", True]),
+    ("map", "negative", ["keep", "unjudged"], [None, "drop"]),
+    ("map", "average", ["macro", "geometric", None], ["mean", True]),
+    ("map", "adjusted", [True, False, 0, np.True_], [2, None, "yes"]),
+    ("dcg", "discount", ["flat", [1], (1, 2), np.array([0.5, 2]), np.sqrt], ["cube", [], [np.nan], np.ones((1, 2))]),
+    ("dcg", "gain", ["exp2", [1], (1, 2), np.array([0.5, 2]), np.sqrt, {0: 1}], ["cube", [], [np.nan], [True], None]),
+    ("dcg", "no_relevant", ["zero", "undefined"], ["one", None]),
+    ("err", "stop", ["exp2", "label"], ["linear", len]),
+    ("ndcg", "k", [None, 1, [1, 2], (3,), range(1, 3), np.array([1, 2]), np.int8(3)],
+     [0, -1, 1.5, True, [], [0], [1, 1.5], [1, True], np.array([[1]]), np.array([1.5]), "5", {1}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "keyword", "good", "bad"), BOUNDS)
+def test_values_that_a_keyword_may_have(name, keyword, good, bad):
+    for one in good:
+        parse_metric(name, **{keyword: one})
+    for one in bad:
+        with pytest.raises(ValueError, match=f"The '{keyword}' parameter of .* must be "):
+            parse_metric(name, **{keyword: one})
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint16, np.uint64, np.int64])
+def test_cutoffs_of_any_type(kind):
+    label, score = [1, 0, 2, 1], [4, 3, 2, 1]
+    expected = [dcg_score(label, score, qid=[0] * 4, k=k) for k in (3, 1, 2, 3)]
+    assert dcg_score(label, score, qid=[0] * 4, k=np.array([3, 1, 2, 3], dtype=kind)).tolist() == expected
+    assert dcg_score(label, score, qid=[0] * 4, k=kind(2)) == expected[2]
+
+
+@pytest.mark.parametrize("k", [2**62 - 1, 2**62, 2**62 + 1, 2**63, 2**80])
+def test_a_cutoff_beyond_any_list_is_a_cutoff(k):
+    for one in (k, [k]):
+        assert 0 < precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=one) < 1e-18
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: parse_metric("map", average="micro"), "map_score has no micro average, because it cannot be pooled"),
+        (lambda: parse_metric("kendall", average="geometric"), "has no geometric mean: its values can be negative"),
+        (lambda: parse_metric("auc", k=3), "query_auc_score has no cutoff: it is computed on the whole list. Got k=3"),
+        (
+            lambda: err_score([1.5, 0], [2, 1], qid=[0, 0], stop="label"),
+            "not be above the probability 1 with stop='label'",
+        ),
+        (lambda: err_score([5, 0], [2, 1], qid=[0, 0]), "must not be above max_grade=4. Got 5, the first in row 0"),
+        (lambda: err_score([-1, 0], [2, 1], qid=[0, 0]), "err_score must not be below 0. Got -1"),
+        (lambda: dcg_score([1001, 0], [2, 1], qid=[0, 0]), "computes 2..label, so y_true must not be above 1000"),
+        (
+            lambda: rbp_score([1, 0], [2, 1], qid=[0, 0], gain=[0, 1]),
+            "must have an entry for max_grade. Got max_grade=4",
+        ),
+        (lambda: dcg_score([np.nan, 1], [2, 1], qid=[0, 0]), "must not contain NaN"),
+        (lambda: dcg_score([[1, 0], [0, 1]], [2, 1], qid=[0, 0]), "takes one label per document"),
+        (lambda: query_mse_error([1, 0], [2, -np.inf], qid=[0, 0]), "every y_score must be finite. Got -inf in row 1"),
+        (lambda: map_score([1, 0], [1, 2], qid=[0, 0], tie_break=[1, 2]), "tie_break is read with ties='stable' only"),
+        (
+            lambda: map_score([np.nan, 0], [1, 2], qid=[0, 0], min_relevance=0, unjudged="nonrelevant"),
+            "must be above 0",
+        ),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_function_warns_like_evaluate():
+    for call in (dcg_score, lambda *rows, **qid: evaluate(*rows, **qid, metrics="dcg")):
+        with pytest.warns(RankingWarning, match="A label has the gain 2..label - 1 in dcg"):
+            call([1000, 0], [2, 1], qid=[0, 0])
+
+
+@pytest.mark.filterwarnings("ignore:A label has the gain")
+def test_what_is_not():
+    assert rbp_score([9, 0], [2, 1], qid=[0, 0]) == pytest.approx(0.2)  # a binary gain has no scale
+    assert rbp_score([0, 4, 2], [1, 2, 3], qid=[0] * 3, gain="exp2") == pytest.approx(0.2 * (3 / 15 + 0.8 * 15 / 15))
+    assert dcg_score([-3, 1], [2, 1], qid=[0, 0], gain=lambda label: label, discount="flat") == -2
+    assert dcg_score([1000, 0], [2, 1], qid=[0, 0], discount="flat") == 2.0**1000 - 1
+    assert kendall_score([1, 0], [2, 1], qid=[0, 0], tie_break=[1, 2]) == 1
+    assert map_score([1, 0], [1, 1], qid=[0, 0], tie_break=[1, 2], ties="stable") == 1 / 2
+    assert dcg_score([2, 0], [2, 1], qid=[0, 0], gain={2: 4, 0: 0, 1: 1}, discount="flat") == 4
+    narrow = q_score([1, 1, 0], [3, 1, 2], qid=[0] * 3, gain=np.array([0, 200], dtype=np.uint8))
+    assert narrow == q_score([1, 1, 0], [3, 1, 2], qid=[0] * 3, gain=[0, 200]) == (1 + 402 / 403) / 2
+    assert dcg_score([np.nan, 1], [2, 1], qid=[0, 0], unjudged="drop", gain=[5, 7], discount="flat") == 7
+    assert dcg_score([np.nan, 1], [2, 1], qid=[0, 0], unjudged="nonrelevant", gain=[5, 7], discount="flat") == 12
 
 
 @each_metric

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 from registry import together
 
-from sklearn_rank import RankingEvaluator, evaluate, get_scorer, get_scorers, metric, parse_metric
+from sklearn_rank import (
+    RankingEvaluator,
+    evaluate,
+    get_metric_names,
+    get_scorer,
+    get_scorers,
+    metric,
+    parse_metric,
+)
 from sklearn_rank._metric import name_hints, names
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import parse_metrics, tracker_names
+from sklearn_rank._metric.names import cached_spec, parse_metrics, tracker_names
 from sklearn_rank._metric.notation import NOTATION, display_name
 from sklearn_rank._utils.echo import echo
 
@@ -209,6 +217,124 @@ def test_names_that_are_not(name, message):
         parse_metric(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        *[
+            (f"ndcg({inner})", f"goes keyword=value. Got '{inner}' in 'ndcg")
+            for inner in ("gain", "gain=", "=exp2", "=")
+        ],
+        ("ndcg(k=5)", r"The cutoff goes after '@', and each keyword is set once. Got 'k' in 'ndcg\(k=5\)'"),
+        ("ndcg(gain=exp2, gain=exp2)", "each keyword is set once. Got 'gain'"),
+        ("f2(beta=2)", "each keyword is set once. Got 'beta'"),
+        ("ndcg(gain=a.b)", "A value in a metric name is a number or a word. Got 'a.b'"),
+        ("ndcg(gain=exp2", "A metric name looks like"),
+        ("nope", r"one of get_metric_names\(\) or an alias. Got 'nope' instead.$"),
+        ("ndcg@none@5", "A metric name looks like"),
+        ("ndcg@1.5", "must be an int >= 1"),
+        ("auc@5", "query_auc_score has no cutoff: it is computed on the whole list. Got k=5."),
+        (
+            "map(foo=1)",
+            "map_score has no keyword 'foo'. It takes qid, k, denominator, precision_at, ranks, .*n_jobs.$",
+        ),
+        ("ndcg(top_k=5)", "It takes .* k= is the cutoff.$"),
+        ("auc(top_k=5)", "It takes .* It has no cutoff.$"),
+        ("ndcg(seed=5)", "It takes .* random_state=.$"),
+    ],
+)
+def test_names_that_are_wrong(name, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        parse_metric(name)
+
+
+def test_words_in_names_are_values():
+    found = [parse_metric(f"ndcg(adjusted={word})")["adjusted"] for word in ("true", "False", "TRUE", "false")]
+    assert [str(value) for value in found] == ["True", "False", "True", "False"]
+    assert parse_metric("ndcg(unjudged=None)")["unjudged"] is None
+    assert [parse_metric(f"rbp(p={p})")["p"] for p in ("0.25", "5e-1")] == [0.25, 0.5]
+    assert parse_metric("map(min_relevance=2)")["min_relevance"] == 2
+    assert get_metric_names() == sorted(REGISTRY)
+
+
+KEYWORDS = [
+    (["ndcg"], {"gian": "linear"}, r"No metric of ndcg has a keyword 'gian'. Did you mean 'gain'\?$"),
+    (["ndcg"], {"disc": 1}, r"No metric of ndcg has a keyword 'disc'. Did you mean 'discount'\?$"),
+    (["ndcg"], {"mean": 1}, "No metric of ndcg has a keyword 'mean'.$"),
+    (["ndcg"], {"k": 5}, "The cutoff goes into the name of a metric: 'ndcg@10'.$"),
+    (["map", "auc"], {"gain": "linear"}, "No metric of map, auc has a keyword 'gain'.$"),
+    (["map", len], {"k": 5}, r"The cutoff goes into .* For a function write parse_metric\(f, k=10\).$"),
+    (["map", len], {"gain": "linear"}, "No metric of map, len has a keyword 'gain'.$"),
+    (["map"], {"greater_is_better": False}, "No metric of map has a keyword 'greater_is_better'"),
+    (["map"], {"average": None}, "Here a metric has one cutoff and a mean"),
+    ({"m": "map@1,2"}, {}, "Here a metric has one cutoff and a mean"),
+    ([], {}, "At least one metric is needed. Got none."),
+    (["map", "map"], {}, "Each metric must be given once. Got 'map' twice."),
+]
+
+
+@pytest.mark.parametrize(("metrics", "keywords", "message"), KEYWORDS)
+def test_keywords_that_no_metric_takes(metrics, keywords, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        parse_metrics(metrics, **keywords)
+
+
+def test_functions_beside_names_say_which_way_is_better():
+    def own_loss(y, s):
+        return 0.0
+
+    found = parse_metrics([own_loss, "map"], greater_is_better=False, min_relevance=2)
+    assert [spec.greater_is_better for spec in found.values()] == [False, True]
+    assert found["map"]["min_relevance"] == 2
+    assert [*found] == ["own_loss", "map"]
+
+
+def test_names_of_ones_own_have_a_direction():
+    for name, better in (("ndcg@5", True), ("mse", False), ("my own", True)):
+        assert names.direction_of(name, argument="x=False") == better
+    with pytest.raises(
+        ValueError, match=r"The name 'my_loss' suggests that lower is better. Pass x=False \(or True\)."
+    ):
+        names.direction_of("my_loss", argument="x=False")
+    assert [names.is_binary(name) for name in ("hit@5", "p@2", "my own")] == [True, False, False]
+    single = [names.is_single_metric(one) for one in ("ndcg@5", "ndcg@5,10", ["ndcg"], len, {"a": "map"})]
+    assert single == [True, False, False, True, False]
+
+
+def test_an_object_with_parameters_is_no_measure():
+    class Own:
+        params = {"k": 5}
+
+        def __call__(self, y, s):
+            return 0.0
+
+    assert parse_metric(Own()).metric.name == "Own"
+
+
+def test_lists_of_names_are_remembered_for_a_while():
+    for k in range(1, 100):
+        assert parse_metrics([f"ndcg@{k}"])[f"ndcg@{k}"].k == k
+        assert len(names._PARSED) <= 64
+    names._PARSED.clear()
+    for k in range(1, 65):
+        parse_metrics([f"ndcg@{k}"])
+    assert len(names._PARSED) == 64
+
+
+def test_plain_values_are_parsed_once():
+    """A metric is one object to all who ask for it with the same numbers and words; cutoffs stay a list or a tuple."""
+    for k in (None, 3, [1, 5], (1, 5)):
+        spec = cached_spec("ndcg", k=k, gain="linear")
+        assert spec is cached_spec("ndcg", k=k, gain="linear")
+        assert (spec.k, spec.is_shared) == (k, True)
+    assert not parse_metric("ndcg@3").is_shared
+    table = [0, 1]
+    assert not cached_spec("ndcg", gain=table).is_shared
+    assert cached_spec("ndcg", k=[1, 1]).k == [1, 1]
+    for k in ([1, True], (1, True), (True, 1), [1, 2.5], True):
+        with pytest.raises(ValueError, match="must be an int >= 1"):
+            cached_spec("ndcg", k=k)
+
+
 def test_several_cutoffs_are_several_metrics():
     data = [1, 0, 2, 0], [1, 2, 3, 4]
     expected = evaluate(*data, qid=[0] * 4, metrics=["ndcg@1", "ndcg@3", "map"])
@@ -233,9 +359,10 @@ def test_hits_of_ranx_are_counted():
 
 
 def test_own_names_come_first():
-    metric("odd_at_5")(lambda r: r.cumsum())
-    assert parse_metric("odd_at_5").metric.name == "odd_at_5"
-    assert parse_metric("odd_at_5_at_3").k == 3
+    metric("odd_at_5", aliases=["even_at_4"])(lambda r: r.cumsum())
+    for name in ("odd_at_5", "even_at_4"):
+        assert parse_metric(name).metric.name == "odd_at_5"
+        assert parse_metric(f"{name}_at_3").k == 3
 
 
 @pytest.mark.parametrize(
@@ -327,7 +454,8 @@ def test_lists_of_names_are_read_once(monkeypatch):
         def of_user_score(r, *, power=power):
             return r.cumsum(r.relevant) * power
 
-        assert parse_metrics(["of_user"])["of_user"]["power"] == power
+        for listed in (["of_user"], ["map", "of_user"]):
+            assert parse_metrics(listed)["of_user"]["power"] == power
     with pytest.raises(ValueError, match="given once"):
         parse_metrics(["map", "map"])
     for _ in range(2):

@@ -1,6 +1,7 @@
 """A user's own metrics: formulas with @metric, and plain functions of one query."""
 
 import gc
+import inspect
 import pickle
 import weakref
 
@@ -10,8 +11,9 @@ import sklearn
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 
-from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, make_ranking_scorer, metric
-from sklearn_rank.metrics import ndcg_score
+from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, make_ranking_scorer, metric, parse_metric
+from sklearn_rank._metric.properties import Properties
+from sklearn_rank.metrics import alpha_ndcg_score, ndcg_score, query_auc_score
 
 
 def make_metric():
@@ -226,3 +228,83 @@ def test_sums_of_parts_that_cancel_have_no_quotient():
 
     with pytest.raises(ValueError, match="Got sums over queries, with weights, of 3 over 0"):
         signed_score([1, 0, 1, 1], [2, 1, 2, 1], qid=[0, 0, 1, 1], average="micro")
+
+
+def test_what_is_not_said_of_a_metric_is_what_the_decorator_says():
+    entry = metric("says_nothing")(lambda r: r.cumsum(r.label)).metric
+    told = {name: getattr(entry, name) for name in Properties.__annotations__}
+    assert told == {
+        "bounds": (-np.inf, np.inf), "greater_is_better": True, "finite": True, "undefined_when": "",
+        "needs_relevant": False, "binary": False, "supports_micro": False, "transform": None, "labels": (None, None),
+        "max_weight": None, "subtopics": False, "reads_unjudged": False, "reads_all_labels": False, "has_cutoff": True,
+        "pointwise": False, "defines_ties": False, "reads_scores": False, "keeps_unretrieved": False,
+        "parameter_constraints": {},
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="<lambda> has no geometric mean: its values can be negative"):
+        parse_metric("says_nothing", average="geometric")
+
+
+def test_pages_of_metrics():
+    """Parameters and docstrings are made of what is said of a metric."""
+    own = metric("paged", pointwise=True, greater_is_better=False, bounds=(0, 9), undefined_when="no judged document")
+    pages = {
+        "ndcg": ndcg_score,
+        "auc": query_auc_score,
+        "alpha": alpha_ndcg_score,
+        "own": own(lambda r: (r.cumsum(), r.n)),
+    }
+    parameters = {name: inspect.signature(page).parameters for name, page in pages.items()}
+    assert [*parameters["ndcg"]] == (
+        "y_true y_score qid k gain discount base min_relevance ties unjudged negative replace_undefined_by convention "
+        "adjusted average tie_break sample_weight mask n_jobs"
+    ).split()
+    assert {name for name in pages if "k" in parameters[name]} == {"ndcg", "alpha"}
+    assert {name for name in pages if "tie_break" in parameters[name]} == {"ndcg", "auc", "alpha"}
+    assert [parameters["ndcg"][name].default for name in ("gain", "qid", "ties")] == ["exp2", None, "average"]
+    assert parameters["ndcg"]["y_true"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert parameters["ndcg"]["gain"].kind is inspect.Parameter.KEYWORD_ONLY
+    for name, page in pages.items():
+        text = page.__doc__
+        for words, holds in (
+            ("k : int, sequence of int or None", name in ("ndcg", "alpha")),
+            ("one value per cutoff if `k`", name in ("ndcg", "alpha")),
+            ("tie_break : array-like", name != "own"),
+            ("Relevance of each document to each subtopic", name == "alpha"),
+            ("higher is better", name != "own"),
+            ("lower is better", name == "own"),
+            ("Defined for every query.", False),
+            ("n_jobs : int or None", True),
+            ("sample_weight : array-like", True),
+            ("mask : array-like", True),
+        ):
+            assert (words in text) == holds, (name, words)
+    assert (
+        'Bounds: 0 to 9; lower is better. Undefined for a query with no judged document. Names: "paged".'
+        in own(lambda r: (r.cumsum(), r.n)).__doc__
+    )
+    assert "Defined for every query." in metric("everywhere")(lambda r: r.cumsum()).__doc__
+    assert 'gain : {"exp2", "linear", "binary"}, array, mapping or callable, default="exp2"' in ndcg_score.__doc__
+    assert ndcg_score.__doc__.startswith("Normalized discounted cumulated gain: ")
+
+
+@pytest.mark.parametrize("aliases", ["hl", b"hl", 5, None])
+def test_aliases_are_listed(aliases):
+    with pytest.raises(TypeError, match="aliases of a metric must be a list of names, or a dict. Got"):
+        metric("listed", aliases=aliases)
+
+
+def test_aliases_may_fix_keywords():
+    metric("fixes", aliases={"fixes_2": {"power": 2}})(lambda r, power=1: r.cumsum(r.label) ** 1 * power)
+    assert evaluate(Y, S, qid=QID, metrics=["fixes@1", "fixes_2@1"]).mean() == {"fixes@1": 1, "fixes_2@1": 2}
+
+
+def test_calls_without_labels_or_scores():
+    for call, message in (
+        (lambda: ndcg_score(), "y_true"),
+        (lambda: ndcg_score(Y), "y_score"),
+        (lambda: ndcg_score(y_score=S), "y_true"),
+        (lambda: ndcg_score(Y, S, QID), "qid="),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
+    assert ndcg_score(y_true=Y, y_score=S, qid=QID) == ndcg_score(Y, S, qid=QID)

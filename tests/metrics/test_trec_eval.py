@@ -254,6 +254,7 @@ def test_measures_that_only_trec_eval_has():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("num_q", 1),
         ("ideal_dcg", 2 + 1 / np.log2(3) + 1 / np.log2(4) + 1 / np.log2(5)),
         ("utility", 3 - 2),
         ("utility.2,-3,5,0", 2 * 3 - 3 * 2 + 5 * 1),
