@@ -77,6 +77,12 @@ def test_a_ranker_without_qid_is_an_error(model):
         QueryRanker(model).fit(X, Y)
 
 
+def test_no_rows():
+    for y, given in (([], {}), (np.empty(0), {"qid": []})):
+        with pytest.raises(ValueError, match="^There must be one row at least. Got none.$"):
+            QueryRanker(Ridge()).fit(np.empty((0, 2)), y, **given)
+
+
 def test_pointwise_models_can_do_without_qid():
     np.testing.assert_allclose(QueryRanker(Ridge(alpha=0)).fit(X, Y).predict(X), Y, atol=1e-12)
 
