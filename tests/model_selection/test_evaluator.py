@@ -542,8 +542,9 @@ def test_a_baseline_that_fails_leaves_nothing_to_test_against(shuffled):
 
 def test_the_baseline_is_one_of_the_models(shuffled):
     X, y, qid = shuffled
-    with pytest.raises(ValueError, match=r"The baseline must be one of the models, \['ridge'\]. Got 'lgbm'"):
-        RankingEvaluator("map", baseline="lgbm").compare({"ridge": Ridge()}, X, y, qid=qid)
+    for given, message in (("lgbm", "Got 'lgbm'.$"), ("rigde", "Got 'rigde'. Did you mean 'ridge'\\?$")):
+        with pytest.raises(ValueError, match=rf"The baseline must be one of the models, \['ridge'\]. {message}"):
+            RankingEvaluator("map", baseline=given).compare({"ridge": Ridge()}, X, y, qid=qid)
 
 
 class NeverFitted(Ridge):

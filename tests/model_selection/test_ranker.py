@@ -56,6 +56,7 @@ def test_each_model_gets_what_it_takes(model, expected):
     assert got["X"].ravel().tolist() == list(got["y"]) == [0, 2, 1, 4, 3]
     for name, value in expected.items():
         assert list(got[name]) == value
+        assert name != "group_weight" or got[name].dtype == float, "CatBoost takes no integers"
     in_pipeline = QueryRanker(make_pipeline(StandardScaler(), model)).fit(X, Y, qid=QID, sample_weight=WEIGHT)
     assert list(in_pipeline.estimator_[-1].got_["y"]) == [0, 2, 1, 4, 3]
 
