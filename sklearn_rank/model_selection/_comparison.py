@@ -610,7 +610,7 @@ def known_baseline(baseline: str | None, models: Iterable[str]) -> str:
     """The baseline, which must be one of the models; the first model if it is None."""
     known = [*models]
     if baseline is not None and baseline not in known:
-        near = difflib.get_close_matches(str(baseline), known, n=1)
+        near = difflib.get_close_matches(str(baseline), known)
         hint = f" Did you mean {echo(near[0])}?" if near else ""
         raise ValueError(f"The baseline must be one of the models, {known}. Got {echo(baseline)}.{hint}")
     return known[0] if baseline is None else baseline

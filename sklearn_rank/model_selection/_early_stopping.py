@@ -412,14 +412,14 @@ class _CatBoostMetric:
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         """Record a round if these are the validation rows."""
         self.n_calls += 1
-        if self.n_calls % 2 or self.error is not None:
-            return 0.0, 1.0
-        try:
-            self.monitor.record(self.to_scores(approxes))
-        except BaseException as error:
-            self.error = error
-            return 0.0, 1.0
-        return self.monitor.curve[-1], 1.0
+        value = 0.0
+        if self.n_calls % 2 == 0 and self.error is None:
+            try:
+                self.monitor.record(self.to_scores(approxes))
+                value = self.monitor.curve[-1]
+            except BaseException as error:
+                self.error = error
+        return value, 1.0
 
     def is_max_optimal(self) -> bool:
         """Whether a higher value is better."""

@@ -271,7 +271,7 @@ class FittedInteractions(FittedRows):
     def bounds(self, users: Index) -> tuple[Index, Index]:
         """First and last of the pairs of some users, by number; none for -1."""
         first, last = (np.searchsorted(self.pair, (users + i) * len(self.items)) for i in (0, 1))
-        return np.where(users < 0, 0, first), np.where(users < 0, 0, last)
+        return first, last
 
     def contains(self, users: Index, items: Index) -> NDArray[np.bool_]:
         """Whether each pair of numbers is one of these; a number of -1 is not known."""
@@ -279,7 +279,7 @@ class FittedInteractions(FittedRows):
             return np.zeros(len(users), dtype=bool)
         asked = users * len(self.items) + items
         at = np.minimum(np.searchsorted(self.pair, asked), len(self.pair) - 1)
-        return (users >= 0) & (items >= 0) & (self.pair[at] == asked)
+        return (items >= 0) & (self.pair[at] == asked)
 
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
         """Refuse a metric of rows where users are in fit with other rows: it would rank only their test rows."""

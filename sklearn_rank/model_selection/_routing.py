@@ -82,7 +82,7 @@ def named_columns(X: Any, y: Any, **rows: Any) -> tuple[Any, Any, dict[str, Any]
         names["qid"] = "qid"
     for role, name in names.items():
         if present.count(name) != 1:
-            near = get_close_matches(name, map(str, present), 1)
+            near = get_close_matches(name, map(str, present))
             hint = f" Did you mean {role}={echo(near[0])}?" if near else ""
             raise ValueError(
                 f"X must have each of the named columns once. Got {role}={echo(name)} and the columns "

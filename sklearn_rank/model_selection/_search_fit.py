@@ -6,8 +6,7 @@ Uses only the public API of scikit-learn.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.model_selection._estimator_checks import tunes, with_inner
 from sklearn_rank.model_selection._fitted_queries import remembers_queries
 from sklearn_rank.model_selection._routing import Metadata, consumes, with_index
@@ -96,26 +96,22 @@ def _predictor_of(estimator: Any) -> Any:
     return estimator.steps[-1][1] if inner is None and hasattr(estimator, "steps") else inner
 
 
-@contextmanager
-def progress_of_search(search: Any) -> Generator[None]:
+def progress_of_search(search: Any) -> AbstractContextManager[Any]:
     """Show the fits of a search by scikit-learn's progress bar, unless it has callbacks; warn where it cannot be."""
     if is_outside(search) or not hasattr(search, "set_callbacks"):
         warnings.warn(
             "progress=True shows searches by the callbacks of scikit-learn 1.9 or later, which "
             f"{type(search).__name__} does not call here: use its own verbose.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=levels_to_caller(),
         )
-        yield
-        return
+        return nullcontext()
     if getattr(search, "_skl_callbacks", None):
-        yield
-        return
+        return nullcontext()
     import_optional("rich", extra="progress", purpose="The progress bar of a search")
     from sklearn.callback import ProgressBar
 
     search.set_callbacks(ProgressBar(max_propagation_depth=0))
-    try:
-        yield
-    finally:
-        search.set_callbacks()
+    shown = ExitStack()
+    shown.callback(search.set_callbacks)
+    return shown

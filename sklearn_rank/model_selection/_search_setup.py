@@ -146,7 +146,7 @@ class SearchSetup:
         if search.min_resources == "smallest":
             cv = self._splitter(chosen_cv(search))
             n_splits = len(cv) if isinstance(cv, list) else getattr(cv, "n_splits", 5)
-            chosen["min_resources"] = max(1, min(2 * n_splits, self.n_queries // 2))
+            chosen["min_resources"] = min(2 * n_splits, self.n_queries // 2)
         return chosen
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -73,10 +73,10 @@ class SegmentComparison(TableReport):
     baseline: str
     test: str
     correction: str | None
-    confidence_level: float = 0.95
-    n_clusters: int | None = None
-    _macro: Table = field(default_factory=lambda: Table((), ()))
-    _note: str = ""
+    confidence_level: float
+    n_clusters: int | None
+    _macro: Table
+    _note: str
 
     def macro(self) -> Table:
         """Means over segments, each segment counting once, and their differences from the baseline.
@@ -209,7 +209,7 @@ def _part(aligned: Aligned, at: Index) -> Aligned:
     from sklearn_rank.stats._samples import scaled, some
 
     cluster, weight = some(aligned.cluster, at), scaled(some(aligned.weight, at))
-    return replace(aligned, n_left_out=0, n_filled=0, cluster=cluster, weight=weight)
+    return replace(aligned, cluster=cluster, weight=weight)
 
 
 def _numbers(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> tuple[Any, ...]:

@@ -432,3 +432,64 @@ def test_a_baseline_that_fails_is_why_nothing_is_tested(shuffled):
     with pytest.warns(FitFailedWarning):
         report = RankingEvaluator("map", cv=3, baseline="failing").compare(models, X, y, qid=qid)
     assert "No test of MAP: the baseline failing failed." in " ".join(str(report).split())
+
+
+# --- what is tested, and what is said of it ------------------------------------------------------------------
+
+
+def test_two_queries_are_tested_and_one_is_not():
+    nan = np.nan
+    for a, b, is_tested in (
+        ([1, 0, nan, nan], [0, 0.5, nan, nan], True),
+        ([1, nan, nan, nan], [0, 1, nan, nan], False),
+    ):
+        few = compared(a={"mrr": a}, b={"mrr": b})
+        assert ("No test of MRR: two queries or more are needed." in str(few)) != is_tested
+        assert few.summary().to_frame()["p"].notna().tolist() == [False, is_tested]
+
+
+def test_why_weights_and_pooled_means_are_not_tested():
+    values = {"a": [1, 0, 0.5, 0.25], "b": [0, 0.5, 1, 0.5]}
+    results = {name: Evaluation.from_values(range(4), {"mrr": of}, weight=[1, 2, 1, 1]) for name, of in values.items()}
+    for test, note in (
+        ("wilcoxon", "No test of MRR: the queries have weights, which test='wilcoxon' does not"),
+        ("t", ""),
+    ):
+        report = Comparison(results=results, baseline="a", test=test)
+        assert ("No test" in str(report)) == bool(note)
+        assert note in " ".join(str(report).split())
+        assert report.summary().to_frame()["p"].notna().tolist() == [False, test == "t"]
+    even = {name: Evaluation.from_values(range(4), {"mrr": of}) for name, of in values.items()}
+    assert "No test" not in str(Comparison(results=even, baseline="a", test="wilcoxon"))
+
+
+def test_two_folds_have_a_p_value(shuffled):
+    X, y, qid = shuffled
+    report = RankingEvaluator("map", cv=2).compare({"a": DummyRegressor(), "b": Ridge()}, X, y, qid=qid)
+    assert report.summary().to_frame()["p folds"].notna().tolist() == [False, True]
+
+
+def test_clusters_are_in_the_title(shuffled):
+    X, y, qid = shuffled
+    users = np.array([int(q[1:]) % 9 for q in qid])
+    report = RankingEvaluator("map", cv=2).compare({"a": DummyRegressor(), "b": Ridge()}, X, y, qid=qid, clusters=users)
+    assert str(report).startswith("Comparison of 2 models on 40 queries in 9 clusters, against a by test='t', ")
+
+
+def test_of_queries_that_differ_alike_the_first_come_first():
+    ids, values = [f"q{i}" for i in range(50)], np.tile([0.25, 0.75], 25)
+    results = {
+        "a": Evaluation.from_values(ids, {"mrr": values}),
+        "b": Evaluation.from_values(ids, {"mrr": 1 - values}),
+    }
+    rows = Comparison(results=results, baseline="a").most_different("a", "b", 20).rows
+    assert [row[0] for row in rows] == ids[:20]
+    assert {abs(row[3]) for row in rows} == {0.5}
+
+
+def test_long_errors_are_shortened_to_two_lines(shuffled):
+    report = make_report(shuffled, "map", ["ridge"], 1)
+    (note,) = [note for note in report._notes() if "failed in" in note]
+    head, _, error = note.partition(": ")
+    assert head.startswith("failing 0 failed in ")
+    assert len(error) == 200

@@ -175,3 +175,26 @@ def test_folds_bring_attributes():
 def test_each_system_has_a_table():
     tables = compared().segments("country", metric="map").to_markdown()
     assert (tables.count("new difference"), tables.count("other difference")) == (1, 1)
+
+
+@pytest.mark.parametrize(("n_attributes", "width"), [(1, 24), (2, 12), (5, 6)])
+def test_long_values_are_shortened_where_they_are_printed(n_attributes, width):
+    by = {f"k{i}": ["x" * 40, "y" * 40] * 4 for i in range(n_attributes)}
+    values = {"old": np.linspace(0, 0.5, 8), "new": np.linspace(0.2, 0.9, 8) ** 2}
+    results = {name: Evaluation.from_values(range(8), {"map": of}, by=by) for name, of in values.items()}
+    report = compare_systems(results).segments()
+    lines = [line for line in str(report).splitlines() if line.startswith("x")]
+    assert [len(line.split()[0]) for line in lines] == [width]
+    assert "x" * 40 in report.to_markdown()
+    assert report.table.rows[0][:n_attributes] == ("x" * 40,) * n_attributes
+
+
+def test_two_queries_are_a_test_and_skewed_values_are_told():
+    values = {"old": [0.1, 0.2, 0.3, 0.4, 0.5], "new": [0.3, 0.5, 0.4, 0.7, 0.6]}
+    results = {name: Evaluation.from_values(range(5), {"map": of}, by=[*"aabbc"]) for name, of in values.items()}
+    report = compare_systems(results).segments()
+    assert [row[-1] is not None for row in report.table.rows] == [True, True, False]
+    assert "may not keep their level" not in str(report)
+    skewed = {"old": np.zeros(9), "new": np.array([0, 0, 0, 0, 0, 0, 0, 0.01, 1])}
+    results = {name: Evaluation.from_values(range(9), {"map": of}, by=[*"aaaaaaaab"]) for name, of in skewed.items()}
+    assert "the intervals of MAP may not keep their level" in " ".join(str(compare_systems(results).segments()).split())

@@ -30,7 +30,7 @@ TESTS = {
     "stats": "tests/stats",
     "metrics": "tests/metrics tests/metric",
     "model_selection": "tests/model_selection tests/evaluation/test_comparison.py tests/evaluation/test_storage.py "
-    "tests/evaluation/test_segment_comparison.py",
+    "tests/evaluation/test_segment_comparison.py tests/evaluation/test_explanation.py",
 }
 """The tests of each room that is drawn from by default, beside the examples of the file itself."""
 

@@ -32,7 +32,7 @@ class Tasks:
     max_propagation_depth = None
 
     def __init__(self):
-        self.seen, self.running = [], 0
+        self.seen, self.n_inside, self.running = [], [], 0
 
     def setup(self, estimator, context):
         self.running += 1
@@ -42,6 +42,7 @@ class Tasks:
 
     def on_fit_task_begin(self, estimator, context):
         self.seen.append(f"begin {context.estimator_name} {context.task_name}")
+        self.n_inside.append(context.max_subtasks)
 
     def on_fit_task_end(self, estimator, context):
         self.seen.append(f"end {context.estimator_name} {context.task_name}")
@@ -104,6 +105,7 @@ def test_tasks_of_a_model_without_callbacks():
     QueryRanker(Ridge()).set_callbacks(tasks).fit(X, Y, qid=QID)
     assert tasks.seen == [f"{at} QueryRanker {name}" for at, name in
                           (("begin", "fit"), ("begin", "fit-model"), ("end", "fit-model"), ("end", "fit"))]  # fmt: skip
+    assert tasks.n_inside[0] == 1, "a progress bar is of one task"
     assert tasks.running == 0
 
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
-from sklearn_rank.model_selection._early_stopping import drop_later_stages, output_to_scores
+from sklearn_rank.model_selection._early_stopping import best_of, drop_later_stages, output_to_scores
 
 ROUNDS = 300
 
@@ -391,6 +391,27 @@ def test_rows_that_nothing_stops_by_are_told(library, ranking):
     for stopping in ({"early_stopping_rounds": 1}, {"eval_metric": "map"}):
         QueryRanker(model, eval_fraction=0.2, **stopping).fit(features, y, qid=qid)
     QueryRanker(model.set_params(early_stopping_rounds=1), eval_fraction=0.2).fit(features, y, qid=qid)
+
+
+@pytest.mark.parametrize(
+    ("module", "attributes", "expected"),
+    [
+        ("lightgbm", {"best_iteration_": 1, "best_score_": {"valid_0": {"l2": 0.5}}}, (0, 0.5)),
+        ("lightgbm", {"best_iteration_": 9, "best_score_": {"training": {"l2": 1}, "valid_0": {"l2": 0.5}}}, (8, 0.5)),
+        ("lightgbm", {"best_iteration_": 9, "best_score_": {"valid_0": {"l2": 0.5, "l1": 1}}}, (8, None)),
+        ("lightgbm", {"best_iteration_": 0, "best_score_": {"valid_0": {"l2": 0.5}}}, None),
+        ("catboost", {"best_iteration_": 0, "best_score_": {"validation": {"RMSE": 2}}}, (0, 2)),
+        ("xgboost", {"best_iteration": 0, "best_score": 0.25}, (0, 0.25)),
+        ("xgboost", {"best_iteration": 3, "best_score": None}, (3, None)),
+        ("xgboost", {"best_iteration": -1, "best_score": 1.0}, None),
+        ("xgboost", {}, None),
+    ],
+)
+def test_the_best_round_of_a_model_that_stops_by_itself(module, attributes, expected):
+    model = type("Model", (), {"__module__": f"{module}.sklearn", **attributes})()
+    iteration, value = expected or (None, None)
+    found = {"best_iteration_": iteration, "best_score_": value}
+    assert best_of(model) == {name: number for name, number in found.items() if number is not None}
 
 
 def test_a_classifier_that_saw_one_grade_ties_all():

@@ -358,6 +358,14 @@ def test_lightgbm_computes_no_other_metric(ranking):
     assert values == {"map@10": ranker.eval_curve_.tolist()}
 
 
+def test_catboost_reports_the_values_of_the_metric(ranking):
+    X, y, qid = ranking
+    for metric in ("map@10", "relevance_position"):
+        ranker = QueryRanker(cat("Ranker"), eval_fraction=0.4, eval_metric=metric).fit(X, y, qid=qid)
+        curves = ranker.estimator_.get_evals_result()["validation"].values()
+        assert pytest.approx(ranker.eval_curve_.tolist()) in [*curves]
+
+
 def test_callbacks_of_the_user_are_called(ranking):
     callback = pytest.importorskip("xgboost.callback")
 

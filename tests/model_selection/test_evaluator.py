@@ -1,8 +1,12 @@
 """RankingEvaluator: everything set up, nothing left changed."""
 
+import gc
 import os
 import sys
+import threading
+import weakref
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,6 +38,7 @@ from sklearn_rank import (
     get_scorer,
     get_scorers,
     parse_metric,
+    query_learning_curve,
     query_permutation_importance,
 )
 from sklearn_rank._engine.grouping import group_rows
@@ -101,6 +106,8 @@ def test_cross_validate_by_processes_too(configuration, shuffled):
             result = evaluate(y[test], s, qid=qid[test], metrics=METRICS).mean()
             assert scores["test_ndcg@5"][i] == pytest.approx(result["ndcg@5"])
             assert scores["test_rmse"][i] == pytest.approx(-result["rmse"])
+        for name in ("fit_time", "score_time"):
+            assert ((scores[name] > 0) & (scores[name] < 60)).all()
 
 
 def test_cross_validate_returns_what_scikit_learn_does(configuration, shuffled):
@@ -403,6 +410,53 @@ def test_progress(shuffled, capsys, n_jobs):
     assert capsys.readouterr().err == ""
 
 
+class AtTheSameTime(Ridge):
+    """Waits in fit, and in predict, until another model does the same."""
+
+    together = threading.Barrier(2, timeout=120)
+
+    def fit(self, X, y):
+        self.together.wait()
+        return super().fit(X, y)
+
+
+def test_two_fits_at_a_time(shuffled):
+    X, y, qid = shuffled
+    evaluator, model = RankingEvaluator("map", cv=4, n_jobs=2), AtTheSameTime()
+    with joblib.parallel_config(backend="threading"):
+        evaluator.cross_validate(model, X, y, qid=qid)
+        evaluator.compare({"a": model}, X, y, qid=qid)
+        query_learning_curve(model, X, y, qid=qid, train_sizes=[5], cv=4, n_jobs=2)
+    assert model.together.n_waiting == 0
+
+
+class Counted(Ridge):
+    """Counts the fitted models that are in memory, and the rows that are predicted."""
+
+    alive, n_predicted = weakref.WeakSet(), []
+
+    def fit(self, X, y):
+        self.alive.add(self)
+        return super().fit(X, y)
+
+    def predict(self, X):
+        self.n_predicted.append(len(X))
+        return super().predict(X)
+
+    def __hash__(self):
+        return id(self)
+
+
+def test_a_comparison_keeps_no_models_and_predicts_only_test_rows(shuffled):
+    X, y, qid = shuffled
+    n_alive = []
+    RankingEvaluator("map", cv=5).compare(
+        {"a": Counted()}, X, y, qid=qid, on_fold=lambda fold: (gc.collect(), n_alive.append(len(Counted.alive)))
+    )
+    assert max(n_alive) <= 2
+    assert sum(Counted.n_predicted) == len(y)
+
+
 class CountsTasks:
     """Callback of scikit-learn that counts the tasks that end."""
 
@@ -462,9 +516,10 @@ def test_a_model_that_fails_in_one_fold_is_reported(configuration, shuffled, nan
     X, y, qid = shuffled
     models = {"ridge": Ridge(), "fails": FailsWhere(X[0], nan), "constant": DummyRegressor()}
     message = r"fails failed and is left out of the comparison. fold \d: " + ("ValueError" if nan else "RuntimeError")
-    with pytest.warns(FitFailedWarning, match=message):
+    with pytest.warns(FitFailedWarning, match=message) as told:
         report = RankingEvaluator(["map", "mrr"], cv=3).compare(models, X, y, qid=qid)
     assert list(report.results) == ["ridge", "constant"]
+    assert told[0].filename == __file__
     (fold,) = report.failures["fails"]
     assert np.flatnonzero(np.isnan(report.fold_means["fails"]["map"])).tolist() == [fold]
     alone = RankingEvaluator(["map", "mrr"], cv=3).compare({"ridge": Ridge()}, X, y, qid=qid)
@@ -473,6 +528,7 @@ def test_a_model_that_fails_in_one_fold_is_reported(configuration, shuffled, nan
     assert frame[frame["model"] == "fails"]["mean"].isna().all()
     assert frame[frame["model"] != "fails"]["mean"].notna().all()
     assert "fails failed in 1 of 3 folds; in fold" in repr(report)
+    assert all(0 <= seconds < 60 for times in report.fit_time.values() for seconds in times)
     with pytest.raises(ValueError if nan else RuntimeError, match="NaN" if nan else "row is missing"):
         RankingEvaluator("map", cv=3).cross_validate(models["fails"], X, y, qid=qid)
 
@@ -486,8 +542,9 @@ def test_a_baseline_that_fails_leaves_nothing_to_test_against(shuffled):
 
 def test_the_baseline_is_one_of_the_models(shuffled):
     X, y, qid = shuffled
-    with pytest.raises(ValueError, match=r"The baseline must be one of the models, \['ridge'\]. Got 'lgbm'"):
-        RankingEvaluator("map", baseline="lgbm").compare({"ridge": Ridge()}, X, y, qid=qid)
+    for given, message in (("lgbm", "Got 'lgbm'.$"), ("rigde", "Got 'rigde'. Did you mean 'ridge'\\?$")):
+        with pytest.raises(ValueError, match=rf"The baseline must be one of the models, \['ridge'\]. {message}"):
+            RankingEvaluator("map", baseline=given).compare({"ridge": Ridge()}, X, y, qid=qid)
 
 
 class NeverFitted(Ridge):

@@ -8,7 +8,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import HalvingGridSearchCV, HalvingRandomSearchCV
 
-from sklearn_rank import RankingEvaluator, get_scorer, get_scorers
+from sklearn_rank import LeaveOneQueryOut, QueryShuffleSplit, RankingEvaluator, get_scorer, get_scorers
 
 ALPHAS = [0.1, 100.0, 1e4]
 EVALUATOR = RankingEvaluator(["ndcg@5", "map"], cv=3)
@@ -35,6 +35,27 @@ def test_halving_keeps_all_metrics(shuffled, search, resource):
     for params, *values in zip(results["params"], results["mean_test_ndcg@5"], results["mean_test_map"], strict=True):
         loop = EVALUATOR.cross_validate(clone(found.estimator).set_params(**params), X, y, qid=qid)
         np.testing.assert_allclose(values, [loop["test_ndcg@5"].mean(), loop["test_map"].mean()], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_queries", "smallest"),
+    [
+        (2, 40, 4),
+        (4, 40, 8),
+        (4, 13, 6),
+        (LeaveOneQueryOut(), 40, 10),
+        (None, 40, 6),
+        (QueryShuffleSplit(4, random_state=0), 9, 4),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_smallest_number_of_queries_is_two_a_fold_and_not_more_than_half(shuffled, cv, n_queries, smallest):
+    X, y, qid = shuffled
+    some = np.isin(qid, np.unique(qid)[:n_queries])
+    search = HalvingRandomSearchCV(Ridge(), {"alpha": ALPHAS}, resource="max_queries", random_state=0, cv=cv)
+    folds = RankingEvaluator("map", cv=3).cross_validate(search, X[some], y[some], qid=qid[some], return_estimator=True)
+    assert {(one.min_resources_, one.max_resources_) for one in folds["estimator"]} == {(smallest, n_queries)}
 
 
 def test_halving_decides_by_the_first_metric(shuffled):

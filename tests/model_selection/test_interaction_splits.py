@@ -167,6 +167,8 @@ X3 = [["a", "x"], ["a", "y"], ["b", "x"]]
             {"time": [1, 2, 3]},
             r"GlobalTimeSplit needs the user of each row.*user=4 .*\(3, 2\)",
         ),
+        (LeaveLastOut(user=2), {"time": [1, 2, 3]}, r"needs the user of each row.*user=2 .*\(3, 2\)"),
+        (LeaveLastOut(user=-1), {"time": [1, 2, 3]}, r"needs the user of each row.*user=-1 .*\(3, 2\)"),
         (LeaveLastOut(), {"time": [1, 2]}, r"time must have one entry for each of the 3 rows"),
         (LeaveLastOut(), {"time": ["1", "2", "3"]}, r"Text need not sort by time"),
         (LeaveLastOut(), {"time": [1, np.nan, 3]}, r"without missing ones\. Got nan in row 1"),

@@ -394,8 +394,9 @@ def test_a_search_without_any_score_is_refused(shuffled):
 
 def test_progress_of_a_search_without_callbacks_is_warned_of(shuffled):
     X, y, qid = shuffled
-    with pytest.warns(UserWarning, match="which LoopSearch does not call here: use its own verbose"):
+    with pytest.warns(UserWarning, match="which LoopSearch does not call here: use its own verbose") as told:
         RankingEvaluator("map", cv=2, progress=True).search(loop_search(Ridge(), "alpha"), X, y, qid=qid)
+    assert told[0].filename == __file__
 
 
 # --- predictions of a search ---------------------------------------------------------------------------------

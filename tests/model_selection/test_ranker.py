@@ -56,6 +56,7 @@ def test_each_model_gets_what_it_takes(model, expected):
     assert got["X"].ravel().tolist() == list(got["y"]) == [0, 2, 1, 4, 3]
     for name, value in expected.items():
         assert list(got[name]) == value
+        assert name != "group_weight" or got[name].dtype == float, "CatBoost takes no integers"
     in_pipeline = QueryRanker(make_pipeline(StandardScaler(), model)).fit(X, Y, qid=QID, sample_weight=WEIGHT)
     assert list(in_pipeline.estimator_[-1].got_["y"]) == [0, 2, 1, 4, 3]
 
@@ -75,6 +76,12 @@ def test_weights_of_rows_may_differ_where_a_model_weights_rows():
 def test_a_ranker_without_qid_is_an_error(model):
     with pytest.raises(ValueError, match="give y as a pandas Series whose index"):
         QueryRanker(model).fit(X, Y)
+
+
+def test_no_rows():
+    for y, given in (([], {}), (np.empty(0), {"qid": []})):
+        with pytest.raises(ValueError, match="^There must be one row at least. Got none.$"):
+            QueryRanker(Ridge()).fit(np.empty((0, 2)), y, **given)
 
 
 def test_pointwise_models_can_do_without_qid():

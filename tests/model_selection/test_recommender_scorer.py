@@ -161,6 +161,15 @@ def test_all_metrics_against_items_ranked_one_by_one(model, exclude):
     assert result.label_fingerprints.tolist() == expected.label_fingerprints[places].tolist()
 
 
+def test_items_that_are_new_are_not_taken_for_those_of_another_user():
+    """Pairs are numbers inside: a new item of user 1 is not the last item of user 0."""
+    model = InteractionRecommender(Fixed([[3, 2, 1]] * 3)).fit(frame([(0, 0), (0, 1), (1, 0)]))
+    result = make_recommender_scorer("mrr", items=range(3)).evaluate(model, frame([(1, 2), (0, 2)]))
+    assert result.qid.tolist() == [1, 0]
+    assert result.per_query["mrr"].tolist() == [1 / 2, 1]
+    assert result.n_documents.tolist() == [2, 1]
+
+
 def test_a_function_of_one_user():
     def first_label(y_true, y_score):
         return float(y_true[np.argmax(y_score)])
@@ -739,8 +748,9 @@ def test_wrong_lists(listed, message):
     [
         (np.full((2, 4), np.inf), r"must not be \+inf. Got 4 of 4"),
         (np.zeros((2, 4, 2)), r"one score for each of 4 pairs"),
+        (np.zeros((2, 4, 1, 1)), r"one score for each of 4 pairs.*Got shape \(4, 1, 1\)"),
     ],
-    ids=["infinite", "two columns"],
+    ids=["infinite", "two columns", "three dimensions"],
 )
 def test_wrong_predictions(scores, message):
     model = InteractionRecommender(Fixed(scores)).fit(ROWS)

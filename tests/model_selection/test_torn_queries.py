@@ -18,7 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from sklearn_rank import QueryKFold, QueryRanker, get_scorer, get_scorers, query_permutation_importance
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.model_selection._fitted_queries import hash_rows
+from sklearn_rank.model_selection._fitted_queries import hash_rows, project_rows
 
 pd = pytest.importorskip("pandas")
 RANKER, SCORER = QueryRanker(Ridge()), get_scorer("ndcg@5")
@@ -332,3 +332,43 @@ def test_names_of_grades_have_hashes():
     found = hash_rows(np.array(["good", "bad", "good"]))
     assert found.dtype == np.uint64
     assert found[0] == found[2] != found[1]
+
+
+def test_hashes_of_labels_are_the_same_in_every_version():
+    """A ranker that is loaded from a file knows its queries again."""
+    one = [0, 17939905552214031327, 11119358590593779912, 12195028278565624174, 0]
+    assert hash_rows(np.array([0, 1, 2.5, -3, -0.0])).tolist() == one
+    two = [10406199853908954186, 12828917829704901894, 17939905552214031327]
+    assert hash_rows(np.array([[0, 1], [2, 0.5], [1, 0]])).tolist() == two
+    assert hash_rows(np.array(["good", "bad"])).tolist() == [70012912, 3378676062]
+
+
+def test_projections_of_features_are_the_same_in_every_version():
+    nan, inf, a, b, c = np.nan, np.inf, 1.1369616873214543, 0.7697867137638703, 0.5409735239361947
+    rows = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 2, -3.5]])
+    expected = [a, b, c, a + 2 * b - 3.5 * c]
+    odd = np.array([[nan, 0, 0], [inf, 0, 0], [-inf, 0, 0], [inf, -inf, 1], [1e308] * 3, [-1e308] * 3])
+    assert project_rows(rows) == pytest.approx(expected, rel=1e-12)
+    assert project_rows(rows.astype(np.float32)) == pytest.approx(expected, rel=1e-6)
+    assert project_rows(sparse.csr_array(rows)) == pytest.approx(expected, rel=1e-12)
+    assert project_rows(odd) == pytest.approx([a / 2, 2 * a, -2 * a, 2 * a - 2 * b + c, 0, 0], rel=1e-12)
+    assert project_rows(sparse.csr_array(odd)).tolist() == [0] * 6
+    assert project_rows(np.array([1, 2])) == pytest.approx([a, 2 * a])
+    words = pd.DataFrame({"a": ["x", "y"]})
+    assert project_rows(words).tolist() == [569981060, 540758707]
+    assert project_rows(words.assign(b=[1, 2.0], c=[True, False])) == pytest.approx([a + b, 2 * a])
+
+
+def test_the_query_that_differs_most_is_named():
+    X, qid = np.arange(30.0)[:, None], np.repeat([*"abcde"], 6)
+    y = np.tile([0, 1, 2, 0, 1, 2], 5)
+    ranker = QueryRanker(Ridge()).fit(X, y, qid=qid)
+    kept = np.isin(np.arange(30), [6, 7, 8, 12, 13, 14, 15, 16], invert=True)
+    labels = y + (qid == "a")
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.raises(
+            ValueError, match="Got 3 of 5 queries with other rows than in fit, one of them 'c': 6 rows in fit, 1 here"
+        ):
+            SCORER(ranker, np.where(qid == "a", X.T + 1, X.T).T[kept], labels[kept], qid=qid[kept])
+        with pytest.raises(ValueError, match="Got 1 of 1 .* one of them 'a': 6 rows in fit, 6 others here"):
+            SCORER(ranker, X[:6] + 1, labels[:6], qid=qid[:6])

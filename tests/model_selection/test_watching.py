@@ -193,7 +193,9 @@ def test_a_search_is_shown_by_the_bar_of_scikit_learn(shuffled, search, capsys):
     pytest.importorskip("rich")
     X, y, qid = shuffled
     found = RankingEvaluator("map", cv=2, progress=True).search(search, X, y, qid=qid)
-    assert f"{type(search).__name__} - search" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"{type(search).__name__} - search" in shown
+    assert shown.count(" - ") <= 3, "fits inside are not shown"
     assert not getattr(found, "_skl_callbacks", [])
     RankingEvaluator("map", cv=2).search(search, X, y, qid=qid)
     assert capsys.readouterr().out == ""
