@@ -25,6 +25,8 @@ from sklearn_rank.metrics import (
     err_score,
     kendall_score,
     map_score,
+    ndcg_score,
+    nerr_score,
     pfound_score,
     precision_at_k_score,
     q_score,
@@ -197,7 +199,11 @@ def test_a_cutoff_beyond_any_list_is_a_cutoff(k):
             "not be above the probability 1 with stop='label'",
         ),
         (lambda: err_score([5, 0], [2, 1], qid=[0, 0]), "must not be above max_grade=4. Got 5, the first in row 0"),
-        (lambda: err_score([-1, 0], [2, 1], qid=[0, 0]), "err_score must not be below 0. Got -1"),
+        (lambda: nerr_score([-1, 0], [2, 1], qid=[0, 0]), r"nerr_score must not be below 0. Got -1, .* judgement\.$"),
+        (
+            lambda: ndcg_score([-1, 0], [2, 1], qid=[0, 0]),
+            "ndcg_score must not be below 0. .* says what each label gains",
+        ),
         (lambda: dcg_score([1001, 0], [2, 1], qid=[0, 0]), "computes 2..label, so y_true must not be above 1000"),
         (
             lambda: rbp_score([1, 0], [2, 1], qid=[0, 0], gain=[0, 1]),
