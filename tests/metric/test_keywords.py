@@ -25,6 +25,8 @@ from sklearn_rank.metrics import (
     err_score,
     kendall_score,
     map_score,
+    ndcg_score,
+    nerr_score,
     pfound_score,
     precision_at_k_score,
     q_score,
@@ -197,7 +199,11 @@ def test_a_cutoff_beyond_any_list_is_a_cutoff(k):
             "not be above the probability 1 with stop='label'",
         ),
         (lambda: err_score([5, 0], [2, 1], qid=[0, 0]), "must not be above max_grade=4. Got 5, the first in row 0"),
-        (lambda: err_score([-1, 0], [2, 1], qid=[0, 0]), "err_score must not be below 0. Got -1"),
+        (lambda: nerr_score([-1, 0], [2, 1], qid=[0, 0]), r"nerr_score must not be below 0. Got -1, .* judgement\.$"),
+        (
+            lambda: ndcg_score([-1, 0], [2, 1], qid=[0, 0]),
+            "ndcg_score must not be below 0. .* says what each label gains",
+        ),
         (lambda: dcg_score([1001, 0], [2, 1], qid=[0, 0]), "computes 2..label, so y_true must not be above 1000"),
         (
             lambda: rbp_score([1, 0], [2, 1], qid=[0, 0], gain=[0, 1]),
@@ -222,6 +228,25 @@ def test_a_function_warns_like_evaluate():
     for call in (dcg_score, lambda *rows, **qid: evaluate(*rows, **qid, metrics="dcg")):
         with pytest.warns(RankingWarning, match="A label has the gain 2..label - 1 in dcg"):
             call([1000, 0], [2, 1], qid=[0, 0])
+
+
+@pytest.mark.parametrize("framed", [(True, True), (True, False), (False, True)])
+def test_frames_whose_columns_are_queries_are_refused(framed):
+    rng = np.random.default_rng(0)
+    arrays = rng.integers(0, 2, (5, 40)), rng.normal(size=(5, 40))
+    arguments = [
+        pd.DataFrame(x.T).rename_axis("qid").T if is_frame else x for x, is_frame in zip(arrays, framed, strict=True)
+    ]
+    with pytest.raises(ValueError, match="The columns of a frame are named 'qid', so it is transposed"):
+        map_score(*arguments)
+
+
+def test_a_function_is_asked_for_the_labels_at_hand():
+    def gain(label):
+        return np.where((label == 0) | (label == 3), label, np.nan)
+
+    assert dcg_score([0, 3, 0], [3, 2, 1], qid=[0] * 3, gain=gain, discount="flat") == 3
+    assert dcg_score([0, 3, 0], [2, 2, 1], qid=[0] * 3, gain=gain, discount="flat", k=1) == 3 / 2
 
 
 @pytest.mark.filterwarnings("ignore:A label has the gain")

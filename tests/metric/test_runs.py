@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from registry import METRICS, each, tie_policy
+from scipy import sparse
 
 from sklearn_rank import evaluate, evaluate_run, parse_metric
 
@@ -46,6 +47,31 @@ def test_values_of_runs_are_those_of_rows(metric):
         keywords += [{"adjusted": True}]
     for k in (1, 3, None) if metric.has_cutoff else (None,):
         assert_same(*(parse_metric(metric.name, k=k, **given) for given in keywords))
+
+
+LABELS = np.array([[2, 0, 1, 0, 1, 0, 3, 0], [0, 1, 0, 2, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0, 1, 0]])
+SCORES = np.array([[5, 6, 3, 4, 0, 2, 0, 0], [3, 1, 2, 0, 0, 5, 4, 0], [0, 2, 0, 0, 1, 0, 0, 3]]) * 1.0
+"""Three queries by eight documents; a score of 0 is of a document that is not listed."""
+
+
+@each([metric for metric in METRICS if not (metric.pointwise or metric.subtopics)])
+def test_values_of_sparse_lists_are_those_of_rows(metric):
+    ties = tie_policy(metric)
+    keywords = [ties, *(ties | {"min_relevance": at_least} for at_least in (2, 0, -1))]
+    if "gain" in metric.formula_params:
+        gains = ["linear", "binary", [1, 2, 3, 4, 5], lambda y: y + 1.0]
+        keywords += [ties | {"gain": gain, "min_relevance": at_least} for gain in gains for at_least in (0, 1)]
+    if "adjusted" in metric.defaults and metric.name not in ("infap", "iprec"):
+        keywords += [ties | {"adjusted": True}]
+    labels = sparse.csr_array(LABELS)
+    listed = np.where(SCORES > 0, SCORES, -np.inf)
+    for given in keywords:
+        for k in (1, 3, None) if metric.has_cutoff else (None,):
+            spec = {"one": parse_metric(metric.name, k=k, **given)}
+            for sparse_scores, scores in ((sparse.csr_array(SCORES), listed), (SCORES, SCORES)):
+                found = evaluate(labels, sparse_scores, metrics=spec).per_query["one"]
+                expected = evaluate(LABELS, scores, metrics=spec).per_query["one"]
+                assert found == pytest.approx(expected, rel=1e-12), spec
 
 
 @pytest.mark.parametrize("name", ["precision", "recall", "f", "fallout", "judged", "map", "ndcg", "snips", "rbo"])

@@ -1,6 +1,6 @@
 """Values by hand where a keyword, one document or one relevant document makes the difference."""
 
-from math import inf
+from math import inf, nan
 
 import pytest
 
@@ -55,6 +55,19 @@ from sklearn_rank import evaluate
         ("rbo(p=0.5)", [2, 1], [1, 2], (1 - 0.5) * (0 + 0.5) + 0.5 * 0.5),
         ("auc(max_fpr=0.5)", [0, 1, 0, 1], [4, 3, 2, 1], (1 + (0 - 1 / 8) / (1 / 2 - 1 / 8)) / 2),
         ("auc(max_fpr=0.5)", [1, 0, 0, 1], [4, 3, 2, 1], (1 + (1 / 4 - 1 / 8) / (1 / 2 - 1 / 8)) / 2),
+        ("auc(max_fpr=0.25)", [1, 0, 1, 0], [3, 2, 2, 1], (1 + 5 / 7) / 2),
+        ("auc(max_fpr=0.25, tied_curve=straight)", [1, 0, 1, 0], [3, 2, 2, 1], (1 + (5 - 1) / (8 - 1)) / 2),
+        ("auc", [1, 0, 1, 0], [3, 2, 2, 1], 3.5 / 4),
+        ("ranking_loss", [0, 1, 0], [3, 2, 1], 1 / 2),
+        ("spearman", [1, 2, 0, 0], [4, 3, 2, 1], 3.5 / (5 * 4.5) ** 0.5),
+        ("mrr", [0, 1, 1], [3, 2, 1], 1 / 2),
+        ("hit@3", [0, 1, 1], [3, 2, 1], 1),
+        ("fallout@2", [1, 0, 0], [3, 2, 1], 1 / 2),
+        ("set_recall(threshold=1)", [1, 1], [2, 1], 1 / 2),
+        ("recall(denominator=min_k_relevant)@1", [1, 1], [2, 1], 1),
+        ("recall(denominator=min_k_relevant)@3", [1, 0, 0, 1], [4, 3, 2, 1], 1 / 2),
+        ("rbp(p=0.25)", [1, 1], [2, 1], 0.75 * (1 + 0.25)),
+        ("rbp_residual(p=0.25)@3", [nan, 1, nan], [3, 2, 1], 0.75 * (1 + 1 / 16) + 1 / 64),
         ("relevance_position", [0, 2, 1], [3, 2, 1], 7 / 3),
         ("coverage_error", [0, 1, 1, 0], [3, 4, 1, 2], 4),
         ("wap", [2, 0, 1], [3, 2, 1], (2 / 1 + 3 / 3) / 2),
@@ -86,4 +99,5 @@ def test_by_hand(metric, label, score, value):
 def test_subtopics_by_hand(metric, value):
     """The first document serves one subtopic, the second both; a third subtopic has none."""
     label = [[1, 0, 0], [1, 1, 0]]
-    assert evaluate(label, [2, 1], qid=[0, 0], metrics={"one": metric}).mean()["one"] == pytest.approx(value)
+    found = evaluate([*label, [0, 1, 0]], [2, 1, 1], qid=[0, 0, 1], metrics={"one": metric}).per_query["one"]
+    assert found[0] == pytest.approx(value)
