@@ -477,14 +477,15 @@ def test_clusters_are_in_the_title(shuffled):
 
 
 def test_of_queries_that_differ_alike_the_first_come_first():
-    ids, values = [f"q{i}" for i in range(50)], np.tile([0.25, 0.75], 25)
+    ids, values = [f"q{i}" for i in range(200)], np.random.default_rng(0).integers(0, 5, 200) / 4
     results = {
         "a": Evaluation.from_values(ids, {"mrr": values}),
         "b": Evaluation.from_values(ids, {"mrr": 1 - values}),
     }
     rows = Comparison(results=results, baseline="a").most_different("a", "b", 20).rows
-    assert [row[0] for row in rows] == ids[:20]
-    assert {abs(row[3]) for row in rows} == {0.5}
+    expected = sorted(range(200), key=lambda i: -abs(2 * values[i] - 1))[:20]
+    assert [row[0] for row in rows] == [ids[i] for i in expected]
+    assert {abs(row[3]) for row in rows} == {1}
 
 
 def test_long_errors_are_shortened_to_two_lines(shuffled):

@@ -88,3 +88,29 @@ def test_how_many_queries_a_frozen_ranker_has_seen():
     two = {"two": VotingRegressor([("a", frozen()), ("b", FrozenEstimator(QueryRanker(Ridge()).fit(X[4:], Y[4:])))])}
     with pytest.raises(ValueError, match="its ranker was fitted on 6 of the 6 queries that are scored"):
         RankingEvaluator("ndcg@10", cv=2).compare(two, X[shuffled], Y.to_numpy()[shuffled], qid=QID[shuffled])
+
+
+# --- labels that do not mean what they seem to, by what a search or a model decides ---------------------------
+
+GRADES = np.random.default_rng(1).integers(0, 101, 200)
+OF_GRADES = np.arange(200).reshape(-1, 1) % 7.0, GRADES
+BY_QUERY = {"qid": np.repeat(range(20), 10)}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "search", "decides"),
+    [
+        ("ndcg@10", {}, True),
+        (["map", "ndcg@10"], {"refit": "ndcg@10"}, True),
+        (["map", "ndcg@10"], {"refit": "map"}, False),
+        (["map", "ndcg@10"], {}, False),
+        ("map", {"scoring": get_scorer("ndcg@10")}, True),
+        ("ndcg@10", {"scoring": get_scorer("recall(min_relevance=50)@5")}, False),
+    ],
+)
+def test_a_search_looks_at_labels_by_the_metric_that_decides(metrics, search, decides):
+    name = "large grades"
+    found = seen(
+        RankingEvaluator(metrics, cv=2).search, GridSearchCV(Ridge(), {"alpha": [1]}, **search), *OF_GRADES, **BY_QUERY
+    )
+    assert (found[1] == name) == decides

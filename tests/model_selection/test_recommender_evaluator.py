@@ -254,7 +254,7 @@ def test_metrics_of_rows_are_refused_beside_splits_of_interactions(cv):
         ),
         (lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors}, X, None), TypeError, r"Model 'a'.*Factors\(\)"),
         (
-            lambda: RankingEvaluator(ONE, cv=CV).compare({"a": Factors()}, X, np.ones(3)),
+            lambda: RankingEvaluator(ONE, cv=KFold(3)).compare({"a": Factors()}, X, np.ones(3)),
             ValueError,
             "one entry per row each. Got 960 in X, 3 in y",
         ),

@@ -212,10 +212,10 @@ def test_one_of_several_test_sets_would_be_empty():
 
 
 def test_of_queries_of_one_time_the_last_ids_are_trained_on():
-    time = [0] * 40 + [1]
+    time = [*np.random.default_rng(0).integers(0, 3, 200).tolist(), 3]
     splitter = QueryTimeSeriesSplit(1, test_size=1, max_train_size=7)
-    ((train, _),) = splitter.split([[0]] * 41, groups=range(41), time=time)
-    assert train.tolist() == [*range(33, 40)]
+    ((train, _),) = splitter.split([[0]] * 201, groups=range(201), time=time)
+    assert train.tolist() == [i for i in range(200) if time[i] == 2][-7:]
 
 
 def test_levels_of_the_index_and_what_is_given_must_agree():
