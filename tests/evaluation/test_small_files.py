@@ -118,7 +118,7 @@ def test_headers_are_compared_before_an_array_is_read(name, arrays_read, tmp_pat
         ({"numbers": np.zeros(5, int)}, "numbers must not have dtype"),
         ({"label": np.zeros((1, 1))}, "label must have shape"),
         ({"description": lambda words: words["objects"].update(query=[1, 2])}, "query must have shape"),
-        ({"description": lambda words: words["objects"]["documents"].pop()}, "label must have shape"),
+        ({"description": lambda words: words["objects"].update(documents=8)}, "label must have shape"),
     ],
 )
 def test_parts_of_an_explanation_fit_together(change, message, tmp_path):

@@ -99,6 +99,7 @@ def test_thresholds_are_scores_of_documents_in_an_answer():
     assert curve.precision.tolist() == [1, 1, 0]
 
 
+@pytest.mark.filterwarnings("ignore:.*every label is 1")
 @pytest.mark.parametrize("n_documents", [3, 5, 6, 7, 10])
 def test_means_are_shares(n_documents, rng):
     """Sums of thirds and tenths end at 1, not above it."""
