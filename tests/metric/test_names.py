@@ -128,7 +128,7 @@ def test_a_measure_that_is_not_ours_is_not_taken_for_one(name):
 @pytest.mark.parametrize("name", name_hints.OTHER)
 def test_what_is_said_of_other_names(name):
     """Each name in quotes parses, and the name itself does not."""
-    for text in (name, f"{name.upper()}@10"):
+    for text in (name, f"{name.upper()}@10", f"{name}_10"):
         with pytest.raises(ValueError, match="instead") as caught:
             parse_metric(text)
         assert str(caught.value).endswith(f" {name_hints.OTHER[name]}")

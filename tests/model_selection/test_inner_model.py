@@ -73,6 +73,7 @@ def test_rankers_of_catboost_have_importances(ranking):
         ([SelectKBest(k="all"), make_pipeline(StandardScaler(), "passthrough")], True),
         ([], True),
         ([SelectKBest(k=2)], False),
+        ([StandardScaler(), SelectKBest(k=2)], False),
         ([PCA()], False),  # as many features, but others
         ([FunctionTransformer(lambda X: X[:, ::-1])], False),  # none knows what it does
     ],

@@ -262,3 +262,11 @@ def test_time_zones_and_dates():
     X = pd.DataFrame({"user_id": 1, "item_id": 1, "time": time})
     assert rows_tested(LeaveLastOut(), X) == [0]
     assert rows_tested(GlobalTimeSplit(2), X) == [0, 2]
+
+
+@pytest.mark.parametrize("column", [True, 1.5, ["u"]])
+@pytest.mark.parametrize("name", ["user", "item"])
+def test_what_is_no_column(name, column):
+    for make in (LeaveLastOut, lambda **given: make_recommender_scorer("mrr", items=["x"], **given)):
+        with pytest.raises(TypeError, match=f"The '{name}' parameter of .* must be the name of a column of a frame"):
+            make(**{name: column})

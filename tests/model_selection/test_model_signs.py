@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sign_cases import seen
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import VotingRegressor
+from sklearn.ensemble import GradientBoostingRegressor, VotingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
@@ -114,3 +114,11 @@ def test_a_search_looks_at_labels_by_the_metric_that_decides(metrics, search, de
         RankingEvaluator(metrics, cv=2).search, GridSearchCV(Ridge(), {"alpha": [1]}, **search), *OF_GRADES, **BY_QUERY
     )
     assert (found[1] == name) == decides
+
+
+def test_a_ranker_that_stops_early_looks_at_its_labels():
+    model = GradientBoostingRegressor(n_estimators=3)
+    ranker = QueryRanker(model, eval_fraction=0.5, eval_metric="ndcg", random_state=0)
+    raised = seen(ranker.fit, X, np.where(Y > 0, 1, -1), qid=QID)
+    assert "-1" in raised[1]
+    assert seen(ranker.fit, X, Y.to_numpy(), qid=QID) == ([], "")

@@ -368,7 +368,8 @@ class NeverScored(LoopSearch):
 def test_a_search_without_any_score_is_missed_in_a_comparison(shuffled):
     X, y, qid = shuffled
     search = NeverScored(Ridge(), {"alpha": ALPHAS})
-    for model in (search, make_pipeline(StandardScaler(), search), GridSearchCV(search, {}, error_score="raise")):
+    inside = [make_pipeline(*[StandardScaler()] * n, search) for n in (1, 2)]
+    for model in (search, *inside, GridSearchCV(search, {}, error_score="raise")):
         with pytest.raises(ValueError, match="No candidate of the search could be scored"):
             EVALUATOR.cross_validate(model, X, y, qid=qid)
 
