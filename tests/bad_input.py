@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from copy import copy
 from functools import cache, partial
 
 import numpy as np
@@ -110,6 +111,12 @@ def arguments_of(door):
 @cache
 def a_result():
     return sklearn_rank.evaluate(Y, S, qid=Q, metrics=["ndcg@10", "map", "precision", "recall"])
+
+
+@cache
+def another_result():
+    """The same once more: two names of one object would be a sign."""
+    return copy(a_result())
 
 
 @cache
@@ -216,7 +223,7 @@ def a_display(name):
 
 
 def several():
-    return stats.compare_all({"one": a_result(), "two": a_result()}, metric="map")
+    return stats.compare_all({"one": a_result(), "two": another_result()}, metric="map")
 
 
 OBJECTS = {
@@ -237,9 +244,9 @@ OBJECTS = {
     "retrieval.Exposure": lambda: importlib.import_module("sklearn_rank.retrieval").exposure(
         {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
     ),
-    "stats.ComparisonResult": lambda: stats.compare(a_result(), a_result(), metric="map"),
+    "stats.ComparisonResult": lambda: stats.compare(a_result(), another_result(), metric="map"),
     "results.Explanation": lambda: a_comparison().explain("one", "two", Q[0]),
-    "stats.GateResult": lambda: stats.no_worse(a_result(), a_result(), margin=0.1),
+    "stats.GateResult": lambda: stats.no_worse(a_result(), another_result(), margin=0.1),
     "stats.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
     "stats.JudgedComparison": lambda: stats.compare_judged(judged(), judged()),
     "stats.JudgedInterval": lambda: stats.judged_interval(*judged()),
@@ -274,7 +281,7 @@ def given_to(where, folder):
     systems = {"one": S, "two": -S}
     known |= {
         "estimator": Fitted() if name in ("query_permutation_importance", "from_estimator") else Idle(),
-        "result": a_result(), "results": {"one": a_result(), "two": a_result()}, "comparison": a_comparison(),
+        "result": a_result(), "results": {"one": a_result(), "two": another_result()}, "comparison": a_comparison(),
         "by": {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "y"},
         "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None, "qrels": QRELS,
     }  # fmt: skip
@@ -288,7 +295,7 @@ def given_to(where, folder):
     if where in ("metric", "get_scorer"):
         known |= {"name": "mine"}
     if where == "stats.compare":
-        known |= {"a": a_result(), "b": a_result(), "metric": "map"}
+        known |= {"a": a_result(), "b": another_result(), "metric": "map"}
     if where == "compare_systems" or (where.startswith("display.") and name == "from_predictions"):
         several = where == "compare_systems" or any(w in where for w in ("Critical", "Difference", "Segments"))
         known |= {"y_score": systems} if several else {}
@@ -299,7 +306,7 @@ def given_to(where, folder):
     if where in ("retrieval.exposure", "retrieval.intra_list_diversity"):
         known |= {"items": ["d1", "d2"], "k": 2, "groups": ["x", "y"], "vectors": np.eye(2)}
     if where == "stats.no_worse":
-        known |= {"new": a_result(), "old": a_result()}
+        known |= {"new": a_result(), "old": another_result()}
     if where in ("stats.judged_interval", "stats.compare_judged"):
         known |= {"human": judged()[0], "model": judged()[1], "new": judged(), "old": judged()}
     if where == "stats.judge_agreement":

@@ -28,7 +28,8 @@ def gain_table(gain: Any) -> tuple[Array, Array] | None:
         return None
     if not isinstance(gain, Mapping):
         gain = dict(enumerate(gain))
-    return np.array(sorted(gain)), np.array([gain[g] for g in sorted(gain)])
+    grades = sorted(gain)
+    return np.array(grades, float), np.array([gain[grade] for grade in grades], float)
 
 
 def make_gain(gain: Any, min_relevance: float) -> Function:
@@ -62,7 +63,7 @@ def check_gain_function(function: Function, labels: Array, function_name: str) -
     ValueError
         If a label has another gain among other labels, or a lower one than a lower label.
     """
-    gains, half = function(labels), len(labels) // 2
+    gains, half = function(labels), (len(labels) + 1) // 2
     alone = np.concatenate([function(labels[:half]), function(labels[half:])])
     _refuse_unlike(gains, alone, labels, "gain", "label", "gain")
     reach = ROUNDING * np.abs(gains)
@@ -114,7 +115,7 @@ def make_discount(discount: Any, base: float, depth: int, longest: int) -> Funct
         return make(discount, base, longest).take
     table = np.zeros(longest + 1)
     if callable(discount):
-        rank, half = np.arange(1, longest + 1), longest // 2
+        rank, half = np.arange(1, longest + 1), (longest + 1) // 2
         table[1:], head = (call(discount, r, "discount") for r in (rank, rank[:half]))
         _refuse_unlike(table[1 : half + 1], head, rank, "discount", "rank", "weight")
     else:

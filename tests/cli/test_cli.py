@@ -461,8 +461,8 @@ def test_tables(files, cli, rng):
     )  # fmt: skip
     assert json.loads(found)["a"] == result.mean()
     assert "columns" not in cli("compare", *words)[1]
-    assert "Got '', 0 times there" in cli("evaluate", "--table", "table.csv", "--y-true", "", code=2)[1]
-    assert "Got 'c', 0 times there" in cli("evaluate", "--table", "table.csv", "--y-true", "c", code=2)[1]
+    assert "Got '', 0 times there" in cli("evaluate", *words[:2], *words[4:6], "--y-true", "", code=2)[1]
+    assert "Got 'c', 0 times there" in cli("evaluate", *words[:2], *words[4:6], "--y-true", "c", code=2)[1]
 
 
 def test_compare(files, cli):

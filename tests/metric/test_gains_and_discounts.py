@@ -159,8 +159,8 @@ def test_discount_of_jarvelin(base):
     ("discount", "message"),
     [
         ([1, 1], "a weight for each rank that is read, 3 here. Got 2 weights instead; .* cut the lists with k=2."),
-        (lambda rank: rank / len(rank), "the same weight whatever ranks .* Got 0.333333 and 1 for rank 1."),
-        (lambda rank: rank * len(rank), "the same weight whatever ranks .* Got 3 and 1 for rank 1."),
+        (lambda rank: rank / len(rank), "the same weight whatever ranks .* Got 0.333333 and 0.5 for rank 1."),
+        (lambda rank: rank * len(rank), "the same weight whatever ranks .* Got 3 and 2 for rank 1."),
         (lambda rank: 1.0, r"Got shape \(\) for \(3,\)"),
         (lambda rank: 1 / (rank - 1), r"Got shape \(3,\) for \(3,\), 1 of them not finite"),
     ],
