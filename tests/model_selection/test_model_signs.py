@@ -122,3 +122,18 @@ def test_a_ranker_that_stops_early_looks_at_its_labels():
     raised = seen(ranker.fit, X, np.where(Y > 0, 1, -1), qid=QID)
     assert "-1" in raised[1]
     assert seen(ranker.fit, X, Y.to_numpy(), qid=QID) == ([], "")
+
+
+def test_labels_and_models_are_looked_at_before_a_fit():
+    evaluator, labels = RankingEvaluator("ndcg@10", cv=2), Y.to_numpy()
+    assert "-1" in seen(evaluator.cross_validate, Ridge(), X, np.where(labels > 0, 1, -1), qid=QID)[1]
+    model = Ridge()
+    told = seen(evaluator.compare, {"a": model, "b": model}, X, labels, qid=QID)
+    assert told == ([], "one model twice")
+    assert seen(evaluator.compare, {"a": model, "b": Ridge()}, X, labels, qid=QID) == ([], "")
+
+
+def test_a_frozen_ranker_scores_labels_by_subtopic():
+    """Its queries cannot be compared by labels of another shape."""
+    subtopics = pd.DataFrame({"a": Y.to_numpy(), "b": 1 - Y.to_numpy().clip(0, 1)}, index=Y.index)
+    assert seen(get_scorer("alpha_ndcg"), frozen(), X, subtopics) == ([], "")

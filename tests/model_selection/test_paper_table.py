@@ -4,7 +4,9 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
+from sklearn_rank import RankingEvaluator
 from sklearn_rank.model_selection._paper_table import CORRECTION_NAMES, TEST_NAMES, paper_table
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
@@ -154,3 +156,9 @@ def test_latex():
     assert text.count("{") == text.count("}")
     assert not re.search(r"(?<!\\)[%#_]", text), "special characters are escaped"
     assert {len(re.findall(r"(?<!\\)&", line)) for line in lines[5:10]} == {2}
+
+
+def test_digits_of_a_comparison(ranking):
+    X, y, qid = ranking
+    report = RankingEvaluator("map", cv=2).compare({"a": Ridge(), "b": Ridge(alpha=9)}, X, y, qid=qid)
+    assert report.to_latex() == report.to_latex(digits=4) != report.to_latex(digits=5)
