@@ -270,7 +270,7 @@ def stand_in(odd: frozenset[Any], n: int) -> Any:
     A number below 0 stands for a missing one if no other is below 0, and two more ids are not.
     """
     texts = odd & STAND_INS
-    numbers = {one: one for one in odd - texts - OF_MASK if type(one) is not bool}
+    numbers = {int(one) if type(one) is str else one: one for one in odd - texts - OF_MASK if type(one) is not bool}
     if LOWEST_INT in numbers:
         return numbers[LOWEST_INT]
     return min(texts) if texts else numbers[-1] if [*numbers] == [-1] and n > LEAST_OTHER_IDS else None
