@@ -112,7 +112,7 @@ def bootstrap(sample: Paired, options: ComparisonOptions) -> Outcome:
     means, errors = bootstrap_distribution(drawn_from, options.n_resamples, options.random_state)
     # The statistic of a resample without spread is an infinity, or 0.
     with np.errstate(divide="ignore", invalid="ignore"):
-        resampled = np.nan_to_num((means - sample.difference) / errors, nan=0.0)
+        resampled = np.nan_to_num((means - sample.difference) / errors)
     p = _resampling.tail_of_symmetric(resampled, t, options.alternative, exact=False, scale=abs(t))
     return Outcome(t, p, bca_interval(drawn_from, means, options.confidence_level, options.alternative))
 

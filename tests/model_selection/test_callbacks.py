@@ -81,6 +81,12 @@ def test_a_monitor_without_queries_raises():
         QueryRanker(Ridge()).set_callbacks(monitor).fit(X, Y)
 
 
+def test_a_monitor_of_rows_needs_no_queries():
+    monitor = callback.ScoringMonitor(scoring="r2")
+    QueryRanker(Ridge()).set_callbacks(monitor).fit(X, Y)
+    assert monitor.get_logs()
+
+
 def test_a_monitor_of_the_model_inside_has_no_queries_and_says_so():
     """Models of scikit-learn hand on arrays, and a model that is given whole queries sees them in another order."""
     monitor = callback.ScoringMonitor(scoring=get_scorer("ndcg@3"))
