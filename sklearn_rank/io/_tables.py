@@ -314,7 +314,7 @@ def _of_arrow(file: Any, memory: Memory, needed: Callable[[list[str]], list[str]
 
 
 def _chosen(names: list[str], needed: Callable[[list[str]], list[str]]) -> list[str]:
-    """Columns to read, each of which is once in the table."""
+    """Columns to read; each must be once in the table."""
     chosen = [*dict.fromkeys(needed(names))]
     for name in chosen:
         check_column(names, name)
