@@ -464,14 +464,14 @@ class UserRankings:
             most = int(self._n_excluded[first:last].max())
             k = self.n_items if depth is None else min(depth + most, self.n_items)
             user, item = self._source.lists(users, k)
-            self.is_unranked[first:last] = ~self._source.are_known & (np.bincount(user, minlength=len(users)) == 0)
+            self.is_unranked[first:last] = (not self._source.are_known) & (np.bincount(user, minlength=len(users)) == 0)
             if depth is not None:
                 return self._of_lists(users, user, item, depth, first)
             score = np.full((len(users), self.n_items), -np.inf)
             score[user, item] = -np.arange(len(item), dtype=np.float64)
         else:
             score = self._source.scores(users)
-            self.is_unranked[first:last] = ~self._source.are_known & np.isneginf(score).all(axis=1)
+            self.is_unranked[first:last] = (not self._source.are_known) & np.isneginf(score).all(axis=1)
         return self._of_scores(users, score, first)
 
     def _of_scores(self, users: Index, score: NDArray[Any], first: int) -> Queries:

@@ -510,7 +510,7 @@ def test_listed_documents_are_an_array():
     assert np.asarray(ListedDocuments([["a"], ["b", "c"]])).tolist() == ["a", "b", "c"]
 
 
-MISSING = {"None": None, "NaN": float("nan"), "NA": pd.NA, "NaT": pd.NaT, "NaT of NumPy": np.datetime64("NaT")}
+MISSING = {"None": None, "NaN": float("nan"), "NA": pd.NA, "NaT": pd.NaT, "NaT of NumPy": np.datetime64("NaT", "s")}
 
 
 @pytest.mark.parametrize("kind", MISSING)
