@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+ROOT = Path(__file__).parents[2]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 
 def packages(extra):
@@ -30,3 +31,15 @@ def test_no_extra_overwrites_an_installed_xgboost(extra):
 def test_the_rankers():
     assert sorted(packages("rankers")) == ["catboost", "lightgbm", "xgboost"]
     assert {"catboost", "lightgbm", "xgboost-cpu", "pandas"} <= set(packages("tests"))
+
+
+def test_every_extra_installs_something():
+    assert all(EXTRAS.values())
+
+
+def test_skore_is_installed_only_where_the_site_is_built():
+    """It allows one minor version of itself, and brings textual, plotly and skrub for one page."""
+    assert [extra for extra in EXTRAS if "skore" in packages(extra)] == ["docs"]
+    workflow = (ROOT / ".github" / "workflows" / "docs.yml").read_text()
+    assert re.search(r'pip install -e "\.\[docs\]"\n.*- run: \.ci/docs\n', workflow, re.DOTALL)
+    assert "tests/project/test_docs.py" in (ROOT / ".ci" / "docs").read_text()

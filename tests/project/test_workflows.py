@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -90,3 +91,43 @@ def test_no_release_before_its_changelog_and_addresses():
     assert done.returncode == 1
     assert "The tag must be v" in done.stderr
     assert ("example.org" in (ROOT / "pyproject.toml").read_text()) == ("Put the public address" in done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("of_pyenv", "on_path", "newest"),
+    [
+        (("3.9.18", "3.12.1", "3.13.0"), ("3.12",), "pyenv 3.13.0"),
+        (("3.9.18", "3.12.1"), ("3.9", "3.100"), "path 3.100"),
+        (("3.12.1",), (), "pyenv 3.12.1"),
+        ((), ("3.13",), "path 3.13"),
+        ((), ("3.11", "3.8"), ""),
+    ],
+)
+def test_newest_python_of_ci(of_pyenv, on_path, newest, tmp_path):
+    """The function of .ci/run, with programs in place of Pythons that know their version."""
+
+    def program(path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!{shutil.which('bash')}\n{text}\n")
+        path.chmod(0o755)
+
+    def python(path, version, place):
+        is_newer = int(version.split(".")[1]) >= 12
+        program(path, f'[[ $2 == *"(3, 12)"* ]] && echo "{version} {place} {version}"' if is_newer else "exit 1")
+
+    for tool in ("grep", "sort", "tail"):
+        program(tmp_path / "bin" / tool, f'exec {shutil.which(tool)} "$@"')
+    for version in of_pyenv:
+        python(tmp_path / "root" / "versions" / version / "bin" / "python", version, "pyenv")
+        program(tmp_path / "bin" / "pyenv", f"echo {tmp_path / 'root'}")
+    for version in on_path:
+        python(tmp_path / "bin" / f"python{version}", version, "path")
+        program(tmp_path / "bin" / f"python{version}-config", "echo 3.999.0")
+    (function,) = re.findall(
+        r"^newest_python\(\) \{\n.*?^\}\n", (ROOT / ".ci" / "run").read_text(), re.MULTILINE | re.DOTALL
+    )
+    script = f'set -euo pipefail\n{function}newest=$(newest_python)\necho "${{newest#* }}"'
+    found = subprocess.run(
+        [shutil.which("bash"), "-c", script], env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True
+    )
+    assert (found.returncode, found.stdout.strip()) == (0, newest), found.stderr
