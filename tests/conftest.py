@@ -25,7 +25,7 @@ SLOW = """
 """.split()
 """Groups of tests that take longest. They come first, so that several processes end at about the same time."""
 
-LONG = "same bad_input laws_of_use laws grouping stats_laws oracle shared_cases".split()
+LONG = "same bad_input laws_of_use laws grouping stats_laws oracle known_cases".split()
 """Groups that come next: many tests, of which one takes little time."""
 
 SLOW_TESTS = """

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_cases import SHARED, needs_shared, read
+from known_cases import read, write_trec_files
 
 import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, get_metric_names
@@ -286,18 +286,11 @@ def test_what_trec_eval_prints_of_a_small_run(tmp_path, cli):
     assert {name: values for name, *values in columns} == expected
 
 
-@needs_shared
 @pytest.mark.parametrize(("run", "words"), [("trec_test", []), ("trec_trunc_complete", ["--missing-from-run", "zero"])])
 def test_what_trec_eval_prints(run, words, tmp_path, cli):
     """Its collection, through files, by its own names: query by query and all, with all digits and as printed."""
-    with np.load(SHARED / f"data/trec/{run}.npz") as found:
-        data = {name: found[name].tolist() for name in found}
-    rows = [
-        *zip(data["qid"], data["docno"], data["rel"], data["score"], data["retrieved"], data["judged"], strict=True)
-    ]
-    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r, _, _, judged in rows if judged))
-    (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, _, s, got, _ in reversed(rows) if got))
-    stored = read(f"data/trec/{run}.json")["trec_eval"]
+    write_trec_files(run, tmp_path / "qrels", tmp_path / "run")
+    stored = read(f"trec/{run}.json")["trec_eval"]
     names = [name for name in stored if name not in ("G", "ndcg_rel", "Rndcg")]
     assert len(names) == len(stored) - 3
     words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", *words]

@@ -7,9 +7,9 @@ from math import factorial
 import numpy as np
 import pandas as pd
 import pytest
+from known_cases import references
 from numpy.testing import assert_allclose, assert_array_equal
 from registry import METRICS, draw_labels, each
-from shared_cases import needs_shared, read
 from sklearn.base import BaseEstimator
 
 from sklearn_rank import (
@@ -181,10 +181,8 @@ def test_adjusted_ranks_of_pykeen():
     check_rank_metrics([4.0, 1.0, 6.0, 16.0, 14.0, 7.0], [51, 40, 33, 19, 21, 7], expected)
 
 
-@needs_shared
 def test_adjusted_ranks_of_references():
-    cases = [case for case in read("cases/references.json") if case["id"].startswith("adjusted-rank-")]
-    whole = [case for case in cases if "mean_rank" in case["expected"]]
+    whole = [case for case in references("adjusted-rank-") if "mean_rank" in case["expected"]]
     assert len(whole) >= 2
     for case in whole:
         check_rank_metrics(case["inputs"]["ranks"], case["inputs"]["num_candidates"], case["expected"])

@@ -31,14 +31,14 @@ def main() -> int:
     compiled = [fault for fault in faults if fault.is_compiled]
     survived = 0
     with tempfile.TemporaryDirectory() as folder:
-        first = Path(folder, "0", "project")
+        first = Path(folder, "0")
         copy_project(first)
         if compiled:
             compile_faults(compiled, first)
         copies: Queue[Path] = Queue()
         copies.put(first)
         for i in range(1, args.n_jobs):
-            copies.put(shutil.copytree(first.parent, Path(folder, str(i)), symlinks=True) / "project")
+            copies.put(shutil.copytree(first, Path(folder, str(i))))
         numbers = {fault.name: number for number, fault in enumerate(compiled, start=1)}
         with ThreadPoolExecutor(args.n_jobs) as pool:
             tests = [*{fault.tests: None for fault in faults}]

@@ -76,9 +76,6 @@ def copy_project(to: Path) -> None:
     for name in (".ci", ".github", ".pre-commit-config.yaml"):
         source = ROOT / name
         shutil.copytree(source, to / name) if source.is_dir() else shutil.copy(source, to)
-    shared = to.parent / "shared"
-    if (ROOT.parent / "shared").is_dir() and not shared.is_symlink():
-        shared.symlink_to((ROOT.parent / "shared").resolve())
 
 
 def plant(fault: Fault, folder: Path) -> str:

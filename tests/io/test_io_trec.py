@@ -6,8 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
+from known_cases import TREC_RUNS, read
 from numpy.testing import assert_array_equal
-from shared_cases import SHARED, needs_shared
 
 from sklearn_rank import evaluate
 from sklearn_rank.io import _source, join, read_entries, read_svmlight, read_trec_qrels, read_trec_run, write_trec_run
@@ -242,11 +242,9 @@ def test_ids_of_other_types(rng):
     assert join(strings, qrels_of(b"1 0 20 3\n")).y_true[1] == 3
 
 
-@needs_shared
-@pytest.mark.parametrize("run", ["trec_test", "trec_trunc_complete"])
+@pytest.mark.parametrize("run", TREC_RUNS)
 def test_files_of_trec_eval_are_joined_in_its_order(run, rng):
-    with np.load(SHARED / f"data/trec/{run}.npz") as found:
-        rows = {name: found[name] for name in found}
+    rows = read(f"trec/{run}.npz")
     shuffled = rng.permutation(np.flatnonzero(rows["retrieved"]))
     lines = (f"{rows['qid'][i]} Q0 {rows['docno'][i]} 1 {rows['score'][i]!r} t\n" for i in shuffled)
     judged = (f"{rows['qid'][i]}\t0\t{rows['docno'][i]}\t{rows['rel'][i]}\n" for i in np.flatnonzero(rows["judged"]))

@@ -11,6 +11,7 @@ from math import log2, sqrt
 
 import numpy as np
 import pytest
+from known_cases import COUNT_HITS
 from native_peers import (
     ALMOST_ONE,
     GDEVAL,
@@ -26,7 +27,6 @@ from native_peers import (
 )
 from numpy.testing import assert_allclose
 from registry import about, together
-from shared_cases import COUNT_HITS
 
 from sklearn_rank import evaluate
 from sklearn_rank._metric.metric import REGISTRY

@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from known_cases import references
 from numpy.testing import assert_allclose
-from shared_cases import needs_shared, read
 
 from sklearn_rank import evaluate
 from sklearn_rank.exceptions import RankingWarning
@@ -53,9 +53,8 @@ def test_names_of_propensities_are_gains_of_labels():
     assert str(result).splitlines()[2].startswith("PSP@5")
 
 
-@needs_shared
 def test_obp_has_these_values_of_weighted_rounds():
-    for case in (case for case in read("cases/references.json") if case["id"] in ("ope-0", "ope-2")):
+    for case in references("ope-0", "ope-2"):
         given, expected = case["inputs"], case["expected"]
         rows = np.arange(len(given["reward"]))
         weight = np.array(given["action_dist"])[rows, given["action"]] / given["pscore"]

@@ -1,4 +1,4 @@
-"""What trec_eval and pytrec_eval say of two runs, with their values stored in ../shared.
+"""What trec_eval and pytrec_eval say of two runs, with their values stored in `tests/data/trec`.
 
 Every measure of trec_eval is either compared or matches a table of those that we do not offer, with the reason, and
 these are counted. Rank-biased precision is compared with an oracle and with what NIST printed.
@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from known_cases import COUNT_HITS, READS_UNJUDGED, TREC_RUNS, Call, read
 from numpy.testing import assert_allclose
 from registry import together
-from shared_cases import COUNT_HITS, READS_UNJUDGED, SHARED, Call, needs_shared, read
 
 from sklearn_rank import evaluate, evaluate_run, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
@@ -53,11 +53,9 @@ TREC_LEFT_OUT = {
 }
 """trec_eval's measures that have no function here; the command line prints all but the variants of nDCG."""
 
-TREC_RUNS = ["trec_test", "trec_trunc_complete"]
-
 
 def trec_measures():
-    names = ((run, name) for run in TREC_RUNS for name in read(f"data/trec/{run}.json").get("trec_eval", {}))
+    names = ((run, name) for run in TREC_RUNS for name in read(f"trec/{run}.json")["trec_eval"])
     return [(run, name) for run, name in names if trec_call(name)]
 
 
@@ -75,9 +73,9 @@ def trec_call(text):
 @cache
 def trec_rows(run):
     """Labels, scores and queries in trec_eval's order; NaN for not judged, -inf for not retrieved."""
-    with np.load(SHARED / f"data/trec/{run}.npz") as data:
-        label = np.where(data["rel"] < 0, np.nan, data["rel"])
-        return label, np.where(data["retrieved"], data["score"], -np.inf), data["qid"]
+    data = read(f"trec/{run}.npz")
+    label = np.where(data["rel"] < 0, np.nan, data["rel"])
+    return label, np.where(data["retrieved"], data["score"], -np.inf), data["qid"]
 
 
 def trec_policies(name):
@@ -87,7 +85,7 @@ def trec_policies(name):
 
 @together("run, name", trec_measures())
 def test_values_of_trec_eval(run, name):
-    call, stored = trec_call(name), read(f"data/trec/{run}.json")
+    call, stored = trec_call(name), read(f"trec/{run}.json")
     rows = trec_rows(run)
     found = call(*rows, average=None, **trec_policies(call.name))
     values = stored["trec_eval"][name]
@@ -104,7 +102,7 @@ def test_names_of_trec_eval(run, name):
         with pytest.raises(ValueError, match=r"A metric must be .* num_rel_ret is a count, which the command line"):
             parse_metric(name, convention="trec_eval")
         return
-    rows, values = trec_rows(run), dict(read(f"data/trec/{run}.json")["trec_eval"][name])
+    rows, values = trec_rows(run), dict(read(f"trec/{run}.json")["trec_eval"][name])
     mean = values.pop("all")
     result = evaluate(*rows[:2], qid=rows[2], metrics=[name], convention="trec_eval")
     assert_allclose(result.per_query[name], [values[q] for q in result.qid], rtol=0, atol=1e-12)
@@ -155,20 +153,18 @@ def test_names_that_it_has_and_we_do_not_are_refused_with_the_reason(name, why, 
         evaluate([1, 0], [2, 1], qid=["q", "q"], metrics=name, **({"convention": convention} if convention else {}))
 
 
-@needs_shared
 @pytest.mark.parametrize("name", ["map", "bpref"])
 @pytest.mark.parametrize("run", TREC_RUNS)
 def test_geometric_means_of_trec_eval(run, name):
     label, score, qid = trec_rows(run)
     spec = parse_metric(f"gm_{name}", **trec_policies(name))
     found = spec.metric(label, score, qid=qid, **spec.keywords)
-    assert_allclose(found, read(f"data/trec/{run}.json")["trec_eval"][f"gm_{name}"]["all"], rtol=0, atol=1e-12)
+    assert_allclose(found, read(f"trec/{run}.json")["trec_eval"][f"gm_{name}"]["all"], rtol=0, atol=1e-12)
 
 
-@needs_shared
 def test_values_of_pytrec_eval():
     """It wraps trec_eval 9, which cuts where 10 rounds; neither takes 24 of 77 for a recall of 0.3, as we do."""
-    stored, rows = read("data/trec/trec_test.json")["pytrec_eval"], trec_rows("trec_test")
+    stored, rows = read("trec/trec_test.json")["pytrec_eval"], trec_rows("trec_test")
     assert len(stored) == 3
     for name, values in stored.items():
         call = trec_call(name)
@@ -179,27 +175,24 @@ def test_values_of_pytrec_eval():
     assert_allclose(found[1], 24 / 34)
 
 
-@needs_shared
 @pytest.mark.parametrize("run", TREC_RUNS)
 def test_rank_biased_precision_of_trec_runs(run):
-    rows, values = trec_rows(run), read(f"data/trec/{run}.json")["rbp_p0.9_own_oracle"]
+    rows, values = trec_rows(run), read(f"trec/{run}.json")["rbp_p0.9_own_oracle"]
     found = REGISTRY["rbp"](*rows[:2], qid=rows[2], p=0.9, average=None, **trec_policies("rbp"))
     assert_allclose(found, [values[q] for q in dict.fromkeys(rows[2])], rtol=1e-12)
 
 
-@needs_shared
 def test_rank_biased_precision_that_nist_prints():
-    values = read("data/trec/trec_test.json")["rbp_p0.9_printed_in_NIST_out.test.aq"]
+    values = read("trec/trec_test.json")["rbp_p0.9_printed_in_NIST_out.test.aq"]
     assert list(values.values()) == [0.1861, 0.7628, 0.0212]
     rows = trec_rows("trec_test")
     found = REGISTRY["rbp"](*rows[:2], qid=rows[2], p=0.9, average=None, **trec_policies("rbp"))
     assert found.round(4).tolist() == list(values.values())
 
 
-@needs_shared
 @pytest.mark.parametrize("run", TREC_RUNS)
 def test_no_other_measure_of_trec_eval_is_left_out(run):
-    left_out = [name for name in read(f"data/trec/{run}.json")["trec_eval"] if not trec_call(name)]
+    left_out = [name for name in read(f"trec/{run}.json")["trec_eval"] if not trec_call(name)]
     assert len(left_out) == 16
     for name in left_out:
         assert any(re.fullmatch(pattern, name) for pattern in TREC_LEFT_OUT), name

@@ -5,9 +5,9 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pandas as pd
 import pytest
+from known_cases import references
 from numpy.testing import assert_allclose
 from scipy import sparse, stats
-from shared_cases import needs_shared, read
 
 from sklearn_rank import compare_systems
 from sklearn_rank.io import read_entries
@@ -130,11 +130,9 @@ def test_evidently_counts_other_items():
     assert_allclose((found.counts[seen] > 0).mean(), 0.8333333333333334)
 
 
-@needs_shared
 @pytest.mark.parametrize("prefix", ["exposure-rectools-", "exposure-recbole-"])
 def test_rectools_and_recbole_have_these_values(prefix):
-    cases = [case for case in read("cases/references.json") if case["id"].startswith(prefix)]
-    for case in cases:
+    for case in references(prefix):
         given, expected = case["inputs"], case["expected"]
         lists = given["lists"] if isinstance(given["lists"], dict) else dict(enumerate(given["lists"]))
         n_items = given["catalog_size"]

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from changed_files import changed
+from known_cases import references
 from numpy.testing import assert_allclose
 from scipy import stats
-from shared_cases import needs_shared, read
 
 from sklearn_rank import compare_systems, evaluate
 from sklearn_rank.results import Evaluation
@@ -124,11 +124,10 @@ def test_weights_are_linearized():
     assert estimate_mean(np.full(4, 0.1), None, np.array([1.0, 2, 3, 4])).standard_error == 0
 
 
-@needs_shared
 def test_references():
-    cases = {case["id"]: case for case in read("cases/references.json")}
     n_seen = 0
-    for name, case in cases.items():
+    for case in references(""):
+        name = case["id"]
         given, expected = case["inputs"], case["expected"]
         if name.startswith("tost-paired") and given["low"] < 0:
             found = no_worse(*results(given["a"], given["b"]), margin=-given["low"])

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from changed_files import changed
+from known_cases import references
 from numpy.testing import assert_allclose
 from scipy import stats
-from shared_cases import needs_shared, read
 from sklearn.metrics import cohen_kappa_score
 
 from sklearn_rank import evaluate
@@ -58,11 +58,9 @@ def test_one_mean_of_ppi_python():
     assert (high - low) / 2 == pytest.approx(found.standard_error["ndcg@10"] * stats.t.isf(0.05, 11))
 
 
-@needs_shared
 def test_references():
-    cases = [case for case in read("cases/references.json") if case["id"].startswith("ppi-")]
     n_seen = 0
-    for case in cases:
+    for case in references("ppi-"):
         given, expected = case["inputs"], case["expected"]
         if "weight" in case["id"] or "one-sided" in case["id"]:
             continue

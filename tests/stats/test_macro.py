@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from known_cases import references
 from numpy.testing import assert_allclose
 from scipy import stats as scipy_stats
-from shared_cases import needs_shared, read
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
 from sklearn_rank import compare_systems
@@ -45,9 +45,8 @@ def survey(x, weight, stratum):
     return mean, np.sqrt(variance)
 
 
-@needs_shared
 def test_survey_of_r_is_this_formula():
-    for case in read("cases/references.json"):
+    for case in references("survey-"):
         if "stratum" in case["inputs"]:
             given = {name: np.array(case["inputs"][name]) for name in ("value", "weight", "stratum")}
             found = survey(given["value"], given["weight"], given["stratum"])

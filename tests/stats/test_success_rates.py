@@ -5,19 +5,15 @@ import math
 
 import numpy as np
 import pytest
+from known_cases import references
 from numpy.testing import assert_allclose
 from scipy import stats as scipy_stats
-from shared_cases import needs_shared, read
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
 from sklearn_rank import compare_systems, evaluate, get_metric_names, metric, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, confidence_interval
-
-
-def cases(prefix):
-    return [case for case in read("cases/references.json") or [] if case["id"].startswith(prefix)]
 
 
 def table(both, only_a, only_b, neither):
@@ -171,8 +167,7 @@ def test_results_know_it_after_all_that_is_done_with_them(tmp_path):
 # --- differences -------------------------------------------------------------------------------------------------
 
 
-@needs_shared
-@pytest.mark.parametrize("case", cases("newcombe-paired-"), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", references("newcombe-paired-"), ids=lambda case: case["id"])
 def test_newcombe_in_closed_form(case):
     given, expected = case["inputs"], case["expected"]
     a, b = table(*(given[name] for name in ("both", "only_a", "only_b", "neither")))
@@ -182,8 +177,7 @@ def test_newcombe_in_closed_form(case):
     assert found.interval_method == "newcombe"
 
 
-@needs_shared
-@pytest.mark.parametrize("case", cases("newcombe-independent-"), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", references("newcombe-independent-"), ids=lambda case: case["id"])
 def test_newcombe_of_different_queries(case):
     given, expected = case["inputs"], case["expected"]
     a, b = (np.repeat([1.0, 0], [given[f"successes{i}"], given[f"n{i}"] - given[f"successes{i}"]]) for i in (1, 2))
@@ -191,8 +185,7 @@ def test_newcombe_of_different_queries(case):
     assert_allclose(found.confidence_interval, (expected["low"], expected["high"]), rtol=1e-10)
 
 
-@needs_shared
-@pytest.mark.parametrize("case", cases("mcnemar-"), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", references("mcnemar-"), ids=lambda case: case["id"])
 def test_randomization_of_success_rates_is_the_exact_test_of_mcnemar(case):
     given = case["inputs"]
     a, b = table(*(given[name] for name in ("both", "only_a", "only_b", "neither")))

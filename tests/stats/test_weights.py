@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from known_cases import references
 from scipy import stats as scipy_stats
-from shared_cases import needs_shared, read
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
 from sklearn_rank import evaluate
@@ -21,10 +21,6 @@ REFUSED = ["wilcoxon", "sign", "welch", "mannwhitney", "permutation"]
 METHODS = ["t", "percentile", "bca"]
 
 
-def cases(prefix):
-    return [case for case in read("cases/references.json") or [] if case["id"].startswith(prefix)]
-
-
 def weighted(n=40, seed=0):
     rng = np.random.default_rng(seed)
     return rng.normal(0.2, 1, n), rng.exponential(size=n) + 0.1
@@ -37,8 +33,7 @@ def quick(a, b, **keywords):
 # --- other programs ----------------------------------------------------------------------------------------------
 
 
-@needs_shared
-@pytest.mark.parametrize("case", cases("weighted-mean-"), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", references("weighted-mean-"), ids=lambda case: case["id"])
 def test_statsmodels_has_these_standard_errors(case):
     """``WLS(value, 1, weights).fit(cov_type="HC1")``, and ``cov_type="cluster"``."""
     given, expected = case["inputs"], case["expected"]
@@ -56,8 +51,7 @@ def test_statsmodels_has_these_standard_errors(case):
         assert abs(found.standard_error - expected["se_model"]) > 1e-3
 
 
-@needs_shared
-@pytest.mark.parametrize("case", cases("weighted-difference-"), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", references("weighted-difference-"), ids=lambda case: case["id"])
 def test_statsmodels_has_this_t_test(case):
     given, expected = case["inputs"], case["expected"]
     found = compare(given["a"], given["b"], weight=given["weight"])
@@ -67,12 +61,12 @@ def test_statsmodels_has_this_t_test(case):
     )  # fmt: skip
 
 
-@needs_shared
-@pytest.mark.parametrize("case", cases("survey-"), ids=lambda case: case["id"])
+NOT_STRATIFIED = [case for case in references("survey-") if "stratum" not in case["inputs"]]  # test_macro.py has strata
+
+
+@pytest.mark.parametrize("case", NOT_STRATIFIED, ids=lambda case: case["id"])
 def test_survey_of_r_has_these_standard_errors(case):
     given, expected = case["inputs"], case["expected"]
-    if "stratum" in given:
-        pytest.skip("of one mean over strata, see test_macro")
     x, y, weight = (np.array(given[name]) for name in ("value", "other", "weight"))
     found, difference = compare(x, 0 * x, weight=weight), compare(x, y, weight=weight)
     np.testing.assert_allclose(

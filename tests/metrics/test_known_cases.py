@@ -1,7 +1,7 @@
 """Cases of other projects' tests and of exact enumeration: each is compared, or left out for a reason in a table.
 
-The fourteen files of cases and the expectations over all orders of tied documents are in ../shared; without it
-there is nothing to compare. The reasons say why a case cannot be expressed, and the cases left out are counted.
+The files and their sources are in `tests/data/cases`. The reasons say why a case cannot be expressed, and the cases
+left out are counted.
 """
 
 import re
@@ -10,9 +10,9 @@ from operator import itemgetter
 
 import numpy as np
 import pytest
+from known_cases import NAMES, READS_UNJUDGED, numbers, read, translate
 from numpy.testing import assert_allclose
 from registry import about, together
-from shared_cases import NAMES, READS_UNJUDGED, SHARED, needs_shared, numbers, read, translate
 
 from sklearn_rank import evaluate, evaluate_run, parse_metric
 
@@ -38,14 +38,18 @@ def reason_to_leave_out(case):
     return None
 
 
+FILES = """
+    allrank llama_index ml_metrics pytrec_eval rankeval ranx rax recommenders rectools scikit_learn tf_ranking
+    torchmetrics worked_examples xgboost
+""".split()
+
+
 def call_for(case):
     return translate(case["metric"], case["params"], case["y_true"])
 
 
 def all_cases():
-    files = sorted((SHARED / "cases").glob("*.json")) if SHARED.is_dir() else []
-    apart = {"tie_cases.json", "extra_tf_ranking_subtopic.json", "peer_tests.json", "references.json"}
-    return [case for file in files if file.name not in apart for case in read(f"cases/{file.name}")["cases"]]
+    return [case for name in FILES for case in read(f"cases/{name}.json")["cases"]]
 
 
 # --- the fourteen files --------------------------------------------------------------------------------------
@@ -63,7 +67,7 @@ KNOWN_ERRORS = {
     "worked_examples::Croft, Metzler, Strohman ch. 8: NDCG, rank 4::ndcg",
     "xgboost::tests/cpp/metric/test_auc.h::VerifyRankingAUC metric=auc::auc#5",
 }
-"""Cases whose source is wrong, by the list in cases/README.md: the definition decides."""
+"""Cases whose source is wrong, by the list in tests/data/README.md: the definition decides."""
 
 
 def evaluated(case, **more):
@@ -127,7 +131,6 @@ def has_its_values(case):
         assert_allclose(np.sum(evaluated(case | case["plain"])), found, rtol=1e-12)
 
 
-@needs_shared
 def test_nothing_else_is_left_out():
     cases = all_cases()
     reasons = Counter(map(reason_to_leave_out, cases))
@@ -140,7 +143,7 @@ def test_nothing_else_is_left_out():
 
 # --- labels with subtopics -----------------------------------------------------------------------------------
 
-SUBTOPIC_CASES = read("cases/extra_tf_ranking_subtopic.json").get("cases", ())
+SUBTOPIC_CASES = read("cases/tf_ranking_subtopics.json")["cases"]
 
 
 @together("case", SUBTOPIC_CASES)
@@ -161,13 +164,14 @@ def test_subtopics(case):
     assert_allclose(found, case["oracle"]["value"], rtol=1e-12)
 
 
-@needs_shared
 def test_all_metrics_of_subtopics_were_compared():
     metrics = Counter(case["metric"] for case in SUBTOPIC_CASES)
     assert metrics == {"alpha_dcg": 13, "precision_ia": 11, "position_weighted_average": 8}
 
 
 # --- exact expectations over all orders of tied documents ----------------------------------------------------
+
+TIES = read("cases/tie_cases.json.gz")
 
 
 def tie_call(text):
@@ -183,7 +187,7 @@ def tie_call(text):
 
 def tie_lists():
     """All single lists as queries of one data set."""
-    cases = read("cases/tie_cases.json")["single"]
+    cases = TIES["single"]
     label, score = (np.concatenate([case[column] for case in cases]) for column in ("y_true", "y_score"))
     return label.astype(float), score, np.repeat(np.arange(len(cases)), [len(c["qid"]) for c in cases])
 
@@ -191,7 +195,7 @@ def tie_lists():
 def tie_values(part):
     """For each name the values of all single lists that have it: (list, value), NaN for undefined."""
     table = {}
-    for i, case in enumerate(read("cases/tie_cases.json").get("single", ())):
+    for i, case in enumerate(TIES["single"]):
         for name, value in case[part].items():
             table.setdefault(name, []).append((i, np.nan if value is None else value))
     return {name: np.array(pairs).T for name, pairs in table.items()}
@@ -209,14 +213,13 @@ def test_tied_lists(part, name):
     assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
 
 
-@needs_shared
 def test_all_tied_lists_were_compared():
     defined = {part: sum(np.isfinite(v).sum() for _, v in table.values()) for part, table in TIE_VALUES.items()}
     assert defined == {"expected": 9540, "best": 6558, "worst": 6558}
-    assert defined["expected"] == read("cases/tie_cases.json")["n_values"]
+    assert defined["expected"] == TIES["n_values"]
 
 
-GROUPED = read("cases/tie_cases.json").get("grouped", ())
+GROUPED = TIES["grouped"]
 
 
 @together("case", GROUPED)
@@ -231,7 +234,7 @@ def test_tied_lists_averaged_over_queries(case):
 
 # --- values of peers' own tests, in the words of our calls ---------------------------------------------------
 
-PEER_CASES = read("cases/peer_tests.json") or ()
+PEER_CASES = read("cases/peer_tests.json")
 
 
 def evaluated_as_a_peer(case):
@@ -243,7 +246,6 @@ def evaluated_as_a_peer(case):
     return evaluate(case["y_true"], score, qid=case["qid"], metrics=case["metric"], **keywords)
 
 
-@needs_shared
 def test_peers_own_tests():
     assert {*map(itemgetter("call"), PEER_CASES)} == {"evaluate", "evaluate_run"}
     for case in PEER_CASES:

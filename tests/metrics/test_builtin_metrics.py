@@ -1,17 +1,16 @@
 """The built-in metrics of LightGBM, XGBoost and CatBoost, on the same predictions as ours.
 
-Their values are stored in ../shared, with the predictions of models; and those libraries that are installed are asked
-live, on stored predictions and on random queries. Without ../shared only the random queries are compared.
+Their values are stored in `tests/data/ltr`, with the predictions of models; and those libraries that are installed are
+asked live, on stored predictions and on random queries.
 """
 
 import re
-from functools import cache
 
 import numpy as np
 import pytest
+from known_cases import read, translate
 from numpy.testing import assert_allclose
 from registry import together
-from shared_cases import ABSENT, SHARED, needs_shared, read, translate
 
 from sklearn_rank import parse_metric
 from sklearn_rank._metric.metric import REGISTRY
@@ -36,7 +35,7 @@ LIBRARY_NAMES = {
 
 def library_values():
     """(predictions, library, the library's name of the metric, entry) of each stored value."""
-    for predictions, systems in read("data/ltr/builtin_metrics_shared.json").get("results", {}).items():
+    for predictions, systems in read("ltr/builtin_metrics.json")["results"].items():
         for system, table in systems.items():
             if isinstance(table, dict) and "own evaluation" not in system:
                 yield from ((predictions, system, name, entry) for name, entry in table.items())
@@ -50,10 +49,9 @@ def library_call(name, entry):
     return translate(LIBRARY_NAMES[re.match(r"[A-Za-z]+", name)[0]], params, labels=range(5))
 
 
-@cache
 def predictions_of(model):
-    with np.load(SHARED / "data/ltr/predictions.npz") as data:
-        return data["y_true"], data[model], data["qid"]
+    data = read("ltr/predictions.npz")
+    return data["y_true"], data[model], data["qid"]
 
 
 LIBRARY_VALUES = [*library_values()]
@@ -70,17 +68,15 @@ def test_values_of_libraries(model, system, name, entry):
     assert entry["agrees"]
 
 
-@needs_shared
 def test_all_values_of_libraries_were_compared():
     assert len(LIBRARY_VALUES) == 216
     ours = {library_call(name, entry).name for _, _, name, entry in library_values()}
     assert ours <= REGISTRY.keys()
 
 
-@needs_shared
 def test_lightgbm_at_its_last_iteration():
     """What LightGBM printed while it trained, on its own predictions in double precision."""
-    stored = read("data/ltr/builtin_metrics_shared.json")["results"]["lightgbm_model"]
+    stored = read("ltr/builtin_metrics.json")["results"]["lightgbm_model"]
     (system,) = [name for name in stored if "own evaluation" in name]
     y_true, y_score, qid = predictions_of("lightgbm_model")
     for name, value in stored[system].items():
@@ -103,8 +99,6 @@ def live_data(source):
     Scores are exact in single precision.
     """
     if isinstance(source, str):
-        if not SHARED.is_dir():
-            pytest.skip(ABSENT)
         y_true, y_score, qid = predictions_of(source)
         return y_true, y_score, qid, np.bincount(qid)
     rng = np.random.default_rng(source)

@@ -1,9 +1,10 @@
-"""Expected values that nobody here wrote, and what the words beside them mean in ours.
+"""Expected values of other projects' tests, reference programs, papers and exact enumeration.
 
-The files live beside the repository, in ../shared: other projects' tests, reference programs, exact enumeration. A
-case names a metric and its parameters as its source does; `translate` turns them into a `Call` of ours.
+The files and their sources are in `tests/data`. A case names a metric and its parameters as its source does;
+`translate` turns both into a `Call` of this library.
 """
 
+import gzip
 import json
 import re
 from functools import cache
@@ -11,19 +12,40 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
 from sklearn_rank._metric.metric import REGISTRY
 
-SHARED = Path(__file__).parents[2] / "shared"
-ABSENT = "the folder ../shared with the cases is not there"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=ABSENT)
+DATA = Path(__file__).parent / "data"
+TREC_RUNS = ["trec_test", "trec_trunc_complete"]
 
 
 @cache
 def read(name):
-    path = SHARED / name
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    """Content of a JSON file of `tests/data`, or the arrays of an .npz file. A missing file is an error."""
+    if name.endswith(".npz"):
+        with np.load(DATA / name) as arrays:
+            return dict(arrays)
+    return json.loads(unpacked(name))
+
+
+def unpacked(name):
+    """Bytes of a file of `tests/data`, without the compression of a .gz file."""
+    content = (DATA / name).read_bytes()
+    return gzip.decompress(content) if name.endswith(".gz") else content
+
+
+def references(*prefixes):
+    """Cases of statistics and recommender programs whose ids start with a prefix."""
+    return [case for case in read("cases/references.json") if case["id"].startswith(prefixes)]
+
+
+def write_trec_files(name, qrels, run):
+    """Write the judgements and a run of trec_eval's collection as TREC files."""
+    columns = read(f"trec/{name}.npz")
+    names = ("qid", "docno", "rel", "score", "retrieved", "judged")
+    rows = [*zip(*(columns[name].tolist() for name in names), strict=True)]
+    qrels.write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r, _, _, judged in rows if judged))
+    run.write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, _, s, retrieved, _ in reversed(rows) if retrieved))
 
 
 def numbers(values, missing):

@@ -1,0 +1,28 @@
+"""Files of `tests/data`: each has its source on the page there, is small, and must be there."""
+
+import re
+
+import pytest
+from known_cases import DATA, read
+
+FILES = sorted(path for path in DATA.rglob("*") if path.is_file() and path.parent != DATA)
+
+
+def test_every_file_has_a_source():
+    """A row of the page's tables, below the heading of the folder, names the file."""
+    named = set()
+    for part in re.split(r"^## ", (DATA / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        folder = re.match(r"\w+", part)[0]
+        cells = re.findall(r"^\| (`.*?) \| .* \|$", part, re.MULTILINE)
+        named |= {f"{folder}/{name}" for cell in cells for name in re.findall(r"`(.*?)`", cell)}
+    assert named == {path.relative_to(DATA).as_posix() for path in FILES}
+
+
+def test_no_file_is_large():
+    assert [path.name for path in FILES if path.stat().st_size > 500_000] == []
+
+
+@pytest.mark.parametrize("name", ["cases/none.json", "cases/none.json.gz", "trec/none.npz"])
+def test_missing_file_is_an_error(name):
+    with pytest.raises(FileNotFoundError):
+        read(name)
