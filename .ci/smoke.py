@@ -13,14 +13,13 @@ import sklearn
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
 
-import sklearn_rank.dask
 import sklearn_rank.spark
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import DistributionDisplay
 from sklearn_rank.io import read_trec_run, write_trec_run
 
-EXTRAS = "pandas polars pyarrow matplotlib xgboost lightgbm catboost dask distributed pyspark Cython".split()
+EXTRAS = "pandas polars pyarrow matplotlib xgboost lightgbm catboost pyspark Cython".split()
 present = [name for name in EXTRAS if find_spec(name)]
 assert not present, f"{present} are no part of this environment"
 assert "site-packages" in sklearn_rank.__file__, sklearn_rank.__file__
@@ -66,7 +65,6 @@ for extra, ask in {
     "pandas": lambda: result.to_frame(),
     "plot": lambda: DistributionDisplay.from_result(result, "mrr"),
     "arrow": lambda: sklearn_rank.evaluate_batches("rows.parquet", metrics="map"),
-    "dask": lambda: sklearn_rank.dask.evaluate(None, metrics="map"),
     "spark": lambda: sklearn_rank.spark.evaluate(None, metrics="map"),
 }.items():
     try:

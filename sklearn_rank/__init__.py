@@ -107,7 +107,7 @@ __all__ = [
 ]
 
 _PACKAGES = (
-    *"batches boosting compat dask datasets display exceptions inspection".split(),
+    *"batches boosting compat datasets display exceptions inspection".split(),
     *"io model_selection results retrieval spark stats".split(),
 )
 _PACKAGE_OF = {

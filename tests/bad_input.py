@@ -142,12 +142,6 @@ def a_recommender():
     return sklearn_rank.InteractionRecommender(Recommends()).fit(X)
 
 
-def dask_frame():
-    import dask.dataframe as dd
-
-    return dd.from_pandas(FRAME, npartitions=1)
-
-
 @cache
 def spark_frame():
     """Of the session that is there: the tests that ask for it have one."""
@@ -162,14 +156,6 @@ def spark_values(**keywords):
     return per_query(spark_frame(), **{"metrics": "ndcg"} | keywords)
 
 
-def dask_values(**keywords):
-    from sklearn_rank.dask import per_query
-
-    return per_query(dask_frame(), **{"metrics": "ndcg"} | keywords)
-
-
-PLACES = {"dask": (dask_frame, dask_values), "spark": (spark_frame, spark_values)}
-"""Rows of a place, and tables of values of it."""
 TWO = {"y_true": ["label", "doc_id"]}
 BOTH = {"metrics": ["ndcg", "map"]}
 TOGETHER = {
@@ -196,13 +182,7 @@ TOGETHER = {
     "rows and values": lambda at, rows, of: at.compare(rows, of(), metric="map"),
     "places": lambda at, rows, of: at.compare(of(), FRAME),
 }
-"""Arguments that do not go together, of `sklearn_rank.dask` and `sklearn_rank.spark`."""
-
-
-def together(place, what):
-    """A call of arguments that do not go together."""
-    rows, of = PLACES[place]
-    return TOGETHER[what](importlib.import_module(f"sklearn_rank.{place}"), rows(), of)
+"""Calls of `sklearn_rank.spark` with arguments that do not go together, by rows and a function that makes a table."""
 
 
 DISPLAYS = {
@@ -285,8 +265,6 @@ def given_to(where, folder):
         "by": {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "y"},
         "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None, "qrels": QRELS,
     }  # fmt: skip
-    if where.startswith("dask."):
-        known |= {"data": dask_frame(), "a": dask_frame(), "b": dask_frame()}
     if where.startswith("spark."):
         known |= {"data": spark_frame()}
         known |= dict.fromkeys("ab", spark_values()) if where == "spark.compare" else {}
@@ -358,7 +336,6 @@ def called(where, argument, value, folder):
 
 
 ALSO = {
-    "dask.mean": {"metrics"},
     "spark.mean": {"metrics"},
     "compare_systems": {"data", "y_score"},
     **{f"{name}.split": {"time"} for name in ("LeaveLastOut", "GlobalTimeSplit")},

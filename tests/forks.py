@@ -11,10 +11,6 @@ import time
 MUCH = """
 import numpy, pandas, sklearn.linear_model, sklearn.model_selection
 import sklearn_rank.batches, sklearn_rank.io, sklearn_rank.model_selection
-try:
-    import dask.dataframe, sklearn_rank.dask
-except ImportError:
-    pass
 """
 """What most of the programs import."""
 

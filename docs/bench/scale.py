@@ -1,13 +1,13 @@
-"""Which way for how many rows: seconds and memory of `evaluate`, `evaluate_batches`, dask and Spark on the same files.
+"""Which way for how many rows: seconds and memory of `evaluate`, `evaluate_batches` and Spark on the same files.
 
-    python docs/bench/scale.py [--rows 1000000 10000000 100000000] [--length 100] [--way evaluate batches dask spark]
+    python docs/bench/scale.py [--rows 1000000 10000000 100000000] [--length 100] [--way evaluate batches spark]
                                [--order scattered grouped] [--markdown]
 
 Rows are in Parquet files of a million each, with the rows of each query spread over all files (`scattered`), or
-together and whole in a file (`grouped`), which the ways are told. `evaluate` reads them by pandas; `dask` has two
-worker processes, `spark` two threads of Java and two Python workers. Each line is a process of its own. `start` is
-what it takes until a cluster or a session is there and few rows are done; `seconds` is from files to two means. `MiB`
-is the most that the process and all it started had at a time, files that they map left out (Linux).
+together and whole in a file (`grouped`), which the ways are told. `evaluate` reads them by pandas; `spark` has two
+threads of Java and two Python workers. Each line is a process of its own. `start` is what it takes until a session is
+there and few rows are done; `seconds` is from files to two means. `MiB` is the most that the process and all it
+started had at a time, files that they map left out (Linux).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,19 +71,6 @@ def with_batches(grouped: bool) -> Iterator[Means]:
 
 
 @contextmanager
-def with_dask(grouped: bool) -> Iterator[Means]:
-    import dask.dataframe as dd
-    from distributed import Client, LocalCluster
-
-    from sklearn_rank.dask import mean
-
-    warnings.simplefilter("ignore")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "memory_limit": "5GiB"}
-    with LocalCluster(**options, silence_logs="CRITICAL") as cluster, Client(cluster):
-        yield lambda folder: mean(dd.read_parquet(folder), metrics=METRICS, assume_grouped=grouped)
-
-
-@contextmanager
 def with_spark(grouped: bool) -> Iterator[Means]:
     from pyspark.sql import SparkSession
 
@@ -99,7 +85,7 @@ def with_spark(grouped: bool) -> Iterator[Means]:
     spark.stop()
 
 
-WAYS = {"evaluate": with_evaluate, "batches": with_batches, "dask": with_dask, "spark": with_spark}
+WAYS = {"evaluate": with_evaluate, "batches": with_batches, "spark": with_spark}
 
 
 def measure(way: str, order: str, folder: Path) -> str:

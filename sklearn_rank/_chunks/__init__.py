@@ -1,1 +1,1 @@
-"""Whole queries from pieces: shared by batches, dask and Spark."""
+"""Whole queries from pieces: shared by batches and Spark."""

@@ -1,4 +1,4 @@
-"""The arguments of frames, batches, dask and Spark: which columns hold a ranking, and which metrics read them.
+"""The arguments of frames, batches and Spark: which columns hold a ranking, and which metrics read them.
 
 Their signature, their description, their checks and the words of the errors are written here, once.
 """
@@ -92,7 +92,7 @@ def column_arguments(
     y_score : str, default="score"
         Column of the output of the model. ``-inf``: judged but not retrieved.
     qid : str, default="qid"
-        Column of the query of each row; for pandas and dask also a level of the index. Ids are of one type everywhere.
+        Column of the query of each row; for pandas also a level of the index. Ids are of one type everywhere.
     sample_weight : str or None, default=None
         Column of the weight of each row's query in the mean; constant within a query.
     chance : bool, default=False

@@ -15,8 +15,7 @@ from sklearn_rank._utils.numbers import aligned
 class QueryIdIndex:
     """Distinct ids of a stream, numbered in order of first appearance."""
 
-    def __init__(self, where: str = "batches") -> None:
-        self._where = where
+    def __init__(self) -> None:
         self.n, self._kind = 0, ""
         self._parts: list[NDArray[Any]] = []
         self._distinct, self._entry = Distinct(), dict[Any, int]()
@@ -29,7 +28,7 @@ class QueryIdIndex:
         TypeError
             If their type differs from those before, because the same query could have two ids.
         """
-        kind = kind_after(self._kind, ids, self._where)
+        kind = kind_after(self._kind, ids, "batches")
         if kind == "objects" and self._kind == "text":
             self._entry = {q: i for i, q in enumerate(self.ids().tolist())}
         self._kind = kind
@@ -55,7 +54,7 @@ class QueryIdIndex:
         refuse_unfit_ids(ids)
         if ids.shape != (n_rows,):
             raise ValueError(f"qid must name the query of each row. Got shape {ids.shape} for {n_rows} rows.")
-        self._kind = kind_after(self._kind, ids, self._where)
+        self._kind = kind_after(self._kind, ids, "batches")
         number, n_before = self._number(ids), self.n
         self.n = self._distinct.n
         if self.n > n_before:

@@ -236,13 +236,6 @@ class PartialSums:
     denominator: Array
     counted: Array
 
-    def __add__(self, other: PartialSums) -> PartialSums:
-        """Sums over the queries of both."""
-        with np.errstate(over="ignore", invalid="ignore"):  # the mean is checked
-            return PartialSums(
-                self.numerator + other.numerator, self.denominator + other.denominator, self.counted + other.counted
-            )
-
     def average(self, spec: MetricRequest) -> Array:
         """Mean of the metric; warns if it is undefined."""
         otherwise = spec["replace_undefined_by"]

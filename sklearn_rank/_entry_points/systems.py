@@ -25,7 +25,7 @@ from sklearn_rank._signs.sign import ON_SIGNS, collected_signs, report, signs_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
-from sklearn_rank._utils.hints import DASK_HINT, FILE_HINT, RUN_HINT, SPARK_HINT, hint_for, is_table
+from sklearn_rank._utils.hints import FILE_HINT, RUN_HINT, SPARK_HINT, hint_for, is_table
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
@@ -45,7 +45,7 @@ HOW_TO_CALL = (
     "compare_systems({'bm25': result, 'lgbm': result})."
 )
 """What errors about the form of the arguments say."""
-EVALUATED_BY = {FILE_HINT: "evaluate_batches", DASK_HINT: "dask.evaluate", SPARK_HINT: "spark.evaluate"}
+EVALUATED_BY = {FILE_HINT: "evaluate_batches", SPARK_HINT: "spark.evaluate"}
 """Functions that evaluate a column of data that are no table in memory."""
 
 

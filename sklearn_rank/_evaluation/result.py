@@ -465,8 +465,8 @@ class Evaluation(TableReport, Saveable):
         Raises
         ------
         ValueError
-            If the result does not keep what is needed: it was loaded, is a subset, or comes from batches, dask or
-            Spark, where ``chance=True`` keeps it; or if no metric has such a value.
+            If the result does not keep what is needed: it was loaded, is a subset, or comes from batches or Spark,
+            where ``chance=True`` keeps it; or if no metric has such a value.
 
         See Also
         --------

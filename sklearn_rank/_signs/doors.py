@@ -30,7 +30,6 @@ RANKER = Door("QueryRanker(eval_metric=...)", "labels grades ids qid", decides=T
 IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid", decides=True, words=OF_MODELS)
 LEARNING_CURVE = Door("query_learning_curve", "labels grades ids qid", words=OF_MODELS)
 BOOSTING = Door("boosting", "labels grades ids", words=OF_MODELS)
-DASK = Door("dask.evaluate, dask.mean", "labels grades scores retrieved arguments ids qid names")
 SPARK = Door("spark.evaluate, spark.mean", "labels grades scores retrieved arguments ids qid names")
 RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels grades distances itself")
 RETRIEVAL_SCORER = Door("retrieval.make_retrieval_scorer", "labels grades distances", may_raise=False)

@@ -22,7 +22,6 @@ ROWS_HINT = "Rows that were read go to evaluate as arrays: evaluate(data.y_true,
 ARRAYS_HINT = "Arrays go to evaluate(y_true, y_score, qid=qid)."
 NAMES_HINT = "Names of columns go with their table to evaluate_frame, or with the path of a file to evaluate_batches."
 FILE_HINT = "Data on disk go to evaluate_batches, or to io.read_table, io.read_trec_run and io.read_trec_qrels."
-DASK_HINT = "A dask DataFrame goes to sklearn_rank.dask.evaluate(data)."
 SPARK_HINT = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
 
 
@@ -50,8 +49,6 @@ def hint_for(x: Any) -> str:
         return RUN_HINT
     if root == "pyspark" and has(x, "columns"):
         return SPARK_HINT
-    if root.startswith("dask") and has(x, "columns"):
-        return DASK_HINT
     if isinstance(x, Mapping):
         return _hint_for_values(next(iter(x.values()), None), TABLE_HINT)
     if is_table(x):

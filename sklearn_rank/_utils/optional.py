@@ -26,12 +26,6 @@ def import_tqdm() -> Any:
     return import_optional("tqdm.auto", extra="progress", purpose="A progress bar").tqdm
 
 
-def import_dask() -> Any:
-    """Import dask with its frames."""
-    import_optional("dask.dataframe", extra="dask", purpose="Evaluation of dask DataFrames")
-    return import_module("dask")
-
-
 # --- frames that hold any text ----------------------------------------------------------------------------------
 
 # Ids of a file in another encoding are text that is not Unicode. pandas 3 has only Python objects for it.

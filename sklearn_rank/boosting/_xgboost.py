@@ -150,8 +150,8 @@ class XGBoostMetric(TrainingMetric):
         if n_workers > 1:
             raise ValueError(
                 "On several workers XGBoost averages a Python metric over workers, not over "
-                "queries: train with its own metrics there, and judge the model by sklearn_rank.dask or "
-                f"sklearn_rank.spark. Got {n_workers} workers."
+                "queries: train with its own metrics there, and judge the predictions by sklearn_rank.evaluate or "
+                f"sklearn_rank.spark.evaluate. Got {n_workers} workers."
             )
         indptr = data.get_uint_info("group_ptr")
         if len(indptr) < 2:

@@ -1,7 +1,7 @@
 """Evaluation of Spark DataFrames: rows are scored on the workers, with the numbers of `sklearn_rank.evaluate`.
 
 `evaluate` returns an `Evaluation` to the driver, `per_query` a lazy table of values, `mean` only the means, and
-`compare` a test of two such tables. `sklearn_rank.dask` has the same functions with the same arguments.
+`compare` a test of two such tables.
 """
 
 from sklearn_rank.spark._compare import compare

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank import stats
-from sklearn_rank._chunks.value_table import TableComparison, refuse_other_ids, refuse_repeated
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank.spark._evaluate import INTEGERS
 from sklearn_rank.spark._table import ValueTable, read_value_table
+from sklearn_rank.spark._value_table import TableComparison, refuse_other_ids, refuse_repeated
 from sklearn_rank.spark._worker import column_name
 from sklearn_rank.stats._compare import ComparisonResult
 

@@ -18,7 +18,6 @@ from sklearn_rank._chunks.column_arguments import (
 )
 from sklearn_rank._chunks.columns import read_column
 from sklearn_rank._chunks.parts import result_from_columns
-from sklearn_rank._chunks.value_table import mean_of_sums, refuse_cut_queries, refuse_options
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.values import FLOOR, PartialSums
@@ -34,6 +33,7 @@ from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.spark._shipping import Shipped
 from sklearn_rank.spark._table import TableColumn, check_frame, read_value_table, result_schema, table_schema
+from sklearn_rank.spark._value_table import mean_of_sums, refuse_cut_queries, refuse_options
 from sklearn_rank.spark._worker import SIGNS, evaluate_partition, parts_name, result_columns, value_columns
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")

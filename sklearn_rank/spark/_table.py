@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sklearn_rank._chunks.parts import FIELDS
-from sklearn_rank._chunks.value_table import KEY, MetricColumn, refuse_other_frame, refuse_other_table
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import import_optional
+from sklearn_rank.spark._value_table import KEY, MetricColumn
 from sklearn_rank.spark._worker import PARTS, SIGNS, column_name, parts_name
 
 ROLES = ("qid", "metric", "parts", "weight")
@@ -22,7 +22,10 @@ def check_frame(data: Any, name: str) -> None:
     """Raise TypeError if `data` is not a Spark DataFrame, classic or of Connect."""
     import_optional("pyspark.sql", extra="spark", purpose="sklearn_rank.spark")
     if not hasattr(data, "mapInArrow") or not hasattr(data, "schema"):
-        refuse_other_frame(data, name, "Spark")
+        raise TypeError(
+            f"{name} must be a Spark DataFrame; for data in memory use "
+            f"sklearn_rank.evaluate. Got {type(data).__name__} instead."
+        )
 
 
 # --- written -------------------------------------------------------------------------------------------------
@@ -120,7 +123,12 @@ def read_value_table(data: Any, name: str, function_name: str) -> ValueTable:
     weighted = any(column.metric.weighted for column in columns.values())
     complete = len(position["qid"]) == 1 and weighted <= len(position["weight"]) <= 1
     if not complete or not 0 < len(columns) == len(position["metric"]):
-        refuse_other_table(function_name, names, "Spark")
+        rows = " rows with metrics=, or" if function_name == "mean" else ""
+        raise ValueError(
+            f"{function_name} takes{rows} a table that per_query made, with its ids, its weights if it has any, and "
+            "metrics of different names; filters, joins and files keep what is known of them, and an expression loses "
+            f"it. Got columns {echo_all(names)}."
+        )
     weight = str(position["weight"][0]) if position["weight"] else None
     (qid,) = position["qid"]
     return ValueTable(data.toDF(*map(str, range(len(names)))), str(qid), known[qid]["once"], weight, columns)

@@ -5,7 +5,7 @@ import traceback
 from pathlib import Path
 
 import pytest
-from bad_input import RETURNED, TOGETHER, arguments_of, called, doors, together
+from bad_input import RETURNED, arguments_of, called, doors
 from bad_values import bad_values
 
 import sklearn_rank
@@ -93,16 +93,6 @@ def message_of(where, argument, value, folder):
         frame = traceback.extract_tb(error.__traceback__)[-1].filename
         return str(error) if frame.startswith(PACKAGE) and not isinstance(error, OSError) else ""
     return ""
-
-
-@pytest.mark.parametrize("what", TOGETHER)
-def test_arguments_of_dask_that_do_not_go_together(what, monkeypatch):
-    """Nothing is computed, not even a partition."""
-    import dask
-
-    monkeypatch.setattr(dask, "compute", lambda *_, **__: pytest.fail("work was begun"))
-    with pytest.raises((TypeError, ValueError), match=SAYS_WHAT):
-        together("dask", what)
 
 
 def test_every_argument_has_an_entry():

@@ -4,7 +4,6 @@ import io
 import re
 from collections import UserDict
 
-import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
@@ -14,7 +13,6 @@ import pytest
 from pyarrow import dataset, parquet
 from registry import together
 
-import sklearn_rank.dask
 from sklearn_rank import RankingEvaluator, compare_systems, evaluate, evaluate_batches, evaluate_frame
 from sklearn_rank.io import join, read_trec_qrels, read_trec_run
 from sklearn_rank.metrics import map_score, ndcg_score
@@ -65,7 +63,6 @@ WRONG = [
     ("a list of results", ([RESULT, RESULT],), TO_RESULTS),
     ("rows that were joined", (join(ENTRIES[1], ENTRIES[0]),), "evaluate(data.y_true, data.y_score, qid=data.qid)"),
     ("a path", ("rows.parquet",), "evaluate_batches"),
-    ("dask", (dd.from_pandas(FRAME, npartitions=1),), "sklearn_rank.dask.evaluate(data)"),
 ]
 
 
@@ -120,9 +117,8 @@ def test_queries_by_documents_stay_what_they_are():
         (Y, "evaluate(y_true, y_score, qid=qid)"),
         ([Y, S, Q], "evaluate(y_true, y_score, qid=qid)"),
         (FRAME.label, "evaluate(y_true, y_score, qid=qid)"),
-        (dd.from_pandas(FRAME, npartitions=1), "sklearn_rank.dask.evaluate(data)"),
     ],
-    ids=["qrels", "result", "array", "arrays", "Series", "dask"],
+    ids=["qrels", "result", "array", "arrays", "Series"],
 )
 def test_what_is_no_table(data, hint):
     for function in (evaluate_frame, evaluate_batches):
@@ -142,22 +138,16 @@ def test_two_columns_of_data_that_are_no_table_are_compared_as_the_error_says(tm
     """What compare_systems says works; what the others say does not lead back."""
     rows = FRAME.assign(bm25=FRAME.score, lgbm=-FRAME.score)
     parquet.write_table(pa.Table.from_pandas(rows), tmp_path / "rows.parquet")
-    sources = {
-        "evaluate_batches": str(tmp_path / "rows.parquet"),
-        "sklearn_rank.dask.evaluate": dd.from_pandas(rows, npartitions=1),
-    }
-    expected = compare_systems(rows, ["bm25", "lgbm"], metrics="mrr").summary()
-    for function, data in sources.items():
-        with pytest.raises(TypeError, match="reads tables in memory. Evaluate each column") as raised:
-            compare_systems(data, ["bm25", "lgbm"], metrics="mrr")
-        call = re.search(r"compare_systems\((.*)\)\. Got", str(raised.value))[1]
-        names = {"data": data, "evaluate_batches": evaluate_batches, "dask": sklearn_rank.dask}
-        results = eval(call.replace("y_score=name", "y_score=name, metrics='mrr'"), names)
-        assert compare_systems(results).summary() == expected
-        assert function.rpartition("rank.")[2] in call
+    path = str(tmp_path / "rows.parquet")
+    with pytest.raises(TypeError, match="reads tables in memory. Evaluate each column") as raised:
+        compare_systems(path, ["bm25", "lgbm"], metrics="mrr")
+    call = re.search(r"compare_systems\((.*)\)\. Got", str(raised.value))[1]
+    names = {"data": path, "evaluate_batches": evaluate_batches}
+    results = eval(call.replace("y_score=name", "y_score=name, metrics='mrr'"), names)
+    assert compare_systems(results).summary() == compare_systems(rows, ["bm25", "lgbm"], metrics="mrr").summary()
     with pytest.raises(TypeError, match=r"evaluate_batches\(data, y_score=name\).* Got list_iterator"):
         compare_systems(iter([rows]), ["bm25", "lgbm"])
-    for data, function in [(sources["evaluate_batches"], evaluate_batches), (rows, evaluate_frame)]:
+    for data, function in [(path, evaluate_batches), (rows, evaluate_frame)]:
         with pytest.raises(TypeError, match=r"of other data evaluate each column, and pass the results: compare_sys"):
             function(data, y_score=["bm25", "lgbm"])
 

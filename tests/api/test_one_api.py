@@ -1,4 +1,4 @@
-"""One API: batches, dask and Spark have the same functions with the same arguments; qid goes by name everywhere."""
+"""One API: batches and Spark take the same arguments; qid goes by name everywhere."""
 
 import importlib
 import inspect
@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank import dask, evaluate_batches, evaluate_frame, evaluate_run, parse_metric, spark, stats
-from sklearn_rank._chunks.value_table import MetricColumn, TableValues, refuse_options
+from sklearn_rank import evaluate_batches, evaluate_frame, evaluate_run, parse_metric, spark, stats
+from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._utils.docstring import parameter_entries
+from sklearn_rank.spark._value_table import MetricColumn, TableValues, mean_of_sums, refuse_options
 
-VERBS = ["compare", "evaluate", "mean", "per_query"]
 EMPTY = inspect.Parameter.empty
 
 
@@ -25,15 +25,6 @@ def signature(function):
 
 def without(function, *names):
     return [argument for argument in signature(function) if argument[0] not in names]
-
-
-def test_the_same_verbs():
-    assert sorted(dask.__all__) == sorted(spark.__all__) == VERBS
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_same_arguments(verb):
-    assert signature(getattr(dask, verb)) == signature(getattr(spark, verb))
 
 
 def test_rows_are_described_in_the_same_way():
@@ -47,11 +38,11 @@ def test_rows_are_described_in_the_same_way():
         ("assume_grouped", "KEYWORD_ONLY", False),
         ("keywords", "VAR_KEYWORD", EMPTY),
     ]
-    assert without(dask.evaluate, "chance") == signature(dask.per_query) == expected
+    assert without(spark.evaluate, "chance") == signature(spark.per_query) == expected
     assert without(evaluate_batches, "memory_limit", "folder", "n_jobs", "chance") == expected
-    for function in (dask.evaluate, evaluate_batches, evaluate_frame, evaluate_run, sklearn_rank.evaluate):
+    for function in (spark.evaluate, evaluate_batches, evaluate_frame, evaluate_run, sklearn_rank.evaluate):
         assert ("chance", "KEYWORD_ONLY", False) in signature(function)
-    assert signature(dask.mean) == [("metrics", "KEYWORD_ONLY", None) if a[0] == "metrics" else a for a in expected]
+    assert signature(spark.mean) == [("metrics", "KEYWORD_ONLY", None) if a[0] == "metrics" else a for a in expected]
 
 
 def test_default_metrics():
@@ -71,20 +62,17 @@ def test_default_metrics():
 def test_columns_are_described_in_the_same_way():
     """By every function whose signature has them: an entry for each argument, in their order."""
     described = []
-    for function in (evaluate_frame, evaluate_batches, dask.evaluate, dask.per_query, spark.evaluate, spark.per_query):
+    for function in (evaluate_frame, evaluate_batches, spark.evaluate, spark.per_query):
         entries = parameter_entries(function)
         arguments = [name.replace("keywords", "**keywords") for name, _, _ in signature(function)]
         assert [*entries] == arguments, function
         described.append([entries[name] for name in ("metrics", "y_true", "y_score", "qid", "sample_weight")])
     assert all(texts == described[0] for texts in described)
-    for library in (dask, spark):
-        of_evaluate = [name for name in parameter_entries(library.evaluate) if name != "chance"]
-        assert [*parameter_entries(library.mean)] == of_evaluate
-    of_stats = parameter_entries(stats.compare)
-    for compare in (dask.compare, spark.compare):
-        entries = parameter_entries(compare)
-        assert [*entries] == [name for name, _, _ in signature(compare)]
-        assert entries["test"] == of_stats["test"]
+    of_evaluate = [name for name in parameter_entries(spark.evaluate) if name != "chance"]
+    assert [*parameter_entries(spark.mean)] == of_evaluate
+    entries = parameter_entries(spark.compare)
+    assert [*entries] == [name for name, _, _ in signature(spark.compare)]
+    assert entries["test"] == parameter_entries(stats.compare)["test"]
 
 
 def test_mean_of_a_table_takes_no_arguments_of_rows():
@@ -96,7 +84,13 @@ def test_mean_of_a_table_takes_no_arguments_of_rows():
 
 def test_comparisons_take_what_those_in_memory_take():
     # Tables have no clusters, and their weights in a column.
-    assert signature(dask.compare) == without(stats.compare, "clusters", "weight")
+    assert signature(spark.compare) == without(stats.compare, "clusters", "weight")
+
+
+def test_a_pooled_mean_takes_the_definition_of_its_metric():
+    one = np.ones(1)
+    with pytest.raises(ValueError, match="takes the definition of its metric. Got 'mine', which is not defined here"):
+        mean_of_sums(MetricColumn("a", "mine", "mine", "micro", True, 0.0, False), PartialSums(one, one, one))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -113,7 +107,7 @@ def test_tables_are_compared_where_means_are_over_queries(weighted):
         stats.compare(values, values, metric="pooled")
 
 
-@pytest.mark.parametrize("function", [evaluate_batches, dask.evaluate, dask.mean, spark.per_query])
+@pytest.mark.parametrize("function", [evaluate_batches, spark.evaluate, spark.mean, spark.per_query])
 def test_errors_about_arguments(function):
     with pytest.raises(TypeError, match=r"takes data by position and all else by name, such as qid=\."):
         function(None, "map")

@@ -1,4 +1,4 @@
-"""Rows give the same values wherever they are: in batches, in batches of whole queries, in Dask, in Spark.
+"""Rows give the same values wherever they are: in batches, in batches of whole queries, in Spark.
 
 Each law stands here once, for every place. What only one place has is in the tests of that place.
 """
@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from registry import Data, each_kind_of_data, rough_data_for, tie_policy
 
-from sklearn_rank import dask as on_dask
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank import spark as on_spark
 from sklearn_rank._chunks import batch_validator
@@ -59,18 +58,6 @@ def by_grouped_batches(frame, **keywords):
     return evaluate_batches(rows_of(frame, 5), assume_grouped=True, **keywords)
 
 
-def by_dask(frame, **keywords):
-    dd = pytest.importorskip("dask.dataframe")
-    return on_dask.evaluate(dd.from_pandas(mixed(frame), npartitions=3, sort=False), **keywords)
-
-
-def by_grouped_dask(frame, **keywords):
-    dd = pytest.importorskip("dask.dataframe")
-    number = (frame.qid != frame.qid.shift()).cumsum().to_numpy()
-    parts = [frame[number % 3 == i] for i in range(3)]
-    return on_dask.evaluate(dd.from_map(lambda part: part, parts, meta=frame[:0]), assume_grouped=True, **keywords)
-
-
 def by_spark(frame, **keywords):
     from pyspark.sql import SparkSession
 
@@ -82,8 +69,6 @@ def by_spark(frame, **keywords):
 PLACES = {
     "batches": by_batches,
     "grouped batches": by_grouped_batches,
-    "dask": by_dask,
-    "grouped dask": by_grouped_dask,
     "spark": by_spark,
 }
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import sklearn_rank.dask
 import sklearn_rank.spark
 from sklearn_rank import evaluate, evaluate_batches
 from sklearn_rank.io import read_table
@@ -87,11 +86,6 @@ def with_parquet_in_batches(rows, folder):
     return of_evaluation(evaluate_batches(folder / "rows.parquet", metrics=METRICS, memory_limit=2000))
 
 
-def with_dask(rows, folder):
-    dd = pytest.importorskip("dask.dataframe")
-    return of_evaluation(sklearn_rank.dask.evaluate(dd.from_pandas(rows, npartitions=4), metrics=METRICS))
-
-
 PLACES = [
     with_pandas,
     with_polars,
@@ -101,7 +95,6 @@ PLACES = [
     with_command,
     with_batches,
     with_parquet_in_batches,
-    with_dask,
 ]
 
 

@@ -7,7 +7,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +21,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import FunctionTransformer
 
-import sklearn_rank.dask
 import sklearn_rank.spark
 from sklearn_rank import (
     QueryKFold,
@@ -198,14 +196,6 @@ def of_boosting(rows):
     lightgbm_metric(rows.metric)(rows.label, rows.score, None, sizes)
 
 
-def of_dask(rows):
-    sklearn_rank.dask.evaluate(dd.from_pandas(rows.frame, npartitions=3), y_score=rows.name, metrics=rows.metric)
-
-
-def means_of_dask(rows):
-    sklearn_rank.dask.mean(dd.from_pandas(rows.frame, npartitions=3), y_score=rows.name, metrics=rows.metric)
-
-
 def matrix(values):
     return np.reshape(values, (N_QUERIES, N_DOCUMENTS))
 
@@ -264,8 +254,6 @@ CALLS = [
     (doors.IMPORTANCE, of_importance),
     (doors.LEARNING_CURVE, of_learning_curve),
     (doors.BOOSTING, of_boosting),
-    (doors.DASK, of_dask),
-    (doors.DASK, means_of_dask),
     (doors.RETRIEVAL, of_retrieval),
     (doors.NEIGHBORS, of_neighbors),
     (doors.THRESHOLDS, of_thresholds),

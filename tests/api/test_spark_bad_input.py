@@ -1,9 +1,11 @@
 """The doors of Spark refuse what is wrong, as the others do, before a job starts."""
 
 import pytest
-from bad_input import TOGETHER, doors, together
-from registry import together as in_one_test
+from bad_input import TOGETHER, doors, spark_frame, spark_values
+from registry import together
 from test_bad_input import EVERY, FAR, LONG_VALUES, SAYS_WHAT, faults_of, long_messages
+
+import sklearn_rank.spark
 
 pytest.importorskip("pyspark")
 
@@ -19,7 +21,7 @@ def no_job(spark):
     assert len(jobs()) == before
 
 
-@in_one_test("where, argument", WITH_SPARK)
+@together("where, argument", WITH_SPARK)
 def test_bad_values_are_refused(no_job, where, argument, tmp_path):
     assert not faults_of(where, argument, tmp_path)
 
@@ -30,7 +32,7 @@ def test_long_values_make_no_long_messages(no_job, door, tmp_path):
     assert not long_messages(door, tmp_path, {what: value for what, value in LONG_VALUES.items() if what != "class"})
 
 
-@in_one_test("what", TOGETHER)
+@together("what", TOGETHER)
 def test_arguments_that_do_not_go_together(no_job, what):
     with pytest.raises((TypeError, ValueError), match=SAYS_WHAT):
-        together("spark", what)
+        TOGETHER[what](sklearn_rank.spark, spark_frame(), spark_values)

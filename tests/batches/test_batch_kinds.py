@@ -258,7 +258,7 @@ def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
 
 
 def test_text_stays_the_same_query_where_ids_of_other_types_come_after_it():
-    index = QueryIdIndex("qid")
+    index = QueryIdIndex()
     others = np.array([None, None], dtype=object)
     others[:] = ["b", ("b",)]
     assert index.number(np.array(["a", "b"])).tolist() == [0, 1]

@@ -8,9 +8,7 @@ from sklearn_rank import evaluate
 from sklearn_rank._chunks.batch_validator import ScatteredRows, adjacent_queries
 from sklearn_rank._chunks.parts import evaluate_part, join_parts, result_from_columns, result_to_columns
 from sklearn_rank._chunks.query_ids import QueryIdIndex
-from sklearn_rank._chunks.value_table import MetricColumn, mean_of_sums
 from sklearn_rank._engine.check import read
-from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank.batches._scattered_queries import Part
 
@@ -55,12 +53,6 @@ def test_ids_of_other_types():
 
 def test_without_queries_there_are_no_parts():
     assert [*adjacent_queries(iter([]))] == []
-
-
-def test_a_pooled_mean_takes_the_definition_of_its_metric():
-    one = np.ones(1)
-    with pytest.raises(ValueError, match="takes the definition of its metric. Got 'mine', which is not defined here"):
-        mean_of_sums(MetricColumn("a", "mine", "mine", "micro", True, 0.0, False), PartialSums(one, one, one))
 
 
 def test_numbers_of_queries_in_a_part_of_the_last_level():

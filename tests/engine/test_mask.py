@@ -232,12 +232,9 @@ def test_subtopics_have_one_mask_a_row():
         alpha_ndcg_score(labels, scores, qid=[0, 0, 0], mask=np.ones((3, 2), bool))
 
 
-@pytest.mark.parametrize("where", ["evaluate_batches", "evaluate_frame", "dask", "spark"])
+@pytest.mark.parametrize("where", ["evaluate_batches", "evaluate_frame", "spark"])
 def test_what_takes_rows_says_where_a_mask_goes(where):
     """It is said before the data are looked at."""
-    if where in ("dask", "spark"):
-        called = pytest.importorskip(f"sklearn_rank.{where}").evaluate
-    else:
-        called = getattr(sklearn_rank, where)
+    called = sklearn_rank.spark.evaluate if where == "spark" else getattr(sklearn_rank, where)
     with pytest.raises(TypeError, match=r"keyword 'mask'\. mask= is for padded arrays, .* leave padding out before"):
         called([], metrics="mrr", mask=[True])

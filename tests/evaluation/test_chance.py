@@ -504,20 +504,6 @@ def test_a_name_that_stands_for_chance_is_taken():
         RankingAccumulator(names, chance=True)
 
 
-def test_dask_computes_chance_on_the_way():
-    dd = pytest.importorskip("dask.dataframe")
-    from sklearn_rank import dask
-
-    rows = data()
-    frame = pd.DataFrame({"label": rows["y_true"], "score": rows["y_score"], "qid": rows["qid"]})
-    for n_partitions in (1, 3):
-        result = dask.evaluate(dd.from_pandas(frame, npartitions=n_partitions), metrics=NAMES, chance=True)
-        same(result, evaluate(**rows, metrics=NAMES))
-        assert result.mean() == evaluate(**rows, metrics=NAMES).mean()
-    with pytest.raises(TypeError, match="chance"):
-        dask.per_query(dd.from_pandas(frame, npartitions=1), metrics=NAMES, chance=True)
-
-
 def test_sparse_lists():
     sparse = pytest.importorskip("scipy.sparse")
     rng = np.random.default_rng(2)

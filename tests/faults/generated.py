@@ -44,7 +44,6 @@ OTHER_TESTS = {
     "batches": "tests/batches",
     "boosting": "tests/boosting",
     "compat": "tests/compat",
-    "dask": "tests/on_dask",
     "display": "tests/display",
     "io": "tests/io",
     "retrieval": "tests/retrieval",

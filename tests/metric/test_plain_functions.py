@@ -191,7 +191,7 @@ def test_what_is_said_stays_said():
 
 
 def test_a_named_value_must_say_too():
-    """Columns of dask, and values of `Evaluation.from_values`."""
+    """Values of `Evaluation.from_values`."""
     assert direction_of("rmse", argument="") is False
     assert direction_of("mine", argument="") is True
     with pytest.raises(ValueError, match=r"The name 'my_loss' suggests .* Pass greater_is_better=False \(or True\)"):

@@ -28,8 +28,6 @@ OPTIONAL = (
     "duckdb",
     "matplotlib",
     "tqdm",
-    "dask",
-    "distributed",
     "pyspark",
     "rich",
     *RANKERS,
@@ -45,7 +43,7 @@ FLOORS = [
     ("metrics", "_evaluation"),
     ("_chunks", "boosting"),
     ("model_selection",),
-    ("batches", "dask", "spark", "display", "inspection", "io", "results"),
+    ("batches", "spark", "display", "inspection", "io", "results"),
     ("retrieval",),
     ("_entry_points",),
     ("_cli", "compat"),
@@ -234,7 +232,7 @@ def test_public_names_are_what_completion_shows(imported_alone):
 assert round(sklearn_rank.stats.compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4]).pvalue, 4) == 0.1027
 shown = [name for name in dir(sklearn_rank) if not name.startswith("__")]
 assert {*sklearn_rank.__all__} < {*shown} and not any(name.startswith("_") for name in shown), shown
-assert all(hasattr(sklearn_rank, name) for name in shown if name not in ("dask", "spark"))
+assert all(hasattr(sklearn_rank, name) for name in shown if name != "spark")
 for name in ("stat", "_no_such_module", "compare"):
     try:
         getattr(sklearn_rank, name)

@@ -12,7 +12,6 @@ BENCH = Path(__file__).parents[2] / "docs" / "bench"
 SCRIPTS = [
     "batches",
     "compare_peers",
-    "dask_frames",
     "files",
     "growth",
     "load",
@@ -325,25 +324,6 @@ def test_files(bench, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", "files.py --queries 3 --documents 60 --rounds 1 --n-jobs 1".split())
     bench("files").main()
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["run"] * 3 + ["run.gz"] * 3
-
-
-@pytest.mark.filterwarnings("ignore:The inplace keyword")  # dask's read_parquet, of pandas 3.1
-def test_ways_of_dask_agree(bench, monkeypatch, tmp_path):
-    pytest.importorskip("dask.dataframe")
-    frames = bench("dask_frames")
-    monkeypatch.setattr(frames, "IN_A_FILE", 500)
-    means = []
-    for way in frames.WAYS:
-        (tmp_path / way).mkdir()
-        frames.write(tmp_path / way, way, 1501, 150)
-        found = frames.means_of(way, tmp_path / way)
-        if way in frames.FLOORS:
-            assert found == {"n_rows": 1501}
-        else:
-            means.append(found)
-    assert means[0] != means[1]
-    for other in means[2:]:
-        assert other == pytest.approx(means[1], rel=1e-13)
 
 
 def test_training_prints_its_tables(bench, monkeypatch, capsys):

@@ -3,7 +3,6 @@
 import re
 import shlex
 import sys
-from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from runpy import run_path
@@ -30,7 +29,7 @@ ON_PAGES = (page for name in FOLDERS for page in sorted((ROOT / "docs" / name).g
 PAGES = [ROOT / "README.md", *(page for page in ON_PAGES if page != INDEX)]
 LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 MAY_BE_MISSING = (
-    "catboost", "dask", "dask_ml", "distributed", "implicit", "ir_measures", "lightgbm", "mlflow", "optuna",
+    "catboost", "dask_ml", "implicit", "ir_measures", "lightgbm", "mlflow", "optuna",
     "pytrec_eval", "ranx", "rectools", "shap", "skopt", "skore", "skorch", "torch", "xgboost",
 )  # fmt: skip
 """Packages without which a page's code is not run."""
@@ -47,10 +46,6 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
         pytest.importorskip("pyarrow")
     if page.name == "spark.md":
         request.getfixturevalue("spark")  # the session that the page asks for
-    if "LocalCluster" in "".join(blocks):  # workers are threads; test_dask_cluster.py has processes
-        import distributed
-
-        monkeypatch.setattr(distributed, "LocalCluster", partial(distributed.LocalCluster, processes=False))
     KNOWN_DATA.get(page.stem, lambda folder: None)(tmp_path)
     monkeypatch.chdir(tmp_path)  # where the files go that are written
     fenced = re.search(r"^```\w", page.read_text(), re.MULTILINE)

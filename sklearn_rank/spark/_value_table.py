@@ -1,7 +1,4 @@
-"""Lazy tables of values per query, of dask and Spark: what each column means, means over them, and comparisons.
-
-dask keeps the description in the attributes of a frame, Spark in the metadata of its columns.
-"""
+"""What the columns of a table of values per query mean, means over them, and comparisons."""
 
 from __future__ import annotations
 
@@ -16,11 +13,11 @@ from numpy.typing import NDArray
 
 from sklearn_rank import stats
 from sklearn_rank._chunks.column_arguments import column_arguments
-from sklearn_rank._engine.values import FLOOR, PartialSums
+from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import direction_of, is_binary
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.echo import echo, echo_all, one_line
+from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._align import read_values
@@ -28,13 +25,7 @@ from sklearn_rank.stats._compare import ComparisonResult, check_options
 from sklearn_rank.stats._significance import ComparisonOptions
 
 KEY = "sklearn_rank"
-"""Key of the description in attributes and metadata."""
-
-LOST_BY = {
-    "dask": "a merge or a file loses what is known of them",
-    "Spark": "filters, joins and files keep what is known of them, and an expression loses it",
-}
-"""What loses the description of columns, by library."""
+"""Key of the description in the metadata of a column."""
 
 
 class MetricColumn(NamedTuple):
@@ -95,25 +86,7 @@ def mean_of_sums(column: MetricColumn, sums: PartialSums) -> float:
     return float(sums.mean(column.average, transform, otherwise, function_name)[0])
 
 
-def sums_of_values(column: MetricColumn, values: Array, weight: Array | None) -> PartialSums:
-    """Sums of a macro or geometric mean over the queries of a table; nan is left out."""
-    defined = ~np.isnan(values)
-    weight = np.ones(len(values)) if weight is None else weight
-    if column.average == "geometric":
-        values = np.log(np.maximum(values, FLOOR))
-    counted = weight[defined].sum(keepdims=True)
-    return PartialSums((weight * values)[defined].sum(keepdims=True), counted, counted)
-
-
 # --- errors --------------------------------------------------------------------------------------------------
-
-
-def refuse_other_frame(data: Any, name: str, library: str) -> NoReturn:
-    """Raise TypeError because `data` is not a frame of the library."""
-    raise TypeError(
-        f"{name} must be a {library} DataFrame; for data in memory use "
-        f"sklearn_rank.evaluate. Got {type(data).__name__} instead."
-    )
 
 
 def refuse_options(given: Mapping[str, Any]) -> None:
@@ -126,15 +99,6 @@ def refuse_options(given: Mapping[str, Any]) -> None:
             "Without metrics= mean takes a table that per_query made and no other argument: the table says how its "
             f"means are taken. Got {one_line(', '.join(f'{name}=' for name in names), 300)}."
         )
-
-
-def refuse_other_table(function_name: str, columns: Sequence[Any], library: str) -> NoReturn:
-    """Raise ValueError because these are not the columns of a table that `per_query` made."""
-    rows = " rows with metrics=, or" if function_name == "mean" else ""
-    raise ValueError(
-        f"{function_name} takes{rows} a table that per_query made, with its ids, its weights if it has any, and "
-        f"metrics of different names; {LOST_BY[library]}. Got columns {echo_all(columns)}."
-    )
 
 
 def refuse_cut_queries(got: str) -> NoReturn:
