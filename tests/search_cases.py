@@ -63,21 +63,6 @@ def optuna_search(model, name, **options):
         return search(model, space, n_trials=3, random_state=0, **options)
 
 
-def bayes_search(model, name, **options):
-    skopt = pytest.importorskip("skopt")
-    return skopt.BayesSearchCV(model, {name: skopt.space.Categorical(ALPHAS)}, n_iter=3, random_state=0, **options)
-
-
-def dask_search(model, name, **options):
-    dask_ml = pytest.importorskip("dask_ml.model_selection")
-    return dask_ml.GridSearchCV(model, {name: ALPHAS}, n_jobs=2, **options)
-
-
-def dask_random_search(model, name, **options):
-    dask_ml = pytest.importorskip("dask_ml.model_selection")
-    return dask_ml.RandomizedSearchCV(model, {name: ALPHAS}, n_iter=3, n_jobs=1, **options)
-
-
 def genetic_search(model, name, **options):
     genetic = pytest.importorskip("sklearn_genetic")
     of_the_other = name.replace("alpha", "positive")  # it needs two
@@ -94,10 +79,9 @@ def loop_search(model, name, **options):
     return LoopSearch(model, {name: ALPHAS}, **options)
 
 
-SEARCHES = [loop_search, optuna_search, bayes_search, dask_search, dask_random_search, genetic_search]
+SEARCHES = [loop_search, optuna_search, genetic_search]
 of_each_search = pytest.mark.parametrize("search_of", SEARCHES, ids=lambda make: make.__name__)
 quietly = pytest.mark.filterwarnings(
-    "ignore::UserWarning:skopt",
     "ignore::DeprecationWarning",
     "ignore::FutureWarning",
     "ignore:OptunaSearchCV is experimental",

@@ -426,9 +426,9 @@ class RankingEvaluator:
             `cv` is a number of folds of `QueryKFold`. Its estimator is wrapped as it needs it, and names of parameters
             go on meaning what they meant. Successive halving decides by the first metric, or by the one that `refit`
             names, and takes the resource "max_queries", up to the number of queries, or another with `max_resources`. A
-            search that is not of scikit-learn, such as `OptunaSearchCV`, `BayesSearchCV` or a search of dask-ml, takes
-            only this metric, and finds qid in the index of y, which needs pandas. A number of folds
-            that is the default of `cv`, such as 5 of halving, counts as None.
+            search that is not of scikit-learn, such as `OptunaSearchCV`, takes only this metric, and finds qid
+            in the index of y, which needs pandas. A number of folds that is the default of `cv`, such as 5 of halving,
+            counts as None.
 
         Returns
         -------

@@ -12,8 +12,6 @@ from search_cases import (
     SEARCHES,
     FiveFolds,
     LoopSearch,
-    dask_random_search,
-    dask_search,
     loop_search,
     of_each_search,
     optuna_search,
@@ -81,9 +79,8 @@ def test_search_has_the_scores_of_a_loop(shuffled, search_of, routing):
 @quietly
 @of_each_search
 def test_fit_by_hand_with_qid_in_the_index(with_index, shuffled, search_of):
-    options = {"iid": False} if search_of in (dask_search, dask_random_search) else {}
     model, scoring = QueryRanker(Ridge()), get_scorer("ndcg@5")
-    search = search_of(model, "estimator__alpha", scoring=scoring, cv=QueryKFold(3), **options)
+    search = search_of(model, "estimator__alpha", scoring=scoring, cv=QueryKFold(3))
     assert_scores_of_a_loop(search.fit(*with_index), shuffled)
 
 
@@ -178,12 +175,13 @@ def test_ids_of_any_type(ranking, as_ids):
     assert found.cv_results_ == expected.cv_results_
 
 
+@quietly
 def test_frames_keep_their_labels(ranking):
     X, y, qid = ranking
     rows = np.arange(len(y))[::-1]
     frame, labels = pd.DataFrame(X, index=rows).add_prefix("f"), pd.Series(y, index=rows)
-    found = EVALUATOR.search(dask_search(Ridge(), "alpha"), frame, labels, qid=pd.Series(qid, index=rows))
-    assert found.best_score_ == EVALUATOR.search(dask_search(Ridge(), "alpha"), X, y, qid=qid).best_score_
+    found = EVALUATOR.search(optuna_search(Ridge(), "alpha"), frame, labels, qid=pd.Series(qid, index=rows))
+    assert found.best_score_ == EVALUATOR.search(optuna_search(Ridge(), "alpha"), X, y, qid=qid).best_score_
 
 
 # --- names of parameters, and the search that was given ------------------------------------------------------
@@ -202,18 +200,6 @@ def test_names_of_parameters_mean_what_they_meant(shuffled, space):
     search = LoopSearch(make_pipeline(StandardScaler(), Ridge()), space)
     found = EVALUATOR.search(search, X, y, qid=qid)
     assert found.cv_results_["params"] == [{"ridge__estimator__alpha": value} for value in (1.0, 2.0)]
-
-
-def test_spaces_of_scikit_optimize(shuffled):
-    skopt = pytest.importorskip("skopt")
-    X, y, qid = shuffled
-    spaces = [({"alpha": (0.1, 10.0)}, 2), {"fit_intercept": skopt.space.Categorical([True, False])}]
-    found = EVALUATOR.search(skopt.BayesSearchCV(Ridge(), spaces, n_iter=1), X, y, qid=qid)
-    assert [[*params] for params in found.cv_results_["params"]] == [
-        ["estimator__alpha"],
-        ["estimator__alpha"],
-        ["estimator__fit_intercept"],
-    ]
 
 
 class Unclonable(LoopSearch):
@@ -246,15 +232,6 @@ def test_a_study_is_the_one_that_was_given(shuffled):
     assert len(study.trials) == 3
 
 
-def test_folds_of_dask_ml_count_alike(shuffled):
-    """By default it weights a fold by its number of rows."""
-    X, y, qid = shuffled
-    found = EVALUATOR.search(dask_search(Ridge(), "alpha"), X, y, qid=qid)
-    assert found.iid is False
-    splits = [found.cv_results_[f"split{i}_test_score"] for i in range(3)]
-    np.testing.assert_allclose(found.cv_results_["mean_test_score"], np.mean(splits, axis=0))
-
-
 # --- what would be lost or torn ------------------------------------------------------------------------------
 
 
@@ -270,7 +247,7 @@ class Subsampling(LoopSearch):
 
 
 class InSteps(MetaEstimatorMixin, BaseEstimator):
-    """Search with a test set of its own, as HyperbandSearchCV of dask-ml."""
+    """Search with a test set of its own, as HyperbandSearchCV of dask-ml has."""
 
     def __init__(self, estimator, parameters, test_size=None, scoring=None):
         self.estimator, self.parameters, self.test_size, self.scoring = estimator, parameters, test_size, scoring
@@ -374,9 +351,10 @@ def test_a_search_without_any_score_is_missed_in_a_comparison(shuffled):
             EVALUATOR.cross_validate(model, X, y, qid=qid)
 
 
+@quietly
 def test_a_search_that_fits_no_best_model(shuffled):
     X, y, qid = shuffled
-    search = dask_search(Ridge(), "alpha", refit=False)
+    search = optuna_search(Ridge(), "alpha", refit=False)
     assert not hasattr(EVALUATOR.search(search, X, y, qid=qid), "best_estimator_")
 
 

@@ -29,8 +29,8 @@ ON_PAGES = (page for name in FOLDERS for page in sorted((ROOT / "docs" / name).g
 PAGES = [ROOT / "README.md", *(page for page in ON_PAGES if page != INDEX)]
 LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 MAY_BE_MISSING = (
-    "catboost", "dask_ml", "implicit", "ir_measures", "lightgbm", "mlflow", "optuna",
-    "pytrec_eval", "ranx", "rectools", "shap", "skopt", "skore", "skorch", "torch", "xgboost",
+    "catboost", "implicit", "ir_measures", "lightgbm", "mlflow", "optuna",
+    "pytrec_eval", "ranx", "rectools", "shap", "skore", "skorch", "torch", "xgboost",
 )  # fmt: skip
 """Packages without which a page's code is not run."""
 
