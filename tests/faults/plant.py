@@ -1,4 +1,4 @@
-"""Faults that are planted: lists of them, and copies of the package that have them."""
+"""Lists of faults, and copies of the project to plant them in."""
 
 from __future__ import annotations
 
@@ -41,31 +41,26 @@ BUILD = "setup.py", "-q", "build_ext", "--inplace", "--force"
 
 @dataclass(frozen=True)
 class Fault:
-    """A line of a file, what it becomes, and the tests that must notice, as pytest takes them.
+    """A line of a file, its replacement, and the tests that must notice it.
 
-    Faults that nobody can notice say why they are `equivalent`.
+    Equivalent faults change nothing that a test can see; `equivalent` is the reason.
     """
 
     name: str
     file: str
     line: str
     planted: str
-    tests: tuple[str, ...]
+    tests: tuple[str, ...] = ()
     equivalent: str = ""
 
-    @property
-    def is_compiled(self) -> bool:
-        """Whether the file is Cython."""
-        return Path(self.file).suffix in (".pyx", ".pxd", ".pxi")
 
-
-def read_faults(folder: Path = Path(__file__).parent) -> list[Fault]:
-    """Faults of all lists, named by list and place in it."""
+def read_faults(name: str) -> list[Fault]:
+    """Faults of a list, named by list and position, such as kernels-3."""
     faults = []
-    for path in sorted(folder.glob("*.toml")):
-        for i, given in enumerate(tomllib.loads(path.read_text())["fault"], start=1):
-            tests = tuple(given.pop("tests").split())
-            faults.append(Fault(f"{path.stem}-{i}", tests=tests, **given))
+    entries = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text())["fault"]
+    for i, entry in enumerate(entries, start=1):
+        tests = tuple(entry.pop("tests", "").split())
+        faults.append(Fault(f"{name}-{i}", tests=tests, **entry))
     return faults
 
 
@@ -76,14 +71,6 @@ def copy_project(to: Path) -> None:
     for name in (".ci", ".github", ".pre-commit-config.yaml"):
         source = ROOT / name
         shutil.copytree(source, to / name) if source.is_dir() else shutil.copy(source, to)
-
-
-def plant(fault: Fault, folder: Path) -> str:
-    """Replace the line of a Python file, and return the text as it was."""
-    path = folder / fault.file
-    text = path.read_text()
-    path.write_text(replaced(text, fault, fault.planted))
-    return text
 
 
 def replaced(text: str, fault: Fault, by: str) -> str:

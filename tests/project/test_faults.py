@@ -1,5 +1,6 @@
-"""The lists of faults in tests/faults fit the code: each fault can be planted."""
+"""Faults can be planted: those of kernels.toml, which are compiled together, and those that generated.py draws."""
 
+import ast
 import sys
 from pathlib import Path
 
@@ -8,22 +9,26 @@ from registry import together
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 
-from plant import CHOSEN, ROOT, read_faults, replaced, with_choices, with_chosen
+from generated import TESTS, Drawn, drawn, mutants
+from plant import CHOSEN, ROOT, Fault, read_faults, replaced, with_choices, with_chosen
 
-FAULTS = read_faults()
+PACKAGE = ROOT / "sklearn_rank"
+KERNELS = read_faults("kernels")
+EQUIVALENTS = read_faults("equivalents")
 
 
-@together("fault", FAULTS)
-def test_its_line_is_there_once(fault):
+@together("fault", KERNELS)
+def test_line_of_a_kernel_is_there_once(fault):
     text = (ROOT / fault.file).read_text()
     assert replaced(text, fault, fault.planted) != text
-    for path, _, function in (test.partition("::") for test in fault.tests if test.startswith(("tests/", "sklearn_"))):
-        assert (ROOT / path).is_dir() or not function or f"def {function}(" in (ROOT / path).read_text()
+    for path, _, function in (test.partition("::") for test in fault.tests if test.startswith("tests/")):
+        assert (ROOT / path).exists()
+        assert not function or f"def {function}(" in (ROOT / path).read_text()
 
 
-@pytest.mark.parametrize("file", sorted({fault.file for fault in FAULTS if fault.is_compiled}))
+@pytest.mark.parametrize("file", sorted({fault.file for fault in KERNELS}))
 def test_all_faults_of_a_kernel_can_be_planted_together(file):
-    text, faults = (ROOT / file).read_text(), [fault for fault in FAULTS if fault.file == file]
+    text, faults = (ROOT / file).read_text(), [fault for fault in KERNELS if fault.file == file]
     assert with_choices(text, [*enumerate(faults, start=1)]).count("CHOSEN_FAULT") == len(faults)
     for fault in faults:
         assert f"\n{fault.line}" in text, f"{fault.name} is not a statement"
@@ -34,11 +39,10 @@ def test_faults_of_a_kernel_are_chosen_at_run_time():
     text = (
         '"""Doc."""\nfrom libc.math cimport exp\n\ncdef int f(int n):\n    while n > 2:\n        n -= 1\n    return n\n'
     )
-    one = {"file": "", "tests": (), "name": "a"}
     faults = [
-        FAULTS[0].__class__(line="    while n > 2:", planted="    while n > 3:", **one),
-        FAULTS[0].__class__(line="        n -= 1", planted="        n -= 2", **one),
-        FAULTS[0].__class__(line="        n -= 1", planted="        n = 0", **one),
+        Fault("a", "", "    while n > 2:", "    while n > 3:"),
+        Fault("a", "", "        n -= 1", "        n -= 2"),
+        Fault("a", "", "        n -= 1", "        n = 0"),
     ]
     assert with_chosen(with_choices(text, [*enumerate(faults, start=1)])) == (
         f'"""Doc."""\nfrom libc.math cimport exp\n\n{CHOSEN}'
@@ -49,3 +53,50 @@ def test_faults_of_a_kernel_are_chosen_at_run_time():
         "        else:\n            n -= 1\n"
         "    return n\n"
     )
+
+
+# --- faults that are drawn -----------------------------------------------------------------------------------
+
+
+def test_each_room_has_tests():
+    found = {path.name for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert found - {*TESTS} == {"__init__.py", "__main__.py", "_version.py", "exceptions.py", "results.py"}
+    assert {*TESTS} <= found
+    assert all((ROOT / test).exists() for tests in TESTS.values() for test in tests.split())
+
+
+def test_kinds_of_faults():
+    text = "def f(a=1):\n    if a < 2 and not any(a):\n        g(sorted(a), b=-a, strict=True)\n    return a + 1\n"
+    assert {Drawn("", text, *fault).lines[1].strip() for fault in mutants(text)} == {
+        "def f(a=2):",
+        "if not (a < 2 and not any(a)):",
+        "if a < 2 or not any(a):",
+        "if a <= 2 and not any(a):",
+        "if a < 3 and not any(a):",
+        "if a < 2 and (any(a)):",
+        "if a < 2 and not all(a):",
+        "pass",
+        "g(a, b=-a, strict=True)",
+        "g(sorted(a), strict=True)",
+        "g(sorted(a), b=(a), strict=True)",
+        "return a - 1",
+        "return a + 2",
+    }
+
+
+def test_a_sample_is_the_same_again_and_changes_programs():
+    faults = drawn(["display", "_groups.py"], 50, 0)
+    assert faults == drawn(["display", "_groups.py"], 50, 0) != drawn(["display", "_groups.py"], 50, 1)
+    assert len({(fault.file, fault.first, fault.last, fault.planted) for fault in faults}) == 50
+    for fault in faults:
+        program = fault.text[: fault.first] + fault.planted + fault.text[fault.last :]
+        assert ast.dump(ast.parse(program)) != ast.dump(ast.parse(fault.text)), fault
+
+
+@pytest.mark.parametrize("file", sorted({fault.file for fault in EQUIVALENTS}))
+def test_equivalent_faults_can_be_drawn(file):
+    text = (ROOT / file).read_text()
+    lines = {tuple(line.strip() for line in Drawn(file, text, *fault).lines) for fault in mutants(text)}
+    known = [fault for fault in EQUIVALENTS if fault.file == file]
+    assert not [fault.name for fault in known if (fault.line, fault.planted) not in lines]
+    assert all(fault.equivalent for fault in known)
