@@ -55,9 +55,11 @@ def swapped(n_fractions, highest=10):
     return of_labels(label, np.zeros(n_fractions), "dcg(gain=linear)", score.astype(float))
 
 
-def as_ranks(n_queries):
+def as_ranks(n_queries, n_against=0):
+    """Ranks that agree with the labels in all queries but some."""
     rank = np.tile([1.0, 2, 3], n_queries)
-    return of_labels(np.tile([2, 1, 0], n_queries), lists(n_queries), "ndcg", rank)
+    label = np.append(np.tile([2, 1, 0], n_queries - n_against), np.tile([0, 1, 2], n_against))
+    return of_labels(label, lists(n_queries), "ndcg", rank)
 
 
 def odd_ids(*ids):
@@ -130,6 +132,7 @@ CASES = {
     "swapped, fractions": (SWAPPED, swapped(20), swapped(19)),
     "swapped, grades": (SWAPPED, swapped(20, 10), swapped(20, 11)),
     "ranks": ("ranks as scores", as_ranks(20), as_ranks(19)),
+    "ranks, some against": ("ranks as scores", as_ranks(24, 2), as_ranks(24, 3)),
     "falling": (FALLING, falling(10), falling(9)),
     "a similarity": ("a similarity as distance", similarity(3), similarity(2)),
     "itself, queries": (ITSELF, itself(20, 20), itself(19, 19)),

@@ -41,6 +41,7 @@ RESULTS = {
     )
     for i, noise in enumerate(NOISE)
 }
+WEIGHT, CLUSTERS = np.arange(30) % 4 + 1.0, np.arange(30) // 4
 ARGUMENT = {
     CutoffDisplay: ["ndcg"], DistributionDisplay: ["ndcg@5"], ListLengthDisplay: ["ndcg@5"],
     QueryPrecisionRecallDisplay: [], DifferenceDisplay: ["ndcg@5"], CriticalDifferenceDisplay: ["ndcg@5"],
@@ -268,11 +269,26 @@ def test_critical_differences_have_intervals_and_bars_inside():
         assert all(text.x1 < box.x0 for name, text in written(display.figure_) if name.startswith("0."))
     plain = CriticalDifferenceDisplay.from_comparison(compare_all(results, metric="ndcg@5"))
     assert (plain.intervals, plain.intervals_) == ({}, None)
-    arrays = {name: result.per_query["ndcg@5"] for name, result in results.items()}
-    clusters = np.arange(len(next(iter(arrays.values())))) // 4
-    clustered = CriticalDifferenceDisplay.from_results(arrays, clusters=clusters).intervals
-    for name, values in arrays.items():
-        assert clustered[name] == pytest.approx(confidence_interval(values, clusters=clusters))
+
+
+@pytest.mark.parametrize("options", [
+    {"weight": WEIGHT}, {"clusters": CLUSTERS}, {"weight": WEIGHT, "clusters": CLUSTERS},
+    {"weight": WEIGHT, "test": "bootstrap", "random_state": 0}, {"clusters": CLUSTERS, "confidence_level": 0.5},
+], ids=lambda options: " ".join(options))  # fmt: skip
+def test_critical_differences_of_weighted_and_clustered_queries(options):
+    """Intervals of arrays with keywords, and of results that have weights and clusters themselves."""
+    arrays = {name: result.per_query["ndcg@5"] for name, result in some(3).items()}
+    own = {name: value for name, value in options.items() if name in ("weight", "clusters")}
+    others = {name: value for name, value in options.items() if name not in own}
+    results = {name: Evaluation.from_values(range(len(x)), {"ndcg@5": x}, **own) for name, x in arrays.items()}
+    level = {"confidence_level": options.get("confidence_level", 0.95)}
+    for display in (
+        CriticalDifferenceDisplay.from_results(arrays, **options),
+        CriticalDifferenceDisplay.from_results(results, **others),
+    ):
+        for name, values in arrays.items():
+            assert display.intervals[name] == pytest.approx(confidence_interval(values, **own, **level))
+            assert display.means[name] == pytest.approx(np.average(values, weights=options.get("weight")))
 
 
 def test_bars_side_by_side_do_not_touch():

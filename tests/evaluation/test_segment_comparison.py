@@ -92,6 +92,32 @@ def test_clusters_and_folds():
     assert [row[0] for row in of_folds.table.rows] == ["de", "fr", "it"]
 
 
+@pytest.mark.parametrize("test", ["t", "randomization"])
+@pytest.mark.parametrize("clusters", [None, np.arange(24) // 3], ids=["queries", "clusters"])
+def test_a_query_of_weight_0_is_in_no_segment(test, clusters):
+    rng = np.random.default_rng(0)
+    values, weight = {name: rng.random(24) for name in ("old", "new", "other")}, rng.integers(1, 4, 24).astype(float)
+    weight[[0, 5, 9, 23]] = 0.0
+    values["old"][[3, 9]] = np.nan
+    country = np.array(["it", "de", "fr", "es"])[np.arange(24) % 4]
+
+    def segments(kept):
+        results = {
+            name: Evaluation.from_values(
+                np.arange(24)[kept], {"map": x[kept]}, weight=weight[kept], by={"country": country[kept]},
+                clusters=None if clusters is None else clusters[kept],
+            )
+            for name, x in values.items()
+        }  # fmt: skip
+        return compare_systems(results, test=test).segments("country")
+
+    every, counted = segments(weight >= 0), segments(weight > 0)
+    for name in ("table", "overall", "interaction", "n_clusters"):
+        assert getattr(every, name) == getattr(counted, name), name
+    assert (every.macro().rows, str(every)) == (counted.macro().rows, str(counted))
+    assert [row[2] for row in every.table.rows[:4]] == [4, 4, 6, 5]
+
+
 def test_the_same_from_every_door():
     expected = compared(metrics="map").segments(by="country").table
     frame = pd.DataFrame({"qid": QID, "label": Y, "country": COUNTRY, **SYSTEMS})

@@ -86,6 +86,24 @@ def test_chunks_in_files_and_frames():
     assert join(entries, judgements, document_of=document, aggregate="sum").y_score.tolist()[0] == 3
 
 
+SCORED = {"a#1": 3.0, "b#1": 2.0, "a#2": 1.0}
+
+
+@pytest.mark.parametrize("without", [["a#1", "b#1", "a#2"], ("b#1",)], ids=str)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_lists_without_scores_have_no_sum(without, place):
+    """One query without scores is enough, in whatever place."""
+    of_queries = [SCORED, [*SCORED.items()]]
+    of_queries.insert(place, without)
+    run = dict(zip(["q1", "q2", "q3"], of_queries, strict=True))
+    judgements = {query: {"a"} for query in run}
+    for call in (evaluate_run, lambda judged, run, **keywords: join(run, judged, **keywords)):
+        with pytest.raises(ValueError, match="aggregate='sum' adds scores"):
+            call(judgements, run, document_of=document, aggregate="sum")
+    values = evaluate_run(judgements, run, document_of=document, metrics="mrr").per_query["mrr"].tolist()
+    assert values == [float(listed is not without or "a#1" in without) for listed in of_queries]
+
+
 def test_what_is_excluded_are_documents():
     run = {"q": {"a#1": 3, "a#2": 2, "b#1": 1}}
     data = join(run, {"q": {"b"}}, document_of=document, exclude={"q": ["a"]})

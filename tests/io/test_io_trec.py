@@ -119,6 +119,20 @@ def test_lines_that_are_wrong_are_named(line, message, block, monkeypatch, tmp_p
         read_trec_run(tmp_path / "run", n_jobs=2)
 
 
+WRONG = {b"q1 Q0 c\0 3 0.5 me": "without NUL bytes", b"q1 Q0 c 3 best me": "Got 'best'", b"q1 Q0 c": "Got 3"}
+"""Lines of runs, and what is wrong with them."""
+
+
+@pytest.mark.parametrize("first", WRONG)
+@pytest.mark.parametrize("second", WRONG)
+@pytest.mark.parametrize("block", [2**20, 8])
+def test_the_first_of_two_wrong_lines_is_named(first, second, block, monkeypatch, tmp_path):
+    monkeypatch.setattr(_source, "PIECE_OF_FILE", block)
+    (tmp_path / "run").write_bytes(b"q1 Q0 a 1 2.5 me\n" + first + b"\nq1 Q0 b 2 1.5 me\n" + second + b"\n")
+    with pytest.raises(ValueError, match=f"{WRONG[first]}.* in line 2 of "):
+        read_trec_run(tmp_path / "run", n_jobs=2)
+
+
 @pytest.mark.parametrize("text", [b"", b"\n \n", gzip.compress(b"", mtime=0)])
 def test_empty_files(text):
     with pytest.raises(ValueError, match="at least one line: query iteration .*. Got none in BytesIO"):

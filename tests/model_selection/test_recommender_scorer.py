@@ -246,6 +246,21 @@ def test_more_that_is_excluded_ranks_the_rest_no_lower():
     assert (one.per_query["mrr"] >= other.per_query["mrr"]).all()
 
 
+@pytest.mark.parametrize(
+    "exclude", ["train", {0: [1, 7], 1: [7, 8]}, {0: [7], 1: [8]}, {0: [0, 1], 1: [2]}, None], ids=str
+)
+def test_only_items_of_the_catalogue_are_left_out(exclude):
+    """Items 7 and 8 of the training rows cannot be recommended, so nothing is left out with them."""
+    train, test = frame([(0, 1), (0, 7), (1, 7), (1, 8), (2, 0)]), frame([(0, 3), (1, 1)])
+    model = InteractionRecommender(Fixed([[4, 3, 2, 1, 0, 0, 0, 0, 0]] * 3)).fit(train)
+    seen = {0: {1, 7}, 1: {7, 8}} if exclude == "train" else exclude or {}
+    left = [[item for item in range(4) if item not in seen.get(user, ())] for user in (0, 1)]
+    for items in ([0, 1, 2, 3], [3, 1, 2, 0]):
+        result = make_recommender_scorer("mrr", items=items, exclude=exclude).evaluate(model, test)
+        assert result.n_documents.tolist() == [len(items) for items in left]
+        assert result.per_query["mrr"].tolist() == [1 / (left[0].index(3) + 1), 1 / (left[1].index(1) + 1)]
+
+
 def test_pairs_to_exclude_in_any_form():
     train, test, y = data()
     model = InteractionRecommender(Factors(5)).fit(train)
@@ -688,7 +703,9 @@ def test_wrong_arguments(arguments, error, message):
         (frame([(0, 1), (None, 2)]), None, ValueError, "Each row of X needs a user"),
         (frame([(0, 1), (0, None)]), None, ValueError, "Each row of X needs an item"),
         (ROWS, None, ValueError, r"No test row is left: all of their pairs are excluded.*Got 2 rows of 2 users"),
-        (frame([(0, 1)]), [np.nan], ValueError, "y must say how relevant each row is.*Got nan in row 0"),
+        (frame([(0, 1)]), [np.nan], ValueError, "^y must say how relevant each row is.*Got nan in row 0"),
+        (frame([(0, 1), (0, 2)]), [1, np.inf], ValueError, "^y must say how relevant each row is.*Got inf in row 1"),
+        (frame([(0, 1), (0, 2)]), [1, -np.inf], ValueError, "^y must say how relevant each row.*Got -inf in row 1"),
         (frame([(0, 1)]), [1, 2], ValueError, "one entry per row"),
         (frame([(0, 1)]), ["x"], TypeError, "y must hold real numbers"),
         (frame([(0, 1)]), [-1], ValueError, "y of ndcg_score must not be below 0"),

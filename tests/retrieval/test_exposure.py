@@ -210,6 +210,28 @@ def test_intervals_hold_the_expected_value_over_other_users():
         assert (np.diff(intervals) < 0.9).all(), name
 
 
+def test_intervals_lie_within_what_is_possible():
+    """Two users who are shown very different lists: every interval would reach beyond both ends."""
+    run, items = {"u": ["a", "b"], "v": ["c", "d"], "w": ["c", "e"]}, list("abcdefg")
+    train = {"u": ["a", "b"], "v": ["a", "b"], "w": ["a", "b", "f"]}
+    found = exposure(run, items=items, k=2, train=train, n_resamples=3, random_state=0)
+    possible = {
+        "coverage": (0, 1),
+        "gini": (0, 1),
+        "long_tail": (0, 1),
+        "entropy": (0, np.inf),
+        "popularity": (0, np.inf),
+    }
+    n_cut = 0
+    for level in (0.5, 0.95, 0.9999):
+        for name, (low, high) in found.confidence_interval(level).items():
+            least, most = possible.get(name, (0, np.inf))
+            assert least <= low <= found.to_dict()[name] <= high <= most, name
+            n_cut += (low == least) + (high == most)
+    assert n_cut >= 8
+    assert found.confidence_interval(0.9999)["long_tail"] == (0, 1)
+
+
 def test_without_chance_parts_are_users():
     """With as many parts as users each is left out once: the jackknife, whatever the random state."""
     run = next(tied_runs())

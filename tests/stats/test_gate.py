@@ -323,7 +323,7 @@ def test_results_of_evaluate_and_of_a_comparison(rng):
     assert no_worse(new, old, margin={"map": 0.5}).margin == {"map": 0.5}
 
 
-def test_queries_that_are_missing_or_undefined():
+def test_queries_that_are_missing_or_undefined(tmp_path):
     new = Evaluation.from_values(list("abcde"), {"map": [0.1, 0.2, 0.5, 0.4, np.nan]})
     old = Evaluation.from_values(list("abcdf"), {"map": [0.1, 0.3, 0.4, 0.4, 0.5]})
     with pytest.raises(ValueError, match="no_worse needs the same queries.*Got 2 missing, the first 'f' in 'new'"):
@@ -334,6 +334,8 @@ def test_queries_that_are_missing_or_undefined():
     assert found.table.rows[0][1] == 5
     assert found.lost_most().rows[0] == ("f", 0.5, 0.0, -0.5)
     assert no_worse(new, old, margin=0.1, missing=math.nan).table.rows[0][1] == 4
+    found.save(tmp_path / "gate")
+    assert str(GateResult.load(tmp_path / "gate")) == str(found)
 
 
 REFUSED = {

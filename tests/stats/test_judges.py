@@ -383,6 +383,21 @@ def test_agreement_of_files_and_dictionaries(tmp_path):
     assert (arrays.table.rows, arrays.n_left_out) == (found.table.rows, 2)
 
 
+@pytest.mark.parametrize("as_documents", [False, True])
+def test_documents_that_only_one_judged_are_counted(as_documents):
+    nan = math.nan
+    for human, model, n_left_out in (
+        ([1, 0, nan], [1, 2, nan], 0),
+        ([1, 0, nan, nan, nan], [1, 2, nan, nan, 1], 1),
+        ([1, 0, 2, nan], [1, nan, nan, 1], 3),
+    ):
+        given = [dict(enumerate(x)) for x in (human, model)] if as_documents else [human, model]
+        found = judge_agreement(*([{"q": x} for x in given] if as_documents else given))
+        assert found.n_left_out == n_left_out
+        assert len(found.human) == len(found.model) == sum(x == x and y == y for x, y in zip(human, model, strict=True))
+        assert (f"are left out: {n_left_out}." in str(found)) == (n_left_out > 0)
+
+
 def test_agreement_without_a_number():
     assert math.isnan(judge_agreement([1, 1], [1, 1]).kappa)
     assert "no kappa" in str(judge_agreement([1, 1], [1, 1]))

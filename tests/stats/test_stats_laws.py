@@ -113,6 +113,28 @@ def test_identical_systems(test, alternative, n, rng):
                 assert set(result.confidence_interval) <= {0.0, -np.inf, np.inf}
 
 
+@pytest.mark.parametrize("test", UNPAIRED)
+@all_alternatives
+def test_equal_means_of_other_values_are_tested(test, alternative):
+    """Systems are identical by their values, not by their means."""
+    one, other, equally_many = [0, 2, 4, 4.5, 4.5], [2.5, 3.5], [1, 2.5, 3, 4, 4.5]
+    for a, b in [(one, other), (other, one), (one, equally_many)]:
+        a, b = np.array(a, dtype=float), np.array(b, dtype=float)
+        result = compare(a, b, test=test, alternative=alternative)
+        assert result.difference == 0
+        if test == "permutation":
+            expected = stats.permutation_test((a, b), lambda x, y: x.mean() - y.mean(), alternative=alternative)
+        else:
+            options = {"alternative": alternative} | ({"equal_var": False} if test == "welch" else {})
+            expected = (stats.ttest_ind if test == "welch" else stats.mannwhitneyu)(a, b, **options)
+        assert result.pvalue == pytest.approx(expected.pvalue)
+        effect = np.sign(a[:, None] - b).mean() if test == "mannwhitney" else 0
+        assert result.effect_size == pytest.approx(effect)
+        low, high = result.confidence_interval
+        assert low < 0 < high
+        assert compare_all({"a": a, "b": b}, test=test, alternative=alternative).comparisons["a", "b"] == result
+
+
 @together("correction", CORRECTIONS)
 @pytest.mark.parametrize("test", PAIRED)
 def test_identical_systems_among_many(correction, test, values):
@@ -133,6 +155,26 @@ def test_few_queries_and_few_values(test, alternative, rng):
         result = compare(a, c, test=test, alternative=alternative, n_resamples=19, random_state=seed)
         assert 0 <= result.pvalue <= 1
         assert not np.isnan([result.statistic, result.effect_size, *result.confidence_interval]).any()
+
+
+OUTLIER, OTHERS = np.append(0.4 + np.arange(29) % 5 / 1000, 1.0), 0.4 + np.arange(30) % 7 / 1000
+"""Values of which one decides the mean, and others."""
+
+
+@pytest.mark.parametrize(
+    "keywords", [{}, {"weight": np.arange(30) % 3 + 1.0}, {"clusters": np.arange(30) // 2}], ids=str
+)
+@all_tests
+def test_skew_is_noted_by_every_test(test, keywords):
+    if keywords and test not in ("t", "randomization", "bootstrap"):
+        keywords = {}
+    options = {"test": test, "n_resamples": 199, "random_state": 0} | keywords
+    skewed, even = compare(OUTLIER, OTHERS, **options), compare(OTHERS[::-1], OTHERS, **options)
+    assert (skewed.is_skewed, even.is_skewed) == (True, False)
+    assert "Skewed values and few queries: the interval may not keep its level." in " ".join(str(skewed).split())
+    assert "Skewed" not in str(even)
+    several = compare_all({"a": OUTLIER, "b": OTHERS, "c": OTHERS[::-1].copy()}, **options)
+    assert "the intervals of a - b, a - c may not keep" in " ".join(str(several).split())
 
 
 @all_tests
@@ -482,6 +524,23 @@ def test_many(values, rng):
     assert against.corrected_pvalue("c", "b") == compare(systems["c"], systems["b"]).pvalue
     with pytest.raises(KeyError, match="'a' and 'b', 'c' and 'b'. Got 'a' and 'c'"):
         against.corrected_pvalue("a", "c")
+
+
+@all_tests
+@all_alternatives
+@together("correction", [None, "holm", "bonferroni", "bh"])
+def test_only_two_sided_pairs_have_a_p_in_either_order(test, alternative, correction, values):
+    systems = {"a": values[0], "b": values[1], "c": values[0][::-1].copy()}
+    options = {"test": test, "alternative": alternative, "n_resamples": 99, "random_state": 0}
+    for baseline in (None, "c"):
+        found = compare_all(systems, correction=correction, baseline=baseline, **options)
+        for (a, b), p in found.corrected.items():
+            assert found.corrected_pvalue(a, b) == p
+            if alternative == "two-sided":
+                assert found.corrected_pvalue(b, a) == p
+                continue
+            with pytest.raises(KeyError, match=f"A pair must be one of .*Got '{b}' and '{a}'"):
+                found.corrected_pvalue(b, a)
 
 
 def test_many_that_are_refused(values):
