@@ -23,11 +23,11 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.model_selection._interactions import Column, InteractionColumns, check_column, column_of, has_column
-from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, find_routed_qid
+from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, SplitRequests, find_routed_qid
 from sklearn_rank.model_selection._split import Folds, as_times, check_one_each, check_split_rows, find_attribute
 
 
-class InteractionSplitter(BaseCrossValidator):
+class InteractionSplitter(SplitRequests, BaseCrossValidator):
     """One split of interactions by their times, which cuts users."""
 
     __metadata_request__split = {"groups": "qid", "time": True}

@@ -62,7 +62,12 @@ from sklearn_rank.model_selection._fit_data import (
     refuse_trained_on,
 )
 from sklearn_rank.model_selection._fitted_queries import FittedQueries
-from sklearn_rank.model_selection._routing import consumes, find_routed_qid, with_row_arguments
+from sklearn_rank.model_selection._routing import (
+    consumes,
+    find_routed_qid,
+    request_automatically,
+    with_row_arguments,
+)
 from sklearn_rank.model_selection._scorer import get_scorers
 
 DEFAULT_METRIC = "ndcg@10"
@@ -557,6 +562,14 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             )
         if len(shape) == 2 and (shape[1] != n_features or hasattr(X, "columns")):
             validate_data(self, X, reset=False, skip_check_array=True)
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata requests: qid, and the weights to fit with if scikit-learn 1.10 or later requests automatically."""
+        request = super().get_metadata_routing()
+        for method in (request.fit, request.partial_fit):
+            request_automatically(method, "qid", "sample_weight")
+        request_automatically(request.score, "qid")
+        return request
 
     def __sklearn_tags__(self) -> Any:
         """Tags of a regressor that takes the input of the model inside; its R^2 may be anything."""

@@ -14,7 +14,7 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
 from sklearn_rank._chunks.column_arguments import MOST_LISTED
 from sklearn_rank._chunks.columns import column_names, find_column
@@ -25,6 +25,7 @@ from sklearn_rank._utils.hints import has
 from sklearn_rank._utils.optional import index_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Scorer = TypeVar("Scorer", bound="ScoreRequests")
 Metadata = Mapping[str, Any]
 """One entry for each row, by the name under which scikit-learn routes it."""
 
@@ -116,6 +117,67 @@ def consumes(consumer: Any, method: str, *names: str) -> bool:
         return bool(get_routing_for_object(consumer).consumes(method, list(names)))
     except RecursionError:  # RidgeCV of scikit-learn 1.9 asks itself
         return False
+
+
+def request_automatically(request: Any, *names: str) -> None:
+    """Request metadata of a method if the user has neither requested nor refused it.
+
+    scikit-learn 1.10 or later does so under ``set_config(metadata_request_policy="auto")``; earlier versions never do.
+    """
+    if hasattr(request, "add_auto_request"):
+        request.add_auto_request(*[name for name in names if request.requests.get(name) is None])
+
+
+class ScoreRequests:
+    """Metadata requests of a scorer: qid, and weights only if the user asks for them.
+
+    scikit-learn 1.10 can request `sample_weight` for each of its scorers. Those are weights of rows, and a ranking
+    metric takes weights of queries.
+    """
+
+    _requests: Metadata = {"qid": True, "sample_weight": False}
+
+    def set_score_request(self: Scorer, **requests: Any) -> Scorer:
+        """Request weights, or qid under another name; requests that are not named stay as they are.
+
+        Parameters
+        ----------
+        **requests
+            `sample_weight` or `qid`, each True, False or the name under which it is passed.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            If this scorer has no use for the metadata.
+        """
+        unknown = requests.keys() - self._requests.keys()
+        if unknown:
+            raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
+        # Shallow copies of this scorer share the dict, so make a new one.
+        self._requests = {**self._requests, **requests}
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Metadata request of this scorer: qid, and what `set_score_request` has changed."""
+        request = MetadataRequest(owner=self)
+        for name, alias in self._requests.items():
+            request.score.add_request(param=name, alias=alias)
+        request_automatically(request.score, "qid")
+        return request
+
+
+class SplitRequests:
+    """Metadata requests of a splitter; comes before a splitter of scikit-learn in the bases."""
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata request of this splitter: the query of each row, and its cluster or time."""
+        request: Any = super().get_metadata_routing()  # type: ignore[misc]
+        request_automatically(request.split, *request.split.requests.keys() & {"clusters", "time"})
+        return request
 
 
 def with_weights_on_request(estimator: Any) -> Any:

@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import ArrayLike
 from sklearn.metrics import make_scorer
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_rank._engine.check import read
 from sklearn_rank._evaluation.evaluate import evaluate_queries
@@ -32,6 +30,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._model_signs import check_model
 from sklearn_rank.model_selection._response import RESPONSE, check_response_method, low_scores, predict_scores
+from sklearn_rank.model_selection._routing import ScoreRequests
 
 
 def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
@@ -58,7 +57,7 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     scorer : callable
         ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative. It is printed as its
         metric, "ndcg@10" or "neg_rmse", and equal to another of the same metric, keywords and requests. Request
-        weights in addition by ``scorer.set_score_request(qid=True, sample_weight=True)``.
+        weights of queries in addition by ``scorer.set_score_request(sample_weight=True)``.
 
     Raises
     ------
@@ -92,11 +91,10 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     )
     scorer.__class__ = RankingScorer
     scorer.__name__, scorer.meaning, scorer.spec = _signed_name(spec), spec.meaning, spec
-    with sklearn.config_context(enable_metadata_routing=True):
-        return scorer.set_score_request(qid=True)
+    return scorer
 
 
-class RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
+class RankingScorer(ScoreRequests, type(make_scorer(max))):  # type: ignore[misc]
     """Scorer of `make_scorer` that has a name, gets scores from `predict_scores` and refuses queries cut in two.
 
     It is a subclass, since in a dict of scorers scikit-learn shares predictions only among scorers of `make_scorer`. An
@@ -130,8 +128,8 @@ class RankingScorer(type(make_scorer(max))):  # type: ignore[misc]
         """Hash of what does not change, which requests may."""
         return hash(self.meaning)
 
-    def _compared(self) -> tuple[str, str, dict[str, Any]]:
-        return self.meaning, str(self._response_method), self.get_metadata_routing().score.requests
+    def _compared(self) -> tuple[Any, ...]:
+        return self.meaning, str(self._response_method), self._requests
 
 
 class _NamedScore:
@@ -224,7 +222,7 @@ def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keyw
     return RankingScorers(metrics, response_method=response_method, **keywords)
 
 
-class RankingScorers:
+class RankingScorers(ScoreRequests):
     """Several ranking metrics as one scorer, made by `get_scorers`.
 
     ``scorers(estimator, X, y, qid=...)`` predicts and sorts once, and returns a dict of the values.
@@ -239,7 +237,6 @@ class RankingScorers:
         check_response_method(response_method)
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
         self._specs, self.names = parse_signed(metrics, **keywords)
-        self._requests: dict[str, Any] = {"qid": True}
         # Whether it looks for signs of rows.
         self._looks = True
 
@@ -282,37 +279,6 @@ class RankingScorers:
     def _signed(self, result: Evaluation) -> dict[str, float]:
         """Means, with errors negative."""
         return dict(zip(self.names, signed(result.mean(), self._specs).values(), strict=True))
-
-    def set_score_request(self, **requests: Any) -> RankingScorers:
-        """Request metadata besides qid, or qid under another name, like scikit-learn's scorers.
-
-        Parameters
-        ----------
-        **requests
-            `sample_weight` or `qid`, each True, False or the name under which it is passed.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError
-            If this scorer has no use for what is requested.
-        """
-        unknown = set(requests) - {"qid", "sample_weight"}
-        if unknown:
-            raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
-        # A shallow copy of this scorer has the same dict, so it is not changed.
-        self._requests = self._requests | requests
-        return self
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Metadata request of this scorer: qid, and what `set_score_request` added."""
-        request = MetadataRequest(owner=self)
-        for name, alias in self._requests.items():
-            request.score.add_request(param=name, alias=alias)
-        return request
 
     @property
     def __name__(self) -> str:

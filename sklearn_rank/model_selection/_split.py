@@ -36,12 +36,12 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
 from sklearn_rank._utils.warning import own_filters
 from sklearn_rank.model_selection._fit_data import take_rows
-from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, find_routed_qid
+from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, SplitRequests, find_routed_qid
 
 Folds = Iterator[tuple[NDArray[Any], NDArray[Any]]]
 
 
-class _QuerySplitter:
+class _QuerySplitter(SplitRequests):
     """Take groups from qid, or clusters; comes before a group splitter of scikit-learn in the bases."""
 
     __metadata_request__split = {"groups": "qid", "clusters": True}
@@ -305,7 +305,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
 TIMES = "time must be the time of each row: datetime64, Timestamps, dates, or numbers, without missing ones."
 
 
-class QueryTimeSeriesSplit(BaseCrossValidator):
+class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
     """Train on earlier queries, test on later ones: `sklearn.model_selection.TimeSeriesSplit` of whole queries.
 
     Queries are put in order of their time, whatever the order of the rows, and cut into blocks; each of the last
