@@ -296,7 +296,6 @@ KIND_AT = {
     "io.read_table(y_true)": "column", **dict.fromkeys(["spark.*(y_score)",
     "evaluate_frame(y_score)", "evaluate_batches(y_score)", "io.read_table(y_score)", "spark.*(qid)",
     "evaluate_frame(qid)", "io.read_*(doc_id)", "evaluate_batches(qid)", "io.read_*(qid)"], "column"),
-    "io.read_*(memory_limit)": "count or None",
     **dict.fromkeys(["spark.*(sample_weight)", "evaluate_batches(sample_weight)",
     "evaluate_frame([sct]*[rsk])"], "column or None"), "evaluate_frame(by)": "columns or None",
     "spark.compare([ab])": "table",

@@ -57,6 +57,9 @@ MEMORY_OF_ID = 250
 MEMORY_AT_LEAST, MEMORY_PER_ANNOUNCED_BYTE = 2**26, 2
 """Memory that `load` may take: so many bytes, and so many for each byte that the headers of arrays announce."""
 
+MOST_UNPACKED, MOST_RATIO = 2**30, 100
+"""A packed file may become more bytes than this, or more than so many times its own, but not both."""
+
 OTHER_FORMATS = (
     ".arrow .csv .db .docx .feather .gz .h5 .hdf5 .html .ipc .joblib .json .jsonl .latex .md .npy .orc .parquet .pdf "
     ".pickle .pkl .png .qrels .run .sqlite .svg .tex .tsv .txt .xls .xlsx .xml .yaml .yml .zip"
@@ -153,6 +156,11 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
         finally:
             # To close an archive that is half written raises a ValueError, which would hide the error that left it so.
             archive.fp = None
+
+
+def unpacks_too_far(n_unpacked: int, n_bytes: int) -> bool:
+    """Whether so many bytes of a packed file are more than a file of `n_bytes` should become."""
+    return n_unpacked > max(MOST_UNPACKED, MOST_RATIO * n_bytes)
 
 
 def memory_of_json(text: bytes) -> int:

@@ -12,19 +12,17 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import is_number
-from sklearn_rank._utils.storage import memory_of_json
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._columns import entries_of_frame, known_columns
 from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
-from sklearn_rank.io._source import PIECE_OF_FILE, Memory, complete_lines, open_to_read, source_name
+from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
 from sklearn_rank.io._tables import (
     HEADER_SIZE,
     MAGIC,
@@ -53,7 +51,7 @@ RANK_OR_SCORE = one_of("score", "rank", None, doc="")
 @described_as(read_trec_run)
 def read_run(
     path: PathLike, *, value: str | None = None, duplicates: str = "raise", separator: str | None = None,
-    n_jobs: int | None = None, memory_limit: int | None = None,
+    n_jobs: int | None = None,
 ) -> Entries:  # fmt: skip
     r"""Read a run from a file of any usual form, noticed by its first line.
 
@@ -82,8 +80,8 @@ def read_run(
     Raises
     ------
     ValueError
-        If the file has another form, or a line is not as the first one: naming it. If the file needs more memory than
-        `memory_limit`.
+        If the file has another form, or a line is not as the first one: naming it. If gzip made a file small that has
+        more than 1 GiB and more than 100 times the bytes.
 
     Examples
     --------
@@ -95,14 +93,13 @@ def read_run(
     array([-1., -2.])
     """
     RANK_OR_SCORE.check("value", value, "read_run")
-    return _read("read_run", "run", path, value, duplicates, separator, n_jobs, memory_limit)
+    return _read("read_run", "run", path, value, duplicates, separator, n_jobs)
 
 
 @described_as(read_run)
 def read_qrels(
-    path: PathLike, *, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
-    memory_limit: int | None = None,
-) -> Entries:  # fmt: skip
+    path: PathLike, *, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None
+) -> Entries:
     r"""Read judgements (qrels) from a file of any usual form, noticed by its first line.
 
     As `read_run` reads a run: lines of TREC, ``query iteration document relevance``; BEIR's ``qrels/test.tsv`` with its
@@ -126,39 +123,38 @@ def read_qrels(
     >>> read_qrels(io.BytesIO(b"query-id\tcorpus-id\tscore\nq1\td1\t2\n"))
     Entries of 1 rows and 1 queries
     """
-    return _read("read_qrels", "judgements", path, None, duplicates, separator, n_jobs, memory_limit)
+    return _read("read_qrels", "judgements", path, None, duplicates, separator, n_jobs)
 
 
 def _read(
-    caller: str, kind: str, path: Any, value: str | None, duplicates: str, separator: str | None, n_jobs: int | None,
-    memory_limit: int | None,
-) -> Entries:  # fmt: skip
+    caller: str, kind: str, path: Any, value: str | None, duplicates: str, separator: str | None, n_jobs: int | None
+) -> Entries:
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
     SEPARATOR.check("separator", separator, caller)
     name = source_name(path)
-    with open_to_read(path, memory_limit) as (file, memory):
+    with open_to_read(path) as file:
         start: bytes = file.peek(HEADER_SIZE)[:HEADER_SIZE]
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-            return _of_json(_json_in(file, memory), memory, name, kind, duplicates)
+            return _of_json(read_bytes(file), name, kind, duplicates)
         line, is_binary = first_line(start.lstrip(b"\r\n")), start.startswith(MAGIC)
         fields, has_header = (None, False) if is_binary else _fields(line, kind, separator)
         if fields is not None:
             what = WHAT.get(fields, f"A file of {kind} that begins as this one")
-            pieces = complete_lines(file, memory, effective_n_jobs(n_jobs))
+            pieces = complete_lines(file)
             pieces = _without_header(pieces) if has_header else pieces
             third = line.split()[2].lower() if has_header and len(fields) > 2 else value
             ranked = partial(_ranked, value=third, name=name) if fields is FIELDS_OF["run"][3] else None
-            return read_lines(pieces, memory, name, what, fields, duplicates, n_jobs, ranked)
+            return read_lines(pieces, name, what, fields, duplicates, n_jobs, ranked)
         if is_binary:
-            return entries_of_frame(table_in(file, memory, path, partial(_needed, kind=kind)), kind, duplicates)
+            return entries_of_frame(table_in(file, path, partial(_needed, kind=kind)), kind, duplicates)
         mark = separator or separator_in(line, [])
         columns = fields_of(line, mark)
         header = None if _is_header(columns, kind) else _header(columns, kind, name)
         needed = partial(_needed, kind=kind)
         ids = needed(header or columns)[:2]
         ranked = partial(_ranked, value=value, name=name) if header == FIELDS_OF["run"][3] else None
-        return entries_of_frame(table_in(file, memory, path, needed, ids, mark, header), kind, duplicates, ranked)
+        return entries_of_frame(table_in(file, path, needed, ids, mark, header), kind, duplicates, ranked)
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
@@ -235,16 +231,7 @@ def _ranked(entries: Entries, value: str | None, name: str) -> Entries:
 # --- JSON ----------------------------------------------------------------------------------------------------
 
 
-def _json_in(file: Any, memory: Memory) -> bytes:
-    """All bytes, if what they hold does not need more memory than the limit."""
-    pieces = []
-    while piece := file.read(PIECE_OF_FILE):
-        memory.take(memory_of_json(piece))
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
-def _of_json(data: bytes, memory: Memory, name: str, kind: str, duplicates: str) -> Entries:
+def _of_json(data: bytes, name: str, kind: str, duplicates: str) -> Entries:
     """Entries of a JSON file, or of a file with an object in each line."""
     twice: list[str] = []
 
@@ -268,8 +255,7 @@ def _of_json(data: bytes, memory: Memory, name: str, kind: str, duplicates: str)
     if isinstance(read, dict) and _is_header([*read], kind):
         read = [read]
     if isinstance(read, list):
-        return _of_rows(read, memory, name, kind, duplicates)
-    memory.take_array(read)
+        return _of_rows(read, name, kind, duplicates)
     return replace(entries_of(read, kind, duplicates=duplicates, exclude={})[0], _kind=kind)
 
 
@@ -286,7 +272,7 @@ def _of_mteb(read: dict[str, Any], name: str) -> Any:
     return run
 
 
-def _of_rows(rows: list[Any], memory: Memory, name: str, kind: str, duplicates: str) -> Entries:
+def _of_rows(rows: list[Any], name: str, kind: str, duplicates: str) -> Entries:
     wrong = [row for row in rows if not isinstance(row, Mapping)]
     if wrong or not rows:
         got = echo(wrong[0]) if wrong else "none"
@@ -295,6 +281,4 @@ def _of_rows(rows: list[Any], memory: Memory, name: str, kind: str, duplicates: 
     known = [key for key in known_columns(keys, kind) if key is not None]
     # Other columns are named in errors only: a column of each key of each row may be far larger than the rows.
     columns = dict.fromkeys(keys, ()) | {key: [row.get(key) for row in rows] for key in known}
-    for key in known:
-        memory.take_array(columns[key])
     return entries_of_frame(columns, kind, duplicates)

@@ -7,13 +7,12 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
+from functools import partial
 from typing import Any, BinaryIO
 
-from sklearn_rank._utils.constraints import Constraint, is_count
-from sklearn_rank._utils.storage import replacing
+from sklearn_rank._utils.storage import MOST_RATIO, replacing, unpacks_too_far
 from sklearn_rank.io._entries import ERRORS
 
 GZIP = b"\x1f\x8b"
@@ -33,68 +32,20 @@ OTHER_KINDS = {
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE_OF_FILE = 2**20
 """Bytes that are read at a time; memory of this size is reused for the next piece."""
-PIECES_OF_THREADS = 2**22
-"""Bytes that all threads read at a time."""
-PER_BYTE_OF_LONG_LINE = 16
-"""Bytes of memory for each byte of a line that is longer than a piece: its copies, two fields, and their text."""
-
-MEMORY_AT_LEAST, MEMORY_PER_BYTE = 2**26, 50
-"""Memory that a reader may take by default: so many bytes, and so many for each byte of the file."""
-
-MEMORY_LIMIT = Constraint("a number of bytes, an int >= 1, or None", lambda value: value is None or is_count(value), "")
-
-
-class Memory:
-    """Memory that a reader takes for what is in a file, by its own estimate, and the limit.
-
-    A file as it is on disk never needs as much as the default limit; what was packed may.
-    """
-
-    def __init__(self, limit: int | None, n_bytes: int, name: str) -> None:
-        self._limit = MEMORY_AT_LEAST + MEMORY_PER_BYTE * n_bytes if limit is None else limit
-        self._taken, self._name, self._counting = 0, name, Lock()
-
-    @property
-    def left(self) -> int:
-        """Bytes that may still be taken."""
-        return self._limit - self._taken
-
-    def take(self, n_bytes: int) -> None:
-        """Count bytes that are taken for good.
-
-        Raises
-        ------
-        ValueError
-            If there are more than the limit.
-        """
-        with self._counting:
-            self._taken += n_bytes
-        if self._taken > self._limit:
-            raise ValueError(
-                f"A reader takes at most 64 MiB of memory plus {MEMORY_PER_BYTE} times the bytes of the file, because "
-                "a small packed file may hold gigabytes. If you trust the file, raise memory_limit= of the reader, or "
-                f"unpack the file. Got {self._name}, which needs more than {self._limit} bytes."
-            )
-
-    def take_array(self, ids: Iterable[Any]) -> None:
-        """Count an array of ids, where each text takes as much as the longest."""
-        lengths = [len(one) for one in ids if isinstance(one, str)]
-        self.take(4 * len(lengths) * max(lengths, default=0))
 
 
 @contextmanager
-def open_to_read(source: Any, memory_limit: int | None = None) -> Iterator[tuple[Any, Memory]]:
-    """Open a path or an open file for reading bytes; gzip is unpacked. Count the memory that is taken for it.
+def open_to_read(source: Any) -> Iterator[Any]:
+    """Open a path or an open file for reading bytes; gzip is unpacked.
 
     Raises
     ------
     TypeError
         If it is neither a path nor a file.
     ValueError
-        If gzip data are truncated or damaged, or the file is packed by another program or in UTF-16, or
-        `memory_limit` is no number of bytes.
+        If gzip data are truncated or damaged, or become more than 1 GiB and more than 100 times the file, or the file
+        is packed by another program or in UTF-16.
     """
-    MEMORY_LIMIT.check("memory_limit", memory_limit, "a reader")
     if isinstance(source, (str, os.PathLike)):
         opened = open(source, "rb")
         if not os.path.isfile(source):
@@ -116,33 +67,49 @@ def open_to_read(source: Any, memory_limit: int | None = None) -> Iterator[tuple
                     "A file must be plain or packed by gzip, and text in UTF-8. "
                     f"Got {source_name(source)}, which is {kind}."
                 )
-        memory = Memory(memory_limit, opened.seek(0, os.SEEK_END), source_name(source))
-        opened.seek(0)
         try:
-            yield gzip.GzipFile(fileobj=opened) if start.startswith(GZIP) else opened, memory
+            yield _Unpacked(opened, source_name(source)) if start.startswith(GZIP) else opened
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"The gzip file is truncated or damaged. Got {source_name(source)}: {error}.") from None
 
 
-def read_bytes(file: Any, memory: Memory, per_byte: int, per_line: int = 0) -> bytes:
-    """All bytes; each takes `per_byte` bytes of memory until all is understood, and each line `per_line`."""
-    pieces = []
-    while piece := file.read(PIECE_OF_FILE):
-        n_lines = piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n") if per_line else 0
-        memory.take(len(piece) * per_byte + n_lines * per_line)
-        pieces.append(piece)
-    return b"".join(pieces)
+class _Unpacked(gzip.GzipFile):
+    """What gzip packed, up to a limit."""
+
+    def __init__(self, file: Any, source: str) -> None:
+        self._source, self._n_bytes = source, file.seek(0, os.SEEK_END)
+        file.seek(0)
+        super().__init__(fileobj=file, mode="rb")
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes.
+
+        Raises
+        ------
+        ValueError
+            If more came out than the file may become.
+        """
+        data = super().read(size)
+        if unpacks_too_far(self.tell(), self._n_bytes):
+            raise ValueError(
+                f"A gzip file is unpacked up to 1 GiB, or {MOST_RATIO} times its own bytes; if you trust it, gunzip it "
+                f"first. Got {self._source}, {self._n_bytes} bytes that become more than {self.tell()}."
+            )
+        return data
 
 
-def complete_lines(file: BinaryIO, memory: Memory, n_threads: int = 1) -> Iterator[bytes]:
+def read_bytes(file: Any) -> bytes:
+    """All bytes, piece by piece: each is counted if gzip is unpacked."""
+    return b"".join(iter(partial(file.read, PIECE_OF_FILE), b""))
+
+
+def complete_lines(file: BinaryIO) -> Iterator[bytes]:
     """Pieces of a file that end with a newline, without a byte order mark; the last piece may be a newline alone.
 
-    A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small. A line that is
-    longer than a piece takes memory.
+    A piece with a zero byte, which is not text, is the last: gzip makes a line of many zeros small.
     """
     rest: list[bytes] = []
-    n_bytes = min(PIECE_OF_FILE, max(1, PIECES_OF_THREADS // n_threads))
-    piece = file.read(n_bytes).removeprefix(BYTE_ORDER_MARK)
+    piece = file.read(PIECE_OF_FILE).removeprefix(BYTE_ORDER_MARK)
     while piece:
         if b"\0" in piece:
             yield b"".join([*rest, piece, b"\n"])
@@ -151,10 +118,8 @@ def complete_lines(file: BinaryIO, memory: Memory, n_threads: int = 1) -> Iterat
         if cut:
             yield b"".join([*rest, piece[:cut]])
             rest = []
-        else:
-            memory.take(PER_BYTE_OF_LONG_LINE * len(piece))
         rest.append(piece[cut:])
-        piece = file.read(n_bytes)
+        piece = file.read(PIECE_OF_FILE)
     yield b"".join([*rest, b"\n"])
 
 

@@ -10,23 +10,14 @@ from sklearn.datasets import load_svmlight_file
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, read_bytes, source_name
 
-SVMLIGHT_PER_BYTE, PER_BYTE_OF_LINE = 8, 24
-"""Bytes of memory for each byte of a file, and more for each byte of its longest line.
 
-The shortest feature, "1:1 ", takes 8 for its number and 8 for its value, and an object while its line is read.
-"""
-
-
-def read_svmlight(path: PathLike, *, memory_limit: int | None = None, **options: Any) -> tuple[Any, Any, Any]:
+def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     r"""Read features, labels and queries: lines ``label qid:1 1:0.5 2:0.1 # comment``.
 
     Parameters
     ----------
     path : str, path or binary file
         What gzip made is unpacked.
-    memory_limit : int, default=None
-        Bytes of memory that the reader takes at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
-        file. A small packed file may hold gigabytes.
     **options
         Passed to `sklearn.datasets.load_svmlight_file`, such as ``n_features=46``.
 
@@ -39,7 +30,8 @@ def read_svmlight(path: PathLike, *, memory_limit: int | None = None, **options:
     Raises
     ------
     ValueError
-        If a line has no qid, or is not so, or the file needs more memory than `memory_limit`.
+        If a line has no qid, or is not so, or gzip made a file small that has more than 1 GiB and more than 100 times
+        the bytes.
 
     Examples
     --------
@@ -49,9 +41,8 @@ def read_svmlight(path: PathLike, *, memory_limit: int | None = None, **options:
     >>> X.shape, y, qid
     ((2, 2), array([2., 0.]), array([1, 1]))
     """
-    with open_to_read(path, memory_limit) as (file, memory):
-        data = read_bytes(file, memory, SVMLIGHT_PER_BYTE).removeprefix(BYTE_ORDER_MARK)
-        memory.take(PER_BYTE_OF_LINE * max(map(len, io.BytesIO(data)), default=0))
+    with open_to_read(path) as file:
+        data = read_bytes(file).removeprefix(BYTE_ORDER_MARK)
     try:
         X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:

@@ -26,13 +26,11 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.threads import check_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import DUPLICATES, ERRORS, Entries, QueryIds, Text, checked, repeated_rows
-from sklearn_rank.io._source import Memory, complete_lines, open_to_read, open_to_write, source_name
+from sklearn_rank.io._source import complete_lines, open_to_read, open_to_write, source_name
 
 MISSING_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
-PER_ROW, PER_QUERY = 64, 256
-"""Bytes of memory for a row, beside its document, and for a query that is not the one of the row before."""
 MOST_FIELDS = 2**10
 """Fields of an invalid line that are counted."""
 
@@ -42,9 +40,7 @@ LOOKS_LIKE = {
 }
 
 
-def read_trec_run(
-    path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None, memory_limit: int | None = None
-) -> Entries:
+def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
     r"""Read a run of TREC: lines ``query Q0 document rank score tag``.
 
     The score alone orders documents, as in trec_eval; Q0 and tag are not used, and ranks only to notice a column in the
@@ -59,9 +55,6 @@ def read_trec_run(
         too, for unjudged documents.
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib.
-    memory_limit : int, default=None
-        Bytes of memory that the reader takes at most, by an estimate. None: 64 MiB plus 50 times the bytes of the
-        file. A small packed file may hold gigabytes.
 
     Returns
     -------
@@ -72,7 +65,8 @@ def read_trec_run(
     ------
     ValueError
         If a line is not so, a score is not a finite number, a rank has a fraction, or a document is in a query twice:
-        naming the line. If there is no line, or the file needs more memory than `memory_limit`.
+        naming the line. If there is no line, or gzip made a file small that has more than 1 GiB and more than 100 times
+        the bytes.
 
     Warns
     -----
@@ -89,13 +83,11 @@ def read_trec_run(
     >>> run.value
     array([0.9, 0.5])
     """
-    return _read_entries("read_trec_run", path, "A run of TREC", RUN_FIELDS, duplicates, n_jobs, memory_limit)
+    return _read_entries("read_trec_run", path, "A run of TREC", RUN_FIELDS, duplicates, n_jobs)
 
 
 @described_as(read_trec_run)
-def read_trec_qrels(
-    path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None, memory_limit: int | None = None
-) -> Entries:
+def read_trec_qrels(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
     r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
 
     As `read_trec_run` reads a run; the iteration is not used. If a document is in a query twice, its line of highest
@@ -119,7 +111,7 @@ def read_trec_qrels(
     array([2., 0.])
     """
     what = "A file of TREC's judgements"
-    return _read_entries("read_trec_qrels", path, what, QRELS_FIELDS, duplicates, n_jobs, memory_limit)
+    return _read_entries("read_trec_qrels", path, what, QRELS_FIELDS, duplicates, n_jobs)
 
 
 class _Rows(NamedTuple):
@@ -136,25 +128,18 @@ class _Rows(NamedTuple):
     rank: NDArray[np.float64] | None
     line: NDArray[np.int64] | None
 
-    @property
-    def memory(self) -> int:
-        """Bytes of memory that these rows take, once all are joined, grouped and compared."""
-        return 2 * len(self.document) + PER_ROW * len(self.value) + PER_QUERY * len(self.query)
-
 
 def _read_entries(
-    caller: str, path: PathLike, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None,
-    memory_limit: int | None,
-) -> Entries:  # fmt: skip
+    caller: str, path: PathLike, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None
+) -> Entries:
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
-    with open_to_read(path, memory_limit) as (file, memory):
-        pieces = complete_lines(file, memory, effective_n_jobs(n_jobs))
-        return read_lines(pieces, memory, source_name(path), what, fields, duplicates, n_jobs)
+    with open_to_read(path) as file:
+        return read_lines(complete_lines(file), source_name(path), what, fields, duplicates, n_jobs)
 
 
 def read_lines(
-    pieces: Iterable[bytes], memory: Memory, name: str, what: str, fields: Sequence[str], duplicates: str,
+    pieces: Iterable[bytes], name: str, what: str, fields: Sequence[str], duplicates: str,
     n_jobs: int | None, with_scores: Callable[[Entries], Entries] | None = None,
 ) -> Entries:  # fmt: skip
     """Entries of pieces of a file that end with a newline; without a field of values each is 1.
@@ -165,7 +150,6 @@ def read_lines(
 
     def read_piece(text: bytes) -> _Rows:
         rows = _read_lines(text, fields)
-        memory.take(rows.memory)
         if rows.wrong is not None:
             found_wrong.set()
         return rows
@@ -185,8 +169,7 @@ def read_lines(
         start += len(part.document)
     names, (number,) = number_together([np.concatenate([part.query for part in parts])])
     # All are strings, so no array of objects is needed.
-    memory.take_array(texts := names.tolist())
-    names = np.array(texts)
+    names = np.array(names.tolist())
     lengths = np.concatenate([part.length for part in parts])
     documents = Text(
         np.concatenate([part.document for part in parts]), np.concatenate([part.document_end for part in parts])

@@ -15,6 +15,7 @@ import pytest
 
 from sklearn_rank._cli import main
 from sklearn_rank._cli.output import FORMATS
+from sklearn_rank._utils import storage
 from sklearn_rank.io import (
     _source,
     join,
@@ -113,6 +114,34 @@ def test_what_is_no_such_file(data, reader):
         read(io.BytesIO(data))
     with pytest.raises(ValueError, match="Got|needed"):
         read(io.BytesIO(gzip.compress(data)))
+
+
+def test_gzip_that_becomes_too_large_is_stopped(reader, monkeypatch):
+    """Beyond both limits, at the piece that is beyond: what comes after is not unpacked."""
+    read, data = reader
+    monkeypatch.setattr(storage, "MOST_UNPACKED", 2**21)
+    line = data[data.index(b"\n") + 1 :]
+    packed, pieces, unpack = gzip.compress(data + line * (2**22 // len(line))), [], gzip.GzipFile.read
+
+    def unpacked(*given):
+        pieces.append(len(piece := unpack(*given)))
+        return piece
+
+    monkeypatch.setattr(gzip.GzipFile, "read", unpacked)
+    with pytest.raises(
+        ValueError, match=r"unpacked up to 1 GiB, or 100 times its own bytes.* gunzip it first"
+    ) as caught:
+        read(io.BytesIO(packed))
+    ((size, became),) = re.findall(r"BytesIO, (\d+) bytes that become more than (\d+)", str(caught.value))
+    assert int(size) == len(packed)
+    assert 2**21 < int(became) <= sum(pieces) < 2**21 + 2**20 + 10
+
+
+def test_gzip_may_become_a_gibibyte_or_a_hundred_times_as_much():
+    assert not storage.unpacks_too_far(2**30, 1)
+    assert storage.unpacks_too_far(2**30 + 1, 1)
+    assert not storage.unpacks_too_far(100 * 2**24, 2**24)
+    assert storage.unpacks_too_far(100 * 2**24 + 1, 2**24)
 
 
 def test_a_run_cut_short_is_noticed():

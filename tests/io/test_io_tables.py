@@ -13,8 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate
-from sklearn_rank.io import _tables, read_entries, read_table
-from sklearn_rank.io._source import Memory
+from sklearn_rank.io import _tables, read_entries, read_run, read_table
 
 NAMES = {"y_true": "label", "y_score": "model", "qid": "query"}
 
@@ -39,19 +38,19 @@ def file_of(write):
     return file
 
 
-def parquet(columns):
+def parquet(columns, **options):
     table = arrow(columns)
     from pyarrow import parquet
 
-    return file_of(lambda file: parquet.write_table(table, file))
+    return file_of(lambda file: parquet.write_table(table, file, **options))
 
 
-def ipc(columns, kind):
+def ipc(columns, kind, codec=None):
     table = arrow(columns)
     from pyarrow import ipc
 
     def write(file):
-        with getattr(ipc, kind)(file, table.schema) as writer:
+        with getattr(ipc, kind)(file, table.schema, options=ipc.IpcWriteOptions(compression=codec)) as writer:
             writer.write_table(table)
 
     return file_of(write)
@@ -123,7 +122,7 @@ def test_arrow_holds_no_memory_of_python(make, columns, monkeypatch, before_arro
     """A thread of Arrow that lets go of such memory when Python has ended aborts the process."""
     content, held = make(columns).getvalue(), []
     before_arrow_reads(lambda: held.append(sys.getrefcount(content)))
-    monkeypatch.setattr(_tables, "open_to_read", lambda *_: nullcontext((io.BytesIO(content), Memory(None, 0, ""))))
+    monkeypatch.setattr(_tables, "open_to_read", lambda *_: nullcontext(io.BytesIO(content)))
     before = sys.getrefcount(content)
     assert len(read_table(io.BytesIO(), **NAMES).y_true) == 300
     assert {*held} == {before}
@@ -169,6 +168,45 @@ def test_a_stream_of_arrow_that_ends_early_is_named(columns, tmp_path):
     path.write_bytes(ipc(columns, "new_stream").getvalue()[:-900])
     with pytest.raises(ValueError, match=r"A table is a file of CSV.* Got .*table: Expected to be able to read"):
         read_table(path, **NAMES)
+
+
+def test_columns_that_are_lists_are_refused_if_they_are_needed():
+    pa = pytest.importorskip("pyarrow")
+    columns = {"qid": ["a", "a"], "label": [1.0, 0.0], "score": [0.5, 0.1], "doc_id": ["x", "y"]}
+    lists = pa.array([[1], [2]])
+    for make in parquet, lambda columns: ipc(columns, "new_file"), lambda columns: ipc(columns, "new_stream"):
+        assert read_table(make(columns | {"list": lists})).y_true.tolist() == [1, 0]
+        assert read_run(make(columns | {"list": lists})).value.tolist() == [0.5, 0.1]
+        with pytest.raises(TypeError, match="Column 'qid' must hold numbers or ids, one a row. Got list"):
+            read_table(make(columns | {"qid": lists}))
+
+
+def test_all_kinds_of_text_are_read():
+    pa = pytest.importorskip("pyarrow")
+    text = pa.array(["a", "b", "b", "ab"])
+    numbers = {"label": [1.0, 0.0, 2.0, 1.0], "score": [0.5, 0.1, 0.2, 0.3]}
+    kinds = [text, text.cast(pa.large_string()), text.cast(pa.string_view()), text.dictionary_encode()]
+    kinds += [pa.RunEndEncodedArray.from_arrays([1, 3, 4], ["a", "b", "ab"])]
+    plain = {"use_dictionary": False, "column_encoding": "PLAIN"}
+    delta = {"use_dictionary": False, "column_encoding": {"qid": "DELTA_BYTE_ARRAY"}}
+    files = [ipc(numbers | {"qid": kind}, of, "lz4") for kind in kinds for of in ("new_file", "new_stream")]
+    files += [parquet(numbers | {"qid": kind}, **more) for kind in kinds[:4] for more in ({}, plain)]
+    for file in [*files, parquet(numbers | {"qid": text}, **delta)]:
+        data = read_table(file)
+        assert np.asarray(data.qid).tolist() == ["a", "b", "b", "ab"]
+        assert data.y_true.tolist() == [1, 0, 2, 1]
+
+
+def test_batches_may_have_dictionaries_of_their_own():
+    pa = pytest.importorskip("pyarrow")
+    ids = ["a", "b"], ["c", None], ["b", "a"]
+    parts = [pa.table({"qid": pa.array(of).dictionary_encode(), "doc_id": ["x", "y"]}) for of in ids]
+    file = io.BytesIO()
+    with pa.ipc.new_stream(file, parts[0].schema) as writer:
+        for part in parts:
+            writer.write_table(part)
+    with pytest.raises(ValueError, match="column 'qid' must not have missing values. Got 1, the first in row 3"):
+        read_entries(io.BytesIO(file.getvalue()))
 
 
 @pytest.mark.parametrize("make", [make for name, make in TABLES.items() if name != "lists"])
