@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from registry import together
 from sklearn.ensemble import GradientBoostingRegressor
 
 from sklearn_rank import QueryRanker, compare_systems, evaluate
@@ -271,10 +272,10 @@ def test_critical_differences_have_intervals_and_bars_inside():
     assert (plain.intervals, plain.intervals_) == ({}, None)
 
 
-@pytest.mark.parametrize("options", [
+@together("options", [
     {"weight": WEIGHT}, {"clusters": CLUSTERS}, {"weight": WEIGHT, "clusters": CLUSTERS},
     {"weight": WEIGHT, "test": "bootstrap", "random_state": 0}, {"clusters": CLUSTERS, "confidence_level": 0.5},
-], ids=lambda options: " ".join(options))  # fmt: skip
+])  # fmt: skip
 def test_critical_differences_of_weighted_and_clustered_queries(options):
     """Intervals of arrays with keywords, and of results that have weights and clusters themselves."""
     arrays = {name: result.per_query["ndcg@5"] for name, result in some(3).items()}
@@ -289,6 +290,31 @@ def test_critical_differences_of_weighted_and_clustered_queries(options):
         for name, values in arrays.items():
             assert display.intervals[name] == pytest.approx(confidence_interval(values, **own, **level))
             assert display.means[name] == pytest.approx(np.average(values, weights=options.get("weight")))
+    plt.close("all")
+
+
+@together("own, options", [
+    ({"weight": WEIGHT}, {}), ({"clusters": CLUSTERS}, {}), ({"weight": WEIGHT, "clusters": CLUSTERS}, {}),
+    ({"weight": WEIGHT}, {"confidence_level": 0.6}), ({}, {"test": "wilcoxon", "confidence_level": 0.8}),
+])  # fmt: skip
+def test_differences_of_weighted_and_clustered_queries(own, options):
+    """Every difference is drawn with the numbers of the comparison, for two systems and for three."""
+    arrays = {name: result.per_query["ndcg@5"] for name, result in some(3).items()}
+    results = {name: Evaluation.from_values(range(30), {"ndcg@5": x}, **own) for name, x in arrays.items()}
+    *others, baseline = results
+    found = {name: compare(results[name], results[baseline], **options) for name in others}
+    two = DifferenceDisplay.from_results({name: results[name] for name in (others[0], baseline)}, **options)
+    assert two.mean_ == pytest.approx(found[others[0]].difference)
+    assert (two.confidence_interval, two.pvalue) == (
+        pytest.approx(found[others[0]].confidence_interval), found[others[0]].pvalue
+    )  # fmt: skip
+    three = DifferenceDisplay.from_results(results, correction="bonferroni", **options)
+    for name, one in found.items():
+        drawn = three.systems_[name]
+        assert drawn.confidence_interval == pytest.approx(one.confidence_interval)
+        assert drawn.pvalue == pytest.approx(min(1, 2 * one.pvalue))
+        assert drawn.mean_ == pytest.approx(one.difference)
+    plt.close("all")
 
 
 def test_bars_side_by_side_do_not_touch():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from registry import together
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
@@ -92,8 +93,8 @@ def test_clusters_and_folds():
     assert [row[0] for row in of_folds.table.rows] == ["de", "fr", "it"]
 
 
-@pytest.mark.parametrize("test", ["t", "randomization"])
-@pytest.mark.parametrize("clusters", [None, np.arange(24) // 3], ids=["queries", "clusters"])
+@together("test", ["t", "randomization"])
+@together("clusters", [None, np.arange(24) // 3])
 def test_a_query_of_weight_0_is_in_no_segment(test, clusters):
     rng = np.random.default_rng(0)
     values, weight = {name: rng.random(24) for name in ("old", "new", "other")}, rng.integers(1, 4, 24).astype(float)

@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from registry import together
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
@@ -89,8 +90,8 @@ def test_chunks_in_files_and_frames():
 SCORED = {"a#1": 3.0, "b#1": 2.0, "a#2": 1.0}
 
 
-@pytest.mark.parametrize("without", [["a#1", "b#1", "a#2"], ("b#1",)], ids=str)
-@pytest.mark.parametrize("place", [0, 1, 2])
+@together("without", [["a#1", "b#1", "a#2"], ("b#1",)])
+@together("place", [0, 1, 2])
 def test_lists_without_scores_have_no_sum(without, place):
     """One query without scores is enough, in whatever place."""
     of_queries = [SCORED, [*SCORED.items()]]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from known_cases import TREC_RUNS, read
 from numpy.testing import assert_array_equal
+from registry import together
 
 from sklearn_rank import evaluate
 from sklearn_rank.io import _source, join, read_entries, read_svmlight, read_trec_qrels, read_trec_run, write_trec_run
@@ -123,9 +124,9 @@ WRONG = {b"q1 Q0 c\0 3 0.5 me": "without NUL bytes", b"q1 Q0 c 3 best me": "Got 
 """Lines of runs, and what is wrong with them."""
 
 
-@pytest.mark.parametrize("first", WRONG)
-@pytest.mark.parametrize("second", WRONG)
-@pytest.mark.parametrize("block", [2**20, 8])
+@together("first", WRONG)
+@together("second", WRONG)
+@together("block", [2**20, 8])
 def test_the_first_of_two_wrong_lines_is_named(first, second, block, monkeypatch, tmp_path):
     monkeypatch.setattr(_source, "PIECE_OF_FILE", block)
     (tmp_path / "run").write_bytes(b"q1 Q0 a 1 2.5 me\n" + first + b"\nq1 Q0 b 2 1.5 me\n" + second + b"\n")

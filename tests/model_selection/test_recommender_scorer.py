@@ -246,9 +246,7 @@ def test_more_that_is_excluded_ranks_the_rest_no_lower():
     assert (one.per_query["mrr"] >= other.per_query["mrr"]).all()
 
 
-@pytest.mark.parametrize(
-    "exclude", ["train", {0: [1, 7], 1: [7, 8]}, {0: [7], 1: [8]}, {0: [0, 1], 1: [2]}, None], ids=str
-)
+@together("exclude", ["train", {0: [1, 7], 1: [7, 8]}, {0: [7], 1: [8]}, {0: [0, 1], 1: [2]}, None])
 def test_only_items_of_the_catalogue_are_left_out(exclude):
     """Items 7 and 8 of the training rows cannot be recommended, so nothing is left out with them."""
     train, test = frame([(0, 1), (0, 7), (1, 7), (1, 8), (2, 0)]), frame([(0, 3), (1, 1)])

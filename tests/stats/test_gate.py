@@ -10,6 +10,7 @@ import pytest
 from changed_files import changed
 from known_cases import references
 from numpy.testing import assert_allclose
+from registry import together
 from scipy import stats
 
 from sklearn_rank import compare_systems, evaluate
@@ -259,6 +260,33 @@ def test_weights_of_results_count(rng, tmp_path):
     other = Evaluation.from_values(range(30), {"map": d + 1}, weight=weight + 1)
     with pytest.raises(ValueError, match="no_worse takes results with the same weights"):
         no_worse(new, other, margin=0.2)
+
+
+@together("metric", ["map", "mse"])
+@together("with_clusters", [False, True])
+@together("with_weight", [False, True])
+def test_bounds_with_clusters_and_weights_of_results_are_those_of_the_interval(
+    metric, with_clusters, with_weight, rng, tmp_path
+):
+    weight = rng.integers(0, 3, 30).astype(float) if with_weight else None
+    clusters = np.arange(30) // 3 if with_clusters else None
+    options = {"weight": weight, "clusters": clusters}
+    values = rng.random((2, 30))
+    values[0, 4] = np.nan
+    new, old = (Evaluation.from_values(range(30), {metric: x}, **options) for x in values)
+    found = no_worse(new, old, margin=0.2, alpha=0.1)
+    sign = -1 if metric == "mse" else 1
+    low, high = confidence_interval(sign * (values[0] - values[1]), confidence_level=0.8, **options)
+    assert (found.low[metric], found.high[metric]) == pytest.approx((low, high))
+    n_left_out = 1 + (0 if weight is None else np.count_nonzero(np.delete(weight, 4) == 0))
+    assert found.table.rows[0][1] == 30 - n_left_out
+    assert f"{n_left_out} queries are left out of {metric}" in str(found)
+    assert ("Means are weighted." in str(found), "Queries come in " in str(found)) == (with_weight, with_clusters)
+    path = tmp_path / f"{metric} {with_clusters} {with_weight}"
+    found.save(path)
+    again = GateResult.load(path)
+    assert str(again) == str(found)
+    assert again.table == found.table
 
 
 def test_skewed_differences_of_few_queries_are_told(rng):

@@ -7,6 +7,7 @@ import pytest
 from changed_files import changed
 from known_cases import references
 from numpy.testing import assert_allclose
+from registry import together
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
@@ -383,7 +384,7 @@ def test_agreement_of_files_and_dictionaries(tmp_path):
     assert (arrays.table.rows, arrays.n_left_out) == (found.table.rows, 2)
 
 
-@pytest.mark.parametrize("as_documents", [False, True])
+@together("as_documents", [False, True])
 def test_documents_that_only_one_judged_are_counted(as_documents):
     nan = math.nan
     for human, model, n_left_out in (

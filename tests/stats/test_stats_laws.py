@@ -31,6 +31,7 @@ ALTERNATIVES = ["two-sided", "greater", "less"]
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 PAIRED = [name for name, test in TESTS.items() if test.paired]
 UNPAIRED = [name for name in TESTS if name not in PAIRED]
+WITH_WEIGHTS = ["t", "randomization", "bootstrap"]
 CORRECTIONS = [None, "holm", "bonferroni", "bh", "tukey"]
 
 all_tests = pytest.mark.parametrize("test", TESTS)
@@ -113,7 +114,7 @@ def test_identical_systems(test, alternative, n, rng):
                 assert set(result.confidence_interval) <= {0.0, -np.inf, np.inf}
 
 
-@pytest.mark.parametrize("test", UNPAIRED)
+@together("test", UNPAIRED)
 @all_alternatives
 def test_equal_means_of_other_values_are_tested(test, alternative):
     """Systems are identical by their values, not by their means."""
@@ -161,13 +162,11 @@ OUTLIER, OTHERS = np.append(0.4 + np.arange(29) % 5 / 1000, 1.0), 0.4 + np.arang
 """Values of which one decides the mean, and others."""
 
 
-@pytest.mark.parametrize(
-    "keywords", [{}, {"weight": np.arange(30) % 3 + 1.0}, {"clusters": np.arange(30) // 2}], ids=str
-)
-@all_tests
+@together("test", TESTS)
+@together("keywords", [{}, {"weight": np.arange(30) % 3 + 1.0}, {"clusters": np.arange(30) // 2}])
 def test_skew_is_noted_by_every_test(test, keywords):
-    if keywords and test not in ("t", "randomization", "bootstrap"):
-        keywords = {}
+    if keywords and test not in WITH_WEIGHTS:
+        return
     options = {"test": test, "n_resamples": 199, "random_state": 0} | keywords
     skewed, even = compare(OUTLIER, OTHERS, **options), compare(OTHERS[::-1], OTHERS, **options)
     assert (skewed.is_skewed, even.is_skewed) == (True, False)
@@ -526,8 +525,37 @@ def test_many(values, rng):
         against.corrected_pvalue("a", "c")
 
 
-@all_tests
+WEIGHT, CLUSTERS = np.arange(30) % 4 * 1.0, np.arange(30) // 4
+OPTIONS = [
+    {"weight": WEIGHT}, {"clusters": CLUSTERS}, {"weight": WEIGHT, "clusters": CLUSTERS}, {"confidence_level": 0.7},
+    {"greater_is_better": False}, {"weight": WEIGHT, "clusters": CLUSTERS, "confidence_level": 0.8},
+]  # fmt: skip
+"""Keywords of `compare` and `compare_all`; some queries have the weight 0."""
+
+
+@together("options", OPTIONS)
+@together("test", [*WITH_WEIGHTS, "welch"])
 @all_alternatives
+def test_each_of_many_pairs_is_a_comparison_of_two(test, options, alternative, values, rng):
+    """So is its interval: with a p three times as large, of a level at which a third as many intervals miss."""
+    if test not in WITH_WEIGHTS and not options.keys().isdisjoint(("weight", "clusters")):
+        return
+    systems = {"a": values[0], "b": values[1], "c": rng.permutation(values[0])}
+    options = {"test": test, "alternative": alternative, "n_resamples": 99, "random_state": 0} | options
+    found = compare_all(systems, correction="bonferroni", **options)
+    level = options.get("confidence_level", 0.95)
+    for (a, b), result in found.comparisons.items():
+        assert result == compare(systems[a], systems[b], **options)
+        p = found.corrected[a, b]
+        assert p == pytest.approx(min(3 * result.pvalue, 1))
+        wider = options | {"confidence_level": 1 - (1 - level) * (result.pvalue / p if result.pvalue else 1 / 3)}
+        expected = compare(systems[a], systems[b], **wider).confidence_interval
+        assert found.intervals[a, b] == pytest.approx(expected)
+        assert found.means[a] - found.means[b] == pytest.approx(result.difference)
+
+
+@all_tests
+@together("alternative", ALTERNATIVES)
 @together("correction", [None, "holm", "bonferroni", "bh"])
 def test_only_two_sided_pairs_have_a_p_in_either_order(test, alternative, correction, values):
     systems = {"a": values[0], "b": values[1], "c": values[0][::-1].copy()}
