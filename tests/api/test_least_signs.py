@@ -5,9 +5,12 @@ import itertools
 
 import numpy as np
 import pytest
+from registry import together
+from scipy import stats
 from sign_cases import seen
 
 from sklearn_rank import evaluate, evaluate_batches, evaluate_run
+from sklearn_rank._signs.rows import least_z
 from sklearn_rank.io import read_trec_run
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 
@@ -147,9 +150,14 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@together("case", CASES)
 def test_least_evidence(case):
     name, enough, less = CASES[case]
     warned, raised = seen(enough)
     assert [*warned, *([raised] if raised else [])] == [name]
     assert name not in str(seen(less))
+
+
+@pytest.mark.parametrize(("n", "within"), [(20, 0.02), (25, 0.01), (100, 0.001), (10**6, 1e-6)])
+def test_least_z_is_a_quantile_of_student(n, within):
+    assert least_z(n) == pytest.approx(stats.t.isf(stats.norm.sf(4.75), n - 1), rel=within)
