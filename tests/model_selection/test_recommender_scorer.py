@@ -679,8 +679,8 @@ def test_wrong_arguments(arguments, error, message):
         make_recommender_scorer(**{"metric": "ndcg@10", "items": range(3)} | arguments)
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "error", "message"),
+@together(
+    "X, y, error, message",
     [
         (
             ROWS.rename(columns={"user_id": "userId"}),
@@ -709,7 +709,6 @@ def test_wrong_arguments(arguments, error, message):
         (frame([(0, 1)]), [-1], ValueError, "y of ndcg_score must not be below 0"),
         ("X", None, TypeError, "X must be"),
     ],
-    ids=repr,
 )
 def test_wrong_test_rows(X, y, error, message):
     model = InteractionRecommender(Fixed(np.zeros((2, 4)))).fit(ROWS)
