@@ -53,6 +53,22 @@ def refuse_torn_search(search: Any) -> None:
         )
 
 
+def is_outside(search: Any) -> bool:
+    """Whether a search has a `fit` that is not of scikit-learn: it loses metadata or refuses it."""
+    return not type(search).fit.__module__.startswith("sklearn.")
+
+
+def refuse_other_search(search: Any, wrapper: str, scorer: str, splitter: str) -> None:
+    """Refuse a search that is not of scikit-learn, with the call that sets it up by hand."""
+    if is_outside(search):
+        name = type(search).__name__
+        raise ValueError(
+            f"RankingEvaluator takes searches of scikit-learn, such as GridSearchCV. Fit {name} by hand: "
+            f"{name}({wrapper}(model), ..., scoring={scorer}, cv={splitter}).fit(X, y), with a Series as y whose index "
+            f"has the level 'qid'. Got {echo(search)}."
+        )
+
+
 def with_inner(estimator: Estimator) -> list[Any]:
     """An estimator and all inside it, parameters of parameters too."""
     parameters = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
@@ -60,8 +76,8 @@ def with_inner(estimator: Estimator) -> list[Any]:
 
 
 def is_ranking_search(search: Any) -> bool:
-    """Whether a search has ranking scorers and a splitter that is given qid."""
-    return knows_queries(search.scoring) and consumes(search.cv, "split", "qid")
+    """Whether a search of scikit-learn has ranking scorers and a splitter that is given qid."""
+    return not is_outside(search) and knows_queries(search.scoring) and consumes(search.cv, "split", "qid")
 
 
 def knows_queries(scoring: Any) -> bool:

@@ -58,21 +58,18 @@ from sklearn_rank.model_selection._recommender_folds import (
 from sklearn_rank.model_selection._routing import (
     Metadata,
     consumes,
+    fit_routed,
     named_columns,
     with_row_arguments,
     with_weights_on_request,
 )
 from sklearn_rank.model_selection._scorer import get_scorers, metrics_of, signed
-from sklearn_rank.model_selection._search_fit import (
-    check_scored,
-    fit_with_metadata,
-    progress_of_search,
-    refuse_lost_metadata,
-)
 from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,
+    check_scored,
     chosen_cv,
+    progress_of_search,
     score_strictly,
     warn_of_objective,
     with_qid,
@@ -84,9 +81,9 @@ class RankingEvaluator:
     """Cross-validate, compare and tune models with ranking metrics, whole queries at a time.
 
     Models that need it are wrapped in `QueryRanker`. Metadata routing is on during the fits; the global configuration
-    does not change. A splitter that would tear a query apart is refused. A search among the models, such as
-    ``GridSearchCV(LGBMRanker(), {"num_leaves": [7, 31]})``, or one at the end of a Pipeline, is given the metrics and
-    whole queries too, inside each training fold. A search that cannot be given them is refused.
+    does not change. A splitter that would tear a query apart is refused. A search of scikit-learn among the models,
+    such as ``GridSearchCV(QueryRanker(LGBMRanker()), {"estimator__num_leaves": [7, 31]})``, or one at the end of a
+    Pipeline, is given the metrics and whole queries too, inside each training fold. Other searches are refused.
 
     Parameters
     ----------
@@ -132,8 +129,9 @@ class RankingEvaluator:
     repeated cross-validation, and the value of a query is its mean over the repeats.
 
     `sample_weight` is the weight of a row's query in the means. A model is fitted with it if its `fit` asks for it,
-    ``LGBMRanker().set_fit_request(sample_weight=True)``: scikit-learn's metadata routing. Intervals and tests
-    are of the weighted means; tests other than "t", "randomization" and "bootstrap" leave them untested.
+    ``LGBMRanker().set_fit_request(sample_weight=True)``, or its `QueryRanker` if it has one: scikit-learn's metadata
+    routing. Intervals and tests are of the weighted means; tests other than "t", "randomization" and "bootstrap"
+    leave them untested.
 
     Examples
     --------
@@ -421,29 +419,26 @@ class RankingEvaluator:
         Parameters
         ----------
         search : estimator
-            `GridSearchCV`, `RandomizedSearchCV` or another with the parameters `estimator`, `scoring`, `cv`, `refit`.
-            Its `scoring` and `cv` are set where they are None, `refit` to the first metric where it is True; an int as
-            `cv` is a number of folds of `QueryKFold`. Its estimator is wrapped as it needs it, and names of parameters
-            go on meaning what they meant. Successive halving decides by the first metric, or by the one that `refit`
-            names, and takes the resource "max_queries", up to the number of queries, or another with `max_resources`. A
-            search that is not of scikit-learn, such as `OptunaSearchCV`, takes only this metric, and finds qid
-            in the index of y, which needs pandas. A number of folds that is the default of `cv`, such as 5 of halving,
-            counts as None.
+            A search of scikit-learn, such as `GridSearchCV`, over a `QueryRanker` or a Pipeline that ends in one; with
+            a recommender scorer, over an `InteractionRecommender`. The names of the parameters are those of
+            `get_params`, such as "estimator__num_leaves". `scoring` and `cv` are set where they are None, `refit` to
+            the first metric where it is True; an int as `cv` is a number of folds of `QueryKFold`. Successive halving
+            decides by the first metric, and takes the resource "max_queries", up to the number of queries, or another
+            with `max_resources`. A number of folds that is the default of `cv`, such as 5 of halving, counts as None.
 
         Returns
         -------
         estimator
-            A fitted copy of the search; in ``best_params_`` the parameters have the names they have in `QueryRanker`,
-            such as "estimator__num_leaves".
+            A fitted copy of the search.
 
         Raises
         ------
         TypeError
             If it is not a search, or what it tunes is no estimator.
         ValueError
-            If queries are torn apart, by its splitter, a splitter of a search inside, or halving over "n_samples"; if a
-            search inside cannot be given the metrics, there are weights that a search does not hand on, `refit` names
-            another metric, or no candidate can be scored.
+            If queries are torn apart, by its splitter, a splitter of a search inside, or halving over "n_samples"; if
+            the model is not in a `QueryRanker`, or the search is not of scikit-learn: the error shows the call that
+            works; if a search inside cannot be given the metrics; or if no candidate can be scored.
         """
         refuse_torn_search(search)
         if not is_search(search):
@@ -465,14 +460,13 @@ class RankingEvaluator:
             ready = self._setup(data).search(with_folds)
             self._check_inside(ready.estimator, X, data)
             warn_of_objective(ready)
-            refuse_lost_metadata(ready, data.metadata)
             self._look_before_search(ready, search.scoring, X, data)
             if sample_weight is not None:
                 ready = with_weights_on_request(ready)
         if getattr(ready, "n_jobs", 1) is None:
             ready.set_params(n_jobs=self.n_jobs)
         with progress_of_search(ready) if self.progress else nullcontext(), collected_signs():
-            fit_with_metadata(ready, X, data.y, data.metadata)
+            fit_routed(ready, X, data.y, data.metadata)
         check_scored(ready)
         score_strictly(ready)
         # A splitter, in place of its folds, lets the search be fitted on other rows.
@@ -527,7 +521,6 @@ class RankingEvaluator:
             return prepare_recommender(estimator, self._recommender, self.cv, name)
         ready = self._setup(data).prepare(estimator, name)
         self._check_inside(ready, X, data)
-        refuse_lost_metadata(ready, data.metadata)
         return ready if data.rows.weight is None else with_weights_on_request(ready)
 
     def _check_inside(self, estimator: Estimator, X: MatrixLike, data: FoldedData) -> None:

@@ -123,11 +123,6 @@ def check_test_queries(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = N
             fitted.check(X, y, qid, before)
 
 
-def remembers_queries(estimator: Estimator) -> bool:
-    """Whether a model inside was fitted on queries."""
-    return any(True for _ in fitted_in(estimator))
-
-
 def fitted_in(estimator: Estimator) -> Iterator[tuple[FittedRows, tuple[Any, ...]]]:
     """Rows that fitted models inside an estimator remember, each with the Pipelines around the model."""
     yield from _fitted_in(estimator, (), set())

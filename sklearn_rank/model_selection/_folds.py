@@ -33,8 +33,7 @@ from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._fit_data import take_rows
 from sklearn_rank.model_selection._interaction_split import InteractionSplitter
 from sklearn_rank.model_selection._response import low_scores, predict_scores
-from sklearn_rank.model_selection._routing import Metadata, consumes
-from sklearn_rank.model_selection._search_fit import fit_with_metadata
+from sklearn_rank.model_selection._routing import Metadata, consumes, fit_routed
 from sklearn_rank.model_selection._split import QueryKFold
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -193,7 +192,7 @@ def _fit_fold(
 
     began = perf_counter()
     try:
-        fit_with_metadata(estimator, *part(fold[0]), metadata=of_train)
+        fit_routed(estimator, *part(fold[0]), metadata=of_train)
         fitted = perf_counter()
         of_test, of_training = output(estimator, *part(fold[1])), None
         scored = perf_counter()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,19 @@ from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, Index
-from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, tunes, with_inner
+from sklearn_rank.model_selection._estimator_checks import (
+    check_estimator,
+    is_search,
+    refuse_other_search,
+    tunes,
+    with_inner,
+)
 from sklearn_rank.model_selection._folds import FoldResult, Split, row_numbers
 from sklearn_rank.model_selection._interaction_split import InteractionSplitter
 from sklearn_rank.model_selection._interactions import as_recommender, has_column, numbered
 from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import Metadata, consumes
-from sklearn_rank.model_selection._search_setup import SPACES, ForgivingScorer, chosen_cv, renamed, renamed_parameter
+from sklearn_rank.model_selection._search_setup import bare_model_error, chosen_cv, with_error_score
 
 
 @dataclass(frozen=True)
@@ -171,26 +176,23 @@ def prepare_recommender(estimator: Estimator, scorer: RecommenderScorer, cv: Any
 
 
 def recommender_search(search: Any, scorer: RecommenderScorer, cv: Any) -> Any:
-    """A copy of a search with this scorer and splitter, unless it has its own; its parameters mean what they meant."""
+    """A copy of a search over an `InteractionRecommender`, with this scorer and splitter unless it has its own."""
+    refuse_other_search(search, "InteractionRecommender", "make_recommender_scorer('ndcg@10')", "LeaveLastOut()")
     if getattr(search, "resource", None) == "n_samples":
         raise ValueError(
             "A halving search over the resource 'n_samples' draws interactions, and so shortens what a user has seen: "
             f"use another resource, such as one of the model, with max_resources. Got {echo(search)}."
         )
-    wrapped = prepare_recommender(search.estimator, scorer, cv, "The estimator of a search")
-    chosen: dict[str, Any] = {"estimator": wrapped, "cv": cv if chosen_cv(search) is None else search.cv}
+    ready = prepare_recommender(search.estimator, scorer, cv, "The estimator of a search")
+    if not is_search(search.estimator) and ready is not search.estimator:
+        raise bare_model_error(search, "InteractionRecommender", "", search.estimator)
+    chosen: dict[str, Any] = {"estimator": ready, "cv": cv if chosen_cv(search) is None else search.cv}
     check_interaction_cv(chosen["cv"])
-    for space in {*SPACES} & {*search.get_params(deep=False)}:
-        chosen[space] = renamed(getattr(search, space), search.estimator, wrapped)
     if getattr(search, "return_train_score", False):
         # As halving asks for by default: there is none where the items of training rows are left out.
         chosen["return_train_score"] = False
-    if hasattr(search, "resource"):
-        chosen["resource"] = renamed_parameter(search.resource, search.estimator, wrapped)
     if search.scoring is None:
         chosen["scoring"] = scorer
         if not scorer.is_single:
             chosen |= {"refit": scorer.names[0]} if search.refit is True else {}
-        if isinstance(error_score := getattr(search, "error_score", "raise"), Real):
-            chosen["scoring"] = ForgivingScorer(scorer, error_score)
-    return clone(search).set_params(**chosen)
+    return clone(search).set_params(**with_error_score(search, chosen))

@@ -180,6 +180,12 @@ class SplitRequests:
         return request
 
 
+def fit_routed(estimator: Any, X: Any, y: Any, metadata: Metadata) -> None:
+    """Fit an estimator with the metadata that it asks for."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        estimator.fit(X, y, **{name: rows for name, rows in metadata.items() if consumes(estimator, "fit", name)})
+
+
 def with_weights_on_request(estimator: Any) -> Any:
     """A copy where each `fit` that has not been asked about sample_weight goes without; scikit-learn would raise."""
     ready = clone(estimator)

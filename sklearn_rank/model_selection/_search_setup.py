@@ -9,43 +9,39 @@ import copy
 import inspect
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
-from uuid import uuid4
 
+import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.typing import CVLike, Estimator, Index, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.model_selection._estimator_checks import (
     check_estimator,
     is_search,
     knows_queries,
+    refuse_other_search,
     refuse_searches,
     refuse_torn_search,
     tunes,
     tunes_itself,
     with_inner,
 )
+from sklearn_rank.model_selection._fit_arguments import last_step
 from sklearn_rank.model_selection._fit_data import take_rows
 from sklearn_rank.model_selection._folds import Split, query_folds
 from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
 from sklearn_rank.model_selection._routing import Metadata, consumes
-from sklearn_rank.model_selection._scorer import RankingScorer, RankingScorers
-from sklearn_rank.model_selection._search_fit import is_outside
+from sklearn_rank.model_selection._scorer import RankingScorers
 from sklearn_rank.model_selection._split import QueryKFold
-
-SPACES = (
-    "param_grid", "param_distributions", "search_spaces", "param_space", "parameters", "params", "space",
-    "warm_start_configs",
-)  # fmt: skip
-"""Names under which searches take the values of parameters to try."""
 
 
 @dataclass(frozen=True)
@@ -74,38 +70,27 @@ class SearchSetup:
         return clone(estimator).set_params(**chosen)
 
     def search(self, search: Any) -> Any:
-        """A copy of a search, set up; its parameters go on meaning what they meant."""
+        """A copy of a search over a ranker, with scorers and a splitter of whole queries where it has none."""
         check_estimator(search.estimator, "The estimator of a search")
         refuse_torn_search(search)
-        wrapped = self.prepare(search.estimator)
-        chosen: dict[str, Any] = {"estimator": wrapped}
-        for name in {*SPACES} & {*search.get_params(deep=False)}:
-            _check_grid(getattr(search, name), search.estimator)
-            chosen[name] = renamed(getattr(search, name), search.estimator, wrapped)
+        refuse_other_search(search, "QueryRanker", "get_scorer('ndcg@10')", "QueryKFold()")
+        ready = self.prepare(search.estimator)
+        _check_grid(search)
+        prefix, model = last_step(search.estimator)
+        if not tunes(model) and not consumes(model, "fit", "qid"):
+            raise bare_model_error(search, "QueryRanker", prefix, model)
+        chosen: dict[str, Any] = {"estimator": ready, "cv": self._splitter(chosen_cv(search))}
         if hasattr(search, "resource"):
-            chosen |= self._halving(search, wrapped)
+            chosen |= self._halving(search, ready)
         elif search.scoring is None:
-            chosen |= self._scoring(search)
-        scorer, error_score = chosen.get("scoring", search.scoring), getattr(search, "error_score", "raise")
-        is_ours = isinstance(scorer, RankingScorers | DecidingScorer | RankingScorer)
-        if is_ours and isinstance(error_score, Real):
-            chosen["scoring"] = ForgivingScorer(scorer, error_score)
-        chosen["cv"] = self._splitter(chosen_cv(search))
-        return _outside_copy(search, chosen) if is_outside(search) else clone(search).set_params(**chosen)
-
-    def _scoring(self, search: Any) -> dict[str, Any]:
-        """Scorer of a search that has none: of all metrics, or of one where it may take one number only."""
-        if is_outside(search):
-            by_name = {"refit": True} if isinstance(search.refit, str) else {}
-            return {"scoring": OneMetricScorer(self.scorers, _decides(search, self.scorers)), **by_name}
-        by_first = {"refit": self.scorers.names[0]} if search.refit is True else {}
-        return {"scoring": self.scorers, **by_first}
+            chosen |= {"scoring": self.scorers} | ({"refit": self.scorers.names[0]} if search.refit is True else {})
+        return clone(search).set_params(**with_error_score(search, chosen))
 
     def _feature_search(self, search: Any) -> Any:
         """A copy of a search of features, whose model is fitted on rows, but scored by query."""
         check_estimator(search.estimator, "The estimator of a search")
         refuse_searches(search.estimator, search)
-        scoring = OneMetricScorer(self.scorers) if search.scoring is None else search.scoring
+        scoring = FirstMetricScorer(self.scorers) if search.scoring is None else search.scoring
         return clone(search).set_params(scoring=scoring, cv=self._splitter(search.cv))
 
     def _splitter(self, cv: CVLike) -> Any:
@@ -114,33 +99,34 @@ class SearchSetup:
             return QueryKFold(cv) if cv else self.cv
         return with_qid(cv)
 
-    def _halving(self, search: Any, wrapped: Any) -> dict[str, Any]:
-        """Parameters of a halving search: one scorer, and a resource that keeps queries whole."""
-        if search.resource == "n_samples":
+    def _halving(self, search: Any, ready: Any) -> dict[str, Any]:
+        """Parameters of a halving search: one metric, and a resource that keeps queries whole."""
+        known, resource = ready.get_params(), search.resource
+        chosen: dict[str, Any] = {}
+        if resource == "n_samples":
+            by_queries = next((name for name in known if name.split("__")[-1] == "max_queries"), "max_queries")
             raise ValueError(
-                "A halving search over the resource 'n_samples' tears queries apart: use resource='max_queries', or "
-                f"'n_estimators'. Got {echo(search)}."
+                f"A halving search over the resource 'n_samples' tears queries apart: use resource='{by_queries}'. "
+                f"Got {echo(search)}."
             )
-        resource = _renamed_resource(search.resource, search.estimator, wrapped)
-        chosen: dict[str, Any] = {"resource": resource}
-        if search.scoring is None or isinstance(search.scoring, RankingScorers):
-            scorers = search.scoring or self.scorers
-            name = _decides(search, scorers)
-            chosen["scoring"] = OneMetricScorer(scorers, name)
-            # Otherwise it takes one number only.
-            if search.refit is True or isinstance(search.refit, str):
-                chosen |= {"scoring": DecidingScorer(_without_name_score(scorers), name), "refit": "score"}
+        if isinstance(search.scoring, RankingScorers) or isinstance(search.refit, str):
+            raise ValueError(
+                "A halving search decides by one number: leave scoring=None and refit=True for the first metric, or "
+                f"give it scoring=get_scorer('map'). Got scoring={echo(search.scoring)}, refit={echo(search.refit)}."
+            )
+        if search.scoring is None:
+            chosen["scoring"] = FirstMetricScorer(self.scorers)
         if resource.split("__")[-1] != "max_queries":
             if search.max_resources == "auto":
                 raise ValueError(
                     "A halving search needs max_resources, an int, unless its resource is 'max_queries'. "
-                    f"Got max_resources='auto' and resource={echo(search.resource)}."
+                    f"Got max_resources='auto' and resource={echo(resource)}."
                 )
             return chosen
         seed = f"{resource.removesuffix('max_queries')}random_state"
         # With a seed all candidates of a round are fitted on the same queries.
-        if wrapped.get_params()[seed] is None:
-            chosen["estimator"] = clone(wrapped).set_params(**{seed: search.random_state})
+        if seed in known and known[seed] is None:
+            chosen["estimator"] = clone(ready).set_params(**{seed: search.random_state})
         if search.max_resources == "auto":
             chosen["max_resources"] = self.n_queries
         if search.min_resources == "smallest":
@@ -167,22 +153,11 @@ def chosen_cv(search: Any) -> Any:
     return None if is_default else search.cv
 
 
-def _decides(search: Any, scorers: RankingScorers) -> str:
-    """Name of the metric that decides a search of one number: the first, unless `refit` names another."""
-    if not isinstance(search.refit, str):
-        return scorers.names[0]
-    if search.refit not in scorers.names:
-        raise ValueError(
-            f"refit must be True, False or a metric of {[*scorers.names]}. Got refit={echo(search.refit)}."
-        )
-    return search.refit
+class FirstMetricScorer:
+    """The first of several ranking metrics, for searches that take one number."""
 
-
-class OneMetricScorer:
-    """One of several ranking metrics, the first unless it is named, for searches that take one number."""
-
-    def __init__(self, scorers: RankingScorers, name: str | None = None) -> None:
-        self.scorers, self.name = scorers, scorers.names[0] if name is None else name
+    def __init__(self, scorers: RankingScorers) -> None:
+        self.scorers = scorers
 
     def __call__(
         self,
@@ -193,7 +168,7 @@ class OneMetricScorer:
         sample_weight: ArrayLike | None = None,
     ) -> float:
         """Value of the metric; higher is better."""
-        return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight)[self.name]
+        return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight)[self.scorers.names[0]]
 
     def get_metadata_routing(self) -> Any:
         """Metadata that the scorers request."""
@@ -204,83 +179,78 @@ class OneMetricScorer:
         return f"{type(self).__name__}({self.scorers!r})"
 
 
-class DecidingScorer(OneMetricScorer):
-    """Several ranking metrics, one of them once more as "score", which decides in halving searches."""
-
-    @property
-    def names(self) -> list[str]:
-        """Keys of what it returns."""
-        return ["score", *self.scorers.names]
-
-    def __call__(self, *args: Any, **metadata: Any) -> Any:
-        """Values of all metrics; higher is better."""
-        values = self.scorers(*args, **metadata)
-        return {"score": values[self.name], **values}
-
-
-_first_failures: dict[str, str] = {}
-"""Why a model could not be scored first, by the key of the scorer; workers have their own."""
-
-
 class ForgivingScorer:
-    """Ranking metrics that have the error score of a search where a model cannot be scored, with one warning a search.
+    """Several metrics that have the error score of a search where a model cannot be scored.
 
-    scikit-learn does so for one metric, with a warning and a traceback for each split, and for models that cannot be
-    fitted.
+    scikit-learn does so for one metric, and for models that cannot be fitted.
     """
 
-    def __init__(self, scorer: Any, error_score: Real) -> None:
-        self.scorer, self.error_score, self.key = scorer, error_score, uuid4().hex
-
-    @property
-    def first_failure(self) -> str | None:
-        """Why a model could not be scored first in this process; None if all could be."""
-        return _first_failures.get(self.key)
+    def __init__(self, scorers: Any, error_score: Real) -> None:
+        self.scorers, self.error_score = scorers, error_score
 
     def __call__(self, *args: Any, **metadata: Any) -> Any:
         """Values of all metrics; higher is better."""
         try:
-            return self.scorer(*args, **metadata)
+            return self.scorers(*args, **metadata)
         except Exception as error:
-            if self.first_failure is None:
-                _first_failures[self.key] = str(error)
-                message = f"Scoring failed, here first; the metrics of such a split are {self.error_score}: {error}"
-                warnings.warn(message, UserWarning, stacklevel=levels_to_caller())
-            is_single = getattr(self.scorer, "is_single", not hasattr(self.scorer, "names"))
-            return self.error_score if is_single else dict.fromkeys(self.scorer.names, self.error_score)
+            message = f"Scoring failed; the metrics of this split are {self.error_score}: {error}"
+            warnings.warn(message, UserWarning, stacklevel=levels_to_caller())
+            return dict.fromkeys(self.scorers.names, self.error_score)
 
     def get_metadata_routing(self) -> Any:
         """Metadata that the scorers request."""
-        return get_routing_for_object(self.scorer)
+        return self.scorers.get_metadata_routing()
 
     def __repr__(self) -> str:
-        """The scorer inside."""
-        return repr(self.scorer)
+        """The scorers inside."""
+        return repr(self.scorers)
+
+
+def with_error_score(search: Any, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Parameters chosen for a search, whose metrics have its error score where a model cannot be scored."""
+    scorers, error_score = chosen.get("scoring", search.scoring), search.error_score
+    if not isinstance(error_score, Real) or getattr(scorers, "is_single", not hasattr(scorers, "names")):
+        return chosen
+    return chosen | {"scoring": ForgivingScorer(scorers, error_score)}
 
 
 def score_strictly(search: Any) -> None:
     """Let ``search.score`` of a fitted search raise again: its error score is for candidates."""
     scorer = getattr(search, "scorer_", None)
     if isinstance(scorer, ForgivingScorer):
-        search.scorer_ = scorer.scorer
+        search.scorer_ = scorer.scorers
 
 
-def _without_name_score(scorers: RankingScorers) -> RankingScorers:
-    if "score" in scorers.names:
-        raise ValueError('A halving search decides by "score", so no metric may have that name: give it another.')
-    return scorers
+def check_scored(search: Any) -> None:
+    """Refuse a search without a candidate that has a score."""
+    results = search.cv_results_
+    scores = [np.asarray(values, dtype=float) for name, values in results.items() if name.startswith("mean_test_")]
+    if np.isnan(scores).all():
+        raise ValueError(
+            "No candidate of the search could be scored: the warnings say why, and error_score='raise' stops at the "
+            "first. Got NaN for all."
+        )
 
 
-def _outside_copy(search: Any, chosen: Mapping[str, Any]) -> Any:
-    """A search like another that is not of scikit-learn, with other parameters; its own clone might refuse that."""
-    chosen = {**chosen, "estimator": clone(chosen["estimator"])}
-    # dask-ml would weight the folds by their rows.
-    if getattr(search, "iid", None) is True:
-        chosen["iid"] = False
-    # The constructor has warned before.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return type(search)(**(search.get_params(deep=False) | chosen))
+def progress_of_search(search: Any) -> AbstractContextManager[Any]:
+    """Show the fits of a search by scikit-learn's progress bar, unless it has callbacks; warn where it cannot be."""
+    if not hasattr(search, "set_callbacks"):
+        warnings.warn(
+            "progress=True shows searches by the callbacks of scikit-learn 1.9 or later: use verbose of "
+            f"{type(search).__name__}.",
+            UserWarning,
+            stacklevel=levels_to_caller(),
+        )
+        return nullcontext()
+    if getattr(search, "_skl_callbacks", None):
+        return nullcontext()
+    import_optional("rich", extra="progress", purpose="The progress bar of a search")
+    from sklearn.callback import ProgressBar
+
+    search.set_callbacks(ProgressBar(max_propagation_depth=0))
+    shown = ExitStack()
+    shown.callback(search.set_callbacks)
+    return shown
 
 
 def with_qid(cv: Any) -> Any:
@@ -329,14 +299,20 @@ def warn_of_objective(search: Any) -> None:
         )
 
 
-# --- names of parameters once a model is wrapped -------------------------------------------------------------
+# --- grids -------------------------------------------------------------------------------------------------------
 
 
-def _check_grid(grid: Any, estimator: Any) -> None:
+def _grids(search: Any) -> list[Mapping[str, Any]]:
+    """Grids of a search of scikit-learn, or distributions, which are one or a list."""
+    given = getattr(search, "param_grid", getattr(search, "param_distributions", None))
+    return [part for part in (given if isinstance(given, list) else [given]) if isinstance(part, Mapping)]
+
+
+def _check_grid(search: Any) -> None:
     """Refuse grids that would try searches, or other scorers and splitters of a search inside."""
-    known = {"": estimator} | estimator.get_params(deep=True)
-    for part in _parts(grid):
-        for name, values in part.items():
+    known = {"": search.estimator} | search.estimator.get_params(deep=True)
+    for grid in _grids(search):
+        for name, values in grid.items():
             owner, _, last = name.rpartition("__")
             if last in ("cv", "scoring") and tunes(known.get(owner)):
                 raise ValueError(f"The parameter grid must not vary {echo(name)}: it configures the search inside.")
@@ -344,36 +320,22 @@ def _check_grid(grid: Any, estimator: Any) -> None:
                 refuse_searches(value)
 
 
-def _parts(grid: Any) -> list[Mapping[str, Any]]:
-    """All spaces of a grid, which is one, or a list of them, each alone or in a tuple with its number of trials."""
-    if isinstance(grid, Mapping):
-        return [grid]
-    return [part for one in grid for part in _parts(one)] if isinstance(grid, list | tuple) else []
+def bare_model_error(search: Any, wrapper: str, prefix: str, model: Any) -> ValueError:
+    """Error for a search over a bare model, behind this prefix, with the call that works in its place."""
+    wrapped = f"{wrapper}({type(model).__name__}(...))"
+    for step in reversed(prefix.split("__")[:-1]):
+        wrapped = f"Pipeline([..., ({step!r}, {wrapped})])"
+    names = dict.fromkeys(_name_inside(name, prefix) for grid in _grids(search) for name in grid)
+    grid = ", ".join(f"{name!r}: ..." for name in names)
+    by_queries = f", resource='{prefix}max_queries'" if getattr(search, "resource", None) == "n_samples" else ""
+    return ValueError(
+        f"A search in RankingEvaluator needs its model in {wrapper}, and the names of get_params(): "
+        f"{type(search).__name__}({wrapped}, {{{grid}}}{by_queries}). Got estimator={echo(search.estimator)}."
+    )
 
 
-def renamed(grid: Any, before: Any, wrapped: Any) -> Any:
-    """Names of a search's parameters as they are once its estimator is wrapped."""
-    if isinstance(grid, list | tuple):
-        return type(grid)(renamed(part, before, wrapped) for part in grid)
-    if not isinstance(grid, Mapping):
-        return grid
-    return {renamed_parameter(name, before, wrapped): values for name, values in grid.items()}
-
-
-def renamed_parameter(name: str, before: Any, wrapped: Any) -> str:
-    """Name of a parameter as it is once its estimator is wrapped."""
-    known, old = wrapped.get_params(deep=True), before.get_params(deep=True)
-    if isinstance(known.get(name), QueryRanker) and not isinstance(old.get(name), QueryRanker):
-        # Models are tried in a step of a Pipeline.
-        return f"{name}__estimator"
-    parts = name.split("__")
-    deeper = ("__".join([*parts[:i], "estimator", *parts[i:]]) for i in range(len(parts)))
-    return name if name in known else next((renamed for renamed in deeper if renamed in known), name)
-
-
-def _renamed_resource(name: str, before: Any, wrapped: Any) -> str:
-    """Name of a halving search's resource; "max_queries" belongs to the one `QueryRanker` inside."""
-    known = wrapped.get_params(deep=True)
-    if name == "max_queries" and name not in known:
-        return next((known_as for known_as in known if known_as.endswith("__max_queries")), name)
-    return renamed_parameter(name, before, wrapped)
+def _name_inside(name: str, prefix: str) -> str:
+    """Name of a parameter once the model behind this prefix is in a wrapper; others keep theirs."""
+    if not f"{name}__".startswith(prefix):
+        return name
+    return f"{prefix}estimator__{name.removeprefix(prefix)}" if name.startswith(prefix) else f"{name}__estimator"

@@ -171,7 +171,7 @@ def of_cross_validate(rows, **options):
 
 
 def of_search(rows, **options):
-    search = GridSearchCV(Given(), {"column": [0, 1]})
+    search = GridSearchCV(QueryRanker(Given()), {"estimator__column": [0, 1]})
     RankingEvaluator(rows.metric, cv=3, **options).search(search, rows.X, rows.label, qid=rows.qid)
 
 
@@ -535,7 +535,7 @@ def test_a_frozen_ranker_that_has_seen_the_queries():
     for call, model, fine in (
         (evaluator.compare, {"frozen": frozen}, {"other": other}),
         (evaluator.cross_validate, frozen, other),
-        (evaluator.search, GridSearchCV(VotingRegressor([("a", frozen)]), {"weights": [None]}), None),
+        (evaluator.search, GridSearchCV(QueryRanker(VotingRegressor([("a", frozen)])), {}), None),
     ):
         assert seen(call, model, X, y, qid=qid) == ([], name)
         if fine is not None:
@@ -576,7 +576,9 @@ def test_another_metric_than_the_one_that_decides_is_a_warning():
     ):
         evaluator = RankingEvaluator([first, last], cv=3)
         assert seen(evaluator.cross_validate, Given(), rows.X, rows.label, qid=rows.qid) == expected
-        search = GridSearchCV(Given(), {"column": [0, 1]}, refit="map" if first == "ndcg" else "ndcg")
+        search = GridSearchCV(
+            QueryRanker(Given()), {"estimator__column": [0, 1]}, refit="map" if first == "ndcg" else "ndcg"
+        )
         assert seen(evaluator.search, search, rows.X, rows.label, qid=rows.qid)[1] == (
             "no order matters" * (first == "ndcg")
         )
@@ -587,8 +589,8 @@ def test_a_search_is_judged_by_its_own_scorer():
     for scoring, raised in (("map", "no order matters"), ("ndcg", "")):
         for own in (get_scorer(scoring), get_scorers([scoring])):
             search = GridSearchCV(
-                Given(),
-                {"column": [0, 1]},
+                QueryRanker(Given()),
+                {"estimator__column": [0, 1]},
                 scoring=own,
                 refit=scoring if own.__class__.__name__ == "RankingScorers" else True,
             )
@@ -615,7 +617,9 @@ def test_a_search_of_scikit_learn_warns_and_ends():
     """A scorer never raises, or every candidate would have nan."""
     X, y, qid = features()
     named = pd.Series(np.ones(N_ROWS), index=pd.Index(np.repeat(np.arange(60), 5), name="qid"))
-    search = GridSearchCV(Given(), {"column": [0, 1]}, scoring=get_scorer("ndcg@10"), cv=QueryKFold(3))
+    search = GridSearchCV(
+        QueryRanker(Given()), {"estimator__column": [0, 1]}, scoring=get_scorer("ndcg@10"), cv=QueryKFold(3)
+    )
     warned, raised = seen(search.fit, X, named)
     assert {*warned} == {"no order matters"}
     assert raised == ""

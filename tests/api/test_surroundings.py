@@ -228,7 +228,8 @@ def compare():
     RankingEvaluator("map", cv=2).compare({"a": Slow()}, X, y, qid=qid)
 
 def search():
-    RankingEvaluator("map", cv=2, n_jobs=2).search(GridSearchCV(Slow(), {"alpha": [1, 2]}), X, y, qid=qid)
+    grid = GridSearchCV(QueryRanker(Slow()), {"estimator__alpha": [1, 2]})
+    RankingEvaluator("map", cv=2, n_jobs=2).search(grid, X, y, qid=qid)
 
 globals()[sys.argv[1]]()
 """

@@ -100,7 +100,7 @@ def test_a_column_may_have_any_name(make):
 
 def test_columns_in_scikit_learn():
     frame = BY_QID.to_frame()
-    ranker, search = QueryRanker(Ridge()), GridSearchCV(Ridge(), {"alpha": [1.0]})
+    ranker, search = QueryRanker(Ridge()), GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0]})
     np.testing.assert_array_equal(ranker.fit(X, frame).predict(X), ranker.fit(X, Y, qid=Q).predict(X))
     np.testing.assert_array_equal(ranker.fit(X, Y[:, None], qid=Q).predict(X), ranker.fit(X, Y, qid=Q).predict(X))
     scores = {"scoring": get_scorer("ndcg"), "cv": QueryKFold(3)}
@@ -220,7 +220,7 @@ REFUSED = {
     "compare, y": lambda: RankingEvaluator("ndcg", cv=3).compare({"r": Ridge()}, Xs, Ys.iloc[P], qid=Q),
     "compare, qid": lambda: RankingEvaluator("ndcg", cv=3).compare({"r": Ridge()}, X, Ys, qid=Qs.iloc[P]),
     "cross_validate": lambda: RankingEvaluator("ndcg", cv=3).cross_validate(Ridge(), Xs, Ys.iloc[P], qid=Q),
-    "search": lambda: RankingEvaluator("ndcg").search(GridSearchCV(Ridge(), {"alpha": [1]}), Xs, Ys.iloc[P], qid=Q),
+    "search": lambda: RankingEvaluator("ndcg").search(GridSearchCV(QueryRanker(Ridge()), {}), Xs, Ys.iloc[P], qid=Q),
     "learning curve": lambda: query_learning_curve(Ridge(), Xs, Ys.iloc[P], qid=Q),
     "importance": lambda: query_permutation_importance(Ridge().fit(X, Y), Xs, Ys.iloc[P], qid=Q),
     "retrieval": lambda: evaluate_retrieval(Xs, query_labels=Ys.iloc[P], metrics="map"),

@@ -96,8 +96,8 @@ class TestTheBetterModelWins:
         assert pair.won > pair.lost
         cv = evaluator.cross_validate(Ridge(), X, y, qid=qid)
         assert (cv[f"test_{name}"] < 0).all()
-        grid = {"alpha": [1e-3, 1e9]}
-        assert evaluator.search(GridSearchCV(Ridge(), grid), X, y, qid=qid).best_params_ == {"estimator__alpha": 1e-3}
+        search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1e-3, 1e9]})
+        assert evaluator.search(search, X, y, qid=qid).best_params_ == {"estimator__alpha": 1e-3}
 
     @pytest.mark.parametrize("make", [make_ranking_scorer, get_scorers])
     def test_scorers(self, loss, make, ranking):

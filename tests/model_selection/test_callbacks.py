@@ -127,7 +127,7 @@ def test_callbacks_go_on_to_a_pipeline_inside():
 
 def test_callbacks_of_a_search_go_on_without_a_warning():
     tasks = Tasks()
-    search = GridSearchCV(Ridge(), {"alpha": [1, 2]}).set_callbacks(tasks)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}).set_callbacks(tasks)
     RankingEvaluator("ndcg@3", cv=2).search(search, X, Y, qid=QID)
     assert tasks.seen.count("begin QueryRanker fit") == 2 * 2 + 1
 

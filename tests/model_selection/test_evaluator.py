@@ -149,7 +149,7 @@ def test_columns_of_a_frame(shuffled, kind):
     frame = frame[[*features.columns, "label", "qid"]]
     scores = evaluator.cross_validate(Ridge(), frame, "label")
     assert scores.mean_over_queries() == evaluator.cross_validate(Ridge(), X, y, qid=qid).mean_over_queries()
-    search = evaluator.search(GridSearchCV(Ridge(), {"alpha": [1, 9]}), frame, "label")
+    search = evaluator.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 9]}), frame, "label")
     assert search.n_features_in_ == X.shape[1]
     np.testing.assert_equal(evaluator.split(frame, "label"), evaluator.split(X, y, qid=qid))
     if kind == "pandas":
@@ -268,7 +268,7 @@ def test_rows_are_grouped_once_for_all_models(shuffled, monkeypatch, kind):
 def test_search_sets_all_of_it_up(configuration, shuffled, n_jobs):
     X, y, qid = shuffled
     evaluator = RankingEvaluator(["ndcg@5", "map"], cv=3, n_jobs=n_jobs)
-    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]})
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e6]})
     found = evaluator.search(search, X, y, qid=qid)
     expected = GridSearchCV(
         QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e6]}, scoring=get_scorers(["ndcg@5", "map"]),
@@ -280,13 +280,13 @@ def test_search_sets_all_of_it_up(configuration, shuffled, n_jobs):
     assert found.best_params_ == expected.best_params_
     assert len(found.predict(X)) == len(X)
     assert not hasattr(search, "best_params_")
-    assert (search.scoring, search.cv, search.param_grid) == (None, None, {"alpha": [0.1, 1e6]})
+    assert (search.scoring, search.cv, search.refit) == (None, None, True)
 
 
 @pytest.mark.parametrize(("own", "of_search", "expected"), [(2, None, 2), (2, 1, 1), (None, None, None), (None, 2, 2)])
 def test_a_search_uses_the_jobs_of_the_evaluator_unless_it_has_its_own(shuffled, own, of_search, expected):
     X, y, qid = shuffled
-    search = GridSearchCV(Ridge(), {"alpha": [1]}, n_jobs=of_search)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, n_jobs=of_search)
     found = RankingEvaluator("map", cv=2, n_jobs=own).search(search, X, y, qid=qid)
     assert found.n_jobs == expected
 
@@ -320,7 +320,9 @@ def test_refit_by_a_metric_that_was_chosen(shuffled):
     X, y, qid = shuffled
     evaluator = RankingEvaluator(["map", "mrr"], cv=2)
     for given, expected in ((True, "map"), ("mrr", "mrr"), (False, False)):
-        found = evaluator.search(GridSearchCV(Ridge(), {"alpha": [1, 2]}, refit=given), X, y, qid=qid)
+        found = evaluator.search(
+            GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}, refit=given), X, y, qid=qid
+        )
         assert found.refit == expected
         assert hasattr(found, "best_estimator_") == (given is not False)
 
@@ -347,8 +349,8 @@ def test_search_of_a_ranker_at_the_end_of_a_pipeline(shuffled):
     lightgbm = pytest.importorskip("lightgbm")
     X, y, qid = shuffled
     ranker = lightgbm.LGBMRanker(n_estimators=3, min_child_samples=2, verbose=-1)
-    pipeline = Pipeline([("scale", StandardScaler()), ("rank", ranker)])
-    space = {"rank__num_leaves": [3, 5], "scale__with_mean": [True, False]}
+    pipeline = Pipeline([("scale", StandardScaler()), ("rank", QueryRanker(ranker))])
+    space = {"rank__estimator__num_leaves": [3, 5], "scale__with_mean": [True, False]}
     search = RandomizedSearchCV(pipeline, space, n_iter=2, random_state=0)
     found = RankingEvaluator("map", cv=2).search(search, X, y, qid=qid)
     assert set(found.best_params_) == {"rank__estimator__num_leaves", "scale__with_mean"}
@@ -356,7 +358,9 @@ def test_search_of_a_ranker_at_the_end_of_a_pipeline(shuffled):
 
 def test_a_search_keeps_what_was_chosen_for_it(shuffled):
     X, y, qid = shuffled
-    search = GridSearchCV(Ridge(), [{"alpha": [1.0]}], scoring=get_scorer("mrr"), cv=QueryKFold(2), refit=False)
+    search = GridSearchCV(
+        QueryRanker(Ridge()), [{"estimator__alpha": [1.0]}], scoring=get_scorer("mrr"), cv=QueryKFold(2), refit=False
+    )
     found = RankingEvaluator("map", cv=3).search(search, X, y, qid=qid)
     assert found.n_splits_ == 2
     assert str(found.scoring) == str(get_scorer("mrr"))
@@ -368,7 +372,7 @@ def test_nested_searches(configuration, shuffled):
     """A search among the models is set up inside each fold, and sees no query of the fold held out."""
     X, y, qid = shuffled
     grid = {"estimator__alpha": [0.1, 1e6]}
-    plain = {"plain": GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]}, cv=2)}
+    plain = {"plain": GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e6]}, cv=2)}
     by_hand = {
         "by hand": GridSearchCV(
             QueryRanker(Ridge()), grid, scoring=get_scorers(METRICS), cv=QueryKFold(2), refit="ndcg@5"
@@ -382,7 +386,9 @@ def test_nested_searches(configuration, shuffled):
 def test_halving_over_rows_is_refused(shuffled):
     X, y, qid = shuffled
     with pytest.raises(ValueError, match="halving search over the resource 'n_samples' tears queries apart"):
-        RankingEvaluator("map").search(HalvingGridSearchCV(Ridge(), {"alpha": [1, 2]}), X, y, qid=qid)
+        RankingEvaluator("map").search(
+            HalvingGridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}), X, y, qid=qid
+        )
 
 
 def test_a_search_is_a_search(shuffled):
@@ -393,7 +399,9 @@ def test_a_search_is_a_search(shuffled):
 
 def test_a_splitter_of_scikit_learn_serves_searches_too(shuffled):
     X, y, qid = shuffled
-    found = RankingEvaluator("map", cv=GroupKFold(3)).search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid)
+    found = RankingEvaluator("map", cv=GroupKFold(3)).search(
+        GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, qid=qid
+    )
     assert found.n_splits_ == 3
 
 
@@ -480,7 +488,7 @@ class CountsTasks:
 def test_a_search_keeps_its_callbacks(shuffled):
     X, y, qid = shuffled
     tasks = CountsTasks()
-    search = GridSearchCV(Ridge(), {"alpha": [1, 2]}).set_callbacks(tasks)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}).set_callbacks(tasks)
     RankingEvaluator("map", cv=3).search(search, X, y, qid=qid)
     assert tasks.n_ended >= 6
 

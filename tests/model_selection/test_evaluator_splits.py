@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, LeavePGroup
 
 from sklearn_rank import (
     QueryKFold,
+    QueryRanker,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
     RankingEvaluator,
@@ -84,7 +85,7 @@ def test_one_random_split(data, cv):
 
 def test_a_search_on_a_validation_set(data):
     X, y, qid, test = data
-    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e5]}, refit=False)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e5]}, refit=False)
     found = RankingEvaluator("map", cv=[(~test, test)]).search(search, X, y, qid=qid)
     for alpha, mean in zip((0.1, 1e5), found.cv_results_["mean_test_map"], strict=True):
         y_score = Ridge(alpha).fit(X[~test], y[~test]).predict(X[test])
@@ -246,7 +247,12 @@ def test_models_are_fitted_with_weights_if_they_ask(data, model, is_given):
     weight, evaluator = qid + 1.0, RankingEvaluator("map", cv=[(~test, test)])
     scores = evaluator.cross_validate(model, X, y, qid=qid, sample_weight=weight, return_estimator=True)
     (fitted,) = scores["estimator"]
-    search = evaluator.search(GridSearchCV(model, {"alpha": [0.1, 1]}), X, y, qid=qid, sample_weight=weight)
+    ranker = QueryRanker(model)
+    if is_given:
+        with sklearn.config_context(enable_metadata_routing=True):
+            ranker.set_fit_request(sample_weight=True)
+    search = GridSearchCV(ranker, {"estimator__alpha": [0.1, 1]})
+    search = evaluator.search(search, X, y, qid=qid, sample_weight=weight)
     for ridge, rows in ((fitted.estimator_, ~test), (search.best_estimator_.estimator_, np.ones(len(y), dtype=bool))):
         if is_given:
             assert_array_equal(np.sort(ridge.given_), np.sort(weight[rows]))
@@ -261,13 +267,21 @@ def test_searches_score_with_weights(data):
     X, y, qid, test = data
     weight = np.where(qid == 4, 1e6, 1.0)
     found = RankingEvaluator("map", cv=[(~test, test)]).search(
-        GridSearchCV(Ridge(), {"alpha": [1.0]}, refit=False), X, y, qid=qid, sample_weight=weight
+        GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0]}, refit=False),
+        X,
+        y,
+        qid=qid,
+        sample_weight=weight,
     )
     one = qid == 4
     alone = evaluate(y[one], Ridge().fit(X[~test], y[~test]).predict(X[one]), qid=qid[one], metrics="map")
     assert found.cv_results_["mean_test_map"][0] == pytest.approx(alone.mean()["map"], rel=1e-4)
     report = RankingEvaluator("map", cv=3).compare(
-        {"search": GridSearchCV(Ridge(), {"alpha": [0.1, 1e6]})}, X, y, qid=qid, sample_weight=weight
+        {"search": GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1e6]})},
+        X,
+        y,
+        qid=qid,
+        sample_weight=weight,
     )
     assert [*report.results] == ["search"]
 
@@ -285,7 +299,10 @@ def test_names_and_keywords_of_metrics(data):
     scores = evaluator.cross_validate(Ridge(), X, y, qid=qid)
     assert {"test_mine", "test_loss"} < {*scores}
     assert (scores["test_loss"] < 0).all()
-    assert "mean_test_mine" in evaluator.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid).cv_results_
+    assert (
+        "mean_test_mine"
+        in evaluator.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, qid=qid).cv_results_
+    )
     assert evaluator.scorers.names == ["mine", "loss"]
     assert repr(evaluator).startswith("RankingEvaluator({'mine': 'ndcg@5', 'loss': 'rmse'}, cv=QueryKFold(")
     assert repr(evaluator).endswith("gain='linear')")
@@ -316,12 +333,15 @@ def test_clusters_stay_whole_and_go_into_the_results(data):
     assert report.results["ridge"].confidence_interval() == alone.confidence_interval()
     with pytest.raises(ValueError, match="compare takes test='t', 'randomization' or 'bootstrap'"):
         RankingEvaluator("map", test="wilcoxon").compare(MODELS, X, y, qid=qid, clusters=users)
-    nested = {"search": GridSearchCV(Ridge(), {"alpha": [0.1, 1]}, cv=QueryKFold(2))}
+    nested = {"search": GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [0.1, 1]}, cv=QueryKFold(2))}
     evaluator.compare(nested, X, y, qid=qid, clusters=users)
     fixed = RankingEvaluator("map", cv=[(~test, test)])
     result = fixed.cross_validate(Ridge(), X, y, qid=qid, clusters=users).pooled
     assert result.clusters.tolist() == [f"u{q // 3}" for q in result.qid]
-    for call in (fixed.split, lambda X, y, **k: fixed.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, **k)):
+    for call in (
+        fixed.split,
+        lambda X, y, **k: fixed.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, **k),
+    ):
         with pytest.raises(TypeError, match="splitter does not take clusters="):
             call(X, y, qid=qid, clusters=users)
 
@@ -334,7 +354,7 @@ def test_times_go_to_the_splitter(data):
         assert time[train].max() < time[test].min()
     report = evaluator.compare(MODELS, X, y, qid=qid, time=time)
     assert len(report.results["ridge"].qid) == sum(n for _, n in report.n_queries) == 30
-    evaluator.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid, time=time)
+    evaluator.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, qid=qid, time=time)
     with pytest.raises(TypeError, match="splitter does not take time=. Use QueryTimeSeriesSplit"):
         RankingEvaluator("map").compare(MODELS, X, y, qid=qid, time=time)
 

@@ -139,17 +139,20 @@ class Fails(Ridge):
 def test_a_search_that_has_no_score(shuffled):
     X, y, qid = shuffled
     for scoring in (None, get_scorer("map"), get_scorers(["map"])):
-        search = GridSearchCV(ByItself(None), {"change": [with_first(np.inf)] * 2}, scoring=scoring)
+        search = GridSearchCV(
+            QueryRanker(ByItself(None)), {"estimator__change": [with_first(np.inf)] * 2}, scoring=scoring
+        )
         search.set_params(refit="map" if scoring == get_scorers(["map"]) else True)
         with (
             pytest.warns(UserWarning, match="non-finite|Scoring failed") as warned,
-            pytest.raises(ValueError, match="No candidate of the search could be scored. y_score must"),
+            pytest.raises(ValueError, match="No candidate of the search could be scored: the warnings say why"),
         ):
             EVALUATOR.search(search, X, y, qid=qid)
-        # Of 6 fits.
-        assert sum("Scoring failed" in str(one.message) for one in warned) == 1
+        reasons = [str(one.message) for one in warned if "Scoring failed" in str(one.message)]
+        assert len(reasons) == 6
+        assert all("y_score must not contain NaN" in reason for reason in reasons)
     with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):  # of one candidate alone
-        found = EVALUATOR.search(GridSearchCV(Ridge(), {"alpha": [-1, 1]}), X, y, qid=qid)
+        found = EVALUATOR.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [-1, 1]}), X, y, qid=qid)
     assert found.best_params_ == {"estimator__alpha": 1}
 
 
@@ -162,18 +165,22 @@ SETTINGS = {}, {"scoring": get_scorers(["p@1", "map"]), "refit": "map"}, {"resou
 def test_a_search_of_which_one_candidate_cannot_be_scored(shuffled, settings, error_score):
     """As scikit-learn does for one metric, and for candidates that cannot be fitted."""
     X, y, qid = shuffled
-    grid = {"change": [with_first(np.inf), np.negative]}
+    grid = {"estimator__change": [with_first(np.inf), np.negative]}
     kind = HalvingGridSearchCV if "resource" in settings else GridSearchCV
-    with pytest.warns(UserWarning, match=r"Scoring failed, .* are (nan|-1.0): y_score must not contain NaN or \+inf"):
-        search = EVALUATOR.search(kind(Predicts(None), grid, error_score=error_score, **settings), X, y, qid=qid)
+    with pytest.warns(
+        UserWarning, match=r"Scoring failed(; .* are (nan|-1.0): |(?s:.*))y_score must not contain NaN or \+inf"
+    ):
+        search = EVALUATOR.search(
+            kind(QueryRanker(Predicts(None)), grid, error_score=error_score, **settings), X, y, qid=qid
+        )
     assert search.best_params_["estimator__change"] is np.negative
-    scores = search.cv_results_["mean_test_map"][:2]
+    scores = search.cv_results_["mean_test_score" if "resource" in settings else "mean_test_map"][:2]
     np.testing.assert_equal(scores[0], error_score)
     assert 0 < scores[1] < 1
     with pytest.raises(ValueError, match="qid"):  # the error score is for candidates alone
         search.score(X, y)
     with pytest.raises(ValueError, match="y_score must not contain NaN"):
-        EVALUATOR.search(kind(Predicts(None), grid, error_score="raise", **settings), X, y, qid=qid)
+        EVALUATOR.search(kind(QueryRanker(Predicts(None)), grid, error_score="raise", **settings), X, y, qid=qid)
 
 
 # --- what is no estimator ------------------------------------------------------------------------------------
@@ -232,6 +239,6 @@ def test_a_class_inside_a_pipeline(shuffled):
 
 def test_a_search_without_a_model(shuffled):
     X, y, qid = shuffled
-    search = GridSearchCV(Ridge(), {"alpha": [1]}, refit=False)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, refit=False)
     with pytest.raises(TypeError, match="Model 'b' must be an estimator with 'fit' and 'predict'"):
         EVALUATOR.compare({"a": DummyRegressor(), "b": search}, X, y, qid=qid)

@@ -111,7 +111,10 @@ BY_QUERY = {"qid": np.repeat(range(20), 10)}
 def test_a_search_looks_at_labels_by_the_metric_that_decides(metrics, search, decides):
     name = "large grades"
     found = seen(
-        RankingEvaluator(metrics, cv=2).search, GridSearchCV(Ridge(), {"alpha": [1]}, **search), *OF_GRADES, **BY_QUERY
+        RankingEvaluator(metrics, cv=2).search,
+        GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, **search),
+        *OF_GRADES,
+        **BY_QUERY,
     )
     assert (found[1] == name) == decides
 

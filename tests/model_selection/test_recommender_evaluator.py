@@ -26,6 +26,7 @@ X = tastes(0, n_users=80, n_items=40, n_each=12)
 SCORER = make_recommender_scorer(["ndcg@10", "recall@10"], items=np.arange(40))
 ONE = make_recommender_scorer("ndcg@10", items=np.arange(40))
 CV = LeaveLastOut(3)
+RECOMMENDER = InteractionRecommender(Factors())
 
 
 def by_hand(scorer, model, cv=CV):
@@ -79,7 +80,7 @@ def test_times_that_are_given():
     expected = by_hand(ONE, Factors(4)).mean()["ndcg@10"]
     evaluator = RankingEvaluator(ONE, cv=CV)
     assert evaluator.compare({"a": Factors(4)}, rows, None, time=time).results["a"].mean() == {"ndcg@10": expected}
-    grid = GridSearchCV(Factors(), {"n_factors": [4]})
+    grid = GridSearchCV(RECOMMENDER, {"estimator__n_factors": [4]})
     assert evaluator.search(grid, rows, None, time=time).best_score_ == expected
     inside = evaluator.compare({"search": grid}, rows, None, time=time)
     assert inside.results["search"].mean() == {"ndcg@10": expected}
@@ -122,33 +123,38 @@ def test_users_in_several_folds_count_once():
 
 def test_searches():
     ((train, test),) = CV.split(X)
-    grid = {"n_factors": [1, 2, 8]}
-    expected = [by_hand(ONE, Factors(k)).mean()["ndcg@10"] for k in grid["n_factors"]]
-    search = RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), grid), X, None)
+    grid = {"estimator__n_factors": [1, 2, 8]}
+    expected = [by_hand(ONE, Factors(k)).mean()["ndcg@10"] for k in (1, 2, 8)]
+    search = RankingEvaluator(ONE, cv=CV).search(GridSearchCV(RECOMMENDER, grid), X, None)
     assert search.cv_results_["mean_test_score"].tolist() == expected
     assert search.best_params_ == {"estimator__n_factors": 8}
     assert isinstance(search.cv, LeaveLastOut)
     assert search.fit(X).best_score_ == max(expected), "it can be fitted again"
     scorer = make_recommender_scorer("relevance_position", items=range(40))
-    other = RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), grid, scoring=scorer), X, None)
+    other = RankingEvaluator(ONE, cv=CV).search(GridSearchCV(RECOMMENDER, grid, scoring=scorer), X, None)
     assert (other.cv_results_["mean_test_score"] < 0).all()
-    many = RankingEvaluator(SCORER, cv=CV, n_jobs=2).search(GridSearchCV(Factors(), grid), X, None)
+    many = RankingEvaluator(SCORER, cv=CV, n_jobs=2).search(GridSearchCV(RECOMMENDER, grid), X, None)
     assert many.cv_results_["mean_test_ndcg@10"].tolist() == expected
     assert many.best_params_ == {"estimator__n_factors": 8}
-    own = GridSearchCV(InteractionRecommender(Factors()), {"estimator__n_factors": [2]}, cv=GlobalTimeSplit(0.25))
+    own = GridSearchCV(RECOMMENDER, {"estimator__n_factors": [2]}, cv=GlobalTimeSplit(0.25))
     assert (
         RankingEvaluator(ONE, cv=CV).search(own, X, None).best_score_
         == by_hand(ONE, Factors(2), GlobalTimeSplit(0.25)).mean()["ndcg@10"]
     )
     halving = HalvingGridSearchCV(
-        Factors(), {"decimals": [0, 1, 9]}, resource="n_factors", max_resources=8, min_resources=2, factor=2
+        RECOMMENDER,
+        {"estimator__decimals": [0, 1, 9]},
+        resource="estimator__n_factors",
+        max_resources=8,
+        min_resources=2,
+        factor=2,
     )
     assert RankingEvaluator(ONE, cv=CV).search(halving, X, None).best_params_["estimator__decimals"] in (0, 1, 9)
 
 
 def test_a_search_among_the_models_tunes_inside_the_training_rows():
     cv = [next(GlobalTimeSplit(0.25).split(X))]
-    search = GridSearchCV(Factors(), {"n_factors": [1, 8]})
+    search = GridSearchCV(RECOMMENDER, {"estimator__n_factors": [1, 8]})
     with pytest.raises(ValueError, match="A search inside a training set needs a splitter.*LeaveLastOut"):
         RankingEvaluator(ONE, cv=cv).compare({"search": search}, X, None)
     report = RankingEvaluator(ONE, cv=CV).compare({"search": search, "eight": Factors(8)}, X, None)
@@ -179,7 +185,7 @@ def test_a_search_in_which_scoring_fails_has_its_error_score():
                 raise RuntimeError("of three")
             return super().predict(X)
 
-    grid = GridSearchCV(Odd(), {"n_factors": [2, 3]})
+    grid = GridSearchCV(InteractionRecommender(Odd()), {"estimator__n_factors": [2, 3]})
     with pytest.warns(UserWarning, match="of three"):
         search = RankingEvaluator(SCORER, cv=CV).search(grid, X, None)
     assert search.best_params_ == {"estimator__n_factors": 2}
@@ -259,21 +265,33 @@ def test_metrics_of_rows_are_refused_beside_splits_of_interactions(cv):
             "one entry per row each. Got 960 in X, 3 in y",
         ),
         (
-            lambda: RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), {"n_factors": [1]}, cv=3), X, None),
+            lambda: RankingEvaluator(ONE, cv=CV).search(GridSearchCV(RECOMMENDER, {}, cv=3), X, None),
             ValueError,
             "Got cv=3, which keeps users whole",
         ),
         (
-            lambda: RankingEvaluator(ONE, cv=CV).search(HalvingGridSearchCV(Factors(), {"n_factors": [1]}), X, None),
+            lambda: RankingEvaluator(ONE, cv=CV).search(HalvingGridSearchCV(RECOMMENDER, {}), X, None),
             ValueError,
             "'n_samples' draws interactions",
         ),
         (
             lambda: RankingEvaluator(ONE, cv=CV).compare(
-                {"a": make_pipeline(GridSearchCV(Factors(), {"n_factors": [1]}))}, X, None
+                {"a": make_pipeline(GridSearchCV(RECOMMENDER, {"estimator__n_factors": [1]}))}, X, None
             ),
             ValueError,
             "A search inside Pipeline tunes by an objective of its own",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).search(GridSearchCV(Factors(), {"n_factors": [1]}), X, None),
+            ValueError,
+            r"InteractionRecommender\(Factors\(...\)\), \{'estimator__n_factors': ...\}\). Got estimator=Factors\(",
+        ),
+        (
+            lambda: RankingEvaluator(ONE, cv=CV).compare(
+                {"a": GridSearchCV(make_pipeline(Factors()), {"factors__n_factors": [1]})}, X, None
+            ),
+            ValueError,
+            r"InteractionRecommender\(Pipeline\(...\)\), \{'estimator__factors__n_factors': ...\}\)",
         ),
         (
             lambda: query_learning_curve(Ridge(), X, np.ones(len(X)), qid=X["user_id"], metric=ONE),

@@ -60,7 +60,7 @@ CALLS = {
         ["y", "qid", "sample_weight", "clusters"],
     ),
     "search": (
-        lambda X, y, **k: BY_TIME.search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, **k),
+        lambda X, y, **k: BY_TIME.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, **k),
         FEATURES,
         ["y", "qid", "time"],
     ),

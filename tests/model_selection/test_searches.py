@@ -1,10 +1,12 @@
 """Searches wherever they stand: our objective and whole queries, or refused with the way out."""
 
+import re
+
 import numpy as np
 import pytest
 import sklearn
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor, StackingRegressor, VotingRegressor
+from sklearn.ensemble import BaggingRegressor, ExtraTreesRegressor, StackingRegressor, VotingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SelectFromModel, SequentialFeatureSelector
 from sklearn.linear_model import LassoCV, LogisticRegressionCV, Ridge, RidgeCV
@@ -22,7 +24,7 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
 )
 from sklearn.multioutput import MultiOutputRegressor
-from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
@@ -37,15 +39,16 @@ from sklearn_rank import (
     query_learning_curve,
 )
 
-GRID = {"alpha": [0.1, 1e6]}
-SEARCH = GridSearchCV(Ridge(), GRID)
+GRID = {"estimator__alpha": [0.1, 1e6]}
+RANKER = QueryRanker(Ridge())
+SEARCH = GridSearchCV(RANKER, GRID)
 EVALUATOR = RankingEvaluator(["ndcg@5", "map"], cv=3)
 WAY_OUT = r"GridSearchCV\(QueryRanker\(model\), grid, scoring=get_scorer\('ndcg@10'\), cv=QueryKFold\(\)\)"
 
 
 def by_hand(cv=None, **options):
     scoring = options or {"scoring": get_scorers(["ndcg@5", "map"]), "refit": "ndcg@5"}
-    return GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": GRID["alpha"]}, cv=cv or QueryKFold(3), **scoring)
+    return GridSearchCV(RANKER, GRID, cv=cv or QueryKFold(3), **scoring)
 
 
 def scores_of(model, shuffled):
@@ -67,10 +70,10 @@ def scores_of(model, shuffled):
             make_pipeline(make_pipeline(StandardScaler(), by_hand())),
         ),
         (GridSearchCV(SEARCH, {}), by_hand()),
-        (GridSearchCV(Ridge(), GRID, cv=4), by_hand(QueryKFold(4))),
-        (GridSearchCV(Ridge(), GRID, scoring=get_scorer("mrr")), by_hand(scoring=get_scorer("mrr"))),
+        (GridSearchCV(RANKER, GRID, cv=4), by_hand(QueryKFold(4))),
+        (GridSearchCV(RANKER, GRID, scoring=get_scorer("mrr")), by_hand(scoring=get_scorer("mrr"))),
         (
-            GridSearchCV(Ridge(), GRID, scoring={"a": get_scorer("mrr")}, refit="a"),
+            GridSearchCV(RANKER, GRID, scoring={"a": get_scorer("mrr")}, refit="a"),
             by_hand(scoring=get_scorer("mrr")),
         ),
     ],
@@ -87,11 +90,10 @@ def test_the_objective_decides(shuffled):
     """A choice by R^2 differs from ours, so that the test above could fail."""
     X, y, qid = shuffled
     evaluator = RankingEvaluator("ndcg@5", cv=3)
-    grid = {"min_samples_leaf": [1, 3, 10, 100], "max_features": [1, 2, 3, 6]}
-    ours, rows = GridSearchCV(DecisionTreeRegressor(random_state=0), grid), None
-    found = evaluator.search(ours, X, y, qid=qid).best_params_
-    rows = GridSearchCV(DecisionTreeRegressor(random_state=0), grid).fit(X, y).best_params_
-    assert {name.removeprefix("estimator__"): v for name, v in found.items()} != rows
+    grid = {"estimator__min_samples_leaf": [1, 3, 10, 100], "estimator__max_features": [1, 2, 3, 6]}
+    search = GridSearchCV(QueryRanker(DecisionTreeRegressor(random_state=0)), grid)
+    found = evaluator.search(search, X, y, qid=qid).best_params_
+    assert found != search.set_params(scoring="r2").fit(X, y).best_params_
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_the_objective_decides(shuffled):
         make_pipeline(StandardScaler(), QueryRanker(SEARCH)),
         make_pipeline(SelectFromModel(SEARCH), Ridge()),
         make_pipeline(FeatureUnion([("a", SelectFromModel(SEARCH))]), Ridge()),
-        GridSearchCV(make_pipeline(StandardScaler(), Ridge()), {"ridge": [Ridge(), SEARCH]}),
+        GridSearchCV(make_pipeline(StandardScaler(), RANKER), {"queryranker__estimator": [Ridge(), SEARCH]}),
         GridSearchCV(TransformedTargetRegressor(SEARCH), {"regressor__cv": [3]}),
     ],
     ids=lambda model: type(model).__name__,
@@ -129,6 +131,9 @@ def test_a_search_that_cannot_be_set_up_is_refused(shuffled, model):
 class NeverFitted(Ridge):
     def fit(self, X, y):
         raise AssertionError("fitted")
+
+
+NEVER = QueryRanker(NeverFitted())
 
 
 @pytest.mark.parametrize("inner", [SEARCH, make_pipeline(StandardScaler(), SEARCH), TransformedTargetRegressor(SEARCH)])
@@ -160,7 +165,7 @@ def test_searches_of_features(shuffled, selector):
 def test_an_objective_without_queries_is_warned_of(shuffled, scoring):
     X, y, qid = shuffled
     refit = {list: "r2", dict: "a"}.get(type(scoring), True)
-    search = GridSearchCV(Ridge(), GRID, scoring=scoring, refit=refit)
+    search = GridSearchCV(RANKER, GRID, scoring=scoring, refit=refit)
     with pytest.warns(UserWarning, match="tunes by scoring=.*knows no queries; leave scoring=None"):
         EVALUATOR.compare({"a": make_pipeline(StandardScaler(), search)}, X, y, qid=qid)
     with pytest.warns(UserWarning, match="knows no queries"):
@@ -172,7 +177,7 @@ def test_a_function_as_scoring_may_know_queries(with_index):
         return get_scorer("map")(estimator, X, y)
 
     X, y = with_index
-    assert EVALUATOR.search(GridSearchCV(Ridge(), GRID, scoring=score), X, y).best_score_ > 0
+    assert EVALUATOR.search(GridSearchCV(RANKER, GRID, scoring=score), X, y).best_score_ > 0
 
 
 @pytest.mark.parametrize("model", [RidgeCV(), LassoCV(), make_pipeline(StandardScaler(), LassoCV())])
@@ -216,7 +221,7 @@ TORN = r"A splitter must keep queries whole.*QueryKFold.*tears \d+ queries apart
 )
 def test_splitters_inside_are_refused(shuffled, cv, wrap):
     X, y, qid = shuffled
-    model = wrap(GridSearchCV(NeverFitted(), GRID, cv=cv))
+    model = wrap(GridSearchCV(NEVER, GRID, cv=cv))
     for call in (
         lambda: EVALUATOR.compare({"a": NeverFitted(), "b": model}, X, y, qid=qid),
         lambda: EVALUATOR.cross_validate(model, X, y, qid=qid),
@@ -232,7 +237,7 @@ def test_search_refuses_what_tears(shuffled, kind):
     X, y, qid = shuffled
     given = {"splitter": KFold(3), "list": [*KFold(3).split(X)], "generator": KFold(3).split(X)}[kind]
     with pytest.raises(ValueError, match=TORN):
-        EVALUATOR.search(GridSearchCV(NeverFitted(), GRID, cv=given), X, y, qid=qid)
+        EVALUATOR.search(GridSearchCV(NEVER, GRID, cv=given), X, y, qid=qid)
 
 
 @pytest.mark.parametrize("kind", ["list", "generator", "predefined", "evaluator's"])
@@ -246,7 +251,7 @@ def test_search_takes_what_keeps_queries_whole(shuffled, kind):
     cv = {"list": folds, "generator": iter(folds), "predefined": predefined}.get(kind)
     if kind == "evaluator's":
         evaluator = RankingEvaluator(["ndcg@5", "map"], cv=predefined)
-    found = evaluator.search(GridSearchCV(Ridge(), GRID, cv=cv), X, y, qid=qid)
+    found = evaluator.search(GridSearchCV(RANKER, GRID, cv=cv), X, y, qid=qid)
     expected = EVALUATOR.search(SEARCH, X, y, qid=qid)
     np.testing.assert_array_equal(found.cv_results_["mean_test_map"], expected.cv_results_["mean_test_map"])
 
@@ -255,7 +260,7 @@ def test_search_takes_what_keeps_queries_whole(shuffled, kind):
 def test_row_numbers_of_all_data_do_not_serve_inside(shuffled, cv):
     X, y, qid = shuffled
     with pytest.raises(ValueError, match="QueryKFold"):
-        EVALUATOR.compare({"a": GridSearchCV(NeverFitted(), GRID, cv=cv)}, X, y, qid=qid)
+        EVALUATOR.compare({"a": GridSearchCV(NEVER, GRID, cv=cv)}, X, y, qid=qid)
 
 
 @pytest.mark.parametrize(
@@ -274,9 +279,9 @@ def test_splitters_of_groups_get_the_queries(shuffled, cv):
     X, y, qid = shuffled
     few = np.isin(qid, np.unique(qid)[:8])
     X, y, qid = X[few], y[few], qid[few]
-    for model in (GridSearchCV(Ridge(), GRID, cv=cv), make_pipeline(GridSearchCV(Ridge(), GRID, cv=cv))):
+    for model in (GridSearchCV(RANKER, GRID, cv=cv), make_pipeline(GridSearchCV(RANKER, GRID, cv=cv))):
         assert EVALUATOR.cross_validate(model, X, y, qid=qid)["test_map"].min() > 0
-    assert EVALUATOR.search(GridSearchCV(Ridge(), GRID, cv=cv), X, y, qid=qid).best_score_ > 0
+    assert EVALUATOR.search(GridSearchCV(RANKER, GRID, cv=cv), X, y, qid=qid).best_score_ > 0
     by_default = RankingEvaluator("map", cv=cv).cross_validate(SEARCH, X, y, qid=qid)
     assert by_default["test_map"].mean() > 0.5
     assert "qid" not in str(getattr(cv, "_metadata_request", ""))  # the splitter that was given is as it was
@@ -316,15 +321,66 @@ def test_what_a_search_returns_may_be_fitted_on_other_rows(ranking):
 
 # --- names of parameters -------------------------------------------------------------------------------------
 
+FOREST = ExtraTreesRegressor()
+BARE = {
+    "grid": (
+        GridSearchCV(FOREST, [{"n_estimators": [3], "max_depth": [2]}, {"max_features": [1]}]),
+        "GridSearchCV(QueryRanker(ExtraTreesRegressor(...)), {'estimator__n_estimators': ..., 'estimator__max_depth': "
+        "..., 'estimator__max_features': ...})",
+        QueryRanker(FOREST),
+    ),
+    "random": (
+        RandomizedSearchCV(Pipeline([("scale", StandardScaler()), ("rank", FOREST)]), {"rank__max_depth": [2, 3]}),
+        "RandomizedSearchCV(Pipeline([..., ('rank', QueryRanker(ExtraTreesRegressor(...)))]), "
+        "{'rank__estimator__max_depth': ...})",
+        Pipeline([("scale", StandardScaler()), ("rank", QueryRanker(FOREST))]),
+    ),
+    "models": (
+        GridSearchCV(
+            make_pipeline(StandardScaler(), Ridge()), {"ridge": [FOREST], "standardscaler__with_mean": [True]}
+        ),
+        "GridSearchCV(Pipeline([..., ('ridge', QueryRanker(Ridge(...)))]), {'ridge__estimator': ..., "
+        "'standardscaler__with_mean': ...})",
+        Pipeline([("standardscaler", StandardScaler()), ("ridge", QueryRanker(Ridge()))]),
+    ),
+    "pipelines": (
+        GridSearchCV(Pipeline([("a", Pipeline([("b", Ridge())]))]), {"a__b__alpha": [1]}),
+        "GridSearchCV(Pipeline([..., ('a', Pipeline([..., ('b', QueryRanker(Ridge(...)))]))]), "
+        "{'a__b__estimator__alpha': ...})",
+        Pipeline([("a", Pipeline([("b", QueryRanker(Ridge()))]))]),
+    ),
+    "halving": (
+        HalvingRandomSearchCV(Pipeline([("rank", FOREST)]), {"rank__max_depth": [2, 3]}),
+        "HalvingRandomSearchCV(Pipeline([..., ('rank', QueryRanker(ExtraTreesRegressor(...)))]), "
+        "{'rank__estimator__max_depth': ...}, resource='rank__max_queries')",
+        Pipeline([("rank", QueryRanker(FOREST))]),
+    ),
+}
 
-def test_models_tried_in_a_step_are_wrapped(shuffled):
+
+@pytest.mark.parametrize(("search", "call", "in_ranker"), BARE.values(), ids=BARE)
+def test_a_search_over_a_bare_model_is_refused_with_the_call_that_works(shuffled, search, call, in_ranker):
+    X, y, qid = shuffled
+    for run in (
+        lambda: EVALUATOR.search(search, X, y, qid=qid),
+        lambda: EVALUATOR.compare({"a": NeverFitted(), "b": make_pipeline(search)}, X, y, qid=qid),
+        lambda: EVALUATOR.cross_validate(search, X, y, qid=qid),
+        lambda: EVALUATOR.search(GridSearchCV(search, {"verbose": [0]}), X, y, qid=qid),
+    ):
+        with pytest.raises(ValueError, match=f"get_params.*: {re.escape(call)}. Got estimator="):
+            run()
+    named = {*re.findall(r"'(\w+)': \.\.\.", call), *re.findall(r"resource='(\w+)'", call)}
+    assert named <= {*in_ranker.get_params()}
+
+
+def test_models_tried_in_a_ranker(shuffled):
     lightgbm = pytest.importorskip("lightgbm")
     X, y, qid = shuffled
-    ranker = lightgbm.LGBMRanker(n_estimators=3, min_child_samples=2, verbose=-1)
-    search = GridSearchCV(make_pipeline(StandardScaler(), Ridge()), {"ridge": [Ridge(), ranker]}, error_score="raise")
+    models = [Ridge(), lightgbm.LGBMRanker(n_estimators=3, min_child_samples=2, verbose=-1)]
+    pipeline = make_pipeline(StandardScaler(), RANKER)
+    search = GridSearchCV(pipeline, {"queryranker__estimator": models}, error_score="raise")
     found = EVALUATOR.search(search, X, y, qid=qid)
-    assert set(found.best_params_) == {"ridge__estimator"}
-    assert isinstance(found.best_estimator_[-1], QueryRanker)
+    assert set(found.best_params_) == {"queryranker__estimator"}
 
 
 # --- halving -------------------------------------------------------------------------------------------------
@@ -334,25 +390,24 @@ def test_models_tried_in_a_step_are_wrapped(shuffled):
 @pytest.mark.parametrize("search", [HalvingGridSearchCV, HalvingRandomSearchCV])
 def test_halving_by_queries(shuffled, search, in_pipeline):
     X, y, qid = shuffled
-    model, prefix = (make_pipeline(StandardScaler(), Ridge()), "ridge__") if in_pipeline else (Ridge(), "")
-    halving = search(model, {f"{prefix}alpha": [0.1, 1.0, 10.0, 1e3, 1e4, 1e6]}, resource="max_queries", random_state=0)
+    model, prefix = (make_pipeline(StandardScaler(), RANKER), "queryranker__") if in_pipeline else (RANKER, "")
+    grid, resource = {f"{prefix}estimator__alpha": [0.1, 1.0, 10.0, 1e3, 1e4, 1e6]}, f"{prefix}max_queries"
+    halving = search(model, grid, resource=resource, random_state=0)
     found, again = (EVALUATOR.search(halving, X, y, qid=qid) for _ in range(2))
     assert found.n_resources_ == ([13, 39] if search is HalvingGridSearchCV else [6, 18])
     assert found.max_resources_ == 40
     assert found.cv_results_["mean_test_score"].tolist() == again.cv_results_["mean_test_score"].tolist()
-    (resource,) = {name for name in found.best_params_ if name.endswith("max_queries")}
     assert found.best_params_[resource] == found.n_resources_[-1]
-    assert halving.resource == "max_queries"
     assert halving.max_resources == "auto"
 
 
 def test_halving_by_other_resources(shuffled):
     lightgbm = pytest.importorskip("lightgbm")
     X, y, qid = shuffled
-    ranker, grid = lightgbm.LGBMRanker(min_child_samples=2, verbose=-1), {"num_leaves": [3, 5, 7]}
-    search = HalvingGridSearchCV(ranker, grid, resource="n_estimators", max_resources=9)
+    ranker = QueryRanker(lightgbm.LGBMRanker(min_child_samples=2, verbose=-1))
+    grid = {"estimator__num_leaves": [3, 5, 7]}
+    search = HalvingGridSearchCV(ranker, grid, resource="estimator__n_estimators", max_resources=9)
     found = EVALUATOR.search(search, X, y, qid=qid)
-    assert found.resource == "estimator__n_estimators"
     assert found.n_resources_ == [3, 9]
     with pytest.raises(ValueError, match="needs max_resources, an int, unless its resource is 'max_queries'"):
         EVALUATOR.search(search.set_params(max_resources="auto"), X, y, qid=qid)
@@ -360,19 +415,18 @@ def test_halving_by_other_resources(shuffled):
 
 def test_halving_tunes_by_the_first_metric(shuffled):
     X, y, qid = shuffled
-    halving = HalvingGridSearchCV(Ridge(), {"alpha": [0.1, 1e6]}, resource="max_queries", min_resources=40, factor=2)
+    halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", min_resources=40, factor=2)
     found, grid = (EVALUATOR.search(search, X, y, qid=qid) for search in (halving.set_params(cv=3), SEARCH))
     assert found.best_score_ == grid.cv_results_["mean_test_ndcg@5"].max()
-    assert "mrr" in repr(EVALUATOR.search(halving.set_params(scoring=get_scorers(["mrr", "map"])), X, y, qid=qid))
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        HalvingGridSearchCV(NeverFitted(), GRID),
-        HalvingRandomSearchCV(NeverFitted(), GRID),
-        make_pipeline(StandardScaler(), HalvingGridSearchCV(NeverFitted(), GRID)),
-        RandomizedSearchCV(HalvingGridSearchCV(NeverFitted(), GRID), {"factor": [2]}, n_iter=1),
+        HalvingGridSearchCV(NEVER, GRID),
+        HalvingRandomSearchCV(NEVER, GRID),
+        make_pipeline(StandardScaler(), HalvingGridSearchCV(NEVER, GRID)),
+        RandomizedSearchCV(HalvingGridSearchCV(NEVER, GRID), {"factor": [2]}, n_iter=1),
     ],
 )
 def test_halving_over_rows_is_refused_anywhere(shuffled, model):
@@ -383,13 +437,13 @@ def test_halving_over_rows_is_refused_anywhere(shuffled, model):
         lambda: query_learning_curve(model, X, y, qid=qid),
         lambda: EVALUATOR.search(GridSearchCV(model, {}), X, y, qid=qid),
     ):
-        with pytest.raises(ValueError, match="'n_samples' tears queries apart: use resource='max_queries'"):
+        with pytest.raises(ValueError, match="'n_samples' tears queries apart: use resource='max_queries'. Got"):
             call()
 
 
 def test_halving_inside_a_comparison(shuffled):
     X, y, qid = shuffled
-    halving = HalvingGridSearchCV(Ridge(), GRID, resource="max_queries", random_state=0)
+    halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", random_state=0)
     assert EVALUATOR.compare({"a": halving, "b": make_pipeline(halving)}, X, y, qid=qid).failures == {}
 
 

@@ -10,7 +10,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 
-from sklearn_rank import QueryKFold, RankingEvaluator, evaluate
+from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, evaluate
 from sklearn_rank.model_selection import FoldScores
 
 METRICS = ["ndcg@5", "rmse"]
@@ -183,9 +183,9 @@ def test_the_bar_shows_the_first_metric_of_each_fold(shuffled, capsys):
 @pytest.mark.parametrize(
     "search",
     [
-        GridSearchCV(Ridge(), {"alpha": [1, 2]}),
-        RandomizedSearchCV(Ridge(), {"alpha": [1, 2]}, n_iter=2),
-        HalvingGridSearchCV(Ridge(), {"alpha": [1, 2]}, resource="max_queries", random_state=0),
+        GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}),
+        RandomizedSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}, n_iter=2),
+        HalvingGridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]}, resource="max_queries", random_state=0),
     ],
     ids=lambda search: type(search).__name__,
 )
@@ -204,7 +204,7 @@ def test_a_search_is_shown_by_the_bar_of_scikit_learn(shuffled, search, capsys):
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="callbacks came with scikit-learn 1.9")
 def test_callbacks_of_the_user_stay(shuffled):
     callback = pytest.importorskip("sklearn.callback").ScoringMonitor(scoring="r2")
-    search = GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}).set_callbacks(callback)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0, 2.0]}).set_callbacks(callback)
     X, y, qid = shuffled
     found = RankingEvaluator(METRICS, cv=2, progress=True).search(search, X, y, qid=qid)
     assert [type(one) for one in found._skl_callbacks] == [type(callback)]
@@ -215,11 +215,15 @@ def test_the_bar_of_a_search_names_the_extra(shuffled, monkeypatch):
     X, y, qid = shuffled
     monkeypatch.setitem(__import__("sys").modules, "rich", None)
     with pytest.raises(ImportError, match=r'needs rich: pip install "sklearn-rank\[progress\]"'):
-        RankingEvaluator("map", progress=True).search(GridSearchCV(Records("/"), {"alpha": [1]}), X, y, qid=qid)
+        RankingEvaluator("map", progress=True).search(
+            GridSearchCV(QueryRanker(Records("/")), {"estimator__alpha": [1]}), X, y, qid=qid
+        )
 
 
 @pytest.mark.skipif(HAS_CALLBACKS, reason="there are callbacks")
 def test_a_search_that_cannot_be_shown_says_so(shuffled):
     X, y, qid = shuffled
     with pytest.warns(UserWarning, match="callbacks of scikit-learn 1.9"):
-        RankingEvaluator("map", cv=2, progress=True).search(GridSearchCV(Ridge(), {"alpha": [1]}), X, y, qid=qid)
+        RankingEvaluator("map", cv=2, progress=True).search(
+            GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, qid=qid
+        )

@@ -214,7 +214,7 @@ class Selection(Machine):
 
     @rule(evaluator=evaluators)
     def search(self, evaluator):
-        found = evaluator.search(GridSearchCV(Ridge(), {"alpha": [1.0]}), X, Y, qid=QID)
+        found = evaluator.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0]}), X, Y, qid=QID)
         for name in NAMES:
             near([found.cv_results_[f"split{k}_test_{name}"][0] for k in range(3)], by_hand(name))
 
