@@ -36,6 +36,8 @@ SLOW_TESTS = """
     public_packages_come_on_demand import_is_light public_names_are_what_completion_shows qid_both_ways_and_any_model
     a_call_that_is_interrupted_leaves_nothing in_a_comparison jobs_of_a_search_are_processes the_same_bits
     a_metric_of_a_notebook_travels_to_workers same_for_every_n_jobs_and_seed sums_tell_labels_apart
+    a_metric_of_the_main_module_travels_to_workers each_backend_gives_the_same
+    an_exception_of_on_fold_stops_each_backend
     tied_lists_averaged_over_queries cross_validate_by_processes_too cross_validate several_at_a_time
     neither_threads_nor_blocks_change_a_bit documents_that_make_up_a_recall any_order_of_updates_and_merges
     what_can_be_detected_and_how_many_queries_it_takes false_positives_of_many across_is_what_scikit_learn_does

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Protocol, Unpack, cast
 
+from joblib import wrap_non_picklable_objects
 from numpy.typing import ArrayLike
 
 from sklearn_rank._metric.compute import value_of
@@ -99,6 +100,12 @@ def metric(
     TypeError
         If a keyword of the formula has no default.
 
+    Notes
+    -----
+    A metric of a script or notebook also works in other processes, such as those of ``GridSearchCV(n_jobs=2)``: scorers
+    carry the formula. Other processes do not know its name, so pass the function to models that are fitted there:
+    ``QueryRanker(..., eval_metric=search_length_error)``.
+
     Examples
     --------
     Cooper's expected search length, the number of documents that a user passes before the first relevant one. Here it
@@ -167,12 +174,24 @@ def _define(
 
 
 def _reduce(entry: Metric) -> tuple[Any, ...]:
-    """Pickle by the place of the public function, or by what it is made of if it has none (cloudpickle)."""
+    """Pickle by the place of the public function, or by the parts of the metric if no place can be imported.
+
+    A function of a script or notebook has a place in this process, and in a fork of it, but workers have another main
+    module. So both are sent. The parts are in a pickle of their own: only cloudpickle finds the formula, whose name the
+    public function has taken.
+    """
     module, name = entry.function.__module__, entry.function.__qualname__
-    if getattr(sys.modules.get(module), name, None) is entry.function:
-        return _import_metric, (module, name)
-    properties = {name: getattr(entry, name) for name in Properties.__annotations__}
-    return _define_again, (entry.name, entry.formula, entry.aliases, properties)
+    parts = (
+        entry.name,
+        entry.formula,
+        entry.aliases,
+        {name: getattr(entry, name) for name in Properties.__annotations__},
+    )
+    if getattr(sys.modules.get(module), name, None) is not entry.function:
+        return _define_again, parts
+    if module == "__main__":
+        return _find_metric, (name, wrap_non_picklable_objects(parts, keep_wrapper=False))
+    return _import_metric, (module, name)
 
 
 copyreg.pickle(Metric, _reduce)
@@ -183,6 +202,12 @@ def _import_metric(module: str, name: str) -> Metric:
     function = getattr(import_module(module), name)
     entry: Metric = function.metric
     return entry
+
+
+def _find_metric(name: str, parts: tuple[Any, ...]) -> Metric:
+    """Metric of a public function of the main module; a worker that has another main module defines it again."""
+    entry = getattr(getattr(sys.modules["__main__"], name, None), "metric", None)
+    return entry if isinstance(entry, Metric) else _define_again(*parts)
 
 
 def _define_again(name: str, formula: Formula, aliases: Mapping[str, Any], properties: Properties) -> Metric:

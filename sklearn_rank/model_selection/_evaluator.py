@@ -96,7 +96,8 @@ class RankingEvaluator:
         scikit-learn's `PredefinedSplit`; or splits by hand, such as one into a training and a test set:
         ``[(train, test)]`` with the numbers of their rows.
     n_jobs : int or None, default=None
-        Fits at a time, counted as in joblib.
+        Fits at a time, counted as in joblib. Backends of joblib that cannot return a generator, such as
+        "multiprocessing", run `n_jobs` fits and report them before they run the next.
     baseline : str, default=None
         Name of the model that `compare` tests the others against. None: the first.
     test : str, default="t"

@@ -6,15 +6,17 @@ Uses only the public API of scikit-learn.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import islice
 from numbers import Real
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import sklearn
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
@@ -166,13 +168,28 @@ def fit_folds(
 
     Each `fit` is given the metadata that it asks for; ``output(estimator, X, y)`` is taken of the test rows.
     """
+    calls = (
+        delayed(_fit_fold)(clone(e), X, y, metadata, fold, keep_estimator, score_train, output)
+        for e in estimators
+        for fold in folds
+    )
+    try:
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    except ValueError:
+        # A backend that has no generators: multiprocessing, Ray, Spark.
+        return _run_in_rounds(calls, n_jobs)
     with sklearn.config_context(enable_metadata_routing=True):
-        fits: Generator[FoldResult] = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_fit_fold)(clone(e), X, y, metadata, fold, keep_estimator, score_train, output)
-            for e in estimators
-            for fold in folds
-        )
+        fits: Generator[FoldResult] = parallel(calls)
     return fits
+
+
+def _run_in_rounds(calls: Iterator[Any], n_jobs: int | None) -> Generator[FoldResult]:
+    """Results of delayed calls, `n_jobs` of them at a time, by a backend that returns lists; closed, it stops."""
+    with Parallel(n_jobs=n_jobs) as parallel:
+        while batch := list(islice(calls, effective_n_jobs(n_jobs))):
+            with sklearn.config_context(enable_metadata_routing=True):
+                results = parallel(batch)
+            yield from results
 
 
 def _fit_fold(
