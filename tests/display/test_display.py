@@ -1,6 +1,7 @@
 """Pictures: what they draw is what `evaluate` says, and everything drawn has a name. No pixels."""
 
 import inspect
+import itertools
 import re
 import sys
 
@@ -345,6 +346,15 @@ def test_bars_join_systems_of_which_no_two_differ():
     assert [list(bar.get_ydata()) for bar in display.bars_] == [[0, 1], [1, 2], [1, 3]]
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == display.order_
     assert CriticalDifferenceDisplay(MEANS, PVALUES, alpha=0.04).plot().groups_ == [["a", "b", "c"], ["b", "d"]]
+
+
+@pytest.mark.parametrize("greater_is_better", [True, False])
+def test_equal_means_keep_the_order_of_the_systems(greater_is_better):
+    means = {"c": 0.3, "a": 0.3, "z": 0.5, "b": 0.3, "y": 0.5}
+    pvalues = {(a, b): 1.0 for a, b in itertools.combinations(means, 2)}
+    display = CriticalDifferenceDisplay(means, pvalues, greater_is_better=greater_is_better).plot()
+    assert display.order_ == ([*"zycab"] if greater_is_better else [*"cabzy"])
+    assert display.groups_ == [display.order_]
 
 
 def test_one_bar_with_a_baseline():

@@ -447,6 +447,15 @@ def test_queries_that_lost_most(found):
         found.lost_most(metric="map")
 
 
+def test_equal_losses_keep_the_order_of_the_queries():
+    old = np.full(30, 0.5)
+    new = old - 0.1 * (np.arange(30) % 2) + 0.05 * (np.arange(30) % 3 == 0)
+    found = no_worse(*results(new, old), margin=0.4)
+    rows = found.lost_most(100).rows
+    assert [row[0] for row in rows] == [q for q in range(30) if q % 2 and q % 3] + [q for q in range(30) if q % 6 == 3]
+    assert found.lost_most(3).rows == rows[:3]
+
+
 def of_metric(**entries):
     """Change of the description of the first metric."""
     return {"description": lambda words: words["metrics"][0].update(entries)}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from known_cases import references
 from numpy.testing import assert_allclose
+from registry import together
 from scipy import stats as scipy_stats
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
@@ -144,7 +145,7 @@ def report(test="t", **keywords):
     return compare_systems(systems, test=test), other
 
 
-@pytest.mark.parametrize("keywords", [{}, {"weight": WEIGHT}, {"clusters": CLUSTER}])
+@together("keywords", [{}, {"weight": WEIGHT}, {"clusters": CLUSTER}, {"weight": WEIGHT, "clusters": CLUSTER}])
 def test_differences_are_paired(keywords):
     compared, other = report(**keywords)
     found = compared.segments().macro().to_frame().set_index("system")
