@@ -3,10 +3,12 @@
 import gzip
 import io
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 import pytest
+from registry import together
 
 from sklearn_rank import evaluate_run
 from sklearn_rank.io import join, read_entries, read_qrels, read_run, read_table, read_trec_qrels, read_trec_run
@@ -189,6 +191,34 @@ def test_files_that_cannot_be_meant(read, text, message):
 def test_a_number_of_fields_of_a_run_is_no_judgement():
     with pytest.raises(ValueError, match="lines of 4 fields.*This looks like a run: use"):
         read_qrels(file(RUNS["TREC"]))
+
+
+ROWS_AGAIN = [("b", 0.9), ("a", 0.8), ("b", 0.7)]
+"""Documents of a query and their scores, one of them twice."""
+RUNS_AGAIN = {
+    "TREC": "".join(f"1 Q0 {d} {i} {s} me\n" for i, (d, s) in enumerate(ROWS_AGAIN)),
+    "three fields": "".join(f"1 {d} {s}\n" for d, s in ROWS_AGAIN),
+    "ranks": "1 b 1\n1 a 2\n1 b 3\n",
+    "a header": "qid\tdocno\tscore\n" + "".join(f"1\t{d}\t{s}\n" for d, s in ROWS_AGAIN),
+    "commas": "qid,docno,score\n" + "".join(f"1,{d},{s}\n" for d, s in ROWS_AGAIN),
+    "semicolons": "".join(f"1;{d};{s}\n" for d, s in ROWS_AGAIN),
+    "JSON of lists": '{"1": ["b", "a", "b"]}',
+    "JSON of rows": json.dumps([{"qid": "1", "docno": d, "score": s} for d, s in ROWS_AGAIN]),
+    "JSON lines": "".join(json.dumps({"qid": "1", "docno": d, "score": s}) + "\n" for d, s in ROWS_AGAIN),
+}
+
+
+@together("form", RUNS_AGAIN)
+def test_duplicates_in_runs_of_every_form(form):
+    if form in ("commas", "semicolons") and find_spec("pyarrow") is None:
+        return
+    options = {"separator": ";"} if form == "semicolons" else {}
+    with pytest.raises(ValueError, match="[Gg]ot document 'b'"):
+        read_run(file(RUNS_AGAIN[form]), **options)
+    for duplicates, judged in (("first", 1), ("nonrelevant", 2 / 3)):
+        run = read_run(file(RUNS_AGAIN[form]), duplicates=duplicates, **options)
+        found = evaluate_run({"1": {"a": 1, "b": 0}}, run, metrics=["mrr", "judged@3"], duplicates=duplicates).mean()
+        assert found == {"mrr": 1 / 2, "judged@3": pytest.approx(judged)}
 
 
 def test_duplicates_of_json():
