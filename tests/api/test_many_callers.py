@@ -93,6 +93,7 @@ def hurried(monkeypatch):
     sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 def test_the_same_bits(hurried):
     calls = [(name, i) for i in range(5) for name in CALLS]
     expected = {(name, i): repr(CALLS[name](i)) for name, i in calls}

@@ -73,7 +73,10 @@ PLACES = {
 }
 
 
-@pytest.fixture(params=PLACES)
+ON_SPARK = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.xdist_group("spark")])
+
+
+@pytest.fixture(params=[ON_SPARK if name == "spark" else name for name in PLACES])
 def place(request, monkeypatch):
     """A way to evaluate a frame."""
     monkeypatch.setattr(batch_validator, "ROWS_PER_PART", 1)  # queries of batches are evaluated as they end

@@ -124,6 +124,8 @@ def test_sums_depend_on_the_order_of_rows(rows, expected):
 
 
 @pytest.mark.parametrize("rows", [str], indirect=True)
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
 def test_same_values_with_spark(rows, expected, spark):
     """Up to rounding, as rows have no order there."""
     found = of_evaluation(sklearn_rank.spark.evaluate(spark.createDataFrame(rows).repartition(5), metrics=METRICS))

@@ -415,6 +415,8 @@ def test_signs_at_the_command_line(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", [*OF_ROWS, NOTHING])
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
 def test_signs_of_spark(name, spark):
     rows = OF_ROWS.get(name, EMPTY)
     frame = spark.createDataFrame(rows.frame.astype({"label": float, rows.name: float})).repartition(3)

@@ -9,6 +9,8 @@ import sklearn_rank.spark
 
 pytest.importorskip("pyspark")
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+
 WITH_SPARK = [(where, argument) for where, argument in EVERY if where.startswith(FAR)]
 
 

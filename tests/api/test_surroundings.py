@@ -237,6 +237,7 @@ globals()[sys.argv[1]]()
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(("call", "name"), [("compare", "SIGINT"), ("compare", "SIGTERM"), ("search", "SIGINT")])
+@pytest.mark.slow
 def test_a_call_that_is_interrupted_leaves_nothing(forks, call, name, tmp_path):
     """Neither files nor processes, which would keep the pipe open."""
     with forks.run(SLOW, call, TMPDIR=str(tmp_path), JOBLIB_TEMP_FOLDER=str(tmp_path)) as process:

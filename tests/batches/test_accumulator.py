@@ -75,6 +75,7 @@ def test_every_mean(keywords):
     assert_same(updated(chunks(parts, 5), "p@5", **keywords).compute(), expected_of(together(parts), "p@5", **keywords))
 
 
+@pytest.mark.slow
 def test_any_order_of_updates_and_merges():
     """In the order of ids the bits are the same; by default queries stand in the order of updates and merges."""
     data, rng = make(1, n_queries=200), np.random.default_rng(0)
@@ -90,6 +91,7 @@ def test_any_order_of_updates_and_merges():
         assert [len(worker) for worker in workers[1:]] == [10, 0, len(parts) - 60]
 
 
+@pytest.mark.slow
 def test_another_process():
     parts = by_query(make())
     halves = together(parts[:30]), together(parts[30:])

@@ -12,6 +12,8 @@ from batch_cases import check, cut, make
 from sklearn_rank import evaluate_batches
 from sklearn_rank.batches import _scattered_queries
 
+pytestmark = pytest.mark.slow
+
 ON_LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc is of Linux")
 
 

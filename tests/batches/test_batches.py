@@ -37,6 +37,7 @@ def test_rows_in_any_order(size, memory_limit):
     check(make(shuffle=True), size, memory_limit=memory_limit, metrics=metrics)
 
 
+@pytest.mark.slow
 def test_large_enough_to_be_divided_many_times(monkeypatch):
     monkeypatch.setattr(_scattered_queries, "BASE", 3)
     data, one = make(n_queries=300, longest=9, shuffle=True), Data(np.ones(2000), np.arange(2000.0), np.full(2000, 9))

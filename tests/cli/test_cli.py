@@ -610,6 +610,7 @@ def test_the_program_is_found_where_the_package_says():
     assert import_module("sklearn_rank.__main__").main is main
 
 
+@pytest.mark.slow
 def test_as_a_program(files):
     """The module runs, reads its standard input, and is quiet when nobody reads on."""
     command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[2]

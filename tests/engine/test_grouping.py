@@ -169,6 +169,7 @@ def test_the_hash_of_a_long_piece_counts_every_byte():
     assert len(np.unique(keys_of([b"a" * n for n in range(1000)]))) == 1000
 
 
+@pytest.mark.slow
 def test_the_secret_is_of_the_process_and_does_not_show(capsys):
     code = """
 import numpy as np

@@ -21,6 +21,8 @@ from sklearn_rank.datasets import make_ranking
 from sklearn_rank.model_selection import Comparison
 from sklearn_rank.results import Evaluation
 
+pytestmark = pytest.mark.slow
+
 X, Y, QID = make_ranking(n_queries=12, random_state=0)
 
 

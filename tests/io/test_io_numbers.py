@@ -54,6 +54,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_a_comma_for_the_point_changes_nothing(tmp_path, rng):
     if shutil.which("localedef") is None or not os.path.exists("/usr/share/i18n/locales/de_DE"):
         pytest.skip("no locale can be made here")

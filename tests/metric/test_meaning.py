@@ -318,6 +318,7 @@ def test_comparisons_keep_them(ranking, tmp_path):
     compare(again.results["a"], report.results["b"])
 
 
+@pytest.mark.slow
 def test_sums_tell_labels_apart():
     """Of all multisets of up to 29 documents of each of four grades hardly two have one sum, as chance has it."""
     counts = np.stack(np.meshgrid(*[np.arange(30)] * 4), axis=-1).reshape(-1, 4).astype(np.uint32)

@@ -65,6 +65,7 @@ def test_the_last_definition_counts():
     make_metric()
 
 
+@pytest.mark.slow
 def test_a_metric_of_a_notebook_travels_to_workers(ranking):
     X, y, qid = ranking
     half_life = make_metric()

@@ -175,6 +175,7 @@ def test_a_formula_is_tried_once():
     assert again([1, 2], [2, 1], qid=[0, 0]) == once([1, 2], [2, 1], qid=[0, 0])
 
 
+@pytest.mark.slow
 def test_ours_are_not_tried_and_imports_do_not_wait():
     code = "import sys, sklearn_rank; sys.exit('sklearn_rank._metric.probe' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

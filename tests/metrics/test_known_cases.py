@@ -223,6 +223,7 @@ GROUPED = TIES["grouped"]
 
 
 @together("case", GROUPED)
+@pytest.mark.slow
 def test_tied_lists_averaged_over_queries(case):
     data = numbers(case["y_true"], None), numbers(case["y_score"], None), np.array(case["qid"])
     for name, policies in case["expected"].items():

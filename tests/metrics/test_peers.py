@@ -37,7 +37,10 @@ from sklearn_rank.metrics import (
     rbp_score,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*no document is relevant")  # of a level above all grades
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*no document is relevant"),  # of a level above all grades
+]
 
 
 def compare(name, data, values, mean, atol=0, **keywords):

@@ -18,6 +18,8 @@ from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
 
+pytestmark = pytest.mark.slow
+
 CUTOFFS = [1, 2, 3, 4, 5, 6, 7]  # the lists have up to six documents
 NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' or 'best'"
 

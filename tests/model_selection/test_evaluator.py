@@ -97,6 +97,7 @@ def test_pooled_over_queries(shuffled):
     np.testing.assert_allclose(report.results["ridge"].confidence_interval()["ndcg@5"], expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_cross_validate_by_processes_too(configuration, shuffled):
     X, y, qid = shuffled
     for n_jobs in (None, 2):
@@ -264,7 +265,7 @@ def test_rows_are_grouped_once_for_all_models(shuffled, monkeypatch, kind):
 # --- searches ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_search_sets_all_of_it_up(configuration, shuffled, n_jobs):
     X, y, qid = shuffled
     evaluator = RankingEvaluator(["ndcg@5", "map"], cv=3, n_jobs=n_jobs)
@@ -284,6 +285,7 @@ def test_search_sets_all_of_it_up(configuration, shuffled, n_jobs):
 
 
 @pytest.mark.parametrize(("own", "of_search", "expected"), [(2, None, 2), (2, 1, 1), (None, None, None), (None, 2, 2)])
+@pytest.mark.slow
 def test_a_search_uses_the_jobs_of_the_evaluator_unless_it_has_its_own(shuffled, own, of_search, expected):
     X, y, qid = shuffled
     search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}, n_jobs=of_search)
@@ -299,6 +301,7 @@ class Process(Ridge):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 def test_jobs_of_a_search_are_processes(shuffled):
     """With n_jobs=2 no candidate is fitted here, with None all are."""
     X, y, qid = shuffled
@@ -405,7 +408,7 @@ def test_a_splitter_of_scikit_learn_serves_searches_too(shuffled):
     assert found.n_splits_ == 3
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_progress(shuffled, capsys, n_jobs):
     pytest.importorskip("tqdm")
     X, y, qid = shuffled

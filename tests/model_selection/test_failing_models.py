@@ -123,7 +123,7 @@ def test_large_integers_are_no_ties(shuffled):
     assert len(np.unique(report.y_score["small"])) > 70
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_all_models_fail(shuffled, n_jobs):
     X, y, qid = shuffled
     models = {"a": Predicts(np.full_like) if n_jobs else ByItself(with_first(np.inf)), "b": Fails()}

@@ -85,6 +85,7 @@ def test_folds_are_those_of_group_k_fold(shuffled):
         np.testing.assert_array_equal(ours[1], theirs[1])
 
 
+@pytest.mark.slow
 def test_mixed_ids_are_in_one_order_in_every_process():
     code = (
         "from sklearn_rank._engine.grouping import query_numbers\n"

@@ -88,6 +88,7 @@ def test_what_is_the_same_for_a_whole_query(shuffled):
     assert (across.importances[2] == 0).all()
 
 
+@pytest.mark.slow
 def test_across_is_what_scikit_learn_does(with_index):
     """With qid in the index of y its function can score queries; the shuffles are others."""
     X, y = with_index
@@ -100,6 +101,7 @@ def test_across_is_what_scikit_learn_does(with_index):
 
 
 @pytest.mark.parametrize("scope", ["within", "across"])
+@pytest.mark.slow
 def test_same_for_every_n_jobs_and_seed(scope, shuffled):
     X, y, qid = shuffled
     model = QueryRanker(Ridge()).fit(X, y, qid=qid)

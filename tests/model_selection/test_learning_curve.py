@@ -61,6 +61,7 @@ def test_queries_stay_whole(shuffled):
 
 
 @pytest.mark.parametrize("routing", [True, False])
+@pytest.mark.slow
 def test_qid_both_ways_and_any_model(routing, with_index, shuffled):
     X, y, qid = shuffled
     models = [

@@ -101,6 +101,7 @@ def test_recursive_elimination_without_scoring_takes_r2(data, routing):
     np.testing.assert_array_equal(found.cv_results_["mean_test_score"], by_r2.cv_results_["mean_test_score"])
 
 
+@pytest.mark.slow
 def test_forward_selection(lgbm, data, with_index, routing):
     X, y, qid = data
     selector = SequentialFeatureSelector(lgbm, n_features_to_select=2, cv=CV, scoring=SCORER)

@@ -66,6 +66,7 @@ def expected_folds(X, y, qid, metric="ndcg@5", *, alpha=1.0, cv=CV):
     return scores
 
 
+@pytest.mark.slow
 def test_cross_validate(way, shuffled):
     X, y, keywords = way
     got = cross_validate(RANKER, X, y, scoring=SCORER, cv=CV, **keywords)

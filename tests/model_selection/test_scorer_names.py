@@ -150,6 +150,7 @@ def test_requests_are_compared_and_not_hashed(make):
     assert first == second
 
 
+@pytest.mark.slow
 def test_another_process_finds_it_equal():
     text = pickle.dumps([get_scorer("ndcg(gain=linear)@10"), get_scorers(["ndcg@10", "rmse"])]).hex()
     program = (

@@ -39,6 +39,8 @@ from sklearn_rank import (
     query_learning_curve,
 )
 
+pytestmark = pytest.mark.slow
+
 GRID = {"estimator__alpha": [0.1, 1e6]}
 RANKER = QueryRanker(Ridge())
 SEARCH = GridSearchCV(RANKER, GRID)

@@ -53,6 +53,7 @@ def test_never_a_number_where_errors_become_nan(data):
     assert np.isnan(scores).all()
 
 
+@pytest.mark.slow
 def test_other_processes_notice_too(data):
     X, y, qid = data
     with pytest.raises(ValueError, match=TORN):

@@ -54,7 +54,7 @@ def stop_after(n_folds):
 # --- what is told --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_cross_validate_tells_what_it_returns(shuffled, n_jobs):
     X, y, qid = shuffled
     told = []
@@ -127,6 +127,7 @@ def test_fold_scores_are_values():
 
 
 @pytest.mark.parametrize(("n_jobs", "most_fits"), [(None, 2), (2, 19)])
+@pytest.mark.slow
 def test_an_exception_stops_the_fits_that_remain(shuffled, tmp_path, n_jobs, most_fits):
     X, y, qid = shuffled
     path = tmp_path / "fits"

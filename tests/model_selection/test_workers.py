@@ -76,6 +76,7 @@ if __name__ == "__main__":
 """A program that defines a metric of its own and uses it in workers."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["script", "notebook"])
 def test_a_metric_of_the_main_module_travels_to_workers(kind, tmp_path):
     """A notebook has no file that a worker could run either."""
@@ -104,6 +105,7 @@ class Counted(BaseEstimator):
         return np.asarray(X)[:, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_each_backend_gives_the_same(backend, ranking):
     X, y, qid = ranking
@@ -116,6 +118,7 @@ def test_each_backend_gives_the_same(backend, ranking):
     assert [(fold.model, fold.fold) for fold in seen] == [(name, i) for name in models for i in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "sequential"])
 def test_an_exception_of_on_fold_stops_each_backend(backend, ranking, tmp_path):
     X, y, qid = ranking

@@ -27,6 +27,8 @@ from sklearn_rank.spark._worker import column_name, evaluate_partition
 
 pa = pytest.importorskip("pyarrow")
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+
 COLUMNS = ColumnNames("label", "score", "qid")
 
 # --- the same values -----------------------------------------------------------------------------------------

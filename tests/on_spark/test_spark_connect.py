@@ -15,6 +15,8 @@ from test_spark_results import (  # noqa: F401
     there_and_here,
 )
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+
 
 @pytest.fixture(scope="module")
 def spark(spark):

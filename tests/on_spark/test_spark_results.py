@@ -11,6 +11,8 @@ from sklearn_rank.spark import evaluate as evaluate_on_spark
 
 pa = pytest.importorskip("pyarrow")
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+
 # --- means ---------------------------------------------------------------------------------------------------
 
 AVERAGES = ["map", "gm_map", "p@5", *(f"{name}(average=micro)" for name in ("precision", "auc", "rmse", "f"))]

@@ -200,6 +200,7 @@ loaded = set(sys.modules) - before
         yield forks
 
 
+@pytest.mark.slow
 def test_import_is_light(imported_alone):
     late = (
         "scipy.stats",
@@ -217,6 +218,7 @@ def test_import_is_light(imported_alone):
 @pytest.mark.parametrize(
     "package", "batches datasets display inspection io model_selection results retrieval stats".split()
 )
+@pytest.mark.slow
 def test_public_packages_come_on_demand(imported_alone, package):
     """Each in a process of its own, where no other is loaded."""
     imported_alone.check(f"""
@@ -227,6 +229,7 @@ assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, pa
 """)
 
 
+@pytest.mark.slow
 def test_public_names_are_what_completion_shows(imported_alone):
     imported_alone.check("""
 assert round(sklearn_rank.stats.compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4]).pvalue, 4) == 0.1027

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from registry import about
 
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).parents[2] / "docs" / "bench"
 SCRIPTS = [
     "batches",

@@ -12,6 +12,8 @@ import pytest
 
 import sklearn_rank
 
+pytestmark = pytest.mark.slow
+
 ROOT, PACKAGE = Path(__file__).parents[2], Path(sklearn_rank.__file__).parent
 
 BLOCK = re.compile(r"((?:[^\n]+\n)+)\n(`{3,})(\w+)\n(.*?)^\2$", re.MULTILINE | re.DOTALL)

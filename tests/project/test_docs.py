@@ -21,6 +21,8 @@ from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import ndcg_score
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = (".", "coming_from", "data_sets", "questions", "start", "tools")
 INDEX = ROOT / "docs" / "index.md"
@@ -36,7 +38,12 @@ MAY_BE_MISSING = (
 
 
 @pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")  # of what RankingMetrics of Spark calls
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def as_parameter(page):
+    marks = [pytest.mark.xdist_group("spark")] if page.name == "spark.md" else []
+    return pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
+
+
+@pytest.mark.parametrize("page", [as_parameter(page) for page in PAGES])
 def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     for library in MAY_BE_MISSING:

@@ -10,6 +10,8 @@ import pytest
 
 import sklearn_rank
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 RIGHT = """

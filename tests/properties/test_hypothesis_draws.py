@@ -1,9 +1,12 @@
 """Rows that hypothesis draws: values are those of the oracle, and the same by other ways."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from properties import cases, same
+
+pytestmark = pytest.mark.slow
 
 few_examples = settings(
     max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=[*HealthCheck]

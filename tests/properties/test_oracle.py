@@ -35,6 +35,7 @@ def test_rows_are_needed(name):
 
 
 @pytest.mark.parametrize("rounding", ["up", "nearest", "cut"])
+@pytest.mark.slow
 def test_documents_that_make_up_a_recall(rounding):
     """Of up to 40 relevant documents, at odd ranks: products that floats put just above or below a whole number."""
     lists = [[1.0, 0.0] * n for n in range(1, 41)]

@@ -396,6 +396,7 @@ def test_progress_without_tqdm_names_the_extra(codes, rng, monkeypatch):
         evaluate_retrieval(codes[0], query_labels=range(N_QUERIES), distance="hamming", progress=True)
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded():
     """1 GB of distances, were they all made at once."""
     code = """

@@ -198,6 +198,7 @@ def test_power(difference, n, alpha, alternative, expected):
     assert_allclose(got, expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_what_can_be_detected_and_how_many_queries_it_takes():
     assert power_of(1.0, difference=0.15, power=0.9) == 469  # TTestPower: 0.89944 with 468, 0.90005 with 469
     assert power_of(1.0, difference=-0.15, power=0.9) == 469

@@ -204,6 +204,7 @@ def test_false_positives_and_power(test, error_rates):
     assert error_rates.rejections(test, 40, 0.4, 20, seed=1, n_resamples=99) > 0.7
 
 
+@pytest.mark.slow
 def test_false_positives_of_many(error_rates):
     for correction in ("holm", "bonferroni", "bh", "tukey"):
         assert (
@@ -212,6 +213,7 @@ def test_false_positives_of_many(error_rates):
         )
 
 
+@pytest.mark.slow
 def test_how_often_intervals_hold_the_mean(error_rates):
     """With few skewed values those of the bootstrap are too short, and less so with more of them."""
     for shape, (draw, mean) in error_rates.SHAPES.items():

@@ -21,6 +21,8 @@ from sklearn_rank._utils import threads
 from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads, with_own
 from sklearn_rank.io import read_trec_run
 
+pytestmark = pytest.mark.slow
+
 BLOCKS = [(i, i + 1) for i in range(1000)]
 
 
