@@ -47,6 +47,9 @@ from sklearn_rank._utils.typing import Array, Grade, Index
 GRADES = np.arange(float(N_GRADES))
 """Labels that a table has an entry for."""
 
+BYTES_OF_STEP = 3072
+"""Bytes that an order, a step or a ratio takes beside its arrays: up to 2,860 as measured."""
+
 
 class NotRecorded(Exception):
     """The formula does something that cannot be recorded."""
@@ -321,18 +324,20 @@ def can_be_planned(queries: Queries) -> bool:
 class Plan:
     """Calls of some metrics, shared where they are alike, on queries that are not longer than `longest`.
 
-    `curves` are those that can be recorded, `others` those that cannot. After a run arrays of up to about `most_kept`
-    numbers stay for the next one.
+    `curves` are those that can be recorded, `others` those that cannot. Buffers come from a pool and go back to it;
+    without one, none outlives its call.
     """
 
-    def __init__(self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, *, most_kept: float = 0) -> None:
-        self.longest, self.highest, self._most_kept = longest, int(grades.max(initial=0)), most_kept
+    def __init__(
+        self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, pool: BufferPool | None = None
+    ) -> None:  # fmt: skip
+        self.longest, self.highest, self.key = longest, int(grades.max(initial=0)), object()
+        self._pool = BufferPool(0) if pool is None else pool
         self._grades, self._ranks = grades, np.arange(1, longest + 1)
         self.recordings: dict[str, Recording] = {}
         self.curves: list[Curve] = []
         self.others: list[Curve] = []
         self.parts: list[tuple[Any, Any, Any]] = []
-        self._kept: list[Buffers] = []
         for curve in curves:
             try:
                 with np.errstate(all="ignore"):
@@ -353,72 +358,95 @@ class Plan:
 
     def run(self, queries: Queries, outs: Sequence[Out], n_jobs: int | None) -> bool:
         """Write the values of each recorded curve; return False where a formula must say what is wrong."""
+        indptr, pool = queries.indptr, self._pool
         if is_one_block(len(queries.score)):
-            n_rows, n_queries = len(queries.score), len(queries.indptr) - 1
-            sizes = 1 << (n_rows - 1).bit_length(), 1 << (n_queries - 1).bit_length()  # so that other calls fit
-            return self._run_block(queries, 0, n_queries, outs, *sizes)
-        indptr = queries.indptr
+            n_rows, n_queries = len(queries.score), len(indptr) - 1
+            # Powers of two, so that other calls fit.
+            buffers = pool.take(self, 1 << (n_rows - 1).bit_length(), 1 << (n_queries - 1).bit_length())
+            try:
+                return self._run_block(buffers, queries, 0, n_queries, outs)
+            finally:
+                pool.give(buffers)
         blocks = query_blocks(indptr, n_jobs, largest=2.0 if len(self.curves) == 1 else 0.75)
         n_rows = max([int(indptr[last] - indptr[first]) for first, last in blocks])
         n_queries = max([last - first for first, last in blocks])
+        unused: list[Buffers] = []
 
         def run_block(first: int, last: int) -> bool:
             heed()
             parts = [(values[first:last], undefined[first:last]) for values, undefined in outs]
-            return self._run_block(queries, first, last, parts, n_rows, n_queries)
+            try:
+                buffers = unused.pop()
+            except IndexError:
+                buffers = pool.take(self, n_rows, n_queries)
+            try:
+                return self._run_block(buffers, queries, first, last, parts)
+            finally:
+                unused.append(buffers)
 
         try:
             return all(for_each(run_block, blocks, n_jobs))
         finally:
-            self._let_go()
+            for buffers in unused:
+                pool.give(buffers)
 
-    def _run_block(
-        self, queries: Queries, first: int, last: int, outs: Sequence[Out], n_rows: int, n_queries: int
-    ) -> bool:  # fmt: skip
-        """Run on some queries, in buffers for at least so many rows and queries."""
+    @staticmethod
+    def _run_block(buffers: Buffers, queries: Queries, first: int, last: int, outs: Sequence[Out]) -> bool:
+        """Run on some queries."""
         indptr, order, grade = queries.indptr, queries.order, queries.grade
         assert grade is not None
         score = rows_of(queries.score, indptr, order, first, last)
-        buffers = self._take_buffers(n_rows, n_queries)
-        try:
-            starts = indptr[: last + 1]
-            if first:
-                starts = np.subtract(indptr[first : last + 1], indptr[first], out=buffers.starts[: last - first + 1])
-            rows = rows_of(grade, indptr, order, first, last), score, starts
-            return buffers.run(*rows, queries.has_one_score, outs)
-        finally:
-            if buffers.n_numbers <= self._most_kept or n_rows < len(queries.score):
-                self._kept.append(buffers)
+        starts = indptr[: last + 1]
+        if first:
+            starts = np.subtract(indptr[first : last + 1], indptr[first], out=buffers.starts[: last - first + 1])
+        rows = rows_of(grade, indptr, order, first, last), score, starts
+        return buffers.run(*rows, queries.has_one_score, outs)
 
-    def _take_buffers(self, n_rows: int, n_queries: int) -> Buffers:
-        """Buffers that no other thread has, with room for a block."""
-        try:
-            buffers = self._kept.pop()
-        except IndexError:
-            buffers = None
-        if buffers is None or buffers.n_rows < n_rows or buffers.n_queries < n_queries:
-            buffers = Buffers(self, n_rows, n_queries)
-        return buffers
 
-    def _let_go(self) -> None:
-        """Let go of buffers that are too large to stay: each is taken out first, so that no other thread gets it."""
-        kept = []
-        with suppress(IndexError):
-            while True:
-                buffers = self._kept.pop()
-                if buffers.n_numbers <= self._most_kept:
-                    kept.append(buffers)
-        self._kept.extend(kept)
+class BufferPool:
+    """Buffers that no call uses, of at most so many bytes: the last used stay.
+
+    It needs no lock, as each step is one operation of a list: a call that comes second to buffers makes others.
+    """
+
+    def __init__(self, most_bytes: float) -> None:
+        self._most_bytes = most_bytes
+        self._unused: list[Buffers] = []
+
+    def take(self, plan: Plan, n_rows: int, n_queries: int) -> Buffers:
+        """Buffers of a plan that no other call has, with room for a block."""
+        for buffers in self._unused[::-1]:
+            if buffers.key is plan.key:
+                # Another thread may take them first.
+                with suppress(ValueError):
+                    self._unused.remove(buffers)
+                    if buffers.n_rows >= n_rows and buffers.n_queries >= n_queries:
+                        return buffers
+                    break
+        return Buffers(plan, n_rows, n_queries)
+
+    def give(self, buffers: Buffers) -> None:
+        """Keep buffers if they are not too large, and let go of the oldest if there are then too many."""
+        if buffers.n_bytes > self._most_bytes:
+            return
+        self._unused.append(buffers)
+        n_bytes = 0
+        for kept in self._unused[::-1]:
+            n_bytes += kept.n_bytes
+            if n_bytes > self._most_bytes:
+                with suppress(ValueError):
+                    self._unused.remove(kept)
 
 
 class Buffers:
     """Arrays for the calls of a plan, with room for a block of rows: one thread at a time writes them."""
 
     def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
-        self.n_rows, self.n_queries, self._longest, self._highest = n_rows, n_queries, plan.longest, plan.highest
-        self.starts = np.empty(n_queries + 1, dtype=np.int64)
+        self.key, self.n_rows, self.n_queries, self._highest = plan.key, n_rows, n_queries, plan.highest
+        self.n_bytes, self._longest = 0, min(plan.longest, n_rows)
+        self.starts = self._empty(n_queries + 1, np.int64)
         self._steps: list[Callable[[], object]] = []
-        self._work = Work(plan.longest)
+        self._work = Work(self._longest)
         orders, arrays = [], {}
         for ties, recording in plan.recordings.items():
             order = self._order(ties, recording.depth)
@@ -434,7 +462,8 @@ class Buffers:
         self._has_ufuncs = any(
             not isinstance(entry.call, Call) for of in plan.recordings.values() for entry in of.entries
         )
-        self.n_numbers = 2 * n_rows * len(orders) + sum(x.size for of in arrays.values() for x in of)
+        self.n_bytes += self._work.n_bytes + sum(x.nbytes for of in arrays.values() for x in of)
+        self.n_bytes += BYTES_OF_STEP * (len(orders) + len(self._steps) + len(ratios))
 
     def run(self, grade: Grade, score: NDArray[Any], indptr: Index, is_constant: bool, outs: Sequence[Out]) -> bool:
         """Write the values of each curve for some rows; return False where a formula must say what is wrong."""
@@ -444,8 +473,8 @@ class Buffers:
             return self._program(grade, score, indptr, is_constant, outs)
 
     def _order(self, ties: str, depth: int) -> kernels.ScoreOrder:
-        grade, tie_end = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_rows, dtype=np.int64)
-        ptr, work = np.empty(self.n_queries + 1, dtype=np.int64), np.empty(sorting_kernels.memory_for(self._longest))
+        grade, tie_end = self._empty(self.n_rows, np.uint8), self._empty(self.n_rows, np.int64)
+        ptr, work = self._empty(self.n_queries + 1, np.int64), self._empty(sorting_kernels.memory_for(self._longest))
         return kernels.ScoreOrder(depth, TIE_POLICIES[ties], self._longest, grade, tie_end, ptr, work)
 
     def _bind(self, recording: Recording, order: kernels.ScoreOrder) -> list[Array]:
@@ -472,10 +501,15 @@ class Buffers:
         return arrays
 
     def _best(self, order: kernels.ScoreOrder) -> kernels.BestOrder:
-        grade, ptr = np.empty(self.n_rows, dtype=np.uint8), np.empty(self.n_queries + 1, dtype=np.int64)
+        grade, ptr = self._empty(self.n_rows, np.uint8), self._empty(self.n_queries + 1, np.int64)
         best = kernels.BestOrder(order, self._highest, grade, ptr)
         self._steps.append(best)
         return best
+
+    def _empty(self, length: int, dtype: Any = np.float64) -> NDArray[Any]:
+        """Memory that counts."""
+        self.n_bytes += length * np.dtype(dtype).itemsize
+        return np.empty(length, dtype=dtype)
 
 
 def _array_of(x: Any, arrays: Sequence[Array]) -> Any:

@@ -119,6 +119,11 @@ class Work:
     def __init__(self, longest: int) -> None:
         self._longest = longest
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all rows."""
+        return 8 * (5 + 2) * (self._longest + 1)
+
     @cached_property
     def numbers(self) -> Array:
         """Rows of numbers, one more each than there are positions."""

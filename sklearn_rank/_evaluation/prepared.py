@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.attributes import QueryAttributes
+from sklearn_rank._engine.plan import BufferPool
 from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
@@ -52,7 +53,7 @@ class PreparedMetrics:
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, before anything else is known of them."""
-        self._bound = bound_metrics(self._queries, [*self._specs.values()], most_kept=math.inf)
+        self._bound = bound_metrics(self._queries, [*self._specs.values()], BufferPool(math.inf))
 
     @property
     def names(self) -> list[str]:

@@ -6,18 +6,19 @@ computed formula by formula. Plans of metrics without functions in their keyword
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.check import read
 from sklearn_rank._engine.kernels import grades as grade_kernels
-from sklearn_rank._engine.plan import Curve, Plan, can_be_planned, fill
+from sklearn_rank._engine.plan import BufferPool, Curve, Plan, can_be_planned, fill
 from sklearn_rank._engine.queries import Facts, LazyQueries, Queries
-from sklearn_rank._engine.ranking import depth_of
+from sklearn_rank._engine.ranking import N_GRADES, depth_of
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
 from sklearn_rank._metric.adjustment import adjusted_values
 from sklearn_rank._metric.metric import Metric
@@ -34,14 +35,25 @@ LEAST_LONGEST = 2**10
 LONGEST_REMEMBERED = 2**14
 """Limit of the largest remembered plan: it keeps tables of all ranks."""
 
-MOST_REMEMBERED = 64
-"""Plans that are remembered."""
+MOST_RANKS = 2**20
+"""Ranks that all remembered plans are for together: those of 1,024 of the smallest."""
 
-MOST_NUMBERS = 2**18
-"""Numbers that a remembered plan has room for between two calls."""
+HIGHEST_GRADES = 1, 4, 7, N_GRADES - 1
+"""Classes of grades that remembered plans are for: two grades, five, those that kernels count in one word, and all."""
 
-_REMEMBERED: dict[tuple[int, ...], tuple[Sequence[MetricSpec], BoundMetrics | None]] = {}
-"""Metrics bound to any rows, by the longest query, the highest grade, and the identities of metrics."""
+_REMEMBERED: dict[tuple[int, ...], Remembered] = {}
+"""Metrics bound to any rows, by the longest query, the class of grades, and the identities of metrics."""
+
+_BUFFERS = BufferPool(8 * 2**20)
+"""Buffers of all remembered plans between two calls."""
+
+
+class Remembered(NamedTuple):
+    """Metrics, which are kept so that their identities stay theirs; bound ones, if they can be; their highest grade."""
+
+    specs: Sequence[MetricSpec]
+    bound: BoundMetrics | None
+    highest: int
 
 
 def value_of(
@@ -91,11 +103,11 @@ def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: i
 
 
 def bound_metrics(
-    queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float = 0
+    queries: Queries, specs: Sequence[MetricSpec], pool: BufferPool | None = None
 ) -> BoundMetrics | MetricsInOrders:  # fmt: skip
-    """Metrics bound to the labels of queries; arrays of up to about `most_kept` numbers stay for the next call."""
+    """Metrics bound to the labels of queries; buffers stay in the pool from one call to the next."""
     kind = MetricsInOrders if any([spec.has_other_order for spec in specs]) else BoundMetrics
-    return kind.of(queries, specs, most_kept=most_kept)
+    return kind.of(queries, specs, pool)
 
 
 class BoundMetrics:
@@ -103,15 +115,14 @@ class BoundMetrics:
 
     def __init__(
         self, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve], longest: int,
-        grades: Callable[[], Array], most_kept: float,
+        grades: Callable[[], Array], pool: BufferPool | None,
     ) -> None:  # fmt: skip
-        self.specs, self.curves, self._longest, self._grades = specs, curves, longest, grades
-        self._most_kept = most_kept
+        self.specs, self.curves, self._longest, self._grades, self._pool = specs, curves, longest, grades, pool
 
     @classmethod
-    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float) -> BoundMetrics:
-        """Metrics bound to queries; arrays of up to about `most_kept` numbers stay from one call to the next."""
-        return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries), most_kept)
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], pool: BufferPool | None) -> BoundMetrics:
+        """Metrics bound to queries; buffers stay in the pool from one call to the next."""
+        return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries), pool)
 
     @classmethod
     def of_any(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
@@ -119,9 +130,7 @@ class BoundMetrics:
         zeros, ends = np.zeros(longest), np.array([0, longest])
         queries = Queries(zeros, zeros, ends, None, zeros[:1], None, Facts())
         try:
-            metrics = cls(
-                specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), MOST_NUMBERS
-            )  # fmt: skip
+            metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), _BUFFERS)
         except ValueError:  # the labels at hand decide
             return None
         return None if metrics._plan.others else metrics
@@ -175,7 +184,7 @@ class BoundMetrics:
 
     @cached_property
     def _plan(self) -> Plan:
-        return Plan([*self.curves.values()], self._longest, self._grades(), most_kept=self._most_kept)
+        return Plan([*self.curves.values()], self._longest, self._grades(), self._pool)
 
     @staticmethod
     def _results(curves: Sequence[Curve], outs: Sequence[Out]) -> list[tuple[PerQuery, Mapping[str, Any]]]:
@@ -196,12 +205,12 @@ class MetricsInOrders:
         self._known: list[PerQuery] | None = None
 
     @classmethod
-    def of(cls, queries: Queries, specs: Sequence[MetricSpec], *, most_kept: float) -> MetricsInOrders:
-        """Metrics bound to queries; for `most_kept` see `BoundMetrics.of`."""
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], pool: BufferPool | None) -> MetricsInOrders:
+        """Metrics bound to queries; for the pool see `BoundMetrics.of`."""
         by_score = [spec.by_score for spec in specs if spec.order is None]
         orders = [[spec.order] if spec.order else [*ORDERS] if spec["adjusted"] else [] for spec in specs]
         tied = [spec_in_order(spec, order) for spec, of_spec in zip(specs, orders, strict=True) for order in of_spec]
-        return cls(specs, *(BoundMetrics.of(queries, listed, most_kept=most_kept) for listed in (by_score, tied)))
+        return cls(specs, *(BoundMetrics.of(queries, listed, pool) for listed in (by_score, tied)))
 
     def check_scores(self, queries: Queries) -> None:
         """Refuse scores that one of the metrics does not take."""
@@ -264,12 +273,21 @@ def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics |
     if not can_be_planned(queries) or queries.longest > LONGEST_REMEMBERED:
         return None
     longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.facts.label_range[1])
-    key = longest, highest, *map(id, specs)
+    highest_of_class = HIGHEST_GRADES[bisect_left(HIGHEST_GRADES, highest)]
+    key = longest, highest_of_class, *map(id, specs)
     known = _REMEMBERED.get(key)
     if known is None:
         if not all([s.is_shared and not s.has_other_order and highest <= s.highest_label for s in specs]):
             return None
-        if len(_REMEMBERED) >= MOST_REMEMBERED:
-            _REMEMBERED.clear()
-        known = _REMEMBERED[key] = specs, BoundMetrics.of_any(specs, longest, highest)
-    return known[1]
+        known_keys = [*_REMEMBERED]
+        n_ranks = longest + sum([of_key[0] for of_key in known_keys])
+        most = MOST_RANKS if n_ranks <= MOST_RANKS else MOST_RANKS * 3 // 4
+        for oldest in known_keys:
+            if n_ranks <= most:
+                break
+            _REMEMBERED.pop(oldest, None)
+            n_ranks -= oldest[0]
+        highest_of_class = int(min(highest_of_class, *[s.highest_label for s in specs]))
+        bound = BoundMetrics.of_any(specs, longest, highest_of_class)
+        known = _REMEMBERED[key] = Remembered(specs, bound, highest_of_class)
+    return known.bound if highest <= known.highest else None

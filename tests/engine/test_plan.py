@@ -297,40 +297,12 @@ def test_an_interrupt_leaves_a_plan_as_good_as_before(n_before, n_jobs, small_bl
     with monkeypatch.context() as patched:
         patched.setattr(plans, "heed", interrupt)
         pytest.raises(KeyboardInterrupt, prepared, -y_score)
-    kept = prepared._bound._plan._kept
+    kept = prepared._bound._plan._pool._unused
     assert len({*map(id, kept)}) == len(kept) <= n_jobs
     assert prepared(y_score) == expected
 
 
 # --- what stays in memory ------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore:Every query has one row")
-def test_many_cutoffs_are_many_numbers(runs):
-    """Of few rows, where each is a query."""
-    y_true, y_score, _ = rows(lengths=[3000])
-    for k, n_kept in (([1, 2], 1), ([*range(1, 200)], 0)):
-        ndcg_score(y_true, y_score, qid=np.arange(3000), k=k)
-        assert len(runs[-1]._kept) == n_kept
-
-
-def test_buffers_that_another_thread_takes_are_not_kept_as_well(runs):
-    """Two threads would write to them. Here the other one takes them while they are looked at."""
-    y_true, y_score, qid = rows()
-    evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "map"])
-    (plan,), taken = runs, []
-
-    class Buffers:
-        @property
-        def n_numbers(self):
-            taken.extend(plan._kept)
-            plan._kept.clear()
-            return 1
-
-    plan._kept[:] = [Buffers(), Buffers(), Buffers()]
-    plan._let_go()
-    assert len(plan._kept) + len(taken) == 3
-    assert not {*map(id, plan._kept)} & {*map(id, taken)}
 
 
 @pytest.mark.parametrize("keywords", [{}, {"gain": np.sqrt}, {"gain": [0.0, 1.0, 2.0, 3.0, 9.0]}], ids=str)

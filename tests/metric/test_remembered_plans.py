@@ -1,11 +1,15 @@
 """Plans that are remembered from one call to the next, for metrics that are shared."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate, parse_metric, prepare
+from sklearn_rank._engine.plan import BufferPool, Buffers
 from sklearn_rank._metric import compute
+from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._utils import threads
 from sklearn_rank.metrics import err_score, ndcg_score, rbp_score
 
@@ -37,13 +41,41 @@ def test_rows_of_other_kinds_have_other_plans(eagerly, runs, remembered):
                 assert_array_equal(found.per_query[name], values, err_msg=name)
     assert runs[:6] == runs[6:]
     assert [plan.longest for plan in runs[:6]] == [1024] * 4 + [2048] * 2
-    assert [plan.highest for plan in runs[:6]] == [4, 1, 3, 4, 4, 4]
+    assert [plan.highest for plan in runs[:6]] == [4, 1, 4, 4, 4, 4]
+    assert len({*map(id, runs)}) == len(remembered) == 3
+
+
+def test_grades_of_a_class_share_a_plan(eagerly, runs, remembered):
+    """Also where the scale of a metric ends within the class."""
+    names = ["ndcg@10", "ndcg(gain=linear)", "err(max_grade=30)", "rbp(gain=linear, max_grade=30)", "q", "map", "auc"]
+    for highest in range(31):
+        y_true, y_score, qid = rows(highest, highest, lengths=(5, 30, 12))
+        y_true[0] = highest
+        given = {"qid": qid, "metrics": names}
+        found, expected = evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given)
+        for name, values in expected.per_query.items():
+            assert_array_equal(found.per_query[name], values, err_msg=name)
+    assert [plan.highest for plan in runs] == [1] * 2 + [4] * 3 + [7] * 3 + [30] * 23
     assert len({*map(id, runs)}) == len(remembered) == 4
+
+
+def test_no_plan_is_made_again_for_many_functions_of_small_queries(monkeypatch, remembered):
+    """Thirteen functions had a plan for each of five highest grades, one more than were remembered."""
+
+    def ask():
+        for k in range(1, 40):
+            for highest in range(5):
+                ndcg_score([highest, 0, 0], [3, 2, 1], qid=[0, 0, 0], k=k)
+
+    ask()
+    assert len(remembered) == 2 * 39
+    monkeypatch.setattr(compute.BoundMetrics, "of_any", None)
+    ask()
 
 
 def test_plans_are_remembered_for_a_while(remembered, monkeypatch):
     """By the identities of shared metrics, which they keep."""
-    monkeypatch.setattr(compute, "MOST_REMEMBERED", 3)
+    monkeypatch.setattr(compute, "MOST_RANKS", 3 * 1024)
     y_true, y_score, qid = rows()
     values = {}
     for k in range(1, 20):
@@ -53,7 +85,7 @@ def test_plans_are_remembered_for_a_while(remembered, monkeypatch):
         assert evaluate(y_true, y_score, qid=qid, metrics=f"ndcg@{k}").mean()[f"ndcg@{k}"] == values[k]
         own = parse_metric(f"ndcg@{k}")
         assert evaluate(y_true, y_score, qid=qid, metrics=own).mean()[f"ndcg@{k}"] == values[k]
-        assert not any(own is spec for specs, _ in remembered.values() for spec in specs)
+        assert not any(own is spec for known in remembered.values() for spec in known.specs)
 
 
 @pytest.mark.parametrize("n_rows", [n + more for n in (2**10, 2**14) for more in (0, 1)])
@@ -77,12 +109,23 @@ def test_grades_above_a_scale_are_refused(n_before):
             function([3, 0], [2, 1], qid=[1, 1], max_grade=2, **keywords)
 
 
-def test_as_many_plans_are_remembered_as_lists_of_metrics(remembered):
+def test_a_part_of_the_plans_goes_when_there_are_too_many(remembered, monkeypatch):
+    """The oldest quarter; a plan for longer queries counts as much as its ranks do."""
+    assert compute.MOST_RANKS == 1024 * compute.LEAST_LONGEST
+    monkeypatch.setattr(compute, "MOST_RANKS", 64 * compute.LEAST_LONGEST)
     for k in range(1, 65):
         ndcg_score([1, 0], [2, 1], qid=[0, 0], k=k)
+    first, *_, last = remembered
     assert len(remembered) == 64
     ndcg_score([1, 0], [2, 1], qid=[0, 0], k=65)
-    assert len(remembered) == 1
+    assert len(remembered) == 64 - 17 + 1
+    assert first not in remembered
+    assert last in remembered
+    y_true, y_score, qid = rows(lengths=[2**14])
+    for k in range(1, 10):
+        ndcg_score(y_true, y_score, qid=qid, k=k)
+        assert sum(longest for longest, *_ in remembered) <= compute.MOST_RANKS
+    assert len(remembered) > 3
 
 
 def test_metrics_that_are_not_shared_have_no_plan_that_is_remembered(remembered):
@@ -93,10 +136,10 @@ def test_metrics_that_are_not_shared_have_no_plan_that_is_remembered(remembered)
         ndcg_score(y_true, y_score, qid=qid, gain=np.sqrt)
     assert not remembered
     evaluate(y_true, y_score, qid=qid, metrics=["map", "rbo"])
-    assert [bound for _, bound in remembered.values()] == [None]
+    assert [known.bound for known in remembered.values()] == [None]
     evaluate(y_true, y_score, qid=qid, metrics=["map", "ndcg"])
     evaluate(y_true, y_score, qid=qid, metrics=["map", "ndcg"])
-    assert [bound is None for _, bound in remembered.values()] == [True, False]
+    assert [known.bound is None for known in remembered.values()] == [True, False]
     evaluate(y_true + 0.5, y_score, qid=qid, metrics=["map", "mrr"])
     assert len(remembered) == 2
 
@@ -126,18 +169,97 @@ def test_means_of_metrics_of_several_kinds():
         assert spec.metric(y_true, y_score, qid=qid, **keywords) == pytest.approx(alone[name], rel=1e-15)
 
 
+# --- buffers between two calls -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    """The pool of all remembered plans: at first empty."""
+    monkeypatch.setattr(compute, "_BUFFERS", BufferPool(compute._BUFFERS._most_bytes))
+    return compute._BUFFERS
+
+
+def n_bytes(pool):
+    return sum(buffers.n_bytes for buffers in pool._unused)
+
+
+def test_all_buffers_together_are_within_a_limit(pool):
+    """Also where each cutoff of 60,000 rows is a plan; what Python and NumPy count is no more than is reckoned with."""
+    y_true, y_score, qid = rows(lengths=[600] * 100)
+    for ask in (
+        lambda k: ndcg_score(y_true, y_score, qid=qid, k=k),
+        lambda k: ndcg_score([1, 0], [2, 1], qid=[0, 0], k=k),
+    ):
+        for k in range(1, 41):
+            ask(k)
+            assert n_bytes(pool) <= 8 * 2**20
+    assert n_bytes(pool) > 4 * 2**20
+    tracemalloc.start()
+    try:
+        for k in range(1, 41):
+            plan_of_k = compute.BoundMetrics.of_any([cached_spec(f"ndcg@{k}")], 1024, 4)._plan
+            before = tracemalloc.get_traced_memory()[0]
+            buffers = Buffers(plan_of_k, 2 ** k.bit_length(), k)
+            assert tracemalloc.get_traced_memory()[0] - before <= buffers.n_bytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_last_used_buffers_stay(pool, remembered):
+    y_true, y_score, qid = rows(lengths=[600] * 100)
+    for k in range(1, 41):
+        ndcg_score(y_true, y_score, qid=qid, k=1)
+        ndcg_score(y_true, y_score, qid=qid, k=k)
+    keys, known = [known.bound._plan.key for known in remembered.values()], {b.key for b in pool._unused}
+    assert {keys[0], keys[-1]} < known < {*keys}
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("block", [200, 2**17])
-def test_a_remembered_plan_keeps_small_arrays_alone(n_jobs, block, runs, monkeypatch):
-    """Prepared metrics keep theirs, which go with them."""
+def test_buffers_beyond_the_limit_do_not_stay(n_jobs, block, runs, pool, monkeypatch):
+    """Those of prepared metrics do, and go with them."""
     monkeypatch.setattr(threads, "BLOCK_ROWS", block)
     y_true, y_score, qid = rows()
-    for most, n_kept in ((0, 0), (10**6, 1)):
-        monkeypatch.setattr(compute, "MOST_NUMBERS", most)
-        compute._REMEMBERED.clear()
+    for most, n_kept in ((0, 0), (10**7, 1)):
+        pool._most_bytes = most
         for _ in range(2):
             evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "map"], n_jobs=n_jobs)
-        assert n_kept <= len(runs[-1]._kept) <= n_kept * n_jobs
-    monkeypatch.setattr(compute, "MOST_NUMBERS", 0)
+        assert n_kept <= len(pool._unused) <= n_kept * n_jobs
+    pool._most_bytes = 0
     prepare(y_true, qid=qid, metrics=["q", "map"], n_jobs=n_jobs).evaluate(y_score)
-    assert runs[-1]._kept
+    assert runs[-1]._pool._unused
+
+
+def test_buffers_that_are_too_large_push_no_others_out(pool):
+    ndcg_score([1, 0], [2, 1], qid=[0, 0])
+    before = [*pool._unused]
+    assert before
+    y_true, y_score, qid = rows(lengths=[2] * 30_000)
+    ndcg_score(y_true, y_score, qid=qid, k=[*range(1, 41)])
+    assert pool._unused == before
+
+
+@pytest.mark.parametrize("step", ["take", "give"])
+def test_buffers_that_another_thread_takes_first(step):
+    """Two threads would write to them. Here the other one takes them while they are looked at."""
+    plan, taken = compute.BoundMetrics.of_any([cached_spec("map")], 1024, 4)._plan, []
+
+    class Unused(list):
+        def remove(self, x):
+            super().remove(x)
+            taken.append(x)
+            super().remove(x)
+
+    pool = BufferPool(10**6)
+    first, second = Buffers(plan, 16, 1), Buffers(plan, 16, 1)
+    pool._unused = Unused([first, second])
+    if step == "take":
+        third = pool.take(plan, 16, 1)
+        assert third not in (first, second)
+        assert taken == [second, first]
+        assert not pool._unused
+    else:
+        pool._most_bytes = 2 * first.n_bytes
+        pool.give(third := Buffers(plan, 16, 1))
+        assert taken == [first]
+        assert pool._unused == [second, third]
