@@ -1,7 +1,4 @@
-"""Permutation importance of features for a fitted model, query by query.
-
-Uses only the public API of scikit-learn.
-"""
+"""Permutation importance of features for a fitted model, query by query."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ are in it at the same time, the later one puts back what the earlier one had cha
 
 from __future__ import annotations
 
+import inspect
 import os
-import sys
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -52,7 +52,8 @@ def own_filters() -> Generator[None]:
 
 def levels_to_caller() -> int:
     """Number of frames up to the code that called this library, directly or by scikit-learn: the `stacklevel`."""
-    frame, levels = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("sklearn_rank.", "sklearn.")):
+    own = ("sklearn_rank.", "sklearn.")
+    frame, levels = inspect.currentframe(), 0
+    while frame is not None and frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):
         frame, levels = frame.f_back, levels + 1
     return levels

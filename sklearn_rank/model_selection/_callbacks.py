@@ -1,7 +1,6 @@
 """Callbacks of scikit-learn on `QueryRanker`: its fit is a task, and the fit of the model inside a task of that one.
 
-Uses only the public API of scikit-learn. Before scikit-learn 1.9 there are no callbacks, and this module has no
-effect.
+Before scikit-learn 1.9 there are no callbacks, and this module has no effect.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from sklearn_rank._engine.columns import one_column, queries_in
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._utils.optional import import_optional
+from sklearn_rank._utils.private_parts import begin_fit_task
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._routing import with_index
 
@@ -43,7 +43,7 @@ def as_task(fit: FitMethod) -> FitMethod:
     ) -> Any:
         weight = None if sample_weight is None else {"sample_weight": sample_weight}
         seen = {"estimator": self, "X": X, "y": lambda: _with_queries(y, qid), "metadata": weight}
-        self._fit_task = self._init_callback_context(max_subtasks=1)
+        self._fit_task = begin_fit_task(self, max_subtasks=1)
         try:
             self._fit_task.call_on_fit_task_begin(**seen)
             fit(self, X, y, qid=qid, sample_weight=sample_weight, **others)

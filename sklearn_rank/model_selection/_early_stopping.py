@@ -23,6 +23,7 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.private_parts import drop_later_trees, forget_parameter, forget_value, other_parameters
 from sklearn_rank.model_selection._fit_arguments import (
     comes_from,
     evaluation_arguments,
@@ -136,8 +137,7 @@ def changed(model: Any, **parameters: Any) -> Iterator[Any]:
         model.set_params(**{name: given.get(name) for name in parameters})
         # LightGBM takes more parameters than it has, and keeps them.
         for name in parameters.keys() - given.keys():
-            vars(model).pop(name, None)
-            getattr(model, "_other_params", {}).pop(name, None)
+            forget_parameter(model, name)
 
 
 def best_of(model: Any) -> dict[str, Any]:
@@ -235,10 +235,8 @@ def drop_later_stages(model: Any, n_stages: int) -> bool:
     """Drop later stages of a model of scikit-learn; whether it predicts from the first `n_stages` then."""
     if not comes_from(model, "sklearn"):
         return False
-    # HistGradientBoosting
-    if hasattr(model, "_predictors"):
-        del model._predictors[n_stages:]
-        return bool(model.n_iter_ == n_stages)
+    if (is_right := drop_later_trees(model, n_stages)) is not None:
+        return is_right
     for name in OF_STAGES:
         if hasattr(model, name):
             setattr(model, name, getattr(model, name)[:n_stages])
@@ -270,8 +268,7 @@ def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, 
     with changed(model, **stopping):
         model.fit(train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation))
     # The scorer holds the validation rows.
-    for name in [name for name, value in vars(model).items() if value is score]:
-        setattr(model, name, None)
+    forget_value(model, score)
     monitor.shortened = drop_later_stages(model, monitor.best + 1)
     return model
 
@@ -378,14 +375,12 @@ def fit_catboost(model: Any, train: FitData, validation: FitData, monitor: Monit
     """
     to_scores, output = output_to_scores(model, train.y), _output_of(model)
     metric = _CatBoostMetric(monitor, lambda approxes: to_scores(output(approxes)))
-    # A fitted model has no set_params, and would keep the metric.
-    own = model._init_params
-    model._init_params = {name: value for name, value in own.items() if name not in CATBOOST_STOPPING}
-    model.set_params(eval_metric=metric).fit(
-        train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation),
-        callbacks=[metric], use_best_model=False,
-    )  # fmt: skip
-    model._init_params = own
+    going_on = {name: value for name, value in model.get_params().items() if name not in CATBOOST_STOPPING}
+    with other_parameters(model, going_on | {"eval_metric": metric}):
+        model.fit(
+            train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation),
+            callbacks=[metric], use_best_model=False,
+        )  # fmt: skip
     if metric.error is not None:
         raise metric.error
     model.shrink(monitor.best + 1)

@@ -1,7 +1,4 @@
-"""Checks of estimators: whether one is a search or has a search inside, and what objective that tunes.
-
-Uses only the public API of scikit-learn.
-"""
+"""Checks of estimators: whether one is a search or has a search inside, and what objective that tunes."""
 
 from __future__ import annotations
 

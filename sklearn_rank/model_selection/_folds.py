@@ -1,7 +1,4 @@
-"""Folds of whole queries: made by any splitter, fitted in parallel, reported as they come, and put together.
-
-Uses only the public API of scikit-learn.
-"""
+"""Folds of whole queries: made by any splitter, fitted in parallel, reported as they come, and put together."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Interactions, rows of a user and an item: their columns, and the pairs that a model was fitted on.
-
-Uses only the public API of scikit-learn.
-"""
+"""Interactions, rows of a user and an item: their columns, and the pairs that a model was fitted on."""
 
 from __future__ import annotations
 

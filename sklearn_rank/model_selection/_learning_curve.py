@@ -1,7 +1,4 @@
-"""Learning curves over queries: how good a model is when trained on some, on more, on all of them.
-
-Uses only the public API of scikit-learn.
-"""
+"""Learning curves over queries: how good a model is when trained on some, on more, on all of them."""
 
 from __future__ import annotations
 

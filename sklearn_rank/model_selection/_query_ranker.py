@@ -1,6 +1,6 @@
 """`QueryRanker`: one way to fit any model that ranks, whatever it calls the query of a row.
 
-Uses only the public API of scikit-learn; no ranking library is imported.
+No ranking library is imported.
 """
 
 from __future__ import annotations

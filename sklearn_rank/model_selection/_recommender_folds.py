@@ -1,7 +1,4 @@
-"""Folds of interactions for `RankingEvaluator`: each model ranks all items for the users of the test rows.
-
-Uses only the public API of scikit-learn.
-"""
+"""Folds of interactions for `RankingEvaluator`: each model ranks all items for the users of the test rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Scorers of recommenders: each user ranks all items, and the test rows say what is relevant.
-
-Uses only the public API of scikit-learn.
-"""
+"""Scorers of recommenders: each user ranks all items, and the test rows say what is relevant."""
 
 from __future__ import annotations
 

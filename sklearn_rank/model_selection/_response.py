@@ -1,7 +1,4 @@
-"""Scores that a fitted model gives documents: the same in scorers, `QueryRanker`, the evaluator and pictures.
-
-Uses only the public API of scikit-learn.
-"""
+"""Scores that a fitted model gives documents: the same in scorers, `QueryRanker`, the evaluator and pictures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Arguments with an entry for each row, and how scikit-learn routes them to splitters, models and scorers.
-
-Uses only the public API of scikit-learn.
-"""
+"""Arguments with an entry for each row, and how scikit-learn routes them to splitters, models and scorers."""
 
 from __future__ import annotations
 

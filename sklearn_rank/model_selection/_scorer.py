@@ -1,7 +1,4 @@
-"""Scorers: metrics as scikit-learn's `scoring=` takes them, with qid already requested.
-
-Uses only the public API of scikit-learn.
-"""
+"""Scorers: metrics as scikit-learn's `scoring=` takes them, with qid already requested."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import make_scorer
 
 from sklearn_rank._engine.check import read
 from sklearn_rank._evaluation.evaluate import evaluate_queries
@@ -27,6 +23,7 @@ from sklearn_rank._signs.rows import look
 from sklearn_rank._signs.sign import collected_signs, report
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.private_parts import ScorerWithSharedPredictions
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._model_signs import check_model
 from sklearn_rank.model_selection._response import RESPONSE, check_response_method, low_scores, predict_scores
@@ -83,38 +80,34 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
             f"Got k={echo(spec.k)}, average={echo(spec['average'])}; get_scorers makes one object of many metrics."
         )
     keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
-    scorer = make_scorer(
+    scorer = RankingScorer.made(
         _NamedScore(spec.metric.score_func, str(spec)),
         response_method=response_method,
         greater_is_better=spec.greater_is_better,
         **keywords,
     )
-    scorer.__class__ = RankingScorer
     scorer.__name__, scorer.meaning, scorer.spec = _signed_name(spec), spec.meaning, spec
+    scorer.response_method, scorer.keywords = response_method, keywords
     return scorer
 
 
-class RankingScorer(ScoreRequests, type(make_scorer(max))):  # type: ignore[misc]
-    """Scorer of `make_scorer` that has a name, gets scores from `predict_scores` and refuses queries cut in two.
-
-    It is a subclass, since in a dict of scorers scikit-learn shares predictions only among scorers of `make_scorer`. An
-    object that delegates to one would predict again for each metric.
-    """
+class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
+    """Scorer of one metric that has a name, gets scores from `predict_scores` and refuses queries cut in two."""
 
     __name__: str
     meaning: str
     spec: MetricSpec
+    response_method: Any
+    keywords: dict[str, Any]
 
-    def _score(self, method_caller: Any, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, **kwargs: Any) -> Any:
-        def scores(estimator: Estimator, _: Any, X: MatrixLike, **keywords: Any) -> Any:
-            y_score = predict_scores(estimator, X, self._response_method, method_caller)
-            return low_scores(y_score, [self.spec])
-
-        check_model(SCORER, estimator, X, y_true, kwargs.get("qid"))
+    def score_with(self, call: Any, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, **metadata: Any) -> Any:
+        """Value of the metric; higher is better."""
+        check_model(SCORER, estimator, X, y_true, metadata.get("qid"))
         with collected_signs() as seen:
-            value = super()._score(scores, estimator, X, y_true, **kwargs)
+            y_score = low_scores(predict_scores(estimator, X, self.response_method, call), [self.spec])
+            value = self.spec.metric.score_func(y_true, y_score, **self.keywords, **metadata)
         report(SCORER, seen)
-        return value
+        return value if self.spec.greater_is_better else -value
 
     def __repr__(self) -> str:
         """Name of the metric, which `get_scorer` reads."""
@@ -129,7 +122,7 @@ class RankingScorer(ScoreRequests, type(make_scorer(max))):  # type: ignore[misc
         return hash(self.meaning)
 
     def _compared(self) -> tuple[Any, ...]:
-        return self.meaning, str(self._response_method), self._requests
+        return self.meaning, str(self.response_method), self._requests
 
 
 class _NamedScore:

@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_optional
+from sklearn_rank._utils.private_parts import has_callbacks
 from sklearn_rank._utils.typing import CVLike, Estimator, Index, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.model_selection._estimator_checks import (
@@ -242,7 +243,7 @@ def progress_of_search(search: Any) -> AbstractContextManager[Any]:
             stacklevel=levels_to_caller(),
         )
         return nullcontext()
-    if getattr(search, "_skl_callbacks", None):
+    if has_callbacks(search):
         return nullcontext()
     import_optional("rich", extra="progress", purpose="The progress bar of a search")
     from sklearn.callback import ProgressBar

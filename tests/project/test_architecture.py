@@ -127,6 +127,61 @@ def test_public_scikit_learn_only():
         assert not [n for n in imported(path) if n.startswith("sklearn.") and "._" in n], path
 
 
+PRIVATE_PARTS = PACKAGE / "_utils" / "private_parts.py"
+"""The one module that may use private parts of other libraries; test_private_parts.py tries each of them."""
+OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_replace"}
+"""Public, whatever they are called."""
+
+
+def is_private(name):
+    return isinstance(name, str) and re.fullmatch(r"_[^_]\w*(?<!_)|__\w+(?<!__)", name) and name not in OF_NAMED_TUPLES
+
+
+def private_names(path):
+    """Private names that a file defines: of functions, classes, variables, and attributes of self and cls."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if ast.unparse(node.value) in ("self", "cls"):
+                yield node.attr
+
+
+def private_attributes(path):
+    """Private attributes that a file reads, sets or deletes, by a dot or by a text."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        name = node.attr if isinstance(node, ast.Attribute) else None
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr", "setattr", "delattr"):
+            name = getattr(node.args[1], "value", None)
+        if is_private(name):
+            yield name
+
+
+def test_private_attributes_are_ours():
+    """They are defined in the folder of the file, or in a file that it imports from."""
+    defined = {name_of(path): {*private_names(path)} for path in PACKAGE.rglob("*.py")}
+    for path in sources():
+        package = name_of(path).rpartition(".")[0]
+        ours = {one for module in imported_modules(path) for one in defined.get(module, ())}
+        ours |= {one for module, names in defined.items() if module.rpartition(".")[0] == package for one in names}
+        foreign = {*private_attributes(path)} - ours - {name.rpartition(".")[2] for name in imported(path)}
+        assert not foreign or path == PRIVATE_PARTS, (path, foreign)
+
+
+def test_private_methods_are_ours():
+    """No class replaces a private attribute of a class of another library."""
+    for module, path in MODULES.items():
+        if path in (PRIVATE_PARTS, PACKAGE / "__main__.py") or path.suffix == ".pyx" or room_of(module) == "spark":
+            continue
+        private = {*filter(is_private, private_names(path))}
+        for one in filter(inspect.isclass, vars(import_module(module)).values()):
+            if one.__module__ == module:
+                foreign = [base for base in one.__mro__ if not base.__module__.startswith("sklearn_rank.")]
+                assert not [base for base in foreign if private & vars(one).keys() & vars(base).keys()], one
+
+
 def test_no_file_is_too_long():
     """A file has one theme, and is as long as that takes, up to 900 lines."""
     for path in [*sources(), *kernels(), *PACKAGE.rglob("*.pyi"), *TESTS.rglob("*.py")]:
