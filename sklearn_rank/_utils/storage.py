@@ -16,8 +16,6 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
-from itertools import islice, pairwise
 from typing import Any, BinaryIO, Self, TypeVar
 
 import numpy as np
@@ -27,8 +25,8 @@ from sklearn_rank._utils.echo import echo, one_line
 
 T = TypeVar("T")
 
-VERSION = 2
-"""Version of the layout; files of a later one are refused. Files without ids that are objects are of version 1."""
+VERSION = 1
+"""Version of the layout; files of others are refused."""
 
 META = "meta"
 
@@ -41,21 +39,6 @@ SAVED_IDS = f"numbers, strings or tuples of them, at most {MOST_NESTED} in each 
 
 KINDS = "biufcmMSUO"
 """Kinds of dtype of ids, and of attributes of queries."""
-
-DEFLATED_AT_MOST = 1100
-"""Highest compression ratio that is believed; the format allows 1032."""
-
-MOST_ARRAYS = 2**15
-"""Arrays of a file."""
-LARGEST_DIRECTORY = 128 * MOST_ARRAYS
-"""Bytes of the directory of a file, which zipfile reads in one piece; an object is made of each of its entries."""
-
-PER_BYTE_OF_JSON, PER_BYTE_OF_OTHER_JSON, PER_VALUE, PER_KEY, PER_LIST = 6, 10, 100, 80, 170
-"""Bytes of memory for each byte of JSON, ASCII or not, and for each of its values, keys, and objects or lists."""
-MEMORY_OF_ID = 250
-"""Bytes of memory for an id that is an object, beside its text: it is listed, and compared with the others."""
-MEMORY_AT_LEAST, MEMORY_PER_ANNOUNCED_BYTE = 2**26, 2
-"""Memory that `load` may take: so many bytes, and so many for each byte that the headers of arrays announce."""
 
 MOST_UNPACKED, MOST_RATIO = 2**30, 100
 """A packed file may become more bytes than this, or more than so many times its own, but not both."""
@@ -137,14 +120,9 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
             "A result is saved as NumPy's .npz, so its name must not end like a file of another format; to_frame() "
             f"gives a frame, which pandas writes in others. Got {echo(os.fsdecode(path), 300)}."
         )
-    saved = {name: _lines(array, name) if array.dtype.hasobject else array for name, array in arrays.items()}
-    objects = {name: len(array) for name, array in arrays.items() if array.dtype.hasobject}
-    text = json.dumps({"kind": kind, "version": VERSION if objects else 1, "objects": objects, **meta})
-    # A character takes four bytes.
-    missing = memory_of_json(text.encode()) - MEMORY_AT_LEAST - MEMORY_PER_ANNOUNCED_BYTE * 4 * len(text)
-    saved[META] = np.array(text + " " * max(0, missing))
-    if len(saved) > MOST_ARRAYS:
-        raise ValueError(f"A result is saved if it has at most {MOST_ARRAYS} arrays. Got {len(saved)}.")
+    objects = {name: _jsonable_ids(array, name) for name, array in arrays.items() if array.dtype.hasobject}
+    text = json.dumps({"kind": kind, "version": VERSION, "objects": objects, **meta})
+    saved = {name: array for name, array in arrays.items() if name not in objects} | {META: np.array(text)}
     with replacing(path) as file:
         archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         # The same as numpy.savez_compressed does.
@@ -163,26 +141,6 @@ def unpacks_too_far(n_unpacked: int, n_bytes: int) -> bool:
     return n_unpacked > max(MOST_UNPACKED, MOST_RATIO * n_bytes)
 
 
-def memory_of_json(text: bytes) -> int:
-    """Most bytes of memory that JSON takes until its objects are understood."""
-    per_byte = PER_BYTE_OF_JSON if text.isascii() else PER_BYTE_OF_OTHER_JSON
-    n_lists = text.count(b"{") + text.count(b"[")
-    return per_byte * len(text) + PER_VALUE * text.count(b",") + PER_KEY * text.count(b":") + PER_LIST * n_lists
-
-
-def _lines(ids: NDArray[Any], name: str) -> NDArray[np.uint8]:
-    """Ids as lines of JSON, and blanks, so that there are half as many bytes as the ids take memory."""
-    lines = [json.dumps(_jsonable(value, name)).encode() + b"\n" for value in ids.tolist()]
-    memory = sum(map(_memory_of_line, lines))
-    n_bytes = sum(map(len, lines))
-    blanks = b" " * ((memory - MEMORY_AT_LEAST) // MEMORY_PER_ANNOUNCED_BYTE - n_bytes)
-    return np.frombuffer(b"".join([*lines, blanks]), dtype=np.uint8)
-
-
-def _memory_of_line(line: bytes) -> int:
-    return MEMORY_OF_ID + memory_of_json(line)
-
-
 def _path(path: Any) -> Any:
     """Check that this is the name of a file; a number would be one that is open."""
     if not isinstance(path, (str, bytes, os.PathLike)):
@@ -196,7 +154,8 @@ def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], 
     Raises
     ------
     ValueError
-        If the file holds something else, is damaged, or was written by a later version.
+        If the file holds something else, is damaged, or was written in another layout, or if it announces more than
+        1 GiB and more than 100 times its own size.
     OSError
         If it cannot be read.
     """
@@ -206,8 +165,13 @@ def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], 
                 raise _OtherFileError(_not_a(kind, "no description", path))
             with zipfile.ZipFile(file) as archive:
                 arrays = SavedArrays(archive)
+                announced, n_bytes = arrays.announced(), file.seek(0, os.SEEK_END)
+                if unpacks_too_far(announced, n_bytes):
+                    too_many = f"{announced}, more than 1 GiB and more than {MOST_RATIO} times its own,"
+                    got = f"a file of {n_bytes} bytes that announces {too_many}"
+                    raise _OtherFileError(_not_a(kind, got, path))
                 meta = arrays.meta()
-                if meta.get("kind") != kind or not isinstance(meta.get("version"), int) or meta["version"] > VERSION:
+                if meta.get("kind") != kind or meta.get("version") != VERSION:
                     got = f"{meta['kind']} of layout {meta.get('version')}" if "kind" in meta else "no description"
                     raise _OtherFileError(_not_a(kind, got, path))
                 return make(meta, arrays)
@@ -227,8 +191,6 @@ class _File(io.BufferedReader):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """The next bytes."""
-        if size is not None and size > LARGEST_DIRECTORY:
-            raise ValueError(f"its directory has more than {LARGEST_DIRECTORY} bytes")
         with _unreadable(self.name):
             return super().read(size)
 
@@ -259,44 +221,41 @@ class _OtherFileError(ValueError):
 
 
 def _not_a(kind: str, got: str, path: Any) -> str:
-    return f"The file must hold a saved {kind} of layout {VERSION} or earlier. Got {got[:300]} in {path}."
+    return f"The file must hold a saved {kind} of layout {VERSION}. Got {got[:300]} in {path}."
 
 
 class SavedArrays(Mapping[str, NDArray[Any]]):
-    """Arrays of a file. Each is read when it is asked for, after its size was checked against the size of the file.
+    """Arrays of a file. Each is read when it is asked for.
 
-    Those who load a result compare the shapes in all headers before they read an array: a small file can unpack to a
-    large array, so an array that does not fit the others must not be read.
+    Those who load a result compare the shapes in all headers before they read an array.
 
     With a `suffix`, only arrays whose names end in it are seen, and their names are without it.
     """
 
     def __init__(
-        self, archive: zipfile.ZipFile, objects: Mapping[str, NDArray[Any] | int] | None = None, suffix: str = ""
+        self, archive: zipfile.ZipFile, objects: Mapping[str, NDArray[Any]] | None = None, suffix: str = ""
     ) -> None:
         self._archive, self._objects, self._suffix = archive, objects or {}, suffix
         names = archive.namelist()
         if len({*names}) < len(names):
             raise ValueError("an array is there twice")
-        places = sorted((member.header_offset, member.compress_size) for member in archive.infolist())
-        if any(start + size > following for (start, size), (following, _) in pairwise(places)):
-            raise ValueError("two arrays share bytes of the file")
+        if not all(name.endswith(".npy") for name in names):
+            raise ValueError("it has a member that is no array")
+
+    def announced(self) -> int:
+        """Bytes of all arrays, by the directory of the file."""
+        return sum(member.file_size for member in self._archive.infolist())
 
     def meta(self) -> dict[str, Any]:
         """Read the description; the objects in it become arrays of this mapping."""
         if META not in self:
             return {}
         self.check(META, (), "U")
-        text = str(self[META])
-        if not text.isascii() or memory_of_json(text.encode()) > MEMORY_AT_LEAST + MEMORY_PER_ANNOUNCED_BYTE * 4 * len(
-            text
-        ):
-            raise ValueError("the description takes more memory than its size announces")
-        meta = _of_json(text)
+        meta = _of_json(str(self[META]))
         if not isinstance(meta, dict):
             raise ValueError("the description must be a JSON object")
         objects = part(meta, "objects", dict) if "kind" in meta else {}
-        self._objects = {name: ids if type(ids) is int else _objects(ids) for name, ids in objects.items()}
+        self._objects = {name: _objects(ids) for name, ids in objects.items()}
         return meta
 
     def ending(self, suffix: str) -> SavedArrays:
@@ -327,15 +286,11 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The array of a name."""
         ids = self._objects.get(name + self._suffix)
-        if isinstance(ids, np.ndarray):
+        if ids is not None:
             return ids
         self._header(name)
-        member = self._member(name)
-        with self._archive.open(member) as file:
-            if ids is None:
-                return _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
-            np.lib.format.read_magic(file), np.lib.format.read_array_header_1_0(file)
-            return _ids_of_lines(file, ids, MEMORY_AT_LEAST + MEMORY_PER_ANNOUNCED_BYTE * member.file_size)
+        with self._archive.open(self._member(name)) as file:
+            return _text_checked(np.lib.format.read_array(file, allow_pickle=False), name)
 
     def __contains__(self, name: object) -> bool:
         """Whether there is an array of this name, which is not read."""
@@ -356,9 +311,9 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
         return self._archive.getinfo(f"{name}{self._suffix}.npy")
 
     def _header(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Shape and dtype, if the file has as many bytes: NumPy allocates an array before reading it."""
+        """Shape and dtype, if the file announces as many bytes: NumPy allocates an array before reading it."""
         ids = self._objects.get(name + self._suffix)
-        if isinstance(ids, np.ndarray):
+        if ids is not None:
             return ids.shape, ids.dtype
         member = self._member(name)
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -375,13 +330,9 @@ class SavedArrays(Mapping[str, NDArray[Any]]):
             n_bytes = file.tell() + math.prod(shape) * dtype.itemsize
         if not dtype.itemsize:
             raise ValueError(f"{name} must have entries of one byte or more")
-        if n_bytes != member.file_size or n_bytes > DEFLATED_AT_MOST * (member.compress_size + 1):
+        if n_bytes != member.file_size:
             raise ValueError(f"{name} must have as many entries as it says, {shape}")
-        if ids is None:
-            return shape, dtype
-        if len(shape) != 1 or dtype != np.uint8 or not 0 <= ids <= shape[0]:
-            raise ValueError(f"{name} must be lines of JSON")
-        return (ids,), np.dtype(object)
+        return shape, dtype
 
 
 def _text_checked(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -421,25 +372,11 @@ def names(words: Any, name: str) -> list[str]:
     return listed
 
 
-def _of_json(text: str | bytes) -> Any:
+def _of_json(text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
-
-
-def _ids_of_lines(file: Any, n: int, memory: int) -> NDArray[Any]:
-    """The first `n` lines, whose ids take no more than this memory."""
-    ids = np.empty(n, dtype=object)
-    i = -1
-    for i, line in enumerate(islice(file, n)):
-        memory -= _memory_of_line(line)
-        if memory < 0:
-            raise ValueError("ids take more memory than their size announces")
-        ids[i] = _id(_of_json(line))
-    if i + 1 < n or any(piece.strip() for piece in iter(partial(file.read, 2**20), b"")):
-        raise ValueError(f"there must be {n} ids")
-    return ids
 
 
 def _objects(values: Any) -> NDArray[Any]:
@@ -456,6 +393,10 @@ def _id(value: Any, n_left: int = MOST_NESTED) -> Any:
     if not isinstance(value, (str, int, float)):
         raise ValueError(f"ids must be {SAVED_IDS}")
     return value
+
+
+def _jsonable_ids(ids: NDArray[Any], name: str) -> list[Any]:
+    return [_jsonable(value, name) for value in ids.tolist()]
 
 
 def _jsonable(value: Any, name: str, n_left: int = MOST_NESTED) -> Any:
@@ -515,7 +456,8 @@ class Saveable(ABC):
         Raises
         ------
         ValueError
-            If the file holds something else, or is damaged.
+            If the file holds something else, is damaged, or announces more than 1 GiB and more than 100 times its own
+            size.
         OSError
             If it cannot be read.
         """

@@ -55,7 +55,7 @@ def loaded_or_refused(kind, data, path):
         return kind.load(path)
     except ValueError as error:
         message = str(error)
-    assert message.startswith(f"The file must hold a saved {kind.__name__} of layout 2 or earlier. Got ")
+    assert message.startswith(f"The file must hold a saved {kind.__name__} of layout 1. Got ")
     assert len(message) < 600
     return None
 
@@ -212,7 +212,7 @@ def test_names_may_not_be_there_twice(saved, tmp_path):
     if kind is Evaluation:
 
         def same_ids(meta):
-            meta["objects"]["qid"] = ["a"] * meta["objects"]["qid"]
+            meta["objects"]["qid"] = ["a"] * len(meta["objects"]["qid"])
 
         assert loaded_or_refused(kind, with_meta(data, same_ids), tmp_path / "file") is None
     (tmp_path / "twice").write_bytes(data)
@@ -256,7 +256,7 @@ def pack(path, members, compression=zipfile.ZIP_DEFLATED):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited so on Linux alone")
 def test_memory_is_not_promised(tmp_path):
-    """Headers that claim terabytes, and members that become 640 MiB, are refused without room for them."""
+    """Headers that claim terabytes, and an array of 640 MiB that fits no other, are refused without room for them."""
     words = small_evaluation()._to_saved()[0] | {"kind": "Evaluation", "version": 1, "objects": {"qid": ["a", "b"]}}
     text = np.array(json.dumps(words))
     meta = io.BytesIO()
@@ -277,6 +277,79 @@ def test_memory_is_not_promised(tmp_path):
     pack(tmp_path / "lzma", {"meta": meta, "values": [header((2, 2)), bytes(32)], **small}, zipfile.ZIP_LZMA)
     paths = [str(path) for path in tmp_path.iterdir()]
     subprocess.run([sys.executable, "-c", LIMITED, *paths], check=True, timeout=300)
+
+
+def one_array(path, array, announced=None):
+    """A file with an array in place of its description; its directory announces another size."""
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("meta.npy", file.getvalue())
+        if announced is not None:
+            archive.getinfo("meta.npy").file_size = announced
+    return path
+
+
+def test_what_announces_too_much_is_refused(tmp_path):
+    """More than 1 GiB and more than 100 times the file, whatever comes out."""
+    text = np.array("{}")
+    path = one_array(tmp_path / "made", text, 2**30)
+    with pytest.raises(ValueError, match="Got what is damaged"):
+        Evaluation.load(path)
+    path = one_array(tmp_path / "made", text, 2**30 + 1)
+    with pytest.raises(ValueError, match=rf"of \d+ bytes that announces {2**30 + 1}, more than .*, in .*made\."):
+        Evaluation.load(path)
+    random = np.random.default_rng(0).integers(0, 2**31, 3 * 2**20).astype(np.uint32)
+    path = one_array(tmp_path / "made", random.view("U4"), 2**30 + 1)
+    assert 100 * path.stat().st_size > 2**30 + 1
+    with pytest.raises(ValueError, match="Got what is damaged"):
+        Evaluation.load(path)
+
+
+@pytest.mark.parametrize("more", [-1, 1, 40])
+def test_what_comes_out_is_what_was_announced(more, tmp_path):
+    path = tmp_path / "made"
+    text = np.array(json.dumps({"kind": "Comparison", "version": 1, "objects": {}}))
+    with pytest.raises(ValueError, match="Got Comparison of layout 1"):
+        Evaluation.load(one_array(path, text))
+    size = text.nbytes + len(header((), text.dtype.str))
+    with pytest.raises(ValueError, match="Got what is damaged.*(entries as it says|Bad CRC-32)"):
+        Evaluation.load(one_array(path, text, size + more))
+
+
+def test_members_are_arrays_that_are_deflated(saved, tmp_path):
+    kind, _, data = saved
+    (tmp_path / "more").write_bytes(data)
+    with zipfile.ZipFile(tmp_path / "more", "a") as archive:
+        archive.writestr("../more", b"")
+    with pytest.raises(ValueError, match="it has a member that is no array"):
+        kind.load(tmp_path / "more")
+    with zipfile.ZipFile(tmp_path / "lzma", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("meta.npy", b"")
+    with pytest.raises(ValueError, match="meta must be packed by deflate"):
+        kind.load(tmp_path / "lzma")
+    deep = b"\x93NUMPY\x01\x00" + (9000).to_bytes(2, "little") + b"-" * 8999 + b"1"
+    with zipfile.ZipFile(tmp_path / "deep", "w") as archive:
+        archive.writestr("meta.npy", deep)
+    with pytest.raises(ValueError, match="meta must have a header that Python can follow"):
+        kind.load(tmp_path / "deep")
+
+
+def test_ids_that_are_objects_are_in_the_description(tmp_path):
+    """Without padding, and in the only layout."""
+    ids = np.empty(999, dtype=object)
+    ids[:] = [((i,), str(i), i)[i % 3] for i in range(len(ids))]
+    result = evaluate(np.ones(2 * len(ids)), np.ones(2 * len(ids)), qid=np.repeat(ids, 2), metrics="ndcg")
+    result.save(tmp_path / "saved")
+    assert Evaluation.load(tmp_path / "saved").qid.tolist() == result.qid.tolist()
+    with np.load(tmp_path / "saved") as file:
+        text = str(file["meta"])
+        assert "qid" not in file.files
+    assert text == text.strip()
+    assert json.loads(text)["version"] == 1
+    assert json.loads(text)["objects"]["qid"][:3] == [[0], "1", 2]
+    with zipfile.ZipFile(tmp_path / "saved") as archive:
+        assert {member.compress_type for member in archive.infolist()} == {zipfile.ZIP_DEFLATED}
 
 
 # --- writing -------------------------------------------------------------------------------------------------

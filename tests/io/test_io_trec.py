@@ -12,6 +12,7 @@ from registry import together
 
 from sklearn_rank import evaluate
 from sklearn_rank.io import _source, join, read_entries, read_svmlight, read_trec_qrels, read_trec_run, write_trec_run
+from sklearn_rank.io._trec import RUN_FIELDS, read_lines
 
 RUN = b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\nq2 Q0 a 1 -3e-2 me\n"
 
@@ -365,3 +366,12 @@ def test_ids_that_are_pickled_leave_their_hashes_behind():
 def test_lines_of_blanks_are_counted():
     with pytest.raises(ValueError, match="again in line 4 of BytesIO, first in line 1"):
         read_trec_run(io.BytesIO(b"q Q0 a 1 1 me\n \t \n\nq Q0 a 1 1 me\n"))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_follows_an_invalid_line_is_not_read(n_jobs):
+    taken = []
+    pieces = (taken.append(i) or b"x\n" for i in range(10_000))
+    with pytest.raises(ValueError, match="Got 1 in line 1 of file"):
+        read_lines(pieces, "file", "A run of TREC", RUN_FIELDS, "raise", n_jobs)
+    assert len(taken) < 1000

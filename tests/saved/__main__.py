@@ -1,7 +1,4 @@
-"""Write the files of this version, once, before it is released: ``python tests/saved``.
-
-They are never written again: `tests/evaluation/test_saved.py` loads those of all versions.
-"""
+"""Write the files of this version, once, when it is released: ``python tests/saved``. Later versions must load them."""
 
 import json
 import sys

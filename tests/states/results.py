@@ -78,7 +78,7 @@ class Results(Machine):
             return evaluate([1, 0], [1, 2], qid=[1, 1], metrics="map")
         before = self.saved[place]
         other = Comparison if isinstance(before, Evaluation) else Evaluation
-        with refused(f"must hold a saved {other.__name__} of layout 2 or earlier. Got {type(before).__name__}"):
+        with refused(f"must hold a saved {other.__name__} of layout 1. Got {type(before).__name__}"):
             other.load(self.folder / place)
         return type(before).load(self.folder / place)
 

@@ -1,0 +1,135 @@
+"""Headers of saved results: shapes are compared before an array is read."""
+
+import json
+
+import numpy as np
+import pytest
+from changed_files import changed
+from sklearn.linear_model import Ridge
+
+from sklearn_rank import RankingEvaluator, compare_systems, evaluate
+from sklearn_rank._utils.storage import SavedArrays
+from sklearn_rank.datasets import make_ranking
+from sklearn_rank.stats import compare_judged, judge_agreement, judged_interval, no_worse
+
+X, Y, QID = make_ranking(n_queries=40, random_state=0)
+
+
+def independent(n, score=X[:, 0]):
+    """Values of the first rows, whose queries have no weight and no cluster."""
+    return evaluate(Y[:n], score[:n], qid=QID[:n], metrics=["ndcg@5", "map"])
+
+
+def by_both_judges(score):
+    return independent(400, score), independent(len(Y), score)
+
+
+def evaluation():
+    of_rows = {"sample_weight": QID + 1.0, "by": QID % 7, "clusters": QID % 7}
+    return evaluate(Y, X[:, 0], qid=QID, metrics=["ndcg@5", "map"], **of_rows)
+
+
+def comparison():
+    return RankingEvaluator(["ndcg@5", "map"], cv=3).compare({"a": Ridge(), "b": Ridge(alpha=9)}, X, Y, qid=QID)
+
+
+def evaluation_of_some_judged():
+    labels = np.where(np.arange(len(Y)) % 9, Y, np.nan)
+    return evaluate(labels, X[:, 0], qid=QID, metrics=["ndcg@5", "map"], unjudged="nonrelevant")
+
+
+def explanation():
+    qrels = {str(q): {f"d{i}": i % 3 for i in range(9)} for q in range(9)}
+    runs = {name: {q: sorted(judged, reverse=name == "b") for q, judged in qrels.items()} for name in ("a", "b")}
+    return compare_systems(qrels, runs, metrics="ndcg@5").explain("a", "b", "3")
+
+
+RESULTS = {
+    "Evaluation": evaluation,
+    "some are judged": evaluation_of_some_judged,
+    "Comparison": comparison,
+    "JudgedInterval": lambda: judged_interval(independent(400), independent(len(Y))),
+    "JudgedComparison": lambda: compare_judged(*map(by_both_judges, X.T[:2]), metric="map"),
+    "GateResult": lambda: no_worse(evaluation(), evaluation(), margin=0.1),
+    "JudgeAgreement": lambda: judge_agreement(Y, Y),
+    "Explanation": explanation,
+}
+
+
+@pytest.fixture
+def arrays_read(monkeypatch):
+    """Names of the arrays whose entries are read."""
+    read, taken = SavedArrays.__getitem__, []
+    monkeypatch.setattr(SavedArrays, "__getitem__", lambda self, name: taken.append(name) or read(self, name))
+    return taken
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_headers_are_compared_before_an_array_is_read(name, arrays_read, tmp_path):
+    """Each array in turn has fewer entries than the others, or more."""
+    result = RESULTS[name]()
+    result.save(tmp_path / "saved")
+    with np.load(tmp_path / "saved") as file:
+        arrays = dict(file)
+    # Scores of rows are as many as those of the other models, and queries of the model alone are as many as there are.
+    tried = {one: array for one, array in arrays.items() if one != "meta" and not one.startswith("others")}
+    for one, array in tried.items():
+        axis = 0 if one.startswith("y_score") else -1
+        for n in (-1, 1):
+            other = np.delete(array, 0, axis) if n < 0 else np.append(array, array.take([0], axis), axis)
+            np.savez(tmp_path / "made.npz", **(arrays | {one: other}))
+            arrays_read.clear()
+            with pytest.raises(ValueError, match="The file must hold a saved .*shape"):
+                type(result).load(tmp_path / "made.npz")
+            assert "meta" in arrays_read
+            assert not {*arrays_read} & {*tried}
+    assert tried
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"description": {"names": ["a"]}}, "two names"),
+        ({"description": {"names": ["a", "b", "c"]}}, "two names"),
+        ({"description": {"names": ["a", 1]}}, "two names"),
+        ({"description": {"metric": 1}}, "'metric' as str"),
+        ({"description": {"is_sum": 1}}, "'is_sum' as bool"),
+        ({"description": {"greater_is_better": None}}, "'greater_is_better' as bool"),
+        ({"numbers": np.zeros(4)}, "numbers must have shape"),
+        ({"numbers": np.zeros(5, int)}, "numbers must not have dtype"),
+        ({"label": np.zeros((1, 1))}, "label must have shape"),
+        ({"description": lambda words: words["objects"].update(query=[1, 2])}, "query must have shape"),
+        ({"description": lambda words: words["objects"].update(documents=[8])}, "label must have shape"),
+    ],
+)
+def test_parts_of_an_explanation_fit_together(change, message, tmp_path):
+    found = RESULTS["Explanation"]()
+    found.save(tmp_path / "saved")
+    assert repr(type(found).load(changed(tmp_path / "saved"))) == repr(found)
+    with pytest.raises(ValueError, match=f"The file must hold a saved Explanation.*{message}"):
+        type(found).load(changed(tmp_path / "saved", **change))
+
+
+def test_results_of_a_comparison_have_as_many_queries(arrays_read, tmp_path):
+    comparison().save(tmp_path / "saved")
+    with np.load(tmp_path / "saved") as file:
+        arrays = dict(file)
+    kept = {"y_score 1", "fold_means", "fit_time", "meta"}
+    longer = {one: a[..., :-1] if one.endswith(" 1") and one not in kept else a for one, a in arrays.items()}
+    np.savez(tmp_path / "made.npz", **longer)
+    arrays_read.clear()
+    with pytest.raises(ValueError, match="qid must have shape"):
+        type(comparison()).load(tmp_path / "made.npz")
+    assert arrays_read == ["meta"]
+
+
+@pytest.mark.parametrize("model", ["a", "b"])
+def test_each_result_of_a_comparison_has_its_metrics(model, tmp_path):
+    comparison().save(tmp_path / "saved")
+    with np.load(tmp_path / "saved") as file:
+        arrays = dict(file)
+    meta = json.loads(str(arrays["meta"]))
+    meta["results"][model]["metrics"].reverse()
+    np.savez(tmp_path / "made.npz", **(arrays | {"meta": np.array(json.dumps(meta))}))
+    with pytest.raises(ValueError, match="results must have the same metrics"):
+        type(comparison()).load(tmp_path / "made.npz")
