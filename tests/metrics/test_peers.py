@@ -39,6 +39,7 @@ from sklearn_rank.metrics import (
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.xdist_group("peers"),  # ranx is called once for each kind of data
     pytest.mark.filterwarnings("ignore:.*no document is relevant"),  # of a level above all grades
 ]
 

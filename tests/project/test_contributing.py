@@ -12,7 +12,7 @@ import pytest
 
 import sklearn_rank
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("contributing")]  # one copy of the repository
 
 ROOT, PACKAGE = Path(__file__).parents[2], Path(sklearn_rank.__file__).parent
 

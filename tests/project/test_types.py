@@ -10,7 +10,7 @@ import pytest
 
 import sklearn_rank
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("types")]  # each checker runs once
 
 ROOT = Path(__file__).parents[2]
 
