@@ -10,6 +10,7 @@ from scipy import stats
 from sign_cases import seen
 
 from sklearn_rank import evaluate, evaluate_batches, evaluate_run
+from sklearn_rank._signs.judged import unevenly_judged
 from sklearn_rank._signs.rows import least_z
 from sklearn_rank.io import read_trec_run
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
@@ -161,3 +162,27 @@ def test_least_evidence(case):
 @pytest.mark.parametrize(("n", "within"), [(20, 0.02), (25, 0.01), (100, 0.001), (10**6, 1e-6)])
 def test_least_z_is_a_quantile_of_student(n, within):
     assert least_z(n) == pytest.approx(stats.t.isf(stats.norm.sf(4.75), n - 1), rel=within)
+
+
+def shares(mean, n=20, spread=0.01, n_unknown=0):
+    """Share of judged documents in each query."""
+    return np.append(mean + spread * (-1.0) ** np.arange(n), np.full(n_unknown, np.nan))
+
+
+@together("high, low, is_told", [
+    (shares(0.51), shares(0.3), True), (shares(0.51), shares(0.32), False), (shares(0.49), shares(0.2), False),
+    (shares(0.51, 19), shares(0.3), False), (shares(0.51), shares(0.3, 19), False),
+    (shares(0.51, n_unknown=5), shares(0.3), True), (shares(0.51, 19, n_unknown=5), shares(0.3), False),
+    (shares(0.9, 20, 0.2), shares(0.55, 20, 0.2), False), (shares(0.9, 20, 0.2), shares(0.45, 20, 0.2), True),
+    (shares(0.9, 80, 0.2), shares(0.65, 20, 0.2), False), (shares(0.9, 80, 0.2), shares(0.65, 80, 0.2), True),
+    (shares(0.51), shares(0.0, spread=0.0), False),
+])  # fmt: skip
+def test_least_unevenly_judged(high, low, is_told):
+    between = shares((np.nanmean(high) + np.nanmean(low)) / 2, 25)
+    for systems in ({"a": high, "b": low}, {"b": low, "a": high}, {"b": low, "c": between, "a": high}):
+        seen = [*unevenly_judged(systems, "map@7", "unjudged=nonrelevant")]
+        assert len(seen) == is_told
+        for one in seen:
+            assert "Documents of 'b' were judged far less than documents of 'a'" in one.message
+            assert "of the first 7." in one.message
+        assert not [*unevenly_judged(systems, "map@7", "unjudged=drop")]

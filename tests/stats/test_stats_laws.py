@@ -116,6 +116,17 @@ def test_identical_systems(test, alternative, n, rng):
 
 @together("test", UNPAIRED)
 @all_alternatives
+def test_constant_values_of_other_numbers_of_queries(test, alternative):
+    for n_a, n_b in ((4, 9), (9, 4)):
+        equal = compare(np.full(n_a, 0.3), np.full(n_b, 0.3), test=test, alternative=alternative)
+        assert (equal.pvalue, equal.difference, equal.effect_size) == (1, 0, 0)
+        above = compare(np.full(n_a, 0.4), np.full(n_b, 0.3), test=test, alternative=alternative)
+        assert above.pvalue > 0.99 if alternative == "less" else above.pvalue < 0.01
+        assert above.effect_size == (1 if test == "mannwhitney" else np.inf)
+
+
+@together("test", UNPAIRED)
+@all_alternatives
 def test_equal_means_of_other_values_are_tested(test, alternative):
     """Systems are identical by their values, not by their means."""
     one, other, equally_many = [0, 2, 4, 4.5, 4.5], [2.5, 3.5], [1, 2.5, 3, 4, 4.5]
