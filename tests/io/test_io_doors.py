@@ -230,6 +230,12 @@ def test_whole_numbers_keep_their_order_or_are_refused():
     with pytest.raises(ValueError, match=rf"'score' must hold numbers that are still different.* Got {2**60 + 1} and"):
         read_entries({"qid": [1, 1], "doc_id": [1, 2], "score": times}, value="score")
     assert read_entries({"qid": [1], "doc_id": [1], "score": [2**60]}, value="score").value.tolist() == [2.0**60]
+    with pytest.raises(
+        ValueError, match=f"Scores must hold numbers that are still different.* Got {2**53} and {2**53 + 1}"
+    ):
+        join({"q": {"a": 2**53 + 1, "b": 2**53}}, {"q": {"a"}})
+    assert join({"q": {"a": 2**53 + 2, "b": 2**53}}, {"q": {"a"}}).y_score.tolist() == [2.0**53 + 2, 2.0**53]
+    assert join({"q": {"a": 2.0**60, "b": -np.inf}}, {"q": {"a"}}).y_score.tolist() == [2.0**60, -np.inf]
 
 
 # --- on the command line -------------------------------------------------------------------------------------
