@@ -90,7 +90,10 @@ def ways_together(names, rows):
     given = {"metrics": names, "qid": qid, "sample_weight": weight}
     with patch("sklearn_rank._utils.threads.BLOCK_ROWS", 500):  # so that there are blocks for both
         yield "two threads", evaluate(label, score, n_jobs=2, **given)
-    yield "two systems", compare_systems(label, {"a": score[::-1], "b": score}, signs="ignore", **given).results["b"]
+    yield (
+        "two systems",
+        compare_systems(label, {"a": score[::-1], "b": score}, on_misuse="ignore", **given).results["b"],
+    )
     accumulator = RankingAccumulator(names)
     for queries in np.array_split(np.arange(QUERIES), 3):
         some = rows.at(np.isin(qid, queries))

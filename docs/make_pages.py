@@ -1,5 +1,5 @@
 """Write docs/metrics/ from the registry: a page for each family of metrics and a table of all names; and a part of
-docs/signs.md, the tables of signs and doors.
+docs/misuse.md, the tables of checks and doors.
 
     python docs/make_pages.py
 
@@ -21,10 +21,10 @@ from sklearn_rank._metric.keywords import (
     WEIGHT_DOC,
 )
 from sklearn_rank._metric.metric import REGISTRY, Metric
-from sklearn_rank._signs.table import tables
+from sklearn_rank._misuse.table import tables
 
 FOLDER = Path(__file__).parent / "metrics"
-SIGNS = Path(__file__).parent / "signs.md"
+MISUSE = Path(__file__).parent / "misuse.md"
 BEGIN = "<!-- Written by docs/make_pages.py from the code. -->"
 END = "<!-- The end of what is written. -->"
 WIDTH = 96
@@ -220,16 +220,16 @@ def narrow(doc: str) -> str:
     return "\n".join(lines)
 
 
-def page_of_signs() -> str:
-    """The page on signs, with its tables as the code has them."""
-    before, begin, rest = SIGNS.read_text().partition(BEGIN)
+def page_of_checks() -> str:
+    """The page on misuse, with its tables as the code has them."""
+    before, begin, rest = MISUSE.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     return f"{before}{begin}\n\n{tables()}\n{end}{after}"
 
 
 def pages() -> dict[Path, str]:
     """Text of each file."""
-    return {FOLDER / "README.md": index(), SIGNS: page_of_signs()} | {
+    return {FOLDER / "README.md": index(), MISUSE: page_of_checks()} | {
         FOLDER / f"{family}.md": page(metrics) for family, metrics in families().items()
     }
 

@@ -16,8 +16,8 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
-from sklearn_rank._signs.doors import IMPORTANCE
-from sklearn_rank._signs.sign import ON_SIGNS
+from sklearn_rank._misuse.check import ON_MISUSE
+from sklearn_rank._misuse.doors import IMPORTANCE
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, RANDOM_STATE, one_of, random_of
 from sklearn_rank._utils.containers import check_lengths
@@ -45,7 +45,7 @@ def query_permutation_importance(
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
-    signs: str = "raise",
+    on_misuse: str = "raise",
 ) -> Any:
     """Loss of a ranking metric when the values of one feature are shuffled.
 
@@ -69,8 +69,8 @@ def query_permutation_importance(
         Features to shuffle at a time, counted as in joblib. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         All features are shuffled in the same ways.
-    signs : {"raise", "warn", "ignore"}, default="raise"
-        What to do where labels or ids do not mean what they seem to mean (``docs/signs.md``): raise, warn, or ignore
+    on_misuse : {"raise", "warn", "ignore"}, default="raise"
+        What to do where labels or ids do not mean what they seem to mean (``docs/misuse.md``): raise, warn, or ignore
         it.
 
     Returns
@@ -103,7 +103,7 @@ def query_permutation_importance(
     check_estimator(estimator, "estimator of query_permutation_importance")
     RANDOM_STATE.check("random_state", random_state, "query_permutation_importance")
     COUNT.check("n_repeats", n_repeats, "query_permutation_importance")
-    ON_SIGNS.check("signs", signs, "query_permutation_importance")
+    ON_MISUSE.check("on_misuse", on_misuse, "query_permutation_importance")
     check_n_jobs(n_jobs)
     check_rows(y=y, qid=qid, sample_weight=sample_weight)
     check_features(X, y=y, qid=qid, sample_weight=sample_weight)
@@ -119,11 +119,11 @@ def query_permutation_importance(
     group = rows.number if scope == "within" else np.zeros_like(rows.number)
     orders = [_shuffle(group, random) for _ in range(n_repeats)]
     prepared, specs = scorers.prepare(rows), metrics_of(scorers)
-    rows.look(IMPORTANCE, specs, signs=signs)
+    rows.look(IMPORTANCE, specs, on_misuse=on_misuse)
     y_score = predict_scores(estimator, X)
     baseline = scorers.score_predictions(y_score, prepared)
     y_score = column(as_floats(low_scores(y_score, specs.values()), "predictions"))
-    rows.look_at_scores(IMPORTANCE, y_score, specs, signs=signs)
+    rows.look_at_scores(IMPORTANCE, y_score, specs, on_misuse=on_misuse)
     columns = X.tocsc() if sparse.issparse(X) else X
     shuffled = Parallel(n_jobs=n_jobs)(
         delayed(_scores_without)(scorers, estimator, columns, feature, orders, prepared)

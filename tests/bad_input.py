@@ -115,7 +115,7 @@ def a_result():
 
 @cache
 def another_result():
-    """The same once more: two names of one object would be a sign."""
+    """The same once more: two names of one object are misuse."""
     return copy(a_result())
 
 
@@ -304,7 +304,7 @@ RETURNED = {
     "stats.JudgedComparison", "stats.JudgedInterval", "stats.MultipleComparison",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
     *(f"model_selection.RankingScorers.{name}" for name in (
-        "prepare", "score_predictions", "score_rows", "set_score_request", "without_signs",
+        "prepare", "score_predictions", "score_rows", "set_score_request", "without_checks",
     )),
 }  # fmt: skip
 """Classes that the library makes, and users only read: their constructors are no doors, their methods are."""

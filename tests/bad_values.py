@@ -207,7 +207,7 @@ KIND_OF = {
     "metric", "eval_metric": "metric", "keywords": "unknown", "params": "unknown", "options": "unknown", "kwargs":
     "unknown", "k": "cutoffs", "average": "average",
     **dict.fromkeys("missing_from_run missing_from_qrels duplicates negative tie_order test alternative missing scope "
-    "method ties stop variant rounding tied_curve no_relevant precision_at denominator signs".split(), "choice"),
+    "method ties stop variant rounding tied_curve no_relevant precision_at denominator on_misuse".split(), "choice"),
     **dict.fromkeys("unjudged correction convention".split(), "choice or None"),
     **dict.fromkeys("assume_grouped float32 exclude_self higher_is_nearer progress shuffle string_qid sort_by_qid full "
     "adjusted chance return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),

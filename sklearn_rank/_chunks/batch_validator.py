@@ -21,9 +21,9 @@ from sklearn_rank._engine.columns import check_rows, queries_in
 from sklearn_rank._engine.grouping import Number, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._signs.doors import BATCHES
-from sklearn_rank._signs.rows import BatchesSeen, matrix_again
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import BATCHES
+from sklearn_rank._misuse.rows import BatchesSeen, matrix_again
 from sklearn_rank._utils.echo import extended
 from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 from sklearn_rank._utils.typing import Array, Index

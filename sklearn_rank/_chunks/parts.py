@@ -24,8 +24,8 @@ from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._signs.evidence import Evidence
-from sklearn_rank._signs.rows import is_lower
+from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.rows import is_lower
 from sklearn_rank._utils.numbers import refuse_inexact
 from sklearn_rank._utils.threads import with_helpers
 from sklearn_rank._utils.typing import Array, Index
@@ -55,7 +55,7 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
 
 
 def evidence_of(queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None) -> Evidence:
-    """What queries of a part show of signs; `name` names the column of scores."""
+    """Evidence of misuse in the queries of a part; `name` names the column of scores."""
     specs = {name: spec for name, spec in specs.items() if spec.order is None}
     return Evidence.of(queries, specs, compute, agrees=is_lower(name))
 

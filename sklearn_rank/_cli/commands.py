@@ -14,9 +14,9 @@ from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
-from sklearn_rank._signs.doors import COMMAND
-from sklearn_rank._signs.judged import judged_note
-from sklearn_rank._signs.sign import Seen, collected_signs, report
+from sklearn_rank._misuse.check import Finding, collected_findings, report
+from sklearn_rank._misuse.doors import COMMAND
+from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 
@@ -91,9 +91,9 @@ def compare_runs(options: argparse.Namespace) -> None:
     is_for_paper = options.format in ("latex", "markdown")
     baseline = next(iter(of_runs)) if is_for_paper and options.baseline is None else options.baseline
     tests: dict[str, MultipleComparison] = {}
-    unevenly: list[Seen] = []
+    unevenly: list[Finding] = []
     for metric in metrics:
-        with collected_signs() as seen:
+        with collected_findings() as seen:
             tests[metric] = compare_all(
                 of_runs, metric=metric, baseline=baseline, test=options.test, random_state=options.random_state,
                 correction=None if options.correction == "none" else options.correction,

@@ -20,8 +20,8 @@ from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
-from sklearn_rank._signs.doors import COMMAND, RUN
-from sklearn_rank._signs.sign import collected_signs, signs_of_systems
+from sklearn_rank._misuse.check import collected_findings, findings_of_systems
+from sklearn_rank._misuse.doors import COMMAND, RUN
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
@@ -93,10 +93,10 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     refuse_lost_places(options.duplicates, metrics)
     by_id = options.table and tie_order_of(metrics) == "trec_eval"
     of_runs: dict[str, Evaluation] = {}
-    with signs_of_systems(COMMAND) as seen:
+    with findings_of_systems(COMMAND) as seen:
         for name, data in _systems(options, metrics, missing_from_run):
             in_trec_order = by_id and data.doc_id is not None
-            with collected_signs() as seen[name]:
+            with collected_findings() as seen[name]:
                 of_runs[name] = evaluate_rows(
                     COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,

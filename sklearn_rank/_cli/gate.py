@@ -9,8 +9,8 @@ import zipfile
 from sklearn_rank._cli.data import metrics_of, results
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._signs.doors import COMMAND
-from sklearn_rank._signs.sign import collected_signs, report
+from sklearn_rank._misuse.check import collected_findings, report
+from sklearn_rank._misuse.doors import COMMAND
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 
@@ -29,7 +29,7 @@ def gate(options: argparse.Namespace) -> int:
     metrics = metrics_of(options)
     margins = _margins(options.margin, metrics)
     new, old = _new_and_old(options, metrics)
-    with collected_signs() as seen:
+    with collected_findings() as seen:
         found = no_worse(new, old, margin=margins, alpha=options.alpha)
     report(COMMAND, seen)
     if options.markdown is not None:

@@ -13,9 +13,9 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._signs.doors import RUN
-from sklearn_rank._signs.runs import RISING, TURNED
-from sklearn_rank._signs.sign import collected_signs, report
+from sklearn_rank._misuse.check import collected_findings, report
+from sklearn_rank._misuse.doors import RUN
+from sklearn_rank._misuse.runs import RISING, TURNED
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
@@ -128,7 +128,7 @@ def evaluate_run(
     refuse_lost_places(duplicates, specs)
     weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)
     clusters = _mapping_by_query("clusters", clusters)
-    with collected_signs() as seen:
+    with collected_findings() as seen:
         data = joined(
             "evaluate_run", run, judgements,
             missing_from_run="zero" if missing_from_run is None else missing_from_run,
@@ -138,8 +138,8 @@ def evaluate_run(
         )  # fmt: skip
     report(RUN, seen)
     # What is wrong with the run as a whole shows in its rows as well.
-    signs = [one.sign for one in seen]
-    kinds = "none" if TURNED in signs else "labels ids qid" if RISING in signs else ""
+    found = [one.check for one in seen]
+    kinds = "none" if TURNED in found else "labels ids qid" if RISING in found else ""
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,

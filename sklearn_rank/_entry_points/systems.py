@@ -19,9 +19,9 @@ from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._signs.doors import SYSTEMS
-from sklearn_rank._signs.models import models_twice
-from sklearn_rank._signs.sign import ON_SIGNS, collected_signs, report, signs_of_systems
+from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
+from sklearn_rank._misuse.doors import SYSTEMS
+from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
@@ -67,7 +67,7 @@ def compare_systems(
     baseline: str | None = None,
     test: str = "t",
     correction: str | None = "holm",
-    signs: str = "raise",
+    on_misuse: str = "raise",
     **keywords: Any,
 ) -> Comparison:
     """Compare several systems on the same queries: rows are checked and grouped once for all of them.
@@ -104,7 +104,7 @@ def compare_systems(
         Paired test over queries, see `sklearn_rank.stats.compare`.
     correction : str or None, default="holm"
         Correction of the p-values of several systems, see `sklearn_rank.stats.compare_all`.
-    signs : {"raise", "warn", "ignore"}, default="raise"
+    on_misuse : {"raise", "warn", "ignore"}, default="raise"
         What to do about one object under two names.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`; with runs also the keywords of
@@ -122,7 +122,7 @@ def compare_systems(
     ValueError
         If the data are invalid, the baseline is not one of the systems, there is no such test or correction, or
         finished results differ in metrics, their keywords, queries, labels or weights; or if two systems are one
-        object, unless `signs` says otherwise. Queries in another order are brought into the order of the first result.
+        object, unless `on_misuse` says otherwise. Queries in another order are brought into the order of the first.
     TypeError
         If systems have no names, or finished results come with data.
 
@@ -156,21 +156,21 @@ def compare_systems(
     >>> compare_systems(judgements, runs, metrics="mrr").summary() == report.summary()
     True
     """
-    ON_SIGNS.check("signs", signs, "compare_systems")
+    ON_MISUSE.check("on_misuse", on_misuse, "compare_systems")
     about_rows: dict[str, Any] = {"sample_weight": sample_weight, "by": by, "clusters": clusters}
     about_rows |= {"tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
     if _are_results(data):
         given = {"y_score": y_score, "y_true": y_true, "metrics": None if metrics is DEFAULT_METRICS else metrics}
         _refuse_data(given | {"qid": qid} | about_rows | keywords)
         plan = _check_plan(data, baseline, test, correction)
-        report(SYSTEMS, models_twice(data), signs)
+        report(SYSTEMS, models_twice(data), on_misuse)
         check_clusters("compare_systems", test, next(iter(data.values())).clusters)
         aligned = align_results(data, "compare_systems")
         look_at_judged(SYSTEMS, aligned)
         return Comparison(results=aligned, **plan)
     scores = _systems(y_score)
     plan = _check_plan(scores, baseline, test, correction)
-    report(SYSTEMS, models_twice(scores), signs)
+    report(SYSTEMS, models_twice(scores), on_misuse)
     check_clusters("compare_systems", test, clusters)
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
@@ -362,9 +362,9 @@ def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems
     """
     results = {}
     judgements = from_rows(judgements, "judgements", common.get("duplicates", "raise"))
-    with signs_of_systems(SYSTEMS) as seen:
+    with findings_of_systems(SYSTEMS) as seen:
         for name, run in runs.items():
-            with collected_signs() as seen[name]:
+            with collected_findings() as seen[name]:
                 results[name] = _of_run(name, judgements, run, common)
     return align_results(results, "compare_systems"), {}
 

@@ -22,10 +22,10 @@ from sklearn_rank._evaluation.source import Documents, RankedData
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._signs.doors import EVALUATE, SYSTEMS
-from sklearn_rank._signs.evidence import Evidence
-from sklearn_rank._signs.rows import is_plain, look, look_at_evidence
-from sklearn_rank._signs.sign import Door, collected_signs, signs_of_systems
+from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems
+from sklearn_rank._misuse.doors import EVALUATE, SYSTEMS
+from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.rows import is_plain, look, look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
@@ -152,7 +152,7 @@ def evaluate_rows(
 ) -> Evaluation:  # fmt: skip
     """Metrics of rows that come in by a door, in an `Evaluation`.
 
-    `name` is the name of the column of scores, `kinds` are the kinds of signs to look for, if not all of the door, and
+    `name` is the name of the column of scores, `kinds` are the kinds of checks, if not all of the door, and
     `documents` has the ids of documents.
     """
     refuse_unread_tie_break(tie_break, specs)
@@ -212,7 +212,7 @@ def evaluate_queries(
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are built a block at a time.
 
-    The result keeps the queries, or those in `kept` if they report their progress. Blocks are looked at for signs of
+    The result keeps the queries, or those in `kept` if they report their progress. Blocks are checked for misuse of
     their labels, which `door` reports.
     """
     fingerprints, built, evidence = None, queries, list[Evidence]()
@@ -256,9 +256,9 @@ def evaluate_systems(
     data: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
     if exclude is not None or any(map(issparse, (y_true, *y_score.values()))):
         data |= {"qid": qid, "by": by, "clusters": clusters, "exclude": exclude}
-        with signs_of_systems(SYSTEMS) as seen:
+        with findings_of_systems(SYSTEMS) as seen:
             for name, scores in y_score.items():
-                with collected_signs() as seen[name]:
+                with collected_findings() as seen[name]:
                     results[name] = evaluate_rows(SYSTEMS, y_true, scores, specs, **data)
         return results
     named = {name: f"y_score[{echo(name)}]" for name in y_score}
@@ -273,9 +273,9 @@ def evaluate_systems(
         checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
     rows = QueryRows.of(checked[first])
     properties = check_attributes(by, clusters, rows, y_true=y_true, **{named[first]: scores}, qid=qid)
-    with signs_of_systems(SYSTEMS) as seen:
+    with findings_of_systems(SYSTEMS) as seen:
         for name, queries in checked.items():
             results[name] = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
-            with collected_signs() as seen[name]:
+            with collected_findings() as seen[name]:
                 look(SYSTEMS, queries, specs, compute, y_true=y_true, y_score=y_score[name], name=names.get(name))
     return results

@@ -18,7 +18,7 @@ from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._signs.judged import judged_note
+from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property

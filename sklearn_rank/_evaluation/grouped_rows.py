@@ -19,9 +19,9 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._signs.evidence import Evidence
-from sklearn_rank._signs.rows import look
-from sklearn_rank._signs.sign import Door
+from sklearn_rank._misuse.check import Door
+from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.rows import look
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.typing import Array, Index
@@ -81,17 +81,31 @@ class GroupedRows:
         )
         return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight, properties)
 
-    def look(self, door: Door, metrics: Mapping[str, MetricSpec], *, signs: str = "raise") -> None:
-        """Look for signs of labels and ids, and report them; raise ValueError where they are an error."""
-        look(door, self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids qid", signs=signs)
+    def look(self, door: Door, metrics: Mapping[str, MetricSpec], *, on_misuse: str = "raise") -> None:
+        """Check labels and ids for misuse; raise ValueError where they are an error."""
+        look(
+            door,
+            self._with_scores(np.zeros(len(self.label))),
+            metrics,
+            compute,
+            kinds="labels ids qid",
+            on_misuse=on_misuse,
+        )
 
     def evidence(self, metrics: Mapping[str, MetricSpec]) -> Evidence:
         """What labels and ids show."""
         return Evidence.of(self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids qid")
 
-    def look_at_scores(self, door: Door, y_score: Array, metrics: Mapping[str, MetricSpec], *, signs: str) -> None:
-        """The same for signs of scores."""
-        look(door, self._with_scores(np.ascontiguousarray(y_score)), metrics, compute, kinds="scores", signs=signs)
+    def look_at_scores(self, door: Door, y_score: Array, metrics: Mapping[str, MetricSpec], *, on_misuse: str) -> None:
+        """Check scores for misuse."""
+        look(
+            door,
+            self._with_scores(np.ascontiguousarray(y_score)),
+            metrics,
+            compute,
+            kinds="scores",
+            on_misuse=on_misuse,
+        )
 
     def _with_scores(self, y_score: Array, n_jobs: int | None = None) -> Queries:
         """Queries with these scores."""

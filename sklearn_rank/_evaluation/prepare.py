@@ -16,8 +16,8 @@ from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, is_single_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._signs.doors import PREPARE
-from sklearn_rank._signs.rows import look
+from sklearn_rank._misuse.doors import PREPARE
+from sklearn_rank._misuse.rows import look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import MatrixLike

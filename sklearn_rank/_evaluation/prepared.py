@@ -16,8 +16,8 @@ from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import bound_metrics, compute
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._signs.rows import look
-from sklearn_rank._signs.sign import Door
+from sklearn_rank._misuse.check import Door
+from sklearn_rank._misuse.rows import look
 from sklearn_rank._utils.typing import MatrixLike
 
 NO_PROPERTIES = QueryAttributes({}, None)
@@ -118,7 +118,7 @@ class PreparedMetrics:
         return queries
 
     def _look(self, queries: Queries, y_score: MatrixLike) -> None:
-        """Look for signs of scores; `prepare` looked at the labels."""
+        """Check scores for misuse; `prepare` has checked the labels."""
         if self._door is not None and (queries.facts.scores_are_whole or type(y_score) is not np.ndarray):
             look(self._door, queries, self._specs, compute, kinds="scores retrieved arguments names", y_score=y_score)
 

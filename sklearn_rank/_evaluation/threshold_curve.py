@@ -14,8 +14,8 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.keywords import SHARED
 from sklearn_rank._metric.names import parse_metric
-from sklearn_rank._signs.doors import THRESHOLDS
-from sklearn_rank._signs.rows import is_plain, look
+from sklearn_rank._misuse.doors import THRESHOLDS
+from sklearn_rank._misuse.rows import is_plain, look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
@@ -143,7 +143,7 @@ def threshold_curve(
 
 
 def _look(queries: Queries, y_true: Any, y_score: Any, keywords: dict[str, Any]) -> None:
-    """Look for signs in the rows, for a metric that reads who is relevant as the curve does."""
+    """Check the rows for misuse, for a metric that reads who is relevant as the curve does."""
     metric = parse_metric("map", **{name: value for name, value in keywords.items() if value is not None})
     if not is_plain(queries, (metric,), y_true, y_score):
         look(THRESHOLDS, queries, {"threshold_curve": metric}, compute, y_true=y_true, y_score=y_score)

@@ -23,8 +23,8 @@ from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_
 from sklearn_rank._metric.adjustment import adjusted_values
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
-from sklearn_rank._signs.doors import METRIC
-from sklearn_rank._signs.rows import is_plain, look
+from sklearn_rank._misuse.doors import METRIC
+from sklearn_rank._misuse.rows import is_plain, look
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array

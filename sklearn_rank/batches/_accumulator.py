@@ -30,10 +30,10 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._signs.doors import ACCUMULATOR
-from sklearn_rank._signs.evidence import Evidence
-from sklearn_rank._signs.rows import look_at_evidence, transposed
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import ACCUMULATOR
+from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.rows import look_at_evidence, transposed
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as

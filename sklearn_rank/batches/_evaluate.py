@@ -13,10 +13,10 @@ from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._signs.doors import BATCHES
-from sklearn_rank._signs.evidence import Evidence, odd_ids
-from sklearn_rank._signs.rows import look_at_evidence
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import BATCHES
+from sklearn_rank._misuse.evidence import Evidence, odd_ids
+from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
@@ -111,5 +111,5 @@ def evaluate_batches(
     numbers, ids = [result.qid for result in results], validator.seen.ids()
     evidence = evidence._replace(odd_ids=odd_ids(ids))
     look_at_evidence(BATCHES, [evidence], specs, compute, name=names.y_score)
-    report(BATCHES, validator.batches.signs())
+    report(BATCHES, validator.batches.findings())
     return join_parts(results, numbers, ids, validator.weight)

@@ -16,7 +16,7 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._signs.doors import BOOSTING
+from sklearn_rank._misuse.doors import BOOSTING
 from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs

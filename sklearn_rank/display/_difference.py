@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._signs.sign import collected_signs
+from sklearn_rank._misuse.check import collected_findings
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
@@ -284,7 +284,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         n_counted = np.count_nonzero(~np.isnan(difference) & (True if a.weight is None else a.weight > 0))
         if a.average[metric] == b.average[metric] == "macro" and n_counted > 1:
             # What is judged unevenly is said of numbers, not in pictures.
-            with collected_signs():
+            with collected_findings():
                 tested = compare(a, b, metric=metric, **options)
             display.confidence_interval, display.pvalue = tested.confidence_interval, tested.pvalue
             display.confidence_level, display.note = tested.confidence_level, test_in_words(tested.test)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Keys, hashed, number_together, sort_by_number
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank._signs.evidence import MARKS, odd_texts
+from sklearn_rank._misuse.evidence import MARKS, odd_texts
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
-from sklearn_rank._signs.doors import JOIN, RUN
-from sklearn_rank._signs.evidence import odd_ids
-from sklearn_rank._signs.runs import (
+from sklearn_rank._misuse.check import Door, report
+from sklearn_rank._misuse.doors import JOIN, RUN
+from sklearn_rank._misuse.evidence import odd_ids
+from sklearn_rank._misuse.runs import (
     SHARE_BY_CHANCE,
     documents_that_are_none,
     ids_of_two_types,
@@ -24,7 +25,6 @@ from sklearn_rank._signs.runs import (
     turned_round,
     worst_first,
 )
-from sklearn_rank._signs.sign import Door, report
 from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property

@@ -17,9 +17,9 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
 from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._engine.kernels import trec as trec_kernels
-from sklearn_rank._signs.doors import READ_RUN
-from sklearn_rank._signs.runs import contradicts, rank_with_fraction
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import READ_RUN
+from sklearn_rank._misuse.runs import contradicts, rank_with_fraction
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all

@@ -17,8 +17,8 @@ from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._signs.judged import judged_note, mean_shares, unevenly_judged
-from sklearn_rank._signs.sign import Door, collected_signs, report
+from sklearn_rank._misuse.check import Door, collected_findings, report
+from sklearn_rank._misuse.judged import judged_note, mean_shares, unevenly_judged
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.docstring import described_as
@@ -152,8 +152,8 @@ class Comparison(TableReport, Saveable):
         """
         from sklearn_rank.stats import compare_all
 
-        # Signs were reported where the models were compared.
-        with collected_signs():
+        # Misuse was reported when the models were compared.
+        with collected_findings():
             return compare_all(
                 self.results, metric=metric, baseline=self.baseline, test=self.test, correction=self.correction,
                 random_state=0,
@@ -594,7 +594,7 @@ class Comparison(TableReport, Saveable):
         )  # fmt: skip
 
 
-def look_at_judged(door: Door, results: Mapping[str, Evaluation], signs: str = "raise") -> None:
+def look_at_judged(door: Door, results: Mapping[str, Evaluation], on_misuse: str = "raise") -> None:
     """Report that one of some models was judged far less than another one, by the first metric that shows it."""
     if len(results) < 2:
         return
@@ -602,7 +602,7 @@ def look_at_judged(door: Door, results: Mapping[str, Evaluation], signs: str = "
         shares = {name: result.judged[metric] for name, result in results.items() if metric in result.judged}
         if len(shares) == len(results) and (seen := [*unevenly_judged(shares, metric, meaning)]):
             if all(result.judges_both for result in results.values()):
-                report(door, seen, signs)
+                report(door, seen, on_misuse)
             return
 
 

@@ -20,9 +20,9 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._signs.doors import COMPARE, CROSS_VALIDATE, SEARCH
-from sklearn_rank._signs.models import models_twice
-from sklearn_rank._signs.sign import ON_SIGNS, Door, collected_signs, report, signs_of_systems
+from sklearn_rank._misuse.check import ON_MISUSE, Door, collected_findings, findings_of_systems, report
+from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE, SEARCH
+from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_count
 from sklearn_rank._utils.echo import echo
@@ -45,7 +45,7 @@ from sklearn_rank.model_selection._folds import (
     query_folds,
     refuse_unused,
 )
-from sklearn_rank.model_selection._model_signs import look_at_frozen
+from sklearn_rank.model_selection._model_checks import look_at_frozen
 from sklearn_rank.model_selection._recommender_folds import (
     RecommenderFolds,
     check_interaction_cv,
@@ -107,8 +107,8 @@ class RankingEvaluator:
     progress : bool, default=False
         Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds, with the first
         metric of the last one, and `search` scikit-learn's own (1.9 or later); needs the extra "progress".
-    signs : {"raise", "warn", "ignore"}, default="raise"
-        What to do where labels, ids or models do not mean what they seem to mean (``docs/signs.md``): refuse to decide
+    on_misuse : {"raise", "warn", "ignore"}, default="raise"
+        What to do where labels, ids or models do not mean what they seem to mean (``docs/misuse.md``): refuse to decide
         by the first metric, warn, or ignore it.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`, see `evaluate`.
@@ -159,7 +159,7 @@ class RankingEvaluator:
         test: str = "t",
         correction: str | None = "holm",
         progress: bool = False,
-        signs: str = "raise",
+        on_misuse: str = "raise",
         **keywords: Any,
     ) -> None:
         self._recommender = recommender_among(metrics)
@@ -179,8 +179,8 @@ class RankingEvaluator:
         self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
         check_n_jobs(n_jobs)
         BOOL.check("progress", progress, "RankingEvaluator")
-        ON_SIGNS.check("signs", signs, "RankingEvaluator")
-        self.progress, self.signs = progress, signs
+        ON_MISUSE.check("on_misuse", on_misuse, "RankingEvaluator")
+        self.progress, self.on_misuse = progress, on_misuse
 
     def _parse_metrics(self) -> dict[str, MetricSpec]:
         """Metrics by name, functions as they are now."""
@@ -297,7 +297,7 @@ class RankingEvaluator:
             scores |= {f"{part}_{name}": of_folds for name, of_folds in values.items()}
         pooled = None if tested.n_repeats is None else tested.evaluate(results)
         if pooled is not None and isinstance(tested, OutOfFold):
-            tested.look(CROSS_VALIDATE, tested.y_score(results), self.signs)
+            tested.look(CROSS_VALIDATE, tested.y_score(results), self.on_misuse)
         return CrossValidation(scores, pooled)
 
     @with_row_arguments
@@ -350,7 +350,7 @@ class RankingEvaluator:
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {echo(name)}", must_predict=self._recommender is None)
-        report(COMPARE, models_twice(estimators), self.signs)
+        report(COMPARE, models_twice(estimators), self.on_misuse)
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
         data = self._data(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
@@ -384,12 +384,12 @@ class RankingEvaluator:
         y_score = {}
         if isinstance(tested, OutOfFold):
             y_score = {name: tested.y_score(results) for name, results in complete.items()}
-            with signs_of_systems(COMPARE, self.signs) as seen:
+            with findings_of_systems(COMPARE, self.on_misuse) as seen:
                 for name, scores in y_score.items():
-                    with collected_signs() as seen[name]:
-                        tested.look(COMPARE, scores, self.signs)
+                    with collected_findings() as seen[name]:
+                        tested.look(COMPARE, scores, self.on_misuse)
         pooled = {name: tested.evaluate(results) for name, results in complete.items()}
-        look_at_judged(COMPARE, pooled, self.signs)
+        look_at_judged(COMPARE, pooled, self.on_misuse)
         return Comparison(
             results=pooled,
             y_score=y_score,
@@ -466,7 +466,7 @@ class RankingEvaluator:
                 ready = with_weights_on_request(ready)
         if getattr(ready, "n_jobs", 1) is None:
             ready.set_params(n_jobs=self.n_jobs)
-        with progress_of_search(ready) if self.progress else nullcontext(), collected_signs():
+        with progress_of_search(ready) if self.progress else nullcontext(), collected_findings():
             fit_routed(ready, X, data.y, data.metadata)
         check_scored(ready)
         score_strictly(ready)
@@ -494,27 +494,27 @@ class RankingEvaluator:
         return fit_folds(models, X, data.y, data.metadata, data.folds, n_jobs=self.n_jobs, output=output, **keep)
 
     def _look(self, door: Door, models: Iterable[Any], X: MatrixLike, data: FoldedData) -> None:
-        """Look for signs of all labels, ids and models, before any fit; users and items do not have them."""
+        """Check all labels, ids and models for misuse, before any fit; users and items do not have them."""
         if self._recommender is not None:
             return
-        data.rows.look(door, self._parse_metrics(), signs=self.signs)
+        data.rows.look(door, self._parse_metrics(), on_misuse=self.on_misuse)
         for model in models:
-            look_at_frozen(door, model, X, data.y, data.metadata["qid"], signs=self.signs)
+            look_at_frozen(door, model, X, data.y, data.metadata["qid"], on_misuse=self.on_misuse)
 
     def _look_before_search(self, search: Any, scoring: Any, X: MatrixLike, data: FoldedData) -> None:
         """The same, of the metrics that the search decides by: its own scorers' metrics if it has some."""
         metrics = self._parse_metrics()
         specs = decided_by(metrics if scoring is None else metrics_of(scoring), getattr(search, "refit", True))
         if specs:
-            data.rows.look(SEARCH, specs, signs=self.signs)
-        look_at_frozen(SEARCH, search, X, data.y, data.metadata["qid"], signs=self.signs)
+            data.rows.look(SEARCH, specs, on_misuse=self.on_misuse)
+        look_at_frozen(SEARCH, search, X, data.y, data.metadata["qid"], on_misuse=self.on_misuse)
 
     def _setup(self, data: FoldedData) -> SearchSetup:
         """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
         rows = data.rows
         scorers = self.scorers if rows.weight is None else self.scorers.set_score_request(sample_weight=True)
-        return SearchSetup(scorers.without_signs(), cv, len(rows.ids))
+        return SearchSetup(scorers.without_checks(), cv, len(rows.ids))
 
     def _prepare(self, estimator: Estimator, X: MatrixLike, data: FoldedData, name: str = "The estimator") -> Any:
         """The estimator as one that takes qid, or remembers pairs; its searches get scorers and splitter."""

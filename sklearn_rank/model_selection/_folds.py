@@ -22,7 +22,7 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._signs.sign import Door
+from sklearn_rank._misuse.check import Door
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -304,12 +304,12 @@ class OutOfFold:
             return dict.fromkeys(self.metrics, np.nan)
         return self._prepared(self.test_sets[fold]).evaluate(low_scores(y_score, self.metrics.values())).mean()
 
-    def look(self, door: Door, y_score: Array, signs: str) -> None:
-        """Look for signs of the scores of the first repeat."""
+    def look(self, door: Door, y_score: Array, on_misuse: str) -> None:
+        """Check the scores of the first repeat for misuse."""
         y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
         tested = ~np.isnan(y_score)
         rows, scores = (self.rows, y_score) if tested.all() else (self.tested, y_score[tested])
-        rows.look_at_scores(door, scores, self.metrics, signs=signs)
+        rows.look_at_scores(door, scores, self.metrics, on_misuse=on_misuse)
 
     def mean_train(self, fold: int, y_score: Array) -> dict[str, float]:
         """Mean of each metric in one training set."""

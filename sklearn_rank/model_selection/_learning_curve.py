@@ -13,7 +13,7 @@ from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricLike
-from sklearn_rank._signs.doors import LEARNING_CURVE
+from sklearn_rank._misuse.doors import LEARNING_CURVE
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, random_of
 from sklearn_rank._utils.echo import echo
@@ -112,7 +112,7 @@ def query_learning_curve(
     ready = evaluator._prepare(estimator, X, FoldedData(X, y, {"qid": number}, OutOfFold(rows, parts, {})))
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(
-            ready, X, y, cv=parts, scoring=evaluator.scorers.without_signs(), params={"qid": number},
+            ready, X, y, cv=parts, scoring=evaluator.scorers.without_checks(), params={"qid": number},
             n_jobs=n_jobs, return_train_score=True, error_score="raise",
         )  # fmt: skip
     shape = len(folds), len(sizes)

@@ -26,9 +26,9 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
-from sklearn_rank._signs.doors import RANKER
-from sklearn_rank._signs.rows import look_at_evidence
-from sklearn_rank._signs.sign import ON_SIGNS
+from sklearn_rank._misuse.check import ON_MISUSE
+from sklearn_rank._misuse.doors import RANKER
+from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real, random_of
 from sklearn_rank._utils.echo import echo
@@ -125,8 +125,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         Which queries are drawn, whatever the order of the rows. With an int, a larger `max_queries` includes the
         queries of a smaller one.
-    signs : {"raise", "warn", "ignore"}, default="raise"
-        What to do where labels or ids do not mean what they seem to mean (``docs/signs.md``): refuse to choose a round
+    on_misuse : {"raise", "warn", "ignore"}, default="raise"
+        What to do where labels or ids do not mean what they seem to mean (``docs/misuse.md``): refuse to choose a round
         by `eval_metric`, warn, or ignore it.
 
     Attributes
@@ -194,7 +194,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         early_stopping_rounds: int | None = None,
         max_queries: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        signs: str = "raise",
+        on_misuse: str = "raise",
     ) -> None:
         self.estimator = estimator
         self.eval_fraction = eval_fraction
@@ -202,7 +202,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.early_stopping_rounds = early_stopping_rounds
         self.max_queries = max_queries
         self.random_state = random_state
-        self.signs = signs
+        self.on_misuse = on_misuse
 
     @with_row_arguments
     @named_arguments
@@ -282,13 +282,13 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _look(self, parts: Sequence[QueryData]) -> None:
-        """Look for signs of labels and ids in all queries, those that are held out and those that are trained on."""
+        """Check labels and ids for misuse in all queries, those that are held out and those that are trained on."""
         spec = stopping_metric(self)
         if spec is None:
             return
         metrics = {str(spec): spec}
         rows = [GroupedRows(column(as_floats(part.y, "y")), part.ids, part.indptr, part.order) for part in parts]
-        look_at_evidence(RANKER, [one.evidence(metrics) for one in rows], metrics, compute, signs=self.signs)
+        look_at_evidence(RANKER, [one.evidence(metrics) for one in rows], metrics, compute, on_misuse=self.on_misuse)
 
     def _check_parameters(self, eval_set: Any, on_round: Any) -> None:
         """Refuse parameters that are out of range, or do not go together."""
@@ -301,7 +301,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                     f"The {echo(name)} parameter of QueryRanker must be an int >= 1, or None. Got {echo(value)}."
                 )
         RANDOM_STATE.check("random_state", self.random_state, "QueryRanker")
-        ON_SIGNS.check("signs", self.signs, "QueryRanker")
+        ON_MISUSE.check("on_misuse", self.on_misuse, "QueryRanker")
         fraction = self.eval_fraction
         if fraction is not None and not (is_real(fraction) and 0 < fraction < 1):
             raise ValueError(

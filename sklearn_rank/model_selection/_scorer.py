@@ -18,14 +18,14 @@ from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec
-from sklearn_rank._signs.doors import SCORER
-from sklearn_rank._signs.rows import look
-from sklearn_rank._signs.sign import collected_signs, report
+from sklearn_rank._misuse.check import collected_findings, report
+from sklearn_rank._misuse.doors import SCORER
+from sklearn_rank._misuse.rows import look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.private_parts import ScorerWithSharedPredictions
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._model_signs import check_model
+from sklearn_rank.model_selection._model_checks import check_model
 from sklearn_rank.model_selection._response import RESPONSE, check_response_method, low_scores, predict_scores
 from sklearn_rank.model_selection._routing import ScoreRequests
 
@@ -103,7 +103,7 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
     def score_with(self, call: Any, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, **metadata: Any) -> Any:
         """Value of the metric; higher is better."""
         check_model(SCORER, estimator, X, y_true, metadata.get("qid"))
-        with collected_signs() as seen:
+        with collected_findings() as seen:
             y_score = low_scores(predict_scores(estimator, X, self.response_method, call), [self.spec])
             value = self.spec.metric.score_func(y_true, y_score, **self.keywords, **metadata)
         report(SCORER, seen)
@@ -230,7 +230,7 @@ class RankingScorers(ScoreRequests):
         check_response_method(response_method)
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
         self._specs, self.names = parse_signed(metrics, **keywords)
-        # Whether it looks for signs of rows.
+        # Whether it checks rows for misuse.
         self._looks = True
 
     @named_arguments
@@ -263,8 +263,8 @@ class RankingScorers(ScoreRequests):
         """The same for what a model predicts for these rows."""
         return self._signed(rows.evaluate(low_scores(y_score, self._specs.values())))
 
-    def without_signs(self) -> RankingScorers:
-        """A copy for a caller that has looked for signs in all rows, not only in the rows of a fold."""
+    def without_checks(self) -> RankingScorers:
+        """A copy for a caller that has checked all rows for misuse, not only in the rows of a fold."""
         scorers = copy.copy(self)
         scorers._looks = False
         return scorers

@@ -25,9 +25,9 @@ from sklearn_rank._engine.queries import InputNames, LazyQueries, Queries
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._signs.distances import finds_itself, largest_for_equal
-from sklearn_rank._signs.doors import RETRIEVAL
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.distances import finds_itself, largest_for_equal
+from sklearn_rank._misuse.doors import RETRIEVAL
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm

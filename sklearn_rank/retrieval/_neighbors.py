@@ -13,9 +13,9 @@ from sklearn_rank._engine.sparse import Judgements, csr, list_batches
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._signs.distances import finds_itself, neighbors_worst_first
-from sklearn_rank._signs.doors import NEIGHBORS
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.distances import finds_itself, neighbors_worst_first
+from sklearn_rank._misuse.doors import NEIGHBORS
 from sklearn_rank._utils.constraints import BOOL, is_count, real
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo

@@ -10,8 +10,8 @@ from sklearn_rank._engine.columns import check_features
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.names import is_single_metric, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._signs.doors import RETRIEVAL_SCORER
-from sklearn_rank._signs.sign import collected_signs, report
+from sklearn_rank._misuse.check import collected_findings, report
+from sklearn_rank._misuse.doors import RETRIEVAL_SCORER
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
@@ -83,7 +83,7 @@ class RetrievalScorer:
             raise TypeError(f"A retrieval scorer needs an estimator with 'transform'. Got {echo(estimator)}.")
         check_features(X, y=y)
         features = estimator.transform(X)
-        with collected_signs() as seen:
+        with collected_findings() as seen:
             result = evaluate_retrieval(
                 features, query_labels=y, distance=self.distance, metrics=self._specs, **self._search_options
             )

@@ -25,16 +25,16 @@ from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._signs.doors import SPARK
-from sklearn_rank._signs.evidence import Evidence
-from sklearn_rank._signs.rows import look_at_evidence
+from sklearn_rank._misuse.doors import SPARK
+from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.spark._shipping import Shipped
 from sklearn_rank.spark._table import TableColumn, check_frame, read_value_table, result_schema, table_schema
 from sklearn_rank.spark._value_table import mean_of_sums, refuse_cut_queries, refuse_options
-from sklearn_rank.spark._worker import SIGNS, evaluate_partition, parts_name, result_columns, value_columns
+from sklearn_rank.spark._worker import FINDINGS, evaluate_partition, parts_name, result_columns, value_columns
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBER_TYPES = (*INTEGERS, "decimal", "float", "double", "boolean", "void")
@@ -122,8 +122,8 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
     if len(ids) < len(table):
         refuse_cut_queries(f"query {echo(ids[np.diff(indptr) > 1][:1].tolist()[0])} in two partitions")
     order = np.argsort(ids, kind="stable")
-    _look(table[SIGNS].drop_null().to_pylist(), specs, score_name)
-    values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", SIGNS)}
+    _look(table[FINDINGS].drop_null().to_pylist(), specs, score_name)
+    values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", FINDINGS)}
     return result_from_columns(computed, values, ids[order], values.get("weight"))
 
 
@@ -174,19 +174,19 @@ def per_query(data: Any, *, assume_grouped: bool = False, **columns: Any) -> Any
     return _values(data, column_arguments(data, **columns), assume_grouped)
 
 
-def _values(data: Any, request: ColumnRequest, assume_grouped: bool, *, with_signs: bool = False) -> Any:
-    """Table of values, and of what its parts show of signs."""
+def _values(data: Any, request: ColumnRequest, assume_grouped: bool, *, with_findings: bool = False) -> Any:
+    """Table of values, and of evidence of misuse in its parts."""
     rows, (specs, names) = _prepared(data, request)
     id_type = rows.schema[names.qid].dataType
     schema = table_schema(specs, id_type, names.sample_weight is not None, once=not assume_grouped)
     score_name = None
-    if with_signs:
-        schema, score_name = schema.add(SIGNS, "string"), str(request.names.y_score)
+    if with_findings:
+        schema, score_name = schema.add(FINDINGS, "string"), str(request.names.y_score)
     return _map(rows, names, specs, assume_grouped, value_columns, schema, score_name)
 
 
 def _look(parts: Iterable[str], specs: Mapping[str, MetricSpec], score_name: str) -> None:
-    """Report the signs that parts show."""
+    """Report the misuse that parts show."""
     look_at_evidence(SPARK, map(Evidence.from_json, parts), specs, compute, name=score_name)
 
 
@@ -237,7 +237,7 @@ def mean(
         refuse_options({"assume_grouped": assume_grouped, **columns})
     else:
         request = column_arguments(data, metrics=metrics, **columns)
-        data = _values(data, request, assume_grouped, with_signs=True)
+        data = _values(data, request, assume_grouped, with_findings=True)
     table = read_value_table(data, "data", "mean")
     weight = "1D" if table.weight is None else f"`{table.weight}`"
     n_queries = "count(1)" if table.once else f"count(distinct `{table.qid}`)"
@@ -302,7 +302,7 @@ def _map(
     schema: Any,
     score_name: str | None,
 ) -> Any:
-    """Evaluate complete queries on the workers; with the name of the column of scores, look for signs there."""
+    """Evaluate complete queries on the workers; with the name of the column of scores, collect evidence of misuse."""
     if not assume_grouped:
         rows = rows.repartition(names.qid)
     worker = partial(evaluate_partition, names=names, specs=specs, columns_of=columns_of, score_name=score_name)

@@ -13,7 +13,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.spark._value_table import KEY, MetricColumn
-from sklearn_rank.spark._worker import PARTS, SIGNS, column_name, parts_name
+from sklearn_rank.spark._worker import FINDINGS, PARTS, column_name, parts_name
 
 ROLES = ("qid", "metric", "parts", "weight")
 
@@ -40,7 +40,7 @@ def result_schema(n_metrics: int, id_type: Any, weighted: bool) -> Any:
         fields += [(f"{c}_{i}", T.BooleanType() if c == "undefined" else T.DoubleType()) for c in FIELDS]
     if weighted:
         fields.append(("weight", T.DoubleType()))
-    fields.append((SIGNS, T.StringType()))
+    fields.append((FINDINGS, T.StringType()))
     return T.StructType([T.StructField(name, kind) for name, kind in fields])
 
 

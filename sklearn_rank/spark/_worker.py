@@ -19,11 +19,11 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._signs.evidence import odd_ids
+from sklearn_rank._misuse.evidence import odd_ids
 from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]
-SIGNS = "_signs"
+FINDINGS = "_findings"
 """Column of the evidence of a part, which the table of a user does not have."""
 PARTS = ("numerator", "denominator", "defined")
 """Fields of the column that a pooled mean is made of."""
@@ -60,7 +60,7 @@ def evaluate_partition(
 ) -> Iterator[Any]:
     """Yield record batches with the id, the columns and the weight of each query.
 
-    With the name of the column of scores there is a column of what parts show of signs.
+    With the name of the column of scores there is a column with evidence of misuse in the parts.
     """
     import pyarrow as pa
 
@@ -82,7 +82,7 @@ def evaluate_partition(
         if score_name is not None:
             evidence = evidence._replace(odd_ids=odd_ids(ids))
             # One of the queries carries what the part shows.
-            columns[SIGNS] = pa.array([evidence.to_json(), *[None] * (stop - start - 1)], type=pa.string())
+            columns[FINDINGS] = pa.array([evidence.to_json(), *[None] * (stop - start - 1)], type=pa.string())
         yield pa.record_batch(columns)
 
 

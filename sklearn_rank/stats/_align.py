@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.names import direction_of
-from sklearn_rank._signs.judged import mean_shares, unevenly_judged
-from sklearn_rank._signs.models import models_twice
-from sklearn_rank._signs.sign import Seen
+from sklearn_rank._misuse.check import Finding
+from sklearn_rank._misuse.judged import mean_shares, unevenly_judged
+from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
@@ -107,8 +107,8 @@ class Aligned:
 
     `cluster` is the number of each query's cluster; None where queries are independent. `qid` has the ids of queries
     that are paired; None where they are known by their position. `weight` is relative to the highest; None where all
-    are equal. `judged` has the mean share of judged documents of each system, as far as it is known, and `signs` that
-    one was judged far less, or that two are one object.
+    are equal. `judged` has the mean share of judged documents of each system, as far as it is known; `findings` say
+    that one was judged far less, or that two are one object.
     """
 
     values: list[Array]
@@ -121,7 +121,7 @@ class Aligned:
     weight: Array | None
     is_binary: bool
     judged: dict[str, float]
-    signs: tuple[Seen, ...]
+    findings: tuple[Finding, ...]
 
 
 class _SameQueries(NamedTuple):
@@ -180,12 +180,12 @@ def align(
         better = _direction(results) if first.metric is None else first.greater_is_better
     is_binary = all(one.is_binary for one in read)
     shares = {name: one.judged for name, one in zip(results, read, strict=True) if one.judged is not None}
-    judged, signs = mean_shares(shares), tuple(models_twice(results))
+    judged, findings = mean_shares(shares), tuple(models_twice(results))
     if first.metric is not None and 1 < len(shares) == len(read):
         unevenly = tuple(unevenly_judged(shares, first.metric, first.meaning))
-        signs += unevenly if all(one.judges_both() for one in read) else ()
+        findings += unevenly if all(one.judges_both() for one in read) else ()
     return Aligned(
-        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, judged, signs
+        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, judged, findings
     )  # fmt: skip
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
-from sklearn_rank._signs.doors import STATISTICS
-from sklearn_rank._signs.judged import judged_note
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
@@ -239,7 +239,7 @@ def compare(
     )
     check_options("compare", options)
     aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
-    report(STATISTICS, aligned.signs)
+    report(STATISTICS, aligned.findings)
     return replace(compare_values(aligned.values[0], aligned.values[1], options, aligned), judged=aligned.judged)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
-from sklearn_rank._signs.doors import STATISTICS
-from sklearn_rank._signs.judged import judged_note
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
@@ -240,7 +240,7 @@ def compare_all(
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
     aligned = align(results, metric, options, "compare_all", clusters, weight)
-    report(STATISTICS, aligned.signs)
+    report(STATISTICS, aligned.findings)
     values = dict(zip(results, aligned.values, strict=True))
     pairs = (
         [*combinations(values, 2)] if baseline is None else [(name, baseline) for name in values if name != baseline]

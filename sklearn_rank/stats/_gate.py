@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sklearn_rank._engine.attributes import ClustersLike
-from sklearn_rank._signs.doors import STATISTICS
-from sklearn_rank._signs.judged import judged_note
-from sklearn_rank._signs.sign import report
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import COUNT, Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
@@ -477,7 +477,7 @@ def no_worse(
     margins = _margins(margin, results)
     options = ComparisonOptions(missing=missing)
     aligned = {metric: align(results, metric, options, "no_worse", clusters) for metric in margins}
-    report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.signs][:1])
+    report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.findings][:1])
     pairs = {metric: _paired(of_metric) for metric, of_metric in aligned.items()}
     for metric, pair in pairs.items():
         largest = max(np.abs(pair.new).max(), np.abs(pair.old).max())

@@ -172,7 +172,9 @@ RUNS = {
 BY_QUERY = {"q1": "x", "q3": "y", "q2": "x"}
 OF_RUNS = {
     "evaluate_run": lambda j, r: skr.evaluate_run(j, r, metrics=METRICS[:3]),
-    "compare_systems": lambda j, r: skr.compare_systems(j, {"a": r, "b": WORST_FIRST}, metrics="map", signs="ignore"),
+    "compare_systems": lambda j, r: skr.compare_systems(
+        j, {"a": r, "b": WORST_FIRST}, metrics="map", on_misuse="ignore"
+    ),
     "join": lambda j, r: join(r, j, tie_order="trec_eval"),
 }
 

@@ -33,8 +33,8 @@ TESTS = {
     "_evaluation": "tests/evaluation tests/entry_points",
     "_groups.py": "tests/engine tests/api",
     "_metric": "tests/metric tests/metrics",
-    "_signs": "tests/api/test_signs.py tests/api/test_least_signs.py tests/api/test_signs_of_ids.py "
-    "tests/api/test_signs_of_judged.py",
+    "_misuse": "tests/api/test_misuse.py tests/api/test_least_evidence.py tests/api/test_misuse_of_ids.py "
+    "tests/api/test_misuse_of_judgements.py",
     "_utils": "tests/utils tests/api tests/engine",
     "batches": "tests/batches",
     "boosting": "tests/boosting",

@@ -121,7 +121,7 @@ def test_a_scale_from_1_to_5_in_the_evaluator():
                     call(models, X, y + 1, qid=qid)
                 assert [warning.filename for warning in caught] == [__file__]
             else:
-                with pytest.raises(ValueError, match="^map cannot tell .*pass signs='warn' or signs='ignore'"):
+                with pytest.raises(ValueError, match="^map cannot tell .*pass on_misuse='warn' or on_misuse='ignore'"):
                     call(models, X, y + 1, qid=qid)
 
 

@@ -102,7 +102,7 @@ def test_mixed_ids_are_in_one_order_in_every_process():
     assert len(found) == 1
 
 
-class Seen(Ridge):
+class Finding(Ridge):
     """Keeps the rows that it was fitted on; the first feature is the number of the query."""
 
     def fit(self, X, y):
@@ -125,7 +125,7 @@ def test_draws_of_a_ranker(seed, orders):
         booster = HistGradientBoostingRegressor(max_iter=3, early_stopping=True)
         ranker = QueryRanker(booster, eval_fraction=0.2, random_state=seed).fit(X, y, qid=qid)
         held_out.append({*ranker.eval_qid_.tolist()})
-        trained.append(QueryRanker(Seen(), max_queries=10, random_state=seed).fit(X, y, qid=qid).estimator_.seen_)
+        trained.append(QueryRanker(Finding(), max_queries=10, random_state=seed).fit(X, y, qid=qid).estimator_.seen_)
     assert held_out[0] == held_out[1] == held_out[2]
     assert trained[0] == trained[1] == trained[2]
     assert len(held_out[0]) == 8
@@ -136,7 +136,7 @@ def test_evaluator_and_learning_curve(orders):
     reports, curves, drawn = [], [], []
     for X, y, qid in orders:
         evaluator = RankingEvaluator("map", cv=QueryKFold(4, shuffle=True, random_state=0))
-        model = QueryRanker(Seen(), max_queries=20, random_state=0)
+        model = QueryRanker(Finding(), max_queries=20, random_state=0)
         reports.append(evaluator.compare({"a": Ridge()}, X, y, qid=qid).fold_means["a"]["map"])
         cv = evaluator.cross_validate(model, X, y, qid=qid, return_estimator=True)
         drawn.append([fitted.estimator_.seen_ for fitted in cv["estimator"]])

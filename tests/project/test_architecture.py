@@ -37,7 +37,7 @@ FLOORS = [
     ("_version", "exceptions"),
     ("_utils",),
     ("_engine", "datasets"),
-    ("_signs",),
+    ("_misuse",),
     ("_metric", "_groups"),
     ("stats",),
     ("metrics", "_evaluation"),

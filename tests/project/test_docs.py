@@ -154,7 +154,7 @@ def test_pages_of_metrics_are_written_from_the_registry():
     spec = spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
     make_pages = module_from_spec(spec)
     spec.loader.exec_module(make_pages)
-    names = [*(ROOT / "docs" / "metrics").glob("*.md"), ROOT / "docs" / "signs.md"]
+    names = [*(ROOT / "docs" / "metrics").glob("*.md"), ROOT / "docs" / "misuse.md"]
     written = {path: path.read_text() for path in names}
     assert written == make_pages.pages(), "run python docs/make_pages.py"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sign_cases import seen
+from misuse_cases import seen
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import GradientBoostingRegressor, VotingRegressor
 from sklearn.frozen import FrozenEstimator

@@ -26,7 +26,7 @@ Metrics = Mapping[str, MetricRequest]
 Compute = Callable[[Queries, Sequence[Any], int | None], list[PerQuery]]
 
 ALL_KINDS = "labels ids qid scores retrieved arguments names"
-"""Kinds of signs of rows."""
+"""Kinds of checks of rows."""
 
 LEAST_DOCUMENTS = 3
 """Documents of a query that is evidence."""
@@ -156,7 +156,7 @@ class Evidence(NamedTuple):
         cls, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = ALL_KINDS, agrees: bool = False,
         least_lists: int = 0,
     ) -> Evidence:  # fmt: skip
-        """Look at some queries for some kinds of signs; `agrees` asks for the agreement of labels and scores.
+        """Evidence of some queries for some kinds of checks; `agrees` asks for the agreement of labels and scores.
 
         With fewer than `least_lists` lists it is not asked which metrics no order changes.
         """

@@ -1,4 +1,4 @@
-"""Signs of retrieval: similarities where distances are asked for."""
+"""Checks of retrieval: similarities where distances are asked for."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._signs.rows import LEAST_QUERIES, ONE_IN_A_MILLION
-from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._misuse.check import Check, Finding
+from sklearn_rank._misuse.rows import LEAST_QUERIES, ONE_IN_A_MILLION
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
@@ -19,23 +19,23 @@ LEAST_VECTORS = 3
 NEARLY_ALL = 0.95
 """Share of queries that are in the database."""
 
-FALLING = Sign(
+FALLING = Check(
     "similarities as distances", "neighbors", "Distances of neighbours fall in every row.",
     "rows that chance puts in this order once in a million", "nearest first", "error", can_be_meant=False,
 )  # fmt: skip
-SIMILARITY_AS_DISTANCE = Sign(
+SIMILARITY_AS_DISTANCE = Check(
     "a similarity as distance", "distances", "A function `distance` is largest between equal vectors.",
     "three different vectors", "is largest between equal vectors", "error", can_be_meant=False,
 )  # fmt: skip
-ITSELF = Sign(
+ITSELF = Check(
     "queries in the database", "itself",
     "Queries and database are the same, or nearly all queries are in the database, and `exclude_self` is False.",
     "the object, or 20 queries", "finds itself first",
 )  # fmt: skip
-SIGNS_OF_DISTANCES = (FALLING, SIMILARITY_AS_DISTANCE, ITSELF)
+CHECKS_OF_DISTANCES = (FALLING, SIMILARITY_AS_DISTANCE, ITSELF)
 
 
-def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> Iterator[Seen]:
+def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> Iterator[Finding]:
     """Neighbours that come farthest first in every row; `near` is the higher the nearer, and items of -1 are none."""
     if near.ndim != 2 or near.shape[1] < 2:
         return
@@ -47,30 +47,30 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
     n_steps = np.count_nonzero(rises, axis=1)
     if sum(math.lgamma(n + 2) for n in n_steps.tolist()) >= ONE_IN_A_MILLION:
         given, other = ("rise", "False") if higher_is_nearer else ("fall", "True")
-        yield Seen(
+        yield Finding(
             FALLING,
             f"Neighbours come nearest first, and distances {given} in every row: pass higher_is_nearer={other}, or "
             "sort each row.",
         )
 
 
-def finds_itself(n_found: int, n_queries: int, is_same: bool = False) -> Iterator[Seen]:
+def finds_itself(n_found: int, n_queries: int, is_same: bool = False) -> Iterator[Finding]:
     """Queries that are their own first neighbour, `n_found` of so many; or the database is the queries."""
     if is_same or (n_queries >= LEAST_QUERIES and n_found >= NEARLY_ALL * n_queries):
-        yield Seen(
+        yield Finding(
             ITSELF,
             "Nearly every query finds itself first, because it is in the database: pass exclude_self=True if row i of "
             "the database is query i, or leave queries out of the database.",
         )
 
 
-def largest_for_equal(between: Array, distance: Any) -> Iterator[Seen]:
+def largest_for_equal(between: Array, distance: Any) -> Iterator[Finding]:
     """A distance that is larger between equal vectors than between others; `between` has some distances."""
     if len(between) < LEAST_VECTORS or not np.isfinite(between).all():
         return
     equal = np.diag(between)
     if (between <= equal[:, None]).all() and (between.min(axis=1) < equal).all():
-        yield Seen(
+        yield Finding(
             SIMILARITY_AS_DISTANCE,
             f"distance= takes a function that is lower for nearer vectors, and this one is largest between equal "
             f"vectors: negate a similarity. Got {echo(distance)}.",

@@ -1,14 +1,14 @@
-"""Signs of ids: those that are none, and those that match nothing."""
+"""Checks of ids: those that are none, and those that match nothing."""
 
 import io
 
 import numpy as np
 import pytest
-from sign_cases import seen
+from misuse_cases import seen
 
 from sklearn_rank import evaluate, evaluate_batches, evaluate_run
 from sklearn_rank._cli import main
-from sklearn_rank._signs.runs import are_other_ids
+from sklearn_rank._misuse.runs import are_other_ids
 from sklearn_rank.io import join, read_trec_run
 
 N = 12

@@ -1,11 +1,11 @@
-"""What a call says of signs of misuse, and a model."""
+"""What a call says of misuse, and a model."""
 
 import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from sklearn_rank._signs.table import ALL_SIGNS
+from sklearn_rank._misuse.table import ALL_CHECKS
 from sklearn_rank.exceptions import RankingWarning
 
 
@@ -24,7 +24,7 @@ class Given(RegressorMixin, BaseEstimator):
 
 
 def seen(call, *args, **keywords):
-    """What happens in a call: signs of which it warns, each as often, and the sign that it raises for."""
+    """What happens in a call: checks of which it warns, each as often, and the check that it raises for."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         error = ""
@@ -33,5 +33,5 @@ def seen(call, *args, **keywords):
         except ValueError as raised:
             error = str(raised)
     texts = [str(one.message) for one in told if issubclass(one.category, RankingWarning)]
-    names = [sign.name for text in texts for sign in ALL_SIGNS if sign.says in text]
-    return names, next((sign.name for sign in ALL_SIGNS if sign.says in error), error)
+    names = [check.name for text in texts for check in ALL_CHECKS if check.says in text]
+    return names, next((check.name for check in ALL_CHECKS if check.says in error), error)

@@ -1,4 +1,4 @@
-"""The sign that systems were judged unevenly: at each door once, and silent where ordinary data could look so."""
+"""The check that systems were judged unevenly: at each door once, and silent where ordinary data could look so."""
 
 import io
 import re
@@ -7,14 +7,14 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pytest
-from sign_cases import Given
+from misuse_cases import Given
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
 from sklearn_rank._evaluation.saved import with_judged
-from sklearn_rank._signs import doors
-from sklearn_rank._signs.judged import UNEVENLY_JUDGED
-from sklearn_rank._signs.table import ALL_DOORS
+from sklearn_rank._misuse import doors
+from sklearn_rank._misuse.judged import UNEVENLY_JUDGED
+from sklearn_rank._misuse.table import ALL_DOORS
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.model_selection import RankingEvaluator
 from sklearn_rank.results import Evaluation
@@ -41,7 +41,7 @@ def results(*data, metrics=METRICS, **keywords):
 
 
 def told_by(call, *args, **keywords):
-    """How often the sign was told, and nothing else."""
+    """How often the check warned, and nothing else."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         call(*args, **keywords)

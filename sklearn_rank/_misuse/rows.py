@@ -1,4 +1,4 @@
-"""Signs of labels, scores and ids of rows: tests of the evidence, and the look that each door takes once."""
+"""Checks of labels, scores and ids of rows: tests of the evidence, and the look that each door takes once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._signs.evidence import (
+from sklearn_rank._misuse.check import Check, Door, Finding, report
+from sklearn_rank._misuse.evidence import (
     HIGHEST_GRADE,
     MOST_GRADES,
     Compute,
@@ -28,7 +29,6 @@ from sklearn_rank._signs.evidence import (
     reads_relevance,
     stand_in,
 )
-from sklearn_rank._signs.sign import Door, Seen, Sign, report
 from sklearn_rank._utils.constraints import is_word
 from sklearn_rank._utils.echo import echo
 
@@ -68,63 +68,63 @@ LOWER_IS_BETTER = re.compile(r"(?:^|[_\W])(?:rank|ranking|position|distance|dist
 COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
 """Those whose values are whole numbers from 0 or 1: others may be what was made of them, such as 1 / rank."""
 
-CONSTANT = Sign(
+CONSTANT = Check(
     "no order matters", "labels", "Every query has documents of one label, or every document is relevant, or none is.",
     "20 queries of three or more documents; 14 rows of the lowest label if all documents are relevant; if none is, 70 "
     "rows of the highest label above 0, or 1,400 rows, or a decision",
     "cannot tell good rankings from bad ones here", "decision",
 )  # fmt: skip
-SOFT = Sign(
+SOFT = Check(
     "threshold outside of the scale", "labels",
     "Labels lie between 0 and 1, and a metric reads `min_relevance=1`.",
     "6 rows of 2 queries if no label reaches it, else 20 queries of three or more documents",
     "labels lie between 0 and 1", "decision",
 )  # fmt: skip
-LARGE_GRADES = Sign(
+LARGE_GRADES = Check(
     "large grades", "grades", "A label is above 31, and its gain is `2**label - 1`.", "one label",
     "so that one label decides", "decision",
 )  # fmt: skip
-ONE_ROW = Sign(
+ONE_ROW = Check(
     "queries of one row", "ids", "`qid` names rows, or documents, and no queries.", "20 queries, each of one row",
     "Every query has one row", "decision",
 )  # fmt: skip
-NO_ID = Sign(
+NO_ID = Check(
     "ids that are none", "qid",
     "`qid` has -1 (from `pandas.factorize`) or the smallest int64, also as text, or the text \"nan\"; or it holds "
     "booleans, also as text.",
     "the text or the number; -1 if no other of three ids is below 0", "is no id of a query",
 )  # fmt: skip
-RANKS_AS_SCORES = Sign(
+RANKS_AS_SCORES = Check(
     "ranks as scores", "scores", "Scores are 1 to n in every query, and `-y_score` agrees with the labels.",
     "20 queries of three or more documents, and an agreement that chance has once in a million", "seems to hold ranks",
 )  # fmt: skip
-SWAPPED = Sign(
+SWAPPED = Check(
     "labels and scores swapped", "arguments", "Labels are many fractions, and scores a few whole numbers.",
     "20 different labels that are no whole numbers, equal scores in a query", "look swapped",
 )  # fmt: skip
-NOTHING = Sign(
+NOTHING = Check(
     "nothing retrieved", "retrieved", "All scores are -inf, or a run has no documents.", "20 rows",
     "No document is retrieved in",
 )  # fmt: skip
-NAMED = Sign(
+NAMED = Check(
     "a column where lower is better", "names",
     "The scores are called rank, position, distance or cost, and are not negative.", "the name",
     "so lower seems to be better",
 )  # fmt: skip
-TRANSPOSED = Sign(
+TRANSPOSED = Check(
     "a transposed frame", "matrices", "A frame of queries by documents has the queries as its columns.",
     "the name `qid` of the columns", "so it is transposed", "error", can_be_meant=False,
 )  # fmt: skip
-MATRIX_AGAIN = Sign(
+MATRIX_AGAIN = Check(
     "a query in two matrices", "batches", "Two batches of queries by documents have the same id.", "one id",
     "where a row is a query", "error", can_be_meant=False,
 )  # fmt: skip
-BATCH_AGAIN = Sign(
+BATCH_AGAIN = Check(
     "documents in two batches", "batches",
     "Batches or files number their queries from 0 each, and have the same labels for the same queries.",
     "a batch of 20 queries whose labels differ in 20 rows", "so documents count twice",
 )  # fmt: skip
-SIGNS_OF_ROWS = (
+CHECKS_OF_ROWS = (
     CONSTANT,
     SOFT,
     LARGE_GRADES,
@@ -143,19 +143,19 @@ SIGNS_OF_ROWS = (
 # --- tests of the evidence -------------------------------------------------------------------------------------
 
 
-def signs_of(
+def findings_of(
     e: Evidence, metrics: Metrics, compute: Compute, door: Door, kinds: str = "", *, label: str = "y_true",
     score: str = "y_score", name: Any = None, is_series: bool = False,
-) -> Iterator[Seen]:  # fmt: skip
-    """Signs that the evidence shows, of some kinds or of all that the door hands over.
+) -> Iterator[Finding]:  # fmt: skip
+    """Findings of the evidence, by some kinds of checks or by all of the door.
 
     `label` and `score` are what messages call the arguments. `name` is the name of the column of scores, or of a
     Series.
     """
     looked_at = [kind for kind in door.hands.split() if kind in (kinds or door.hands).split()]
     if "arguments" in looked_at and are_swapped(e):
-        # Scores in the place of labels may have signs of labels besides.
-        yield Seen(
+        # Scores in the place of labels may have findings of labels besides.
+        yield Finding(
             SWAPPED,
             f"{label} has many different fractions and {score} a few whole numbers, so they look swapped: labels come "
             "first. Soft labels beside predicted classes look the same.",
@@ -163,7 +163,7 @@ def signs_of(
     elif "labels" in looked_at:
         yield from _of_labels(e, metrics, compute, door, label)
     if "ids" in looked_at and e.n_queries == e.n_rows >= LEAST_QUERIES and any(map(reads_order, metrics.values())):
-        yield Seen(
+        yield Finding(
             ONE_ROW,
             "Every query has one row and cannot be ranked: qid= must name what the documents of one list "
             "have in common.",
@@ -171,24 +171,24 @@ def signs_of(
     if "qid" in looked_at and e.odd_ids:
         yield from _of_qid(e)
     if "retrieved" in looked_at and e.highest_score == -np.inf and e.n_rows >= LEAST_ROWS_UNRETRIEVED:
-        yield Seen(
+        yield Finding(
             NOTHING, f"No document is retrieved in {score} for any query: every score is -inf, or lists are empty."
         )
     elif "scores" in looked_at and e.has_ranks and disagrees(e):
-        yield Seen(
+        yield Finding(
             RANKS_AS_SCORES,
             f"{score} seems to hold ranks, 1 to n in every query, which agree better with {label} if they are negated: "
             "the highest score ranks first, so negate ranks.",
         )
     elif "names" in looked_at and is_named_lower(name, e, is_series):
-        yield Seen(
+        yield Finding(
             NAMED,
             f"Scores are called {echo(name)}, so lower seems to be better: the highest ranks first, so negate them.",
         )
 
 
-def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, label: str) -> Iterator[Seen]:
-    """Signs of labels, each for the metrics that it concerns."""
+def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, label: str) -> Iterator[Finding]:
+    """Findings of labels, each for the metrics that it concerns."""
     first, soft = next(iter(metrics), ""), []
     if is_soft(e):
         soft = [name for name, metric in metrics.items() if reads_one(metric, compute)]
@@ -198,14 +198,14 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
             f"Documents are relevant from min_relevance={least:g} on in {', '.join(soft)}, and labels lie between 0 "
             "and 1: pass a lower min_relevance."
         )
-        yield Seen(SOFT, message, first in soft)
+        yield Finding(SOFT, message, first in soft)
     large = [name for name, metric in metrics.items() if is_exponential(metric)]
     if large and e.highest_label > HIGHEST_GRADE:
         message = (
             f"A label has the gain 2**label - 1 in {', '.join(large)}, and labels go up to {e.highest_label:g}, so "
             f"that one label decides: pass grades from 0 to {HIGHEST_GRADE}, or gain='linear'."
         )
-        yield Seen(LARGE_GRADES, message, first in large)
+        yield Finding(LARGE_GRADES, message, first in large)
     unmoved = [name for name in metrics if name in (e.unmoved or ()) and name not in soft]
     reasons = {name: _reason(e, metrics[name]["min_relevance"], door.decides, label) for name in unmoved}
     told = [name for name, reason in reasons.items() if reason]
@@ -213,15 +213,15 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
         why = reasons[first if first in told else told[0]]
         told = [name for name in told if reasons[name] == why]
         message = f"{', '.join(told)} cannot tell good rankings from bad ones here: {why}"
-        yield Seen(CONSTANT, message, first in told)
+        yield Finding(CONSTANT, message, first in told)
 
 
-def _of_qid(e: Evidence) -> Iterator[Seen]:
-    """The sign that ids of queries are none."""
+def _of_qid(e: Evidence) -> Iterator[Finding]:
+    """The finding that ids of queries are none."""
     if are_mask(e.odd_ids, e.n_queries):
-        yield Seen(NO_ID, "A boolean is no id of a query: pass in qid the query of each row, and a mask as mask=.")
+        yield Finding(NO_ID, "A boolean is no id of a query: pass in qid the query of each row, and a mask as mask=.")
     elif (one := stand_in(e.odd_ids, e.n_queries)) is not None:
-        yield Seen(
+        yield Finding(
             NO_ID,
             f"{echo(one)} in qid is no id of a query but stands for a missing one, so unrelated rows may be one query: "
             "leave these rows out.",
@@ -315,7 +315,7 @@ def reads_one(metric: MetricRequest, compute: Compute) -> bool:
 
 
 def is_plain(queries: Queries, metrics: Iterable[MetricRequest], y_true: Any, y_score: Any) -> bool:
-    """Whether arrays surely have no sign: a glance that takes no time, for most rows, before `look`."""
+    """Whether arrays surely pass all checks: a glance that takes no time, for most rows, before `look`."""
     facts, (low, high) = queries.facts, queries.facts.label_range
     is_usual = facts.labels_are_whole and high <= HIGHEST_GRADE and facts.score_range[1] > -np.inf
     if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
@@ -332,16 +332,16 @@ def is_plain(queries: Queries, metrics: Iterable[MetricRequest], y_true: Any, y_
 
 def look(
     door: Door, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = "", y_true: Any = None,
-    y_score: Any = None, name: Any = None, signs: str = "raise",
+    y_score: Any = None, name: Any = None, on_misuse: str = "raise",
 ) -> None:  # fmt: skip
-    """Look for the signs of rows, and report them.
+    """Check rows for misuse, and report it.
 
     `y_true` and `y_score` are labels and scores as they were given; `name` is the name of the column of scores.
 
     Raises
     ------
     ValueError
-        If a sign is an error at this door.
+        If a finding is an error at this door.
     """
     if queries.origin.first_query is not None:
         report(door, transposed(y_true, y_score))
@@ -349,32 +349,34 @@ def look(
     if is_series:
         name = getattr(y_score, "name", None)
     is_named, kinds = is_lower(name), kinds or door.hands
-    if not (is_named or may_have_signs(queries, metrics, compute, kinds)):
+    if not (is_named or may_be_misuse(queries, metrics, compute, kinds)):
         return
     label, score = door.words or queries.origin.names[:2]
     e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=is_named, least_lists=LEAST_QUERIES)
     report(
         door,
-        signs_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series),
-        signs,
+        findings_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series),
+        on_misuse,
     )
 
 
 def look_at_evidence(
     door: Door, parts: Iterable[Evidence], metrics: Metrics, compute: Compute, *, kinds: str = "", name: Any = None,
-    signs: str = "raise",
+    on_misuse: str = "raise",
 ) -> None:  # fmt: skip
-    """Report the signs of rows that came in parts."""
+    """Report misuse in rows that came in parts."""
     evidence = Evidence()
     for part in parts:
         evidence = evidence.joined(part)
     if evidence.n_queries:
         label, score = door.words or ("y_true", "y_score")
-        report(door, signs_of(evidence, metrics, compute, door, kinds, label=label, score=score, name=name), signs)
+        report(
+            door, findings_of(evidence, metrics, compute, door, kinds, label=label, score=score, name=name), on_misuse
+        )
 
 
-def may_have_signs(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:
-    """Whether a glance leaves it open that there is a sign: for most rows it does not."""
+def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:
+    """Whether a glance leaves it open that a check finds something: for most rows it does not."""
     facts, n_queries = queries.facts, len(queries.indptr) - 1
     if "qid" in kinds and odd_ids(queries.qid):
         return True
@@ -399,10 +401,10 @@ def may_have_signs(queries: Queries, metrics: Metrics, compute: Compute, kinds: 
     return any(all_on_one_side(queries, metric, compute) for metric in metrics.values())
 
 
-def transposed(*given: Any) -> Iterator[Seen]:
+def transposed(*given: Any) -> Iterator[Finding]:
     """Frames whose columns are the queries."""
     if any(getattr(getattr(frame, "columns", None), "name", None) == "qid" for frame in given):
-        yield Seen(
+        yield Finding(
             TRANSPOSED,
             "The columns of a frame are named 'qid', so it is transposed: a row is a query, so pass frame.T.",
         )
@@ -411,9 +413,9 @@ def transposed(*given: Any) -> Iterator[Seen]:
 # --- batches -------------------------------------------------------------------------------------------------
 
 
-def matrix_again(qid: Any) -> Iterator[Seen]:
+def matrix_again(qid: Any) -> Iterator[Finding]:
     """A query that is a row of two matrices."""
-    yield Seen(
+    yield Finding(
         MATRIX_AGAIN,
         "In batches of queries by documents, where a row is a query, qid must have each id once: ids that are numbered "
         f"from 0 in each batch must go on. Got query {echo(qid)} again.",
@@ -438,10 +440,10 @@ class BatchesSeen:
         self._is_repeated |= key in self._keys
         self._keys.add(key)
 
-    def signs(self) -> Iterator[Seen]:
-        """The sign that a batch came again."""
+    def findings(self) -> Iterator[Finding]:
+        """The finding that a batch came again."""
         if self._is_repeated:
-            yield Seen(
+            yield Finding(
                 BATCH_AGAIN,
                 "A batch has the queries and the labels of one before, so documents count twice. If batches or files "
                 "number their queries from 0 each, make ids distinct; to compare systems use compare_systems.",

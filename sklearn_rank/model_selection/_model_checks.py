@@ -1,4 +1,4 @@
-"""Signs of fitted models that a scorer or the evaluator is given: frozen ones, and rankers that lost the queries."""
+"""Checks of fitted models that a scorer or the evaluator is given: frozen ones, and rankers that lost the queries."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._signs.models import frozen_ranker, ranker_without_queries
-from sklearn_rank._signs.sign import Door, report
+from sklearn_rank._misuse.check import Door, report
+from sklearn_rank._misuse.models import frozen_ranker, ranker_without_queries
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.model_selection._fitted_queries import FittedQueries, check_test_queries
 from sklearn_rank.model_selection._routing import find_routed_qid
@@ -29,7 +29,7 @@ class FittedRanker(NamedTuple):
 
 
 def check_model(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
-    """Refuse queries that are cut in two, and look for signs of a model whose scores of these rows are asked for."""
+    """Refuse queries that are cut in two, and check a model whose scores of these rows are asked for."""
     check_test_queries(estimator, X, y, qid)
     rankers = [*_rankers_in(estimator, (), set())]
     if any(ranker.is_frozen for ranker in rankers) and len(np.shape(y)) == 1:
@@ -38,7 +38,9 @@ def check_model(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: An
     report(door, ranker_without_queries(lost))
 
 
-def look_at_frozen(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: Any, *, signs: str = "raise") -> None:
+def look_at_frozen(
+    door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: Any, *, on_misuse: str = "raise"
+) -> None:
     """Look for a frozen ranker that was fitted on some of these queries, in a model that may not be fitted itself."""
     parts = [estimator]
     if hasattr(estimator, "get_params") and not isinstance(estimator, type):
@@ -46,7 +48,7 @@ def look_at_frozen(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid:
     rankers = [one for part in parts for one in _rankers_in(part, (), set()) if one.is_frozen]
     n_seen = max((one.queries.n_same(X, y, qid) for one in rankers if one.queries is not None), default=0)
     if n_seen:
-        report(door, frozen_ranker(n_seen, len(group_rows(qid, len(y))[0])), signs)
+        report(door, frozen_ranker(n_seen, len(group_rows(qid, len(y))[0])), on_misuse)
 
 
 def _rankers_in(estimator: Any, around: tuple[Any, ...], seen: set[int]) -> Iterator[FittedRanker]:

@@ -1,17 +1,17 @@
-"""The least evidence that a sign asks for, which the page names, is enough, and a little less is not."""
+"""The least evidence that a check asks for, which the page names, is enough, and a little less is not."""
 
 import io
 import itertools
 
 import numpy as np
 import pytest
+from misuse_cases import seen
 from registry import together
 from scipy import stats
-from sign_cases import seen
 
 from sklearn_rank import evaluate, evaluate_batches, evaluate_run
-from sklearn_rank._signs.judged import unevenly_judged
-from sklearn_rank._signs.rows import least_z
+from sklearn_rank._misuse.judged import unevenly_judged
+from sklearn_rank._misuse.rows import least_z
 from sklearn_rank.io import read_trec_run
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 

@@ -1,4 +1,4 @@
-"""Every sign at every door: a warning, an error, or nothing; and silence on ordinary data."""
+"""Every check at every door: a warning, an error, or nothing; and silence on ordinary data."""
 
 import io
 import re
@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from misuse_cases import Given, seen
 from scipy.sparse import csr_array
-from sign_cases import Given, seen
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingRegressor, VotingRegressor
@@ -40,9 +40,9 @@ from sklearn_rank import (
 )
 from sklearn_rank._cli import main
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._signs import doors
-from sklearn_rank._signs.evidence import Evidence
-from sklearn_rank._signs.table import ALL_DOORS, ALL_SIGNS
+from sklearn_rank._misuse import doors
+from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_trec_run
@@ -50,11 +50,11 @@ from sklearn_rank.metrics import map_score
 from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors, threshold_curve
 from sklearn_rank.stats import compare, compare_all, no_worse
 
-SIGN = {sign.name: sign for sign in ALL_SIGNS}
+CHECK = {check.name: check for check in ALL_CHECKS}
 N_QUERIES, N_DOCUMENTS = 30, 10
 
 
-# --- data that have one sign each ----------------------------------------------------------------------------
+# --- data with one finding each ----------------------------------------------------------------------------
 
 
 class Rows:
@@ -263,9 +263,9 @@ CALLS = [
 
 @pytest.mark.parametrize(("door", "call"), CALLS, ids=[call.__name__ for _, call in CALLS])
 @pytest.mark.parametrize("name", OF_ROWS)
-def test_signs_of_rows(name, door, call):
+def test_checks_of_rows(name, door, call):
     """One warning or an error where the table has one, and nothing else."""
-    rows, outcome = OF_ROWS[name], door.outcome(SIGN[name])
+    rows, outcome = OF_ROWS[name], door.outcome(CHECK[name])
     if door in (doors.RETRIEVAL, doors.NEIGHBORS) and name == "queries of one row":
         pytest.skip("queries there are lists of all items")
     warned, raised = seen(call, rows)
@@ -282,7 +282,7 @@ def test_plain_rows(metric, door, call):
     assert seen(call, PLAIN[metric]) == ([], "")
 
 
-# --- signs of frames, batches, runs and files ------------------------------------------------------------------
+# --- checks of frames, batches, runs and files ------------------------------------------------------------------
 
 
 def transposed():
@@ -401,15 +401,15 @@ OTHERS += [(NOTHING, doors.COMMAND, lambda folder: of_command(EMPTY, folder))]
 
 
 @pytest.mark.parametrize(("name", "door", "call"), OTHERS, ids=[f"{name}-{door.name}" for name, door, _ in OTHERS])
-def test_signs_of_frames_batches_runs_and_files(name, door, call, tmp_path):
+def test_checks_of_frames_batches_runs_and_files(name, door, call, tmp_path):
     warned, raised = seen(call, tmp_path)
-    outcome = door.outcome(SIGN[name])
+    outcome = door.outcome(CHECK[name])
     assert raised == (name if outcome == "error" else "")
     assert warned == ([name] if outcome == "warning" else [])
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
-def test_signs_at_the_command_line(name, tmp_path):
+def test_checks_at_the_command_line(name, tmp_path):
     warned, raised = seen(of_command, OF_ROWS[name], tmp_path)
     assert (warned, raised) == ([name], "")
 
@@ -417,7 +417,7 @@ def test_signs_at_the_command_line(name, tmp_path):
 @pytest.mark.parametrize("name", [*OF_ROWS, NOTHING])
 @pytest.mark.slow
 @pytest.mark.xdist_group("spark")
-def test_signs_of_spark(name, spark):
+def test_checks_of_spark(name, spark):
     rows = OF_ROWS.get(name, EMPTY)
     frame = spark.createDataFrame(rows.frame.astype({"label": float, rows.name: float})).repartition(3)
     for call in (sklearn_rank.spark.evaluate, sklearn_rank.spark.mean):
@@ -425,7 +425,7 @@ def test_signs_of_spark(name, spark):
     assert seen(sklearn_rank.spark.per_query, frame, y_score=rows.name, metrics=rows.metric) == ([], "")
 
 
-# --- signs of retrieval --------------------------------------------------------------------------------------
+# --- checks of retrieval --------------------------------------------------------------------------------------
 
 
 def cosine(a, b):
@@ -489,7 +489,7 @@ def test_labels_of_retrieval_scorers():
     assert seen(scorer, model, features, many) == (["large grades"], "")
 
 
-# --- signs of models -----------------------------------------------------------------------------------------
+# --- checks of models -----------------------------------------------------------------------------------------
 
 
 def features(seed=0):
@@ -503,13 +503,13 @@ def test_one_model_twice():
     model, scores, name = Ridge(), X[:, 0], "one model twice"
     result = evaluate(y, scores, qid=qid)
     for call in (
-        lambda **signs: RankingEvaluator(cv=2, **signs).compare({"a": model, "b": model}, X, y, qid=qid),
-        lambda **signs: compare_systems(y, {"a": scores, "b": scores}, qid=qid, **signs),
-        lambda **signs: compare_systems({"a": result, "b": result}, **signs),
+        lambda **keywords: RankingEvaluator(cv=2, **keywords).compare({"a": model, "b": model}, X, y, qid=qid),
+        lambda **keywords: compare_systems(y, {"a": scores, "b": scores}, qid=qid, **keywords),
+        lambda **keywords: compare_systems({"a": result, "b": result}, **keywords),
     ):
         assert seen(call) == ([], name)
-        assert seen(call, signs="warn") == ([name], "")
-        assert seen(call, signs="ignore") == ([], "")
+        assert seen(call, on_misuse="warn") == ([name], "")
+        assert seen(call, on_misuse="ignore") == ([], "")
     assert seen(compare_systems, y, {"a": scores, "b": scores.copy()}, qid=qid) == ([], "")
     # Statistics have no keyword that says that it is meant.
     again = evaluate(y, scores, qid=qid)
@@ -542,7 +542,7 @@ def test_a_frozen_ranker_that_has_seen_the_queries():
         assert seen(call, model, X, y, qid=qid) == ([], name)
         if fine is not None:
             assert seen(call, fine, X, y, qid=qid) == ([], "")
-    assert seen(RankingEvaluator("ndcg@10", cv=2, signs="ignore").cross_validate, frozen, X, y, qid=qid) == ([], "")
+    assert seen(RankingEvaluator("ndcg@10", cv=2, on_misuse="ignore").cross_validate, frozen, X, y, qid=qid) == ([], "")
 
 
 def test_a_ranker_that_lost_the_queries():
@@ -561,13 +561,15 @@ DECIDED = [of_compare, of_cross_validate, of_search, of_ranker, of_importance]
 
 
 @pytest.mark.parametrize("call", DECIDED, ids=[call.__name__ for call in DECIDED])
-def test_signs_where_a_decision_is_made(call):
+def test_checks_where_a_decision_is_made(call):
     name = "no order matters"
     assert seen(call, OF_ROWS[name]) == ([], name)
-    assert seen(call, OF_ROWS[name], signs="warn") == ([name], "")
-    assert seen(call, OF_ROWS[name], signs="ignore") == ([], "")
-    with pytest.raises(ValueError, match="The 'signs' parameter of .* must be 'raise', 'warn' or 'ignore'. Got 'no'"):
-        call(OF_ROWS[name], signs="no")
+    assert seen(call, OF_ROWS[name], on_misuse="warn") == ([name], "")
+    assert seen(call, OF_ROWS[name], on_misuse="ignore") == ([], "")
+    with pytest.raises(
+        ValueError, match="The 'on_misuse' parameter of .* must be 'raise', 'warn' or 'ignore'. Got 'no'"
+    ):
+        call(OF_ROWS[name], on_misuse="no")
 
 
 def test_another_metric_than_the_one_that_decides_is_a_warning():
@@ -603,7 +605,7 @@ def test_a_search_is_judged_by_its_own_scorer():
 def test_one_warning_with_several_processes(call, capfd):
     """Of the process that was asked, and none of the others."""
     rows = OF_ROWS["no order matters"]
-    assert seen(call, rows, signs="warn", n_jobs=2) == (["no order matters"], "")
+    assert seen(call, rows, on_misuse="warn", n_jobs=2) == (["no order matters"], "")
     assert "Warning" not in capfd.readouterr().err
 
 
@@ -633,11 +635,11 @@ def test_filters():
     with pytest.warns(RankingWarning, match="If it is meant, filter RankingWarning") as told:
         evaluate(rows.label, rows.score, qid=rows.qid, metrics="ndcg")
     assert [one.filename for one in told] == [__file__]
-    for sign in ALL_SIGNS:
+    for check in ALL_CHECKS:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", f".*{re.escape(sign.says)}", RankingWarning)
-            warnings.warn(f"It {sign.says}.", RankingWarning, stacklevel=1)
+            warnings.filterwarnings("ignore", f".*{re.escape(check.says)}", RankingWarning)
+            warnings.warn(f"It {check.says}.", RankingWarning, stacklevel=1)
     assert issubclass(RankingWarning, UserWarning)
 
 
@@ -678,7 +680,7 @@ def ordinary(seed):
 
 @pytest.mark.parametrize("first", range(0, 2000, 500))
 def test_ordinary_data_stay_silent(first):
-    """With warnings as errors; where the labels are a sign by themselves, nothing else is said."""
+    """With warnings as errors; where the labels alone are a finding, nothing else is said."""
     metrics = ["ndcg@10", "map", "mrr", "p@5", "q", "err(max_grade=31)", "bpref"]
     for seed in range(first, first + 500):
         label, score, qid = ordinary(seed)
@@ -821,25 +823,25 @@ def test_low_scores(scores):
 
 
 def test_every_cell_of_the_table_is_tried():
-    """But for signs that cannot be where lists are made of a database."""
+    """But for checks that cannot be where lists are made of a database."""
     tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
     tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in [*OF_ROWS, NOTHING]}
-    of_models = {sign.name for sign in ALL_SIGNS if sign.kind in ("models", "frozen", "fitted", "judged")}
+    of_models = {check.name for check in ALL_CHECKS if check.kind in ("models", "frozen", "fitted", "judged")}
     of_retrieval = {doors.RETRIEVAL.name, doors.RETRIEVAL_SCORER.name, doors.NEIGHBORS.name}
     lacking = {
-        (door.name, sign.name) for door in ALL_DOORS for sign in ALL_SIGNS
-        if door.outcome(sign) and sign.name not in of_models and door.name not in of_retrieval
+        (door.name, check.name) for door in ALL_DOORS for check in ALL_CHECKS
+        if door.outcome(check) and check.name not in of_models and door.name not in of_retrieval
     } - tried  # fmt: skip
     # Files are not in an order of their own, and have texts alone.
     assert lacking == {(doors.COMMAND.name, RISING), (doors.COMMAND.name, TWO_TYPES)}
 
 
 def test_names_are_distinct_and_documented():
-    assert len({sign.name for sign in ALL_SIGNS}) == len({sign.says for sign in ALL_SIGNS}) == len(ALL_SIGNS)
+    assert len({check.name for check in ALL_CHECKS}) == len({check.says for check in ALL_CHECKS}) == len(ALL_CHECKS)
     assert len({door.name for door in ALL_DOORS}) == len(ALL_DOORS)
-    page = (Path(__file__).parents[2] / "docs" / "signs.md").read_text()
-    assert all(sign.says in page for sign in ALL_SIGNS)
+    page = (Path(__file__).parents[2] / "docs" / "misuse.md").read_text()
+    assert all(check.says in page for check in ALL_CHECKS)
 
 
 if find_spec("pyspark") is None:
-    del test_signs_of_spark
+    del test_checks_of_spark

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn_rank._signs.sign import Door
+from sklearn_rank._misuse.check import Door
 
 OF_MODELS = "y", "predictions"
 """What messages call labels and scores where a model predicts."""

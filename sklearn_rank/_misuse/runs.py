@@ -1,4 +1,4 @@
-"""Signs of runs: swapped with judgements, dictionaries in the wrong direction, ranks that contradict the scores."""
+"""Checks of runs: swapped with judgements, dictionaries in the wrong direction, ranks that contradict the scores."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._signs.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements, stand_in
-from sklearn_rank._signs.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
-from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._misuse.check import Check, Finding
+from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements, stand_in
+from sklearn_rank._misuse.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 
@@ -26,43 +26,43 @@ LEAST_IDS = 12
 SHARE_BY_CHANCE = 0.01
 """Share of documents that may match by chance."""
 
-TURNED = Sign(
+TURNED = Check(
     "run and judgements swapped", "runs", "A run has grades, and what it is judged by has scores or an order.",
     "a run of no more documents than are judged, equal grades in a query, or 20 scores that are no whole numbers",
     "seem to be the other way round", can_be_meant=False,
 )  # fmt: skip
-RISING = Sign(
+RISING = Check(
     "a run worst first", "runs",
     "Dictionaries of a run rise in the order given, like distances and ranks, and relevant documents come first.",
     "20 queries of three or more documents", "rise in the order given",
 )  # fmt: skip
-NO_DOCUMENT_ID = Sign(
+NO_DOCUMENT_ID = Check(
     "documents that are none", "runs",
     "Documents of a run or of judgements have the id -1 or the smallest int64, also as text, or the text \"nan\".",
     "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
 )  # fmt: skip
-STRANGERS = Sign(
+STRANGERS = Check(
     "ids without a match", "runs",
     "Less than 1 % of the documents of a run are judged, for their query or another, no relevant one among them, and "
     "ids look different.",
     "two queries with documents; 12 ids on each side, if they differ in their numbers alone",
     "document of the run is judged",
 )  # fmt: skip
-TWO_TYPES = Sign(
+TWO_TYPES = Check(
     "ids of two types", "runs",
     "Documents of a run or of judgements are texts and numbers, and the other side has one of these types, or the "
     "same text as a number.",
     "one document of each type", "have ids of two types",
 )  # fmt: skip
-FRACTION = Sign(
+FRACTION = Check(
     "rank and score swapped in a file", "lines", "The rank column of a TREC run has a fraction.", "one line",
     "must have a whole number as rank", "error", can_be_meant=False,
 )  # fmt: skip
-CONTRADICTED = Sign(
+CONTRADICTED = Check(
     "ranks that contradict scores", "lines", "The ranks of a TREC run rise with its scores in all queries.",
     "20 queries of three or more different scores", "contradict its scores",
 )  # fmt: skip
-SIGNS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
+CHECKS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
 
 
 # --- run and judgements --------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ SIGNS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION,
 
 def turned_round(
     score: Array, code: NDArray[np.integer], grade: Array, order: str, *, is_list: bool, is_judged_by_lists: bool
-) -> Iterator[Seen]:  # fmt: skip
+) -> Iterator[Finding]:  # fmt: skip
     """A run that looks like grades, and what it is judged by is no shorter and looks like scores or a ranking.
 
     `code` is the query of each score; `is_list` and `is_judged_by_lists` say that documents of a query are a list.
@@ -81,7 +81,7 @@ def turned_round(
     is_tied = len(distinct) == 1 or len(np.unique([code, score], axis=1)[0]) < len(score)
     fractions = np.unique(grade[grade % 1 > 0])
     if (is_tied and (is_judged_by_lists or not _are_grades(grade))) or len(fractions) >= LEAST_FRACTIONS:
-        yield Seen(
+        yield Finding(
             TURNED,
             f"{order}, and these seem to be the other way round. Got a run of no more documents than are judged, with "
             f"no scores but {', '.join(map('{:g}'.format, distinct))}.",
@@ -96,21 +96,21 @@ def _are_grades(values: Array) -> bool:
 # --- documents -----------------------------------------------------------------------------------------------
 
 
-def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[Seen]:
+def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[Finding]:
     """Odd ids among documents that stand for missing ones."""
     if (one := stand_in(odd, n_documents)) is not None:
-        yield Seen(
+        yield Finding(
             NO_DOCUMENT_ID,
             f"{echo(one)} is no id of a document but stands for a missing one, and would count as one: leave it out of "
             "run and judgements.",
         )
 
 
-def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterator[Seen]:
+def match_nothing(of_run: list[Any], judged: list[Any], n_judged: int) -> Iterator[Finding]:
     """Ids of a run that are other ids than in the judgements; `n_judged` of its documents are judged."""
     if are_other_ids(of_run, judged):
         ours, theirs = echo(of_run[0]), echo(judged[0])
-        yield Seen(
+        yield Finding(
             STRANGERS,
             f"{'Nearly no' if n_judged else 'No'} document of the run is judged, so that all are not relevant. Ids of "
             f"documents must be the same in both. Got ids such as {ours} in the run and {theirs} in the judgements.",
@@ -154,11 +154,11 @@ def _are_apart(a: Array, b: Array) -> bool:
     return bool(high_a < low_b or high_b < low_a)
 
 
-def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Seen]:
+def ids_of_two_types(pair: tuple[Any, Any] | None) -> Iterator[Finding]:
     """Ids of two types on one side; the other side lacks one of them, or has the same text as a number."""
     if pair is not None:
         one, other = map(echo, pair)
-        yield Seen(
+        yield Finding(
             TWO_TYPES,
             f"Documents of the run or of the judgements have ids of two types, such as {one} and {other}, so some may "
             "not match: str(id) makes strings of all.",
@@ -179,32 +179,32 @@ def rises(score: Array, code: NDArray[np.integer]) -> bool:
     return int(np.count_nonzero(risen & (size >= LEAST_DOCUMENTS))) >= LEAST_QUERIES
 
 
-def worst_first(label: Array, score: Array, indptr: Index) -> Iterator[Seen]:
+def worst_first(label: Array, score: Array, indptr: Index) -> Iterator[Finding]:
     """A run whose dictionaries rise, if relevant documents have the lower scores."""
     values = agreements(label, score, indptr)
     if Moments.of(values).z < -CLEAR:
-        yield Seen(
+        yield Finding(
             RISING,
             "Scores of the run rise in the order given in every query, and relevant documents have the lower ones: the "
             "highest score ranks first, so negate distances and ranks.",
         )
 
 
-def rank_with_fraction(rank: str, where: str) -> Iterator[Seen]:
+def rank_with_fraction(rank: str, where: str) -> Iterator[Finding]:
     """A rank of a TREC run that is no whole number; other text than numbers is not read."""
     try:
         has_fraction = float(rank) % 1 > 0
     except ValueError:
         return
     if has_fraction:
-        yield Seen(
+        yield Finding(
             FRACTION,
             "A run of TREC must have a whole number as rank: query Q0 document rank score tag. Rank and score seem to "
             f"be swapped. Got rank {rank} {where}.",
         )
 
 
-def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterator[Seen]:
+def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterator[Finding]:
     """A run whose ranks rise with the scores in all queries."""
     for n in sorted({min(SAMPLED_ROWS, len(score)), len(score)}):
         order = np.lexsort((rank[:n], code[:n]))
@@ -214,7 +214,7 @@ def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterato
             return
     n_steps = np.bincount(code[order][1:][up])
     if np.count_nonzero(n_steps >= LEAST_DOCUMENTS - 1) >= LEAST_QUERIES:
-        yield Seen(
+        yield Finding(
             CONTRADICTED,
             "The ranks of the run contradict its scores: in every query the higher score has the lower rank. Scores "
             "alone order documents, the highest first, so negate them.",

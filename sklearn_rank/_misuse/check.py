@@ -1,4 +1,4 @@
-"""What a sign is, what a door is, and what happens where they meet."""
+"""What a check is, what a door is, and what happens where they meet."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sklearn_rank._utils.warning import warn_caller
 Severity = Literal["warning", "decision", "error"]
 Outcome = Literal["", "warning", "error"]
 
-ON_SIGNS = one_of("raise", "warn", "ignore", doc="")
-"""Constraint of the keyword `signs`."""
+ON_MISUSE = one_of("raise", "warn", "ignore", doc="")
+"""Constraint of the keyword `on_misuse`."""
 
 
 @dataclass(frozen=True)
-class Sign:
-    """A sign of misuse.
+class Check:
+    """A check for misuse.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Door:
         Whether a decision is made here with all data at hand.
     may_raise : bool
         False for scorers, because scikit-learn turns their errors into nan, and where there is no keyword to say that
-        a sign is meant.
+        it is meant.
     words : (str, str) or None
         What its messages call labels and scores; None: as the arguments are called.
     """
@@ -74,29 +74,29 @@ class Door:
     may_raise: bool = True
     words: tuple[str, str] | None = None
 
-    def outcome(self, sign: Sign) -> Outcome:
-        """What happens where a sign is seen here; "" if it is not looked for."""
-        if sign.kind not in self.hands.split():
+    def outcome(self, check: Check) -> Outcome:
+        """What happens if the check finds something here; "" if it is not made."""
+        if check.kind not in self.hands.split():
             return ""
-        raises = sign.severity == "error" or (sign.severity == "decision" and self.decides)
+        raises = check.severity == "error" or (check.severity == "decision" and self.decides)
         return "error" if raises and self.may_raise else "warning"
 
 
-class Seen(NamedTuple):
-    """A sign that was seen, and what to say; `spoils` is whether it concerns the metric that decides."""
+class Finding(NamedTuple):
+    """What a check found, and what to say; `spoils` is whether it concerns the metric that decides."""
 
-    sign: Sign
+    check: Check
     message: str
     spoils: bool = True
 
 
-_collected: ContextVar[list[Seen] | None] = ContextVar("collected", default=None)
+_collected: ContextVar[list[Finding] | None] = ContextVar("collected", default=None)
 
 
 @contextmanager
-def collected_signs() -> Iterator[list[Seen]]:
+def collected_findings() -> Iterator[list[Finding]]:
     """Collect what would be reported inside, for a caller who knows more or has looked before."""
-    seen: list[Seen] = []
+    seen: list[Finding] = []
     before = _collected.set(seen)
     try:
         yield seen
@@ -104,59 +104,59 @@ def collected_signs() -> Iterator[list[Seen]]:
         _collected.reset(before)
 
 
-def report(door: Door, seen: Iterable[Seen], signs: str = "raise") -> None:
-    """Warn of signs, or raise: the door decides; `signs` is what the user chose where it raises.
+def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> None:
+    """Warn of findings, or raise: the door decides; `on_misuse` is what the user chose where it raises.
 
     Raises
     ------
     ValueError
-        At the first sign that is an error here.
+        At the first finding that is an error here.
     """
     collected = _collected.get()
     for one in seen:
-        sign, message, spoils = one
-        if not (outcome := door.outcome(sign)):
+        check, message, spoils = one
+        if not (outcome := door.outcome(check)):
             continue
-        raises = outcome == "error" and (spoils or sign.severity == "error")
-        has_keyword = sign.can_be_meant and (door.decides or raises)
-        if has_keyword and signs == "ignore":
+        raises = outcome == "error" and (spoils or check.severity == "error")
+        has_keyword = check.can_be_meant and (door.decides or raises)
+        if has_keyword and on_misuse == "ignore":
             continue
         if collected is not None:
             collected.append(one)
-        elif raises and not (has_keyword and signs == "warn"):
-            raise ValueError(message + " If it is meant, pass signs='warn' or signs='ignore'." * has_keyword)
+        elif raises and not (has_keyword and on_misuse == "warn"):
+            raise ValueError(message + " If it is meant, pass on_misuse='warn' or on_misuse='ignore'." * has_keyword)
         else:
-            way_out = "pass signs='ignore'" if has_keyword else "filter RankingWarning"
-            warn_caller(f"{message} If it is meant, {way_out}." if sign.can_be_meant else message)
+            way_out = "pass on_misuse='ignore'" if has_keyword else "filter RankingWarning"
+            warn_caller(f"{message} If it is meant, {way_out}." if check.can_be_meant else message)
 
 
-class signs_of_systems:
-    """Report what was collected of each system, each sign once, at the end of a with statement.
+class findings_of_systems:
+    """Report what was collected of each system, each check once, at the end of a with statement.
 
     It is no generator, whose frames would hide the code that called this library.
     """
 
-    def __init__(self, door: Door, signs: str = "raise") -> None:
-        self._door, self._signs = door, signs
-        self._by_system: dict[str, list[Seen]] = {}
+    def __init__(self, door: Door, on_misuse: str = "raise") -> None:
+        self._door, self._on_misuse = door, on_misuse
+        self._by_system: dict[str, list[Finding]] = {}
 
-    def __enter__(self) -> dict[str, list[Seen]]:
-        """The signs of each system, to be filled in."""
+    def __enter__(self) -> dict[str, list[Finding]]:
+        """The findings of each system, to be filled in."""
         return self._by_system
 
     def __exit__(self, error: object, *_: object) -> None:
         """Report, unless there was an error."""
         if error is None:
-            report(self._door, _merged(self._by_system), self._signs)
+            report(self._door, _merged(self._by_system), self._on_misuse)
 
 
-def _merged(seen: Mapping[str, Iterable[Seen]]) -> Iterator[Seen]:
-    """Each sign that was seen of some systems, once: it says which they are, unless it is the same of all."""
-    by_sign: dict[str, dict[str, Seen]] = {}
-    for system, signs in seen.items():
-        for one in signs:
-            by_sign.setdefault(one.sign.name, {})[system] = one
-    for systems in by_sign.values():
+def _merged(seen: Mapping[str, Iterable[Finding]]) -> Iterator[Finding]:
+    """Each check that found something in some systems, once: it says which they are, unless it is the same of all."""
+    by_check: dict[str, dict[str, Finding]] = {}
+    for system, findings in seen.items():
+        for one in findings:
+            by_check.setdefault(one.check.name, {})[system] = one
+    for systems in by_check.values():
         first = next(iter(systems.values()))
         is_of_all = len(systems) == len(seen) and len({one.message for one in systems.values()}) == 1
         about = "" if is_of_all else f" This is about the system{'s' * (len(systems) > 1)} {echo_all(systems)}."

@@ -1,4 +1,4 @@
-"""The sign that systems were judged unevenly, and how a comparison says what share of each was judged."""
+"""The finding that systems were judged unevenly, and how a comparison says what share of each was judged."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sklearn_rank._signs.rows import LEAST_QUERIES
-from sklearn_rank._signs.sign import Seen, Sign
+from sklearn_rank._misuse.check import Check, Finding
+from sklearn_rank._misuse.rows import LEAST_QUERIES
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
@@ -21,17 +21,17 @@ MOSTLY_JUDGED = 0.5
 LEAST_Z = 6.0
 """Difference of the shares in standard errors, at least: chance gives it less than once in a million."""
 
-UNEVENLY_JUDGED = Sign(
+UNEVENLY_JUDGED = Check(
     "systems judged unevenly", "judged",
     "The documents of one system were judged, and far fewer of the other's, which count as not relevant.",
     "20 queries; shares of judged documents down to the cutoff that differ by 0.2, the higher one at least 0.5",
     "were judged far less",
 )  # fmt: skip
-SIGNS_OF_SYSTEMS = (UNEVENLY_JUDGED,)
+CHECKS_OF_SYSTEMS = (UNEVENLY_JUDGED,)
 
 
-def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> Iterator[Seen]:
-    """The sign that one system was judged far less than another; `shares` has the share of each query by system.
+def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> Iterator[Finding]:
+    """The finding that one system was judged far less than another; `shares` has the share of each query by system.
 
     `meaning` says how the metric reads unjudged documents: it is misled only if they count as not relevant.
     """
@@ -41,12 +41,12 @@ def unevenly_judged(shares: Mapping[str, Array], metric: str, meaning: str) -> I
     means = mean_shares(shares)
     most, least = (choose(means, key=means.__getitem__) for choose in (max, min))
     distance = means[most] - means[least]
-    # A share of 0 is another sign: ids do not match.
+    # A share of 0 is found by another check: ids do not match.
     if means[least] == 0 or means[most] < MOSTLY_JUDGED or distance < FAR_APART:
         return
     error = math.sqrt(sum(float(known[name].var(ddof=1)) / len(known[name]) for name in (most, least)))
     if distance > LEAST_Z * error:
-        yield Seen(
+        yield Finding(
             UNEVENLY_JUDGED,
             f"Documents of {echo(least)} were judged far less than documents of {echo(most)}: {_percent(means[least])} "
             f"and {_percent(means[most])} of {_first(metric)}. The others count as not relevant, so the difference may "
