@@ -208,10 +208,9 @@ def test_a_quota_that_is_used_up(tmp_path, monkeypatch):
 SLOW = """
 import sys, time
 import numpy as np
-import pandas as pd
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
-from sklearn_rank import RankingEvaluator
+from sklearn_rank import QueryRanker, RankingEvaluator
 
 def works(seconds):
     print("works", flush=True)
