@@ -1,7 +1,4 @@
-"""Set up searches among models with ranking scorers and splitters of whole queries, or refuse them.
-
-Uses only the public API of scikit-learn.
-"""
+"""Set up searches among models with ranking scorers and splitters of whole queries, or refuse them."""
 
 from __future__ import annotations
 
