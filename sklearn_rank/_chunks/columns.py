@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._chunks.column_arguments import ColumnNames, refuse_missing_columns
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table
 from sklearn_rank._utils.optional import import_optional
 
@@ -196,6 +196,33 @@ def _open_stream(data: Any) -> Any:
         raise TypeError(f"Data in the format of Arrow must have columns. Got {type(data).__name__}: {error}") from None
 
 
+def arrow_errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
+    """What Arrow and the values of its columns raise if a file is damaged, and more types of errors."""
+    return _import_arrow().ArrowException, LookupError, ArithmeticError, UnicodeDecodeError, OSError, *more
+
+
+def is_of_disk(error: Exception) -> bool:
+    """Whether a file is missing or the disk fails; Arrow raises OSErrors without a number if a file is damaged."""
+    return isinstance(error, OSError) and (type(error) is not OSError or error.errno is not None)
+
+
+def check_arrow(table: Any) -> None:
+    """Check what a file made of a table or batch of Arrow, before anything else reads it.
+
+    Raises
+    ------
+    Exception
+        Of Arrow or Python: if offsets lead beyond an array, text is no UTF-8, or Python has no such decimal or time.
+    """
+    from pyarrow import types
+
+    table.validate(full=True)
+    for column in table.columns:
+        kind = getattr(column.type, "value_type", column.type)
+        if types.is_primitive(kind) or types.is_decimal(kind):
+            np.asarray(column)
+
+
 def _import_arrow(module: str = "", purpose: str = "Data in the format of Arrow") -> Any:
     return import_optional(f"pyarrow{module}", extra="arrow", purpose=purpose)
 
@@ -240,19 +267,25 @@ def _open_data_set(path: str) -> Any:
     ValueError
         If a file is not of Parquet, or a column is in files and in the names of folders.
     """
+    data_sets = _import_data_sets()
     try:
-        return _import_data_sets().dataset(path, partitioning="hive")
-    # ArrowInvalid is a ValueError, ArrowTypeError a TypeError.
-    except ValueError as error:
-        raise ValueError(
-            "A path must lead to a Parquet file or to a folder of them; for other files pass the data set, "
-            f"pyarrow.dataset.dataset(path, format='csv'). Got {path}: {error}"
-        ) from None
+        data_set = data_sets.dataset(path, partitioning="hive")
+        # Names that are no text are found here.
+        _ = data_set.schema.names
+    # ArrowTypeError.
     except TypeError as error:
         raise ValueError(
             "A column must be in files or in the names of folders, such as qid=7, not in both; to read it from the "
-            f"files give the data set, pyarrow.dataset.dataset(path). Got {path}: {error}"
+            f"files give the data set, pyarrow.dataset.dataset(path). Got {path}: {one_line(str(error), 200)}"
         ) from None
+    except arrow_errors(ValueError) as error:
+        if is_of_disk(error):
+            raise
+        raise ValueError(
+            "A path must lead to a Parquet file or to a folder of them; for other files pass the data set, "
+            f"pyarrow.dataset.dataset(path, format='csv'). Got {path}: {one_line(str(error), 200)}"
+        ) from None
+    return data_set
 
 
 def _import_data_sets() -> Any:
@@ -279,20 +312,25 @@ class DataSetBatches:
             with _reading(self.file):
                 schema = _schema(fragment, dataset.schema, names, cast)
                 for part in [fragment] if split is None else split():
-                    yield from part.to_batches(schema=schema, columns=names.flat(), batch_size=ROWS_PER_READ)
+                    for batch in part.to_batches(schema=schema, columns=names.flat(), batch_size=ROWS_PER_READ):
+                        check_arrow(batch)
+                        yield batch
 
     def _check(self) -> set[str]:
         """Check the columns of each file; return those that the caller wants in another type than the first file's."""
         names, schema = self._names, self._dataset.schema
-        refuse_missing_columns(names, schema.names)
+        with _reading("the data set"):
+            present = schema.names
+        refuse_missing_columns(names, present)
         cast, folders = None, dict[Any, str]()
         for fragment in self._dataset.get_fragments():
             file = _file_of(fragment)
             with _reading(file):
                 own = fragment.physical_schema
+                present = own.names
             keys = _import_data_sets().get_partition_keys(fragment.partition_expression)
             # Arrow would read missing values of a column that a file lacks.
-            refuse_missing_columns(names, [*own.names, *keys], file)
+            refuse_missing_columns(names, [*present, *keys], file)
             _refuse_merged(folders, file, keys, names.qid)
             if cast is None:
                 cast = {n for n in names.flat() if n not in keys and schema.field(n).type != own.field(n).type}
@@ -325,13 +363,12 @@ def _reading(file: str) -> Iterator[None]:
     """Say which file cannot be read."""
     try:
         yield
-    except (ValueError, TypeError, NotImplementedError, OSError) as error:
-        # Errors of Arrow about what is in a file are OSErrors without a number.
-        if getattr(error, "errno", None) is not None:
+    except arrow_errors(ValueError, TypeError) as error:
+        if is_of_disk(error):
             raise
         raise ValueError(
             "Each file of a data set must be whole, and of its format; files whose names begin with '.' or '_' are not "
-            f"read from a folder. Got {file}: {error}"
+            f"read from a folder. Got {file}: {one_line(str(error), 200)}"
         ) from error
 
 

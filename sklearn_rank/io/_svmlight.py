@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.datasets import load_svmlight_file
 
+from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, read_bytes, source_name
 
@@ -46,8 +47,9 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     try:
         X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:
+        text = one_line(str(error), 200)
         raise ValueError(
-            f"A file of SVMlight has lines 'label qid:1 1:0.5 2:0.1'. Got {source_name(path)}: {error}."
+            f"A file of SVMlight has lines 'label qid:1 1:0.5 2:0.1'. Got {source_name(path)}: {text}."
         ) from None
     if len(y) == 0 or len(qid) != len(y):
         raise ValueError(

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._chunks.columns import arrow_errors, check_arrow, is_of_disk
 from sklearn_rank._engine.check import read
 from sklearn_rank._utils.constraints import Constraint
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._columns import check_column, check_names, column_entries, entries_in, ids_in, in_row, numbers_in
 from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
@@ -190,8 +191,6 @@ def table_in(
     the file has none.
     """
     _import_arrow()
-    from pyarrow import ArrowException
-
     name = source_name(source)
     start = file.read(6)
     file.seek(0)
@@ -200,14 +199,14 @@ def table_in(
         if not start.startswith(MAGIC):
             return _of_csv(file, needed, ids, separator, header, names)
         table = (_of_parquet if start.startswith(b"PAR1") else _of_arrow)(file, needed)
+        check_arrow(table)
         return _decoded(table)
-    except (ArrowException, OSError) as error:
-        # An error with a number is about the disk, and not about what is in the file.
-        if getattr(error, "errno", None) is not None:
+    except arrow_errors() as error:
+        if is_of_disk(error):
             raise
         raise ValueError(
             f"A table is a file of CSV, with commas, tabs or semicolons between fields, Parquet or Arrow. "
-            f"Got {name}: {error}"
+            f"Got {name}: {one_line(str(error), 200)}"
         ) from None
 
 

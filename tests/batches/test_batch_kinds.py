@@ -241,6 +241,13 @@ def test_what_cannot_be_read_is_named(tmp_path):
     pages.write_bytes(b"PAR1" + bytes(200) + pages.read_bytes()[204:])
     with pytest.raises(ValueError, match=r"must be whole, and of its format.* Got .*0\.parquet: "):
         evaluate_batches(pages, metrics="mrr")
+    end = pages.read_bytes()
+    for damaged in end[:-700] + bytes(600) + end[-100:], end.replace(b"label", b"l\xffbel"):
+        pages.write_bytes(damaged)
+        with pytest.raises(
+            ValueError, match=r"(A path must lead to a Parquet file|must be whole).* Got .*0\.parquet: "
+        ):
+            evaluate_batches(pages, metrics="mrr")
 
 
 def test_a_file_that_is_gone(tmp_path):

@@ -3,8 +3,10 @@
 import errno
 import io
 import os
+import subprocess
 import sys
 from contextlib import nullcontext
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank import evaluate
+from sklearn_rank import evaluate, evaluate_batches
 from sklearn_rank.io import _tables, read_entries, read_run, read_table
 
 NAMES = {"y_true": "label", "y_score": "model", "qid": "query"}
@@ -207,6 +209,98 @@ def test_batches_may_have_dictionaries_of_their_own():
             writer.write_table(part)
     with pytest.raises(ValueError, match="column 'qid' must not have missing values. Got 1, the first in row 3"):
         read_entries(io.BytesIO(file.getvalue()))
+
+
+# --- damage --------------------------------------------------------------------------------------------------
+
+
+def small(kind):
+    """Columns whose ids are text of a kind that Arrow has."""
+    pa = pytest.importorskip("pyarrow")
+    text = pa.array(["a", "bb", "ccc", "dddd"])
+    ids = {
+        "string": text, "large_string": text.cast(pa.large_string()), "string_view": text.cast(pa.string_view()),
+        "dictionary": text.dictionary_encode(), "runs": pa.RunEndEncodedArray.from_arrays([1, 3, 4], ["a", "b", "c"]),
+        "decimal": pa.array([1, 2, 3, 4]).cast(pa.decimal128(25, 2)),
+    }[kind]  # fmt: skip
+    return {"label": [1.0, 0.0, 2.0, 1.0], "score": [0.5, 0.1, 0.2, 0.3], "qid": ids}
+
+
+STARTS = [0, 1, 3, 6, 10]
+OFFSETS = {"string": (STARTS, "i4"), "large_string": (STARTS, "i8"), "dictionary": ([0, 1, 2, 3], "i4")}
+"""Where text begins, and which text of the dictionary each row has."""
+
+
+@pytest.mark.parametrize("of", ["new_file", "new_stream"])
+@pytest.mark.parametrize("kind", OFFSETS)
+def test_offsets_beyond_an_array(kind, of, tmp_path):
+    """Arrow follows them to any address, which ends the process, never ends, or shows its memory."""
+    offsets, dtype = OFFSETS[kind]
+    right, content = np.array(offsets, dtype).tobytes(), ipc(small(kind), of).getvalue()
+    place = content.index(right)
+    for i in range(1, len(offsets)):
+        for wrong in (-1, 2**30, 2**31 - 1):
+            other = np.array(offsets, dtype)
+            other[i] = wrong
+            (tmp_path / "table").write_bytes(content[:place] + other.tobytes() + content[place + len(right) :])
+            with pytest.raises(ValueError, match=r"A table is a file of CSV.* Got .*table: ") as caught:
+                read_table(tmp_path / "table")
+            assert len(str(caught.value)) < 1000
+    if of == "new_file":
+        data_set = pytest.importorskip("pyarrow.dataset").dataset(tmp_path / "table", format="arrow")
+        with pytest.raises(ValueError, match=r"must be whole.* Got .*table: "):
+            evaluate_batches(data_set, metrics="map")
+
+
+ANY_BYTE = """
+import io, sys
+import numpy as np
+from sklearn_rank.io import read_table
+seed, content = int(sys.argv[1]), sys.stdin.buffer.read()
+rng = np.random.default_rng(seed)
+for place in range(len(content)):
+    other = bytearray(content)
+    other[place] ^= int(rng.integers(1, 256))
+    try:
+        read_table(io.BytesIO(other))
+    except (ValueError, TypeError) as error:
+        assert len(str(error)) < 1000, error
+        assert not isinstance(error, ValueError) or type(error) is ValueError, error
+print("whole")
+"""
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        *product(("new_file", "new_stream"), ("string", "string_view", "dictionary", "runs", "decimal")),
+        *product(["parquet"], ("string", "dictionary", "decimal")),
+    ],
+)
+def test_any_byte_of_arrow_may_be_another(make, kind):
+    """It is read or refused in our words, and the process goes on."""
+    content = (parquet(small(kind)) if make == "parquet" else ipc(small(kind), make)).getvalue()
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ANY_BYTE, "0"], input=content, capture_output=True, timeout=300
+    )
+    assert (done.returncode, done.stdout.split()) == (0, [b"whole"]), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("make", FILES.values(), ids=FILES)
+def test_names_of_columns_that_are_no_text(make, columns):
+    content = make(columns).getvalue().replace(b"label", b"l\xffbel")
+    with pytest.raises(ValueError, match=r"Got BytesIO: |must be one of the table's"):
+        read_table(io.BytesIO(content), **NAMES)
+
+
+def test_values_that_python_does_not_have():
+    pa = pytest.importorskip("pyarrow")
+    times = pa.array([1, 2], pa.time64("ns"))
+    for make in parquet, lambda columns: ipc(columns, "new_file"):
+        with pytest.raises(
+            ValueError, match=r"A table is a file of CSV.* Got BytesIO: Value 1 has non-zero nanoseconds"
+        ):
+            read_table(make({"label": [1.0, 0.0], "score": [1.0, 2.0], "qid": times}))
 
 
 @pytest.mark.parametrize("make", [make for name, make in TABLES.items() if name != "lists"])

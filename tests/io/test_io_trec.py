@@ -375,3 +375,10 @@ def test_what_follows_an_invalid_line_is_not_read(n_jobs):
     with pytest.raises(ValueError, match="Got 1 in line 1 of file"):
         read_lines(pieces, "file", "A run of TREC", RUN_FIELDS, "raise", n_jobs)
     assert len(taken) < 1000
+
+
+@pytest.mark.parametrize("line", [b"x" * 10**6, b"1 qid:1 1:" + b"x" * 10**6, b"1 qid:1 " + b"9" * 10**6 + b":1"])
+def test_a_long_line_of_svmlight_is_not_in_the_message(line):
+    with pytest.raises(ValueError, match=r"A file of SVMlight has lines .* Got BytesIO: ") as caught:
+        read_svmlight(io.BytesIO(b"1 qid:1 1:1\n" + line))
+    assert len(str(caught.value)) < 1000
