@@ -157,7 +157,6 @@ def spark_values(**keywords):
 
 
 TWO = {"y_true": ["label", "doc_id"]}
-BOTH = {"metrics": ["ndcg", "map"]}
 TOGETHER = {
     "labels of subtopics": lambda at, rows, of: at.evaluate(rows, metrics=["alpha_ndcg", "map"], **TWO),
     "labels of subtopics, values": lambda at, rows, of: at.per_query(rows, metrics="map", **TWO),
@@ -175,12 +174,6 @@ TOGETHER = {
     "rows as values": lambda at, rows, of: at.mean(rows),
     "values and weights": lambda at, rows, of: at.mean(of(), sample_weight="label"),
     "values and a keyword": lambda at, rows, of: at.mean(of(), gain="linear"),
-    "two metrics": lambda at, rows, of: at.compare(of(**BOTH), of(**BOTH)),
-    "a metric of one": lambda at, rows, of: at.compare(of(**BOTH), of(), metric="map"),
-    "other keywords": lambda at, rows, of: at.compare(of(), of(gain="linear")),
-    "geometric means": lambda at, rows, of: at.compare(of(average="geometric"), of()),
-    "rows and values": lambda at, rows, of: at.compare(rows, of(), metric="map"),
-    "places": lambda at, rows, of: at.compare(of(), FRAME),
 }
 """Calls of `sklearn_rank.spark` with arguments that do not go together, by rows and a function that makes a table."""
 
@@ -267,7 +260,6 @@ def given_to(where, folder):
     }  # fmt: skip
     if where.startswith("spark."):
         known |= {"data": spark_frame()}
-        known |= dict.fromkeys("ab", spark_values()) if where == "spark.compare" else {}
     if where == "results.Evaluation.from_values":
         known |= {"qid": ["a", "b"], "values": {"map": [0.1, 0.2]}}
     if where in ("metric", "get_scorer"):

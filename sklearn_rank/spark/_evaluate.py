@@ -238,7 +238,7 @@ def mean(
     else:
         request = column_arguments(data, metrics=metrics, **columns)
         data = _values(data, request, assume_grouped, with_findings=True)
-    table = read_value_table(data, "data", "mean")
+    table = read_value_table(data)
     weight = "1D" if table.weight is None else f"`{table.weight}`"
     n_queries = "count(1)" if table.once else f"count(distinct `{table.qid}`)"
     expressions = ["count(1)", n_queries, f"min({weight})", f"max({weight})"]

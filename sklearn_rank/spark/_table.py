@@ -101,7 +101,7 @@ class ValueTable(NamedTuple):
         return {name: column.metric for name, column in self.columns.items()}
 
 
-def read_value_table(data: Any, name: str, function_name: str) -> ValueTable:
+def read_value_table(data: Any) -> ValueTable:
     """Find the columns of a table by their roles.
 
     Raises
@@ -111,7 +111,7 @@ def read_value_table(data: Any, name: str, function_name: str) -> ValueTable:
     ValueError
         If `per_query` did not make it, or it lacks a column that means are made of.
     """
-    check_frame(data, name)
+    check_frame(data, "data")
     names = data.columns
     known = [field.metadata.get(KEY, {}) for field in data.schema.fields]
     position = {role: [i for i, k in enumerate(known) if k.get("role") == role] for role in ROLES}
@@ -123,11 +123,10 @@ def read_value_table(data: Any, name: str, function_name: str) -> ValueTable:
     weighted = any(column.metric.weighted for column in columns.values())
     complete = len(position["qid"]) == 1 and weighted <= len(position["weight"]) <= 1
     if not complete or not 0 < len(columns) == len(position["metric"]):
-        rows = " rows with metrics=, or" if function_name == "mean" else ""
         raise ValueError(
-            f"{function_name} takes{rows} a table that per_query made, with its ids, its weights if it has any, and "
-            "metrics of different names; filters, joins and files keep what is known of them, and an expression loses "
-            f"it. Got columns {echo_all(names)}."
+            "mean takes rows with metrics=, or a table that per_query made, with its ids, its weights if it has any, "
+            "and metrics of different names; filters, joins and files keep what is known of them, and an expression "
+            f"loses it. Got columns {echo_all(names)}."
         )
     weight = str(position["weight"][0]) if position["weight"] else None
     (qid,) = position["qid"]

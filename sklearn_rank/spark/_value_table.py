@@ -1,28 +1,18 @@
-"""What the columns of a table of values per query mean, means over them, and comparisons."""
+"""What the columns of a table of values per query mean, and means over them."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sklearn_rank import stats
 from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import direction_of, is_binary
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.echo import echo, one_line
-from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
-from sklearn_rank.stats._align import read_values
-from sklearn_rank.stats._compare import ComparisonResult, check_options
-from sklearn_rank.stats._significance import ComparisonOptions
 
 KEY = "sklearn_rank"
 """Key of the description in the metadata of a column."""
@@ -107,96 +97,3 @@ def refuse_cut_queries(got: str) -> NoReturn:
         "With assume_grouped=True all rows of a query must be in one partition; without it they are brought together. "
         f"Got {got}."
     )
-
-
-def refuse_other_ids(types: Sequence[Any]) -> NoReturn:
-    """Raise TypeError because ids of two tables are of different types."""
-    raise TypeError(
-        f"qid must hold ids of one type in both tables; cast one. Got {types[0]} in 'a' and {types[1]} in 'b'."
-    )
-
-
-def refuse_repeated(query: Any) -> NoReturn:
-    """Raise ValueError because a table has two rows of a query."""
-    raise ValueError(
-        "compare takes one value a query; with assume_grouped=True all rows of a query must be in one partition. "
-        f"Got query {echo(query)} twice."
-    )
-
-
-# --- comparisons ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class TableValues:
-    """Values of a table as `sklearn_rank.stats` reads them; without queries, what is known of it before an action."""
-
-    columns: Mapping[str, MetricColumn]
-    qid: NDArray[Any] = field(default_factory=lambda: np.empty(0))
-    values: Mapping[str, Array] = field(default_factory=dict)
-    label_fingerprints: None = None
-    clusters: None = None
-    weight: Array | None = None
-    judged: Mapping[str, Array] = field(default_factory=dict)
-    judges_both: bool = False
-
-    @property
-    def per_query(self) -> dict[str, Array]:
-        """Values of each metric, as far as they are known."""
-        return {name: np.asarray(self.values.get(name, ()), dtype=np.float64) for name in self.columns}
-
-    @property
-    def meaning(self) -> dict[str, str]:
-        """Each metric with all its keywords, in words."""
-        return {name: column.meaning for name, column in self.columns.items()}
-
-    @property
-    def greater_is_better(self) -> dict[str, bool]:
-        """Whether a higher value of a metric is better."""
-        return {name: column.greater_is_better for name, column in self.columns.items()}
-
-    @property
-    def average(self) -> dict[str, str]:
-        """Kind of each mean."""
-        return {name: column.average for name, column in self.columns.items()}
-
-    @property
-    def is_binary(self) -> dict[str, bool]:
-        """Whether a metric is 0 or 1 for each query by its definition, which names of the user's own do not say."""
-        return {name: is_binary(column.name) for name, column in self.columns.items()}
-
-
-class TableComparison(NamedTuple):
-    """What `compare` knows of two tables before it joins them: the metric, its column in each, and the options."""
-
-    metric: str
-    columns: Mapping[str, MetricColumn]
-    options: ComparisonOptions
-
-    @classmethod
-    def of(
-        cls, tables: Mapping[str, Mapping[str, MetricColumn]], metric: str | None, options: Mapping[str, Any]
-    ) -> TableComparison:
-        """Check the options, and choose the metric by the descriptions of the columns of both tables.
-
-        Raises
-        ------
-        ValueError
-            If an option is invalid, the tables have no such metric, or it was computed otherwise in one of them.
-        """
-        checked = ComparisonOptions(**options)
-        check_options("compare", checked)
-        read = read_values({name: TableValues(columns) for name, columns in tables.items()}, metric, "compare")
-        chosen = read[0].metric
-        assert chosen is not None
-        if tables["a"][chosen].metric == "" and checked.greater_is_better is None:
-            checked = replace(checked, greater_is_better=direction_of(chosen, argument="greater_is_better=False"))
-        return cls(chosen, {name: columns[chosen] for name, columns in tables.items()}, checked)
-
-    def result(self, values: Mapping[str, tuple[NDArray[Any], Array, Array | None]]) -> ComparisonResult:
-        """Compare ids, values and weights of both systems."""
-        a, b = (
-            TableValues({self.metric: self.columns[name]}, qid, {self.metric: of_system}, weight=weight)
-            for name, (qid, of_system, weight) in values.items()
-        )
-        return stats.compare(a, b, metric=self.metric, **vars(self.options))

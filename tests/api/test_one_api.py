@@ -3,17 +3,16 @@
 import importlib
 import inspect
 import pkgutil
-from copy import copy
 
 import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank import evaluate_batches, evaluate_frame, evaluate_run, parse_metric, spark, stats
+from sklearn_rank import evaluate_batches, evaluate_frame, evaluate_run, spark
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._utils.docstring import parameter_entries
-from sklearn_rank.spark._value_table import MetricColumn, TableValues, mean_of_sums, refuse_options
+from sklearn_rank.spark._value_table import MetricColumn, mean_of_sums, refuse_options
 
 EMPTY = inspect.Parameter.empty
 
@@ -70,9 +69,6 @@ def test_columns_are_described_in_the_same_way():
     assert all(texts == described[0] for texts in described)
     of_evaluate = [name for name in parameter_entries(spark.evaluate) if name != "chance"]
     assert [*parameter_entries(spark.mean)] == of_evaluate
-    entries = parameter_entries(spark.compare)
-    assert [*entries] == [name for name, _, _ in signature(spark.compare)]
-    assert entries["test"] == parameter_entries(stats.compare)["test"]
 
 
 def test_mean_of_a_table_takes_no_arguments_of_rows():
@@ -82,29 +78,10 @@ def test_mean_of_a_table_takes_no_arguments_of_rows():
             refuse_options({"qid": "qid", name: value})
 
 
-def test_comparisons_take_what_those_in_memory_take():
-    # Tables have no clusters, and their weights in a column.
-    assert signature(spark.compare) == without(stats.compare, "clusters", "weight")
-
-
 def test_a_pooled_mean_takes_the_definition_of_its_metric():
     one = np.ones(1)
     with pytest.raises(ValueError, match="takes the definition of its metric. Got 'mine', which is not defined here"):
         mean_of_sums(MetricColumn("a", "mine", "mine", "micro", True, 0.0, False), PartialSums(one, one, one))
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_tables_are_compared_where_means_are_over_queries(weighted):
-    """Two columns side by side, of which one is pooled; weights are those of the whole table."""
-    specs = {"p@1": parse_metric("p@1"), "pooled": parse_metric("p@1", average="micro")}
-    columns = {name: MetricColumn.of_spec(name, spec, weighted) for name, spec in specs.items()}
-    weight = np.array([1.0, 2, 3]) if weighted else None
-    values = TableValues(columns, np.arange(3), dict.fromkeys(columns, np.array([0.0, 1.0, 1.0])), weight=weight)
-    found = stats.compare(values, copy(values), metric="p@1")
-    assert (found.difference, found.is_weighted) == (0, weighted)
-    assert values.is_binary == {"p@1": True, "pooled": False}
-    with pytest.raises(ValueError, match="compare is for means over queries. Got average='micro'"):
-        stats.compare(values, values, metric="pooled")
 
 
 @pytest.mark.parametrize("function", [evaluate_batches, spark.evaluate, spark.mean, spark.per_query])

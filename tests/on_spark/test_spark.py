@@ -20,8 +20,8 @@ import sklearn_rank.spark
 from sklearn_rank import evaluate
 from sklearn_rank._chunks.column_arguments import ColumnNames
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank.spark import compare, mean, per_query
 from sklearn_rank.spark import evaluate as evaluate_on_spark
+from sklearn_rank.spark import mean, per_query
 from sklearn_rank.spark._shipping import Shipped
 from sklearn_rank.spark._worker import column_name, evaluate_partition
 
@@ -146,13 +146,6 @@ ASKED = {
     ),
     "per_query": lambda data, metrics: collected(per_query(data, metrics=metrics)),
     "mean": lambda data, metrics: mean(data, metrics=metrics),
-    "compare": lambda data, metrics: repr(
-        compare(
-            per_query(data, metrics=metrics),
-            per_query(data.withColumn("score", data["label"]), metrics=metrics),
-            metric="best",
-        )
-    ),
 }
 
 
@@ -252,8 +245,6 @@ def test_names_that_spark_can_use(spark, tmp_path):
     expected = evaluate(*data[:2], qid=data.qid, metrics=metrics, ties="worst").mean()
     assert mean(read) == pytest.approx(expected, rel=1e-12)
     assert mean(result.withColumnRenamed("rbp(p=0_9)", "ours"))["ours"] == mean(result)["rbp(p=0.9)"]
-    for name in ("rbp(p=0.9)", "rbp(p=0_9)"):
-        assert compare(read, result, metric=name).metric == "rbp(p=0.9)"
 
 
 def test_names_of_metrics_are_plain():
@@ -298,7 +289,6 @@ def test_other_frames(spark):
         ("data", lambda x: evaluate_on_spark(x, metrics="map")),
         ("data", lambda x: per_query(x, metrics="map")),
         ("data", mean),
-        ("a", lambda x: compare(x, x)),
     ]:
         message = rf"{name} must be a Spark DataFrame; for data in memory use sklearn_rank.evaluate. Got Table instead"
         with pytest.raises(TypeError, match=message):
@@ -356,8 +346,6 @@ def test_a_query_in_two_partitions_is_found(spark):
     result = per_query(df, metrics="map", assume_grouped=True)
     with pytest.raises(ValueError, match=r"all rows of a query must be in one partition; .*Got \d+ rows of 5 queries"):
         mean(result)
-    with pytest.raises(ValueError, match=r"compare takes one value a query; .*Got query \d twice"):
-        compare(per_query(df, metrics="map"), result)
     with pytest.raises(ValueError, match=r"must be in one partition; without it .*Got query \d in two partitions"):
         evaluate_on_spark(df, metrics="map", assume_grouped=True)
 
@@ -460,7 +448,7 @@ def test_what_workers_lack_reaches_the_user(spark, tmp_path):
         result = per_query(df, metrics="mrr", assume_grouped=True)
         errors = (PySparkException, Py4JJavaError)
         asked = lambda: evaluate_on_spark(df, metrics="mrr", assume_grouped=True)  # noqa: E731
-        for action in (asked, lambda: compare(result, result)):
+        for action in (asked, lambda: mean(result)):
             with pytest.raises(errors, match=r"\nImportError: Workers of Spark need .*Set PYSPARK_PYTHON "):
                 action()
     finally:
@@ -477,7 +465,7 @@ def test_without_pyspark_the_extra_is_named(monkeypatch):
 # --- documentation, and Spark Connect ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", [compare, evaluate_on_spark, mean, per_query], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [evaluate_on_spark, mean, per_query], ids=lambda f: f.__name__)
 def test_examples(spark, function):
     (example,) = doctest.DocTestFinder().find(function, globs={})
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
@@ -486,7 +474,7 @@ def test_examples(spark, function):
 
 
 def test_public_names():
-    assert {*sklearn_rank.spark.__all__} == {"compare", "evaluate", "mean", "per_query"}
+    assert {*sklearn_rank.spark.__all__} == {"evaluate", "mean", "per_query"}
 
 
 def test_a_worker_without_rows():

@@ -6,8 +6,8 @@ from batch_cases import assert_same as assert_same_result
 from spark_cases import NAN, in_one_order, make, table_of
 
 from sklearn_rank import evaluate, stats
-from sklearn_rank.spark import compare, mean, per_query
 from sklearn_rank.spark import evaluate as evaluate_on_spark
+from sklearn_rank.spark import mean, per_query
 
 pa = pytest.importorskip("pyarrow")
 
@@ -36,14 +36,12 @@ def test_means(spark, weighted):
 
 
 def test_a_repeated_row_counts_as_often(spark):
-    """It is another query to a mean; a comparison refuses it."""
+    """It is another query to a mean."""
     df = spark.createDataFrame([("a", 0, 2.0), ("a", 1, 1.0), ("b", 1, 2.0)], "qid string, label int, score double")
     result = per_query(df, metrics="mrr")
     repeated = result.union(result.filter("qid = 'a'"))
     assert mean(result) == {"mrr": 0.75}
     assert mean(repeated) == {"mrr": pytest.approx(2 / 3)}
-    with pytest.raises(ValueError, match="Got query 'a' twice"):
-        compare(repeated, result)
 
 
 def test_weights_are_those_of_the_metrics_that_had_them(spark):
@@ -136,116 +134,21 @@ def test_a_table_takes_no_options_of_rows(spark):
 # --- comparison ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def systems(spark):
-    """Results of two systems, by Spark and here."""
-    data = make(seed=3)
-    other = data.with_score(data.y_score + np.random.default_rng(4).random(len(data.qid)))
-    both = [
-        (
-            per_query(spark.createDataFrame(table_of(d)), metrics=["map", "rmse"]).cache(),
-            evaluate(*d[:2], qid=d.qid, metrics=["map", "rmse"]),
-        )
-        for d in (data, other)
-    ]
-    return zip(*both, strict=True)
-
-
-@pytest.fixture(scope="module")
-def there_and_here(systems):
-    return tuple(systems)
-
-
-def assert_alike(found, expected):
-    assert found.row() == pytest.approx(expected.row(), rel=1e-9)
-    assert (found.n_queries, found.n_left_out, found.n_filled) == (
-        expected.n_queries,
-        expected.n_left_out,
-        expected.n_filled,
-    )
-
-
-@pytest.mark.parametrize(("test", "metric"), [("t", "map"), ("wilcoxon", "rmse"), ("sign", "map"), ("welch", "rmse")])
-def test_comparison(there_and_here, test, metric):
-    there, here = there_and_here
-    assert_alike(compare(*there, metric=metric, test=test), stats.compare(*here, metric=metric, test=test))
-
-
-@pytest.mark.parametrize("test", ["t", "randomization"])
-def test_weights_are_those_of_the_tables(spark, test):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_results_of_spark_are_compared_as_those_of_arrays(spark, weighted):
+    """By query, also where a system lacks some."""
     data = make(seed=3)
     weight = 1.0 + data.qid % 4
-    other = data.with_score(data.y_score[::-1])
-    frames = [spark.createDataFrame(table_of(one, w=weight)) for one in (data, other)]
-    there = [per_query(df, metrics=["map", "p@1"], sample_weight="w") for df in frames]
-    here = [evaluate(*one[:2], qid=one.qid, metrics=["map", "p@1"], sample_weight=weight) for one in (data, other)]
-    keywords = {"metric": "map", "test": test, "random_state": 0}
-    found, expected = compare(*there, **keywords), stats.compare(*here, **keywords)
-    assert found.is_weighted
-    assert found.row()[:3] == pytest.approx(expected.row()[:3], rel=1e-9)
-    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-9 if test == "t" else 0.5)
-    without = per_query(frames[1], metrics="map")
-    with pytest.raises(ValueError, match="all have weights, or none.*Got none in 'b'"):
-        compare(there[0], without, metric="map")
-    with pytest.raises(ValueError, match="Where queries have weights, compare takes test='t'"):
-        compare(*there, metric="map", test="sign")
-    pairs = [per_query(df, metrics="p@1") for df in frames]
-    assert compare(*pairs).interval_method == "newcombe"
-
-
-def test_resamples_are_the_same_each_time(there_and_here):
-    found = [compare(*there_and_here[0], metric="map", test="bootstrap", random_state=0).row() for _ in range(2)]
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("missing", [0.0, NAN])
-def test_queries_that_one_system_lacks(there_and_here, missing):
-    a, b = there_and_here[0][0].filter("qid < 40"), there_and_here[0][1].filter("qid > 5")
-    here = [
-        pd_series(e.qid, e.per_query["map"], kept)
-        for e, kept in zip(there_and_here[1], (lambda q: q < 40, lambda q: q > 5), strict=True)
-    ]
-    assert_alike(compare(a, b, metric="map", missing=missing), stats.compare(*here, missing=missing))
-    assert compare(a, b, metric="map", test="welch").n_queries == (40, 44)
-    with pytest.raises(ValueError, match=r"needs the same queries in all systems.*Got 16 missing, the first \d+ in"):
-        compare(a, b, metric="map")
-
-
-def pd_series(qid, values, kept):
-    import pandas as pd
-
-    series = pd.Series(values, index=qid)
-    return series[[bool(kept(q)) for q in series.index]]
-
-
-def test_undefined_queries_are_left_out(spark):
-    rows = [(i % 3 and int(i % 2 == j), float(j), i) for i in range(12) for j in range(2)]
-    df = spark.createDataFrame(rows, "label int, score double, qid int")
-    a, b = (per_query(df.selectExpr("label", s, "qid"), metrics="map", replace_undefined_by=NAN)
-            for s in ("score", "-score as score"))  # fmt: skip
-    found = compare(a, b)
-    assert (found.n_queries, found.n_left_out) == (8, 4)
-
-
-def test_what_cannot_be_compared(spark, there_and_here):
-    a, b = there_and_here[0]
-    df = spark.createDataFrame(table_of(make(), w=np.ones(len(make().qid))))
-    text = per_query(df.selectExpr("label", "score", "string(qid) as qid"), metrics="map")
-    for one, other, keywords, error, message in [
-        (a, b, {}, ValueError, "compares one metric, so results of several need metric="),
-        (a, b, {"metric": "ndcg"}, ValueError, r"must be one of map, rmse \(of 'a'\). Got 'ndcg'"),
-        (a, b, {"metric": "map", "test": "f"}, ValueError, "'test' parameter of compare"),
-        (a, b, {"metric": "map", "missing": "0"}, ValueError, "'missing' parameter of compare"),
-        (a, df, {"metric": "map"}, ValueError, "compare takes a table that per_query made"),
-        (a, text, {"metric": "map"}, TypeError, "in both tables; cast one. Got bigint in 'a' and string in 'b'"),
-        (
-            a, per_query(df, metrics="map", min_relevance=2), {"metric": "map"}, ValueError,
-            "Got 'map' with other keywords in 'b'",
-        ),
-        (
-            a, per_query(df, metrics="map", sample_weight="w"), {"metric": "map"}, ValueError,
-            "all have weights, or none",
-        ),
-    ]:  # fmt: skip
-        with pytest.raises(error, match=message):
-            compare(one, other, **keywords)
+    keywords = {"metrics": ["map", "rmse"]}
+    there, here = [], []
+    for one in (data, data.with_score(data.y_score[::-1])):
+        frame = spark.createDataFrame(table_of(one, w=weight))
+        there.append(evaluate_on_spark(frame, **keywords, **({"sample_weight": "w"} if weighted else {})))
+        here.append(evaluate(*one[:2], qid=one.qid, **keywords, **({"sample_weight": weight} if weighted else {})))
+    for options in ({"metric": "map"}, {"metric": "rmse", "test": "randomization", "random_state": 0}):
+        found, expected = stats.compare(*there, **options), stats.compare(*here, **options)
+        assert found.row()[:3] == pytest.approx(expected.row()[:3], rel=1e-9)
+        assert (found.n_queries, found.is_weighted) == (expected.n_queries, weighted)
+    few = evaluate_on_spark(spark.createDataFrame(table_of(data)).filter("qid > 5"), **keywords)
+    with pytest.raises(ValueError, match=r"needs the same queries in all systems.*missing, the first"):
+        stats.compare(few, evaluate(*data[:2], qid=data.qid, **keywords), metric="map")

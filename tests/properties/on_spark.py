@@ -4,15 +4,13 @@ from random import Random
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from pyspark import cloudpickle
 
 import sklearn_rank.spark as on_spark
 from properties import calls as drawn_calls
 from properties import same
 from properties.cases import COUNTS, Case, is_extreme, odd_data, reach
-from properties.expected import TooManyOrdersError, expected, settings
-from sklearn_rank import stats
+from properties.expected import TooManyOrdersError, expected
 
 cloudpickle.register_pickle_by_value(drawn_calls)  # workers of Spark cannot import the gains that are functions here
 
@@ -94,42 +92,6 @@ def functions(rng, base, table):
         yield same.Found(base.calls, None, means, exact=False)
 
 
-def compare(rng, base, table):
-    """Two systems, compared by Spark and in memory: the same test, or the same refusal."""
-    plain = [n for n, call in base.calls.items() if settings(call)["average"] == "macro"]
-    if not plain or base.data.weights is not None:
-        return
-    name, test = rng.choice(plain), rng.choice(["t", "sign", "wilcoxon", "welch"])
-    others = [row._replace(score=s) for row, s in zip(base.data.rows, negated(base.data.scores), strict=True)]
-    metrics = {name: base.metrics[name]}
-    data = base.data, in_one_order(same.Data(others))
-    try:
-        here = [same.evaluated(rows, metrics) for rows in data]
-    except ValueError:  # of the other scores, such as ties without a closed form
-        return
-    there = [on_spark.per_query(table.frame, metrics=metrics, y_score=s, y_true=table.keywords["y_true"])
-             for s in ("score", "other")]  # fmt: skip
-    found, wanted = outcome(on_spark.compare, there, name, test), outcome(stats.compare, here, name, test)
-    same_outcome = found == (
-        pytest.approx(wanted, rel=1e-9, abs=1e-12, nan_ok=True) if type(wanted) is list else wanted
-    )
-    assert same_outcome, f"compare by {base.calls[name]} with test={test}: {found}, not {wanted}"
-    COUNTS.add("spark compare")
-
-
-def negated(scores):
-    return [s if np.isinf(s) else -s for s in scores]
-
-
-def outcome(function, pair, name, test):
-    """Numbers of a comparison, or the type of its error."""
-    try:
-        row = function(*pair, metric=name, test=test).row()
-    except (ValueError, TypeError) as error:
-        return type(error).__name__
-    return [value for value in row if isinstance(value, (int, float))]
-
-
 def check_oracle(base):
     """Values in memory, which Spark has to the bit, are those of the oracle."""
     for name, call in base.calls.items():
@@ -159,7 +121,6 @@ def check(spark, seed):
                 same.compare_values(found.calls, found.per_query or {}, base.per_query, found.exact)
                 same.compare_means(found.calls, found.means or {}, base.means, found.exact)
                 COUNTS.add("spark", len(found.calls))
-            compare(rng, base, table)
     except Exception as error:
         error.add_note(f"seed {seed}: {same.shown(check, base)}")
         raise
