@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -55,7 +55,18 @@ def catboost_metric(metric: MetricLike, pools: Any = None, **keywords: Any) -> C
     >>> catboost_metric("map@10", pool)
     catboost_metric('map@10')
     """
-    made = CatBoostMetric(metric, pools, keywords)
+    return _named(CatBoostMetric(metric, keywords).with_pools(pools))
+
+
+def catboost_validation_metric(metric: MetricLike, value_of: Callable[[Any], float]) -> CatBoostMetric:
+    """Metric of the validation rows of early stopping, whose raw values `value_of` takes."""
+    made = CatBoostMetric(metric, {})
+    made.value_of = value_of
+    return _named(made)
+
+
+def _named(made: CatBoostMetric) -> CatBoostMetric:
+    """The metric, of a class of its name."""
     made.__class__ = _class_of(made.__name__)
     return made
 
@@ -67,11 +78,16 @@ class CatBoostMetric(TrainingMetric):
     no_jit = True
     """CatBoost compiles the methods by numba without it, which it warns that it cannot."""
 
-    def __init__(self, metric: MetricLike, pools: Any, keywords: dict[str, Any]) -> None:
+    def __init__(self, metric: MetricLike, keywords: dict[str, Any]) -> None:
         super().__init__(metric, None, keywords)
         if len(self._specs) != 1:
             raise ValueError(f"CatBoost takes one eval_metric. Got {', '.join(self._specs)}.")
         (self._name,) = self._specs
+        self._training: NDArray[Any] | None = None
+        self._n_calls = 0
+
+    def with_pools(self, pools: Any) -> CatBoostMetric:
+        """Make it know the queries of pools."""
         listed = pools if isinstance(pools, Sequence) else [pools]
         if not listed or not all(hasattr(pool, "get_group_id_hash") for pool in listed):
             raise TypeError(
@@ -86,7 +102,7 @@ class CatBoostMetric(TrainingMetric):
                     "catboost_metric tells pools apart by their labels. Got two pools of the same labels with other "
                     "queries."
                 )
-        self._training: NDArray[Any] | None = None
+        return self
 
     def _read(self, pool: Any) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Labels of a pool, and the sizes of its queries."""
@@ -116,6 +132,10 @@ class CatBoostMetric(TrainingMetric):
         weight : array-like of shape (n_samples,) or None
             Weights of rows; of queries where they are constant within each.
         """
+        if self.value_of is not None:
+            # CatBoost evaluates all training rows once, then all validation rows, in their order.
+            self._n_calls += 1
+            return self.value_of(approxes) if self._n_calls % 2 == 0 else 0.0, 1.0
         if len(approxes) != 1:
             raise ValueError(
                 "catboost_metric takes one score a row. For CatBoostClassifier of several grades use "

@@ -73,6 +73,9 @@ class LightGBMMetric(TrainingMetric):
         weight, group : ndarray or None, default=None
             Weight of each row and rows of each query, beside labels and predictions.
         """
+        if self.value_of is not None:
+            ((name, spec),) = self._specs.items()
+            return name, self.value_of(second), spec.greater_is_better
         label, predictions = first, second
         if hasattr(second, "get_group"):
             label, predictions = second.get_label(), first

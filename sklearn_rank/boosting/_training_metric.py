@@ -32,6 +32,9 @@ class TrainingMetric:
     maker: str
     """Public function that makes it."""
 
+    value_of: Callable[[Any], float] | None = None
+    """Value of predictions for validation rows that early stopping knows; None: of the rows that the library gives."""
+
     def __init__(self, metrics: MetricsLike, n_jobs: int | None, keywords: dict[str, Any]) -> None:
         check_n_jobs(n_jobs)
         self._specs = parse_metrics(metrics, **keywords)

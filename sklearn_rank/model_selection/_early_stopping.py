@@ -24,6 +24,8 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.private_parts import drop_later_trees, forget_parameter, forget_value, other_parameters
+from sklearn_rank.boosting import lightgbm_metric
+from sklearn_rank.boosting._catboost import catboost_validation_metric
 from sklearn_rank.model_selection._fit_arguments import (
     comes_from,
     evaluation_arguments,
@@ -291,9 +293,12 @@ def fit_lightgbm(model: Any, train: FitData, validation: FitData, monitor: Monit
     """
     to_scores, stop = output_to_scores(model, train.y), import_module("lightgbm.callback").EarlyStopException
 
-    def metric(_: Any, y_pred: Any) -> tuple[str, float, bool]:
+    def record(y_pred: Any) -> float:
         monitor.record(to_scores(y_pred))
-        return str(monitor.spec), monitor.curve[-1], monitor.greater_is_better
+        return monitor.curve[-1]
+
+    metric = lightgbm_metric(monitor.spec)
+    metric.value_of = record
 
     def stop_at_the_best(env: Any) -> None:
         if monitor.should_stop or env.iteration == env.end_iteration - 1:
@@ -374,59 +379,33 @@ def fit_catboost(model: Any, train: FitData, validation: FitData, monitor: Monit
     A callback stops the training, and later trees are dropped.
     """
     to_scores, output = output_to_scores(model, train.y), _output_of(model)
-    metric = _CatBoostMetric(monitor, lambda approxes: to_scores(output(approxes)))
+    errors: list[BaseException] = []
+
+    def record(approxes: Any) -> float:
+        # CatBoost would turn an error into one of its own.
+        if not errors:
+            try:
+                monitor.record(to_scores(output(approxes)))
+                return monitor.curve[-1]
+            except BaseException as error:
+                errors.append(error)
+        return 0.0
+
+    class Stop:
+        def after_iteration(self, info: Any) -> bool:
+            return not errors and not monitor.should_stop
+
+    metric = catboost_validation_metric(monitor.spec, record)
     going_on = {name: value for name, value in model.get_params().items() if name not in CATBOOST_STOPPING}
     with other_parameters(model, going_on | {"eval_metric": metric}):
         model.fit(
             train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation),
-            callbacks=[metric], use_best_model=False,
+            callbacks=[Stop()], use_best_model=False,
         )  # fmt: skip
-    if metric.error is not None:
-        raise metric.error
+    if errors:
+        raise errors[0]
     model.shrink(monitor.best + 1)
     return model
-
-
-class _CatBoostMetric:
-    """A metric and a callback as CatBoost takes them; CatBoost would turn an error in it into one of its own.
-
-    CatBoost calls a metric once for all training rows, and then once for all validation rows in their order.
-    """
-
-    no_jit = True
-    """Without it CatBoost compiles the methods, where Numba is installed."""
-
-    def __init__(self, monitor: Monitor, to_scores: Callable[[Any], NDArray[Any]]) -> None:
-        self.monitor, self.to_scores, self.n_calls = monitor, to_scores, 0
-        self.error: BaseException | None = None
-
-    def __deepcopy__(self, memo: Any) -> _CatBoostMetric:
-        """Return the same object: CatBoost copies its parameters."""
-        return self
-
-    def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
-        """Record a round if these are the validation rows."""
-        self.n_calls += 1
-        value = 0.0
-        if self.n_calls % 2 == 0 and self.error is None:
-            try:
-                self.monitor.record(self.to_scores(approxes))
-                value = self.monitor.curve[-1]
-            except BaseException as error:
-                self.error = error
-        return value, 1.0
-
-    def is_max_optimal(self) -> bool:
-        """Whether a higher value is better."""
-        return self.monitor.greater_is_better
-
-    def get_final_error(self, error: float, weight: float) -> float:
-        """Value of the metric out of its sum over blocks; there is one block."""
-        return error
-
-    def after_iteration(self, info: Any) -> bool:
-        """Whether to go on."""
-        return self.error is None and not self.monitor.should_stop
 
 
 def _output_of(model: Any) -> Callable[[Any], NDArray[Any]]:

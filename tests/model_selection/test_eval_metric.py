@@ -1,5 +1,6 @@
 """QueryRanker(eval_metric=..., early_stopping_rounds=...): the best round is that of staged predictions by hand."""
 
+import functools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -24,6 +25,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, evaluate, get_scorer, parse_metric
+from sklearn_rank.boosting._catboost import CatBoostMetric
+from sklearn_rank.boosting._lightgbm import LightGBMMetric
 
 ROUNDS = 12
 
@@ -362,8 +365,28 @@ def test_catboost_reports_the_values_of_the_metric(ranking):
     X, y, qid = ranking
     for metric in ("map@10", "relevance_position"):
         ranker = QueryRanker(cat("Ranker"), eval_fraction=0.4, eval_metric=metric).fit(X, y, qid=qid)
-        curves = ranker.estimator_.get_evals_result()["validation"].values()
-        assert pytest.approx(ranker.eval_curve_.tolist()) in [*curves]
+        curves = ranker.estimator_.get_evals_result()["validation"]
+        assert curves[metric] == pytest.approx(ranker.eval_curve_.tolist())
+
+
+@pytest.mark.parametrize(
+    ("make", "of_loops"), [(lgbm, LightGBMMetric), (cat, CatBoostMetric)], ids=["lgbm", "catboost"]
+)
+@pytest.mark.parametrize("kind", ["Ranker", "Regressor", "Classifier"])
+def test_metrics_are_those_of_training_loops(make, of_loops, kind, ranking, monkeypatch):
+    X, y, qid = ranking
+    method = {"lgbm": "__call__", "cat": "evaluate"}[make.__name__]
+    seen, own = [], getattr(of_loops, method)
+
+    @functools.wraps(own)
+    def recorded(self, *arguments):
+        seen.append(repr(self))
+        return own(self, *arguments)
+
+    monkeypatch.setattr(of_loops, method, recorded)
+    ranker = QueryRanker(make(kind), eval_fraction=0.4, eval_metric="map@10").fit(X, y, qid=qid)
+    assert len(seen) >= len(ranker.eval_curve_) == ROUNDS
+    assert {*seen} == {f"{of_loops.maker}('map@10')"}
 
 
 def test_callbacks_of_the_user_are_called(ranking):
