@@ -353,14 +353,12 @@ def _come_again(address: Index) -> bool:
 
 def _number_values(ids: NDArray[Any]) -> tuple[Number, Index]:
     """Number objects by their text if all are str, else by a dict."""
-    ids = np.ascontiguousarray(ids)
     text, ends = np.empty(MOST_TEXT, dtype=np.uint8), np.empty(min(len(ids), N_AT_A_TIME), dtype=np.int64)
 
     def keys(a: int, b: int) -> Keys:
-        end = ends[: b - a]
-        if grouping_kernels.copy_strings(ids, a, text, end):
-            return hashed(text, end)
-        return joined(ids[a:b].tolist())
+        # Its references keep the strings while they are read; the caller may write to the ids.
+        own, end = ids[a:b].copy(), ends[: b - a]
+        return hashed(text, end) if grouping_kernels.copy_strings(own, text, end) else joined(own.tolist())
 
     try:
         return _number_keys(len(ids), keys)

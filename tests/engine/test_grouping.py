@@ -150,10 +150,30 @@ def keys_of(pieces):
 
 
 def test_short_pieces_are_their_own_keys():
+    """Their bytes and then their length, in the order of memory, on each machine."""
     pieces = [b"", b"\0", *(b"\xff\0abcdefgh"[i:j] for i in range(9) for j in range(i + 1, min(i + 8, 11)))]
-    expected = [int.from_bytes(piece, "little") | len(piece) << 56 for piece in pieces]
-    assert keys_of(pieces).tolist() == expected
-    assert keys_of(pieces[::-1]).tolist() == expected[::-1]
+    expected = [piece.ljust(7, b"\0") + bytes([len(piece)]) for piece in pieces]
+    assert [key.tobytes() for key in keys_of(pieces)] == expected
+    assert [key.tobytes() for key in keys_of(pieces[::-1])] == expected[::-1]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_ids_of_up_to_seven_bytes_stay_apart_in_both_orders_of_bytes(order):
+    """The memory of keys is the same in both, so a machine with the other order has these numbers."""
+    ids = [f"{i:05}".encode() for i in range(100_000)] + [f"{i:0{n}}".encode() for n in range(1, 20) for i in range(10)]
+    ids += [b"\x80\xff"[:n] * n for n in range(1, 5)] + [b"", b"\0", b"\0\0"]
+    text, end = np.frombuffer(b"".join(ids), dtype=np.uint8), np.cumsum([*map(len, ids)])
+    keys = keys_of(ids).view(f"{order}i8").astype(np.int64)
+    number, first = _grouping._number_keys(len(ids), lambda a, b: piece_keys(keys, text, end, a, b))
+    numbers = {}
+    assert number.tolist() == [numbers.setdefault(piece, len(numbers)) for piece in ids]
+    assert len(first) == len(numbers) == len({*ids})
+
+
+def piece_keys(keys, text, end, a, b):
+    """Keys of some rows, and their text."""
+    start = int(end[a - 1]) if a else 0
+    return _grouping.Keys(keys[a:b], text[start : int(end[b - 1])], end[a:b] - start)
 
 
 def test_the_hash_of_a_long_piece_counts_every_byte():

@@ -25,7 +25,7 @@ CALLS = {
     "starts": lambda ids, heads: find_starts(ids, 8, 0, 0, 8, np.empty(9, dtype=np.int64), heads),
     "nowhere to write": ids_that_cannot_be_written,
     "entries": lambda x, out: take_rows(x, 8, np.array([3, 1]), out),
-    "objects": lambda objects, out: copy_strings(objects, 0, np.empty(99, dtype=np.uint8), out),
+    "objects": lambda objects, out: copy_strings(objects, np.empty(99, dtype=np.uint8), out),
     "rows": rows_are_read,
     "falling ids": lambda ids, heads, label, score, grade: rows_are_read(-ids, heads, label, score, grade),
     "gaps": lambda ids, heads, label, score, grade: rows_are_read(ids[::2], heads, label, score, grade),

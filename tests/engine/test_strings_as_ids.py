@@ -1,7 +1,10 @@
 """Python's strings in arrays of objects as ids: plain ones are copied by a kernel, and others beside them are not."""
 
 import ctypes
+import gc
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,6 +71,37 @@ def test_an_array_without_objects(n_strings):
     ids = np.full(3, "a", dtype=object)
     ids[n_strings:] = None
     ctypes.memset(ids[n_strings:].ctypes.data, 0, 8 * (3 - n_strings))
-    assert not copy_strings(ids, 0, np.empty(9, dtype=np.uint8), np.empty(3, dtype=np.int64))
+    assert not copy_strings(ids, np.empty(9, dtype=np.uint8), np.empty(3, dtype=np.int64))
     with pytest.raises(ValueError, match="must not contain missing values"):
         group_rows(ids, 3)
+
+
+def test_strings_are_kept_while_they_are_read(monkeypatch):
+    """Without a lock of Python another thread may write to the array, whose strings then end."""
+    expected, ids = [f"query {i % 7}" for i in range(50)], np.empty(50, dtype=object)
+    ids[:] = [f"query {i % 7}" for i in range(50)]
+
+    def copy_after_a_write(objects, *outs):
+        assert not np.shares_memory(objects, ids)
+        ids[:] = None
+        gc.collect()
+        return copy_strings(objects, *outs)
+
+    monkeypatch.setattr(_grouping, "AGAIN", 2)
+    monkeypatch.setattr(_grouping.grouping_kernels, "copy_strings", copy_after_a_write)
+    number, first = _grouping._number_values(ids)
+    assert number.tolist() == [int(name[6:]) for name in expected]
+    assert first.tolist() == [*range(7)]
+
+
+KERNELS = sorted(Path(_grouping.grouping_kernels.__file__).parent.glob("*.pyx"))
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+def test_a_kernel_that_declares_that_it_needs_no_lock_borrows_no_objects(path):
+    """But in `copy_strings`, whose caller has an array of its own, as the test above holds."""
+    text = path.read_text()
+    assert "freethreading_compatible=True" in text
+    functions = re.split(r"^(?=def |cdef |cpdef )", text, flags=re.M)
+    borrowed = [re.search(r"(\w+)\(", function)[1] for function in functions if "<PyObject" in function]
+    assert borrowed == ["copy_strings"] * (path.stem == "grouping")

@@ -10,6 +10,7 @@ depend on a secret that each process draws, so that an attacker cannot choose ke
 not.
 """
 from os import urandom
+from sys import byteorder
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
@@ -33,7 +34,7 @@ cdef enum:
     N_SALTS = 64                # words of 32 bits: two for each word of 64 bits that is hashed
     NEXT = 16                   # objects ahead that are asked for
     TOGETHER = 16               # rows that are first asked whether any begins a run
-cdef uint64_t TOP_BIT = <uint64_t> 1 << 63
+cdef uint64_t IS_HASH = 1 << 63 if byteorder == "little" else 128    # a bit of the last byte in memory
 cdef bytes drawn = urandom(4 * N_SALTS)
 cdef uint32_t[N_SALTS] SALT
 memcpy(SALT, <const char*> drawn, 4 * N_SALTS)
@@ -151,7 +152,7 @@ def number_keys(
             found = <int64_t> table[slot] - 1
             while found >= 0 and not (
                 key_of[found] == key[i]
-                and (piece == NULL or _is_packed(key[i], length) or _is_kept(piece, length, kept, kept_end, found))
+                and (piece == NULL or length < 8 or _is_kept(piece, length, kept, kept_end, found))
             ):
                 slot = (slot + 1) & last
                 found = <int64_t> table[slot] - 1
@@ -194,11 +195,6 @@ def number_near_keys(
                 table[slot] = <uint32_t> n
             number[begin + i] = table[slot] - 1
     return n
-
-
-cdef inline bint _is_packed(int64_t key, int64_t length) noexcept nogil:
-    """Whether the key of a piece is all of it: the top byte of others is no length of one byte to seven."""
-    return 0 < length < 8 and key >> 56 == length
 
 
 cdef inline bint _is_kept(
@@ -244,18 +240,18 @@ def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
         out[i] = _place(key[i], shift)
 
 
-def copy_strings(objects, int64_t begin, uint8_t[::1] text, int64_t[::1] end):
-    """Write the objects of an array from `begin` on into OUT `text`, each with a NUL behind it, up to its OUT `end`.
+def copy_strings(objects, uint8_t[::1] text, int64_t[::1] end):
+    """Write the first objects of an array into OUT `text`, each with a NUL behind it, up to its OUT `end`.
 
     It stops at one that is no str, or not of ASCII, and where `text` is full; return whether all were written. No
-    reference is taken: while this thread has the lock of Python, no other thread removes an object.
+    other thread may write to the array, whose references keep the objects: a Python without a lock does not.
     """
     cdef Py_buffer given
     cdef int64_t i, at = 0, n = end.shape[0]
     cdef Py_ssize_t length
     cdef const char* string
     PyObject_GetBuffer(objects, &given, PyBUF_SIMPLE)
-    cdef PyObject** item = <PyObject**> given.buf + begin
+    cdef PyObject** item = <PyObject**> given.buf
     for i in range(n):
         if i + NEXT < n:
             PREFETCH(<uintptr_t> item[i + NEXT])
@@ -277,7 +273,7 @@ def copy_strings(objects, int64_t begin, uint8_t[::1] text, int64_t[::1] end):
 
 
 def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] out):
-    """Write OUT a key of each piece: its bytes and its length if it has up to seven, else a hash with the top bit set.
+    """Write OUT a key of each piece: its bytes and its length if it has up to seven, else a hash that is no such key.
 
     The hash is NH, of UMAC (Black et al., CRYPTO 1999), in blocks: two pieces that were chosen without knowledge of
     the secret have one hash with a probability of about 2**-32.
@@ -289,21 +285,22 @@ def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] ou
             if end[i] - start < 8:
                 out[i] = <int64_t> _packed(pieces + start, end[i] - start)
             else:
-                out[i] = <int64_t> (_hash_of(pieces + start, end[i] - start) | TOP_BIT)
+                out[i] = <int64_t> (_hash_of(pieces + start, end[i] - start) | IS_HASH)
             start = end[i]
 
 
 cdef inline uint64_t _packed(const uint8_t* text, int64_t length) noexcept nogil:
-    """Up to seven bytes and, in the eighth, how many there are."""
-    cdef uint64_t word = <uint64_t> length << 56
-    cdef uint32_t first, last
+    """Up to seven bytes, zeros, and how many there are in the eighth byte of memory, whatever the order of bytes."""
+    cdef uint64_t word = 0
+    cdef uint8_t* to = <uint8_t*> &word
+    cdef int64_t i
     if length >= 4:
-        memcpy(&first, text, 4)
-        memcpy(&last, text + length - 4, 4)
-        word |= first | <uint64_t> last << 8 * (length - 4)    # the same bytes where the two overlap
-    elif length > 0:
-        word |= text[0] | <uint64_t> text[length // 2] << 8 * (length // 2)
-        word |= <uint64_t> text[length - 1] << 8 * (length - 1)
+        memcpy(to, text, 4)
+        memcpy(to + length - 4, text + length - 4, 4)   # the same bytes where the two overlap
+    else:
+        for i in range(length):
+            to[i] = text[i]
+    to[7] = <uint8_t> length
     return word
 
 
