@@ -99,6 +99,8 @@ class Call(NamedTuple):
         out = np.empty((n_queries, columns), order="F") if columns else np.empty(n_positions)
         x, x_by_grade = _values(array_of(self.x))
         y, y_by_grade = _values(array_of(self.y))
+        # The kernel reads both by grade or both by item.
+        assert self.primitive != MEANS or x_by_grade == y_by_grade
         sorts = self.primitive in (PAIRS, CENTRED_RANKS)
         step = kernels.Step(
             self.primitive.kernel, lists, x=x, x_by_grade=x_by_grade, y=y, y_by_grade=y_by_grade,

@@ -318,6 +318,8 @@ class Ranked:
                 "Got documents without a row."
             )
         best = Ranking.by_label(rows.row_label, rows.indptr, NO_CUTOFF)
+        # The kernel looks for each label in the best order.
+        assert (best.length >= rows.length).all()
         out, count = np.empty(rows.n_positions), np.empty((2, int(best.length.max(initial=0))), dtype=np.int64)
         agreement_kernels.overlap(self.label, best.label, rows.ptr, best.ptr, rows.tie_end, count, out)
         return out
