@@ -1,7 +1,7 @@
 """Blocks of rows that fit the cache, and threads that run them and stop together.
 
-Threads are kept from one call to the next: to wake one is faster than to start one. Idle ones end before
-the process forks: a child does not get them, and Python warns of threads that it lacks.
+Threads are kept from one call to the next: to wake one is faster than to start one. They end before the process forks,
+unless one is at work: a child does not get them, and Python warns of threads that it lacks.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from functools import cache
 from numbers import Integral
-from queue import SimpleQueue
-from threading import Event, Lock, Thread, local, main_thread
-from typing import Any, NamedTuple, TypeVar
+from threading import Event, Lock, local, main_thread
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -124,6 +123,9 @@ def with_own(make_function: Callable[[], Callable[[Item], T]], items: Iterable[I
     def work() -> None:
         outer, _thread.stop_events = _stop_events(), (*before, stop)
         try:
+            # One that begins after the end is there because the system let no thread start for it.
+            if stop.is_set():
+                return
             function = make_function()
             while not stop.is_set():
                 with taking:
@@ -139,18 +141,18 @@ def with_own(make_function: Callable[[], Callable[[Item], T]], items: Iterable[I
         finally:
             _thread.stop_events = outer
 
-    others: list[Lock] = []
+    helpers: list[Future[None]] = []
     try:
         # The system may refuse: "can't start new thread".
         with suppress(RuntimeError):
             for _ in range(n_threads - 1):
-                others.append(start(work))
+                helpers.append(_executor.submit(copy_context().run, _help, work))
         work()
-        _wait_for(others)
+        _wait_for(helpers)
         is_stopped = stop.is_set()
     finally:
         stop.set()
-        _wait_for(others)
+        _wait_for(helpers)
     if errors:
         raise errors.pop(0)
     # There was no memory to keep the error.
@@ -159,11 +161,12 @@ def with_own(make_function: Callable[[], Callable[[Item], T]], items: Iterable[I
     return [results[i] for i in range(len(results))]
 
 
-def _wait_for(others: list[Lock]) -> None:
-    """Wait until others are done."""
-    for done in others:
-        with done:
-            pass
+def _wait_for(helpers: list[Future[None]]) -> None:
+    """Wait until helpers are done; those that have not begun, because all threads are busy, never do."""
+    for helper in helpers:
+        if not helper.cancel():
+            with suppress(CancelledError):
+                helper.exception()
 
 
 def with_helpers(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> Iterator[T]:
@@ -228,68 +231,44 @@ def _stop_events() -> tuple[Event, ...]:
 # --- threads that are kept ---------------------------------------------------------------------------------------
 
 
-MOST_IDLE = os.cpu_count() or 1
-"""Threads that are kept without work."""
+MOST_THREADS = max(32, os.cpu_count() or 1)
+"""Threads that are kept at most; calls that ask for more have to do with fewer."""
+
+_at_work: list[Callable[[], None]] = []
+"""Functions that kept threads work at."""
 
 
-class Task(NamedTuple):
-    """A function that does not raise, the context it runs in, and a lock that is free once it is done."""
-
-    function: Callable[[], object]
-    context: Context
-    done: Lock
-
-
-class KeptThread(Thread):
-    """Thread that does one task after the other. It is a daemon: the process ends without waiting for it."""
-
-    def __init__(self) -> None:
-        super().__init__(name="sklearn_rank", daemon=True)
-        self.tasks: SimpleQueue[Task | None] = SimpleQueue()
-        self.start()
-
-    def run(self) -> None:
-        """Do tasks until there is none."""
-        while (task := self.tasks.get()) is not None:
-            done = task.done
-            try:
-                task.context.run(task.function)
-                # With the task goes what its function holds.
-                del task
-                is_kept = len(_idle) < MOST_IDLE
-                if is_kept:
-                    _idle.append(self)
-            finally:  # Also where there is no memory to begin with.
-                done.release()
-            if not is_kept:
-                return
-
-
-_idle: list[KeptThread] = []
-
-
-def start(function: Callable[[], object]) -> Lock:
-    """Start a function, which must not raise, in another thread; the lock that is returned is free once it is done."""
-    done = Lock()
-    done.acquire()
-    task = Task(function, copy_context(), done)
+def _help(work: Callable[[], None]) -> None:
+    """Work in a kept thread."""
+    _at_work.append(work)
     try:
-        thread = _idle.pop()
-    except IndexError:
-        thread = KeptThread()
-    thread.tasks.put(task)
-    return done
+        work()
+    finally:
+        _at_work.remove(work)
 
 
-def _end_idle() -> None:
-    """End the threads without work."""
-    # Another thread may take the last one.
-    with suppress(IndexError):
-        while True:
-            thread = _idle.pop()
-            thread.tasks.put(None)
-            thread.join()
+def _new_executor() -> ThreadPoolExecutor:
+    """An executor, which starts a thread when none is idle."""
+    return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="sklearn_rank")
+
+
+_executor = _new_executor()
+
+
+def _end_threads() -> None:
+    """End the threads if none is at work; the next call has others."""
+    global _executor
+    if not _at_work:
+        ended, _executor = _executor, _new_executor()
+        ended.shutdown()
+
+
+def _begin_anew() -> None:
+    """Forget threads that a child does not have."""
+    global _executor
+    _executor = _new_executor()
+    _at_work.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_end_idle, after_in_child=_idle.clear)
+    os.register_at_fork(before=_end_threads, after_in_child=_begin_anew)

@@ -215,10 +215,8 @@ def test_a_metric_is_defined_while_a_name_is_looked_up():
         parse_metric("unknown")
 
 
-def test_a_fork_while_the_last_idle_thread_finds_work(monkeypatch):
-    class Idle(list):
-        def __bool__(self):
-            return True  # as it was when it was asked
-
-    monkeypatch.setattr(threads, "_idle", Idle())
-    threads._end_idle()
+def test_a_fork_while_a_call_begins(monkeypatch):
+    """The threads that it found have ended: it does the work without them."""
+    monkeypatch.setattr(threads, "_executor", ended := threads._new_executor())
+    ended.shutdown()
+    assert threads.on_threads(str, range(9), 3) == [*map(str, range(9))]
