@@ -267,6 +267,30 @@ def found(request, rng):
     ))  # fmt: skip
 
 
+@together("level", [0.8, 0.95])
+def test_rows_of_the_table(level, rng):
+    """Of a system, and of a difference, which has p-values: by both judges, by people, and by the model."""
+    new, old = drawn(rng, 12, 50), drawn(rng, 12, 50)
+    for people, model, found in (
+        (*new, judged_interval(*new, confidence_level=level)),
+        (*(Evaluation.from_values(a.qid, {"d": a.per_query["ndcg@10"] - b.per_query["ndcg@10"]}) for a, b in
+           zip(new, old, strict=True)), compare_judged(new, old, confidence_level=level)),
+    ):  # fmt: skip
+        human, labeled = (next(iter(one.per_query.values())) for one in (people, model))
+        rows = [row[1:] if "metric" in found.table.columns else row for row in found.table.rows]
+        assert [row[:2] for row in rows] == [("both", 62), ("people alone", 12), ("model alone", 62)]
+        assert [row[2] for row in rows[1:]] == pytest.approx([human.mean(), labeled.mean()])
+        assert rows[1][3:5] == pytest.approx(confidence_interval(human, confidence_level=level))
+        assert rows[2][3:5] == (None, None)
+        bias, correlation = labeled[:12].mean() - human.mean(), np.corrcoef(human, labeled[:12])[0, 1]
+        assert rows[2][-2:] == pytest.approx((bias, correlation))
+        is_difference = len(rows[0]) == 9
+        assert is_difference == hasattr(found, "pvalue")
+        if is_difference:
+            assert rows[1][5] == pytest.approx(stats.ttest_1samp(human, 0).pvalue)
+            assert (rows[0][5], rows[2][5]) == (found.pvalue, None)
+
+
 def test_printed_and_saved(found, tmp_path):
     assert max(map(len, str(found).splitlines())) <= 100
     assert "12 queries judged by people are few" in str(found)
