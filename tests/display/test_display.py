@@ -8,6 +8,7 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from registry import together
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import QueryRanker, RankingEvaluator, evaluate, metric
@@ -312,6 +313,18 @@ def test_bins_and_level_are_checked(result, wrong):
     with pytest.raises(ValueError, match=r"'n_bins'.* an int >= 1|'confidence_level'.* between 0 and 1"):
         ListLengthDisplay.from_result(result, "ndcg@3", **wrong)
     assert not plt.get_fignums()
+
+
+@together("given, of_one, of_two", [
+    (None, True, False), (True, True, True), (False, False, False), (np.True_, True, True), (np.False_, False, False),
+])  # fmt: skip
+def test_queries_are_drawn_of_a_single_system_or_if_asked(given, of_one, of_two, result, systems):
+    one = ListLengthDisplay.from_result(result, "ndcg@3", show_points=given)
+    assert (one.points_ is not None) == one.show_points == of_one
+    two = ListLengthDisplay.from_results(systems, "ndcg@3", show_points=given)
+    assert [system.points_ is not None for system in two.systems_.values()] == [of_two] * 2
+    with pytest.raises(ValueError, match="'show_points' parameter of .* must be a bool or None. Got 'yes'"):
+        ListLengthDisplay.from_result(result, "ndcg@3", show_points="yes")
 
 
 def test_one_query(rng):
