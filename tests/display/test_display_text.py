@@ -236,6 +236,22 @@ def test_as_many_cutoffs_are_numbered_as_there_is_room_for(n, width, expected):
     assert_legible(ax.figure)
 
 
+@together("seed", range(20))
+def test_no_further_number_fits_between_cutoffs_that_are_not_round(seed):
+    rng = np.random.default_rng(seed)
+    k = np.sort(rng.choice([7, 11, 13, 17, 19, 23, 101, 103, 107, 1009, 1013], 6, replace=False))
+    at = np.sort(rng.random(6)) * 200
+    width = [7 * len(str(x)) + 4 for x in k]
+
+    def touch(i, j):
+        return abs(at[i] - at[j]) < (width[i] + width[j]) / 2
+
+    shown = set(_figure._legible(k, at).tolist())
+    assert 5 in shown
+    assert not any(touch(i, j) for i, j in itertools.combinations(shown, 2))
+    assert all(any(touch(i, j) for j in shown) for i in set(range(6)) - shown)
+
+
 def test_one_of_several_systems_is_named_where_it_is_drawn_alone():
     display = DistributionDisplay.from_results(some(2), "ndcg@5")
     first = next(iter(display.systems_.values()))

@@ -93,6 +93,33 @@ def test_clusters_and_folds():
     assert [row[0] for row in of_folds.table.rows] == ["de", "fr", "it"]
 
 
+WEIGHT, CLUSTERS = np.arange(60) % 5 + 1.0, np.arange(60) // 4
+
+
+@together("own", [{"weight": WEIGHT}, {"clusters": CLUSTERS}, {"weight": WEIGHT, "clusters": CLUSTERS}])
+@together("level", [0.6, 0.95])
+@together("correction", [None, "bonferroni", "bh"])
+def test_rows_of_weighted_and_clustered_queries_are_comparisons(own, level, correction):
+    rng = np.random.default_rng(0)
+    values, segment = {name: rng.random(60) for name in ("old", "new", "other")}, np.array([*"abc"])[np.arange(60) % 3]
+    results = {name: Evaluation.from_values(range(60), {"map": x}, by=segment, **own) for name, x in values.items()}
+    report = compare_systems(results, correction=correction)
+    found = report.segments(confidence_level=level)
+    frame, overall = found.to_frame(), found.overall.to_frame()
+    for row in [*frame.itertuples(), *overall.itertuples()]:
+        at = segment == row.by if row.by is not None else np.ones(60, dtype=bool)
+        options = {name: of_queries[at] for name, of_queries in own.items()} | {"confidence_level": level}
+        alone = compare(values[row.system][at], values["old"][at], **options)
+        assert (row.difference, row.low, row.high) == pytest.approx((alone.difference, *alone.confidence_interval))
+        assert (row.p, row.won, row.lost) == (pytest.approx(alone.pvalue), alone.won, alone.lost)
+        assert row.mean == pytest.approx(np.average(values[row.system][at], weights=options.get("weight")))
+    for table in (frame, overall):
+        np.testing.assert_allclose(table["p corrected"], adjust_pvalues(table["p"], correction))
+    overall = overall.set_index("system")
+    for name in ("new", "other"):
+        assert overall["p corrected"][name] == pytest.approx(report.significance("map").corrected_pvalue(name, "old"))
+
+
 @together("test", ["t", "randomization"])
 @together("clusters", [None, np.arange(24) // 3])
 def test_a_query_of_weight_0_is_in_no_segment(test, clusters):
