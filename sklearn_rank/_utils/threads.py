@@ -162,11 +162,14 @@ def with_own(make_function: Callable[[], Callable[[Item], T]], items: Iterable[I
 
 
 def _wait_for(helpers: list[Future[None]]) -> None:
-    """Wait until helpers are done; those that have not begun, because all threads are busy, never do."""
+    """Wait until helpers are done; those that have not begun after a while, because all threads are busy, never do."""
     for helper in helpers:
-        if not helper.cancel():
-            with suppress(CancelledError):
-                helper.exception()
+        with suppress(CancelledError):
+            try:
+                helper.exception(TIME_TO_BEGIN)
+            except TimeoutError:
+                if not helper.cancel():
+                    helper.exception()
 
 
 def with_helpers(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> Iterator[T]:
@@ -230,6 +233,10 @@ def _stop_events() -> tuple[Event, ...]:
 
 # --- threads that are kept ---------------------------------------------------------------------------------------
 
+
+TIME_TO_BEGIN = 0.01
+"""Seconds that a helper has to begin once the work is done: if it were cancelled at once, the next call would find no
+thread idle, and start another."""
 
 MOST_THREADS = max(32, os.cpu_count() or 1)
 """Threads that are kept at most; calls that ask for more have to do with fewer."""
