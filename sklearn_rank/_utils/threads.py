@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
-from functools import cache
 from numbers import Integral
 from threading import Event, Lock, local, main_thread
 from typing import Any, TypeVar
@@ -75,7 +74,6 @@ def _n_blocks(n_all: int, n_rows: int, n_jobs: int | None) -> int:
 def for_each(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jobs: int | None) -> list[T]:
     """List ``function(*block)`` for each block, as (start, stop), on as many threads as joblib's `n_jobs` means."""
     if len(blocks) == 1:
-        _keep_freed_memory()
         return [function(*blocks[0])]
     return on_threads(lambda block: function(*block), blocks, threads_for(len(blocks), n_jobs))
 
@@ -83,16 +81,6 @@ def for_each(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jo
 def threads_for(n_blocks: int, n_jobs: int | None) -> int:
     """Number of threads that joblib's `n_jobs` means for so many blocks."""
     return 1 if n_jobs == 1 else min(effective_n_jobs(n_jobs), n_blocks)
-
-
-@cache
-def _keep_freed_memory() -> None:
-    """Make glibc keep freed memory for the next array.
-
-    It keeps up to twice the largest array freed so far, if that has at most 32 MiB. This one is never written to, so it
-    takes no memory. Without it the arrays of each call are pages that the system has to clear first.
-    """
-    np.empty(2**22 - 2**10)
 
 
 def can_start() -> bool:
@@ -111,7 +99,6 @@ def with_own(make_function: Callable[[], Callable[[Item], T]], items: Iterable[I
     A free thread takes the next item from the iterable. An error or an interrupt in one thread stops all of them, and
     is raised unchanged. Where the system lets no more threads start, those that have started do the work.
     """
-    _keep_freed_memory()
     if n_threads == 1 or not can_start():
         return [*map(make_function(), items)]
     results: dict[int, T] = {}
