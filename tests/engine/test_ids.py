@@ -68,7 +68,8 @@ def test_equal_ids_are_one_query():
     [
         lambda ids: pd.Series(ids, dtype=object),
         lambda ids: pd.Series(ids, dtype="str"),
-        lambda ids: pd.Categorical(ids),
+        # pd.Categorical(ids) of pandas 2 makes them equal.
+        lambda ids: pd.Categorical.from_codes([len(id) - 1 for id in ids], ["a", "a\0"]),
         lambda ids: pl.Series(ids),
         lambda ids: pl.Series(ids, dtype=pl.Categorical),
         lambda ids: pa.array(ids),
