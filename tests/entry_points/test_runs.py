@@ -178,6 +178,14 @@ def test_places_that_are_kept_are_not_left_out():
             evaluate_run({"q": ["y"]}, LISTED, duplicates="nonrelevant", **keywords)
 
 
+def test_the_first_score_of_a_document_that_is_twice_counts():
+    pairs = [("a", 3), ("b", 2), ("a", 1)]
+    hits = [{"doc_id": document, "score": score} for document, score in pairs]
+    for listed in (pairs, hits):
+        found = evaluate_run({"q": {"a"}}, {"q": listed}, duplicates="first", metrics="mrr")
+        assert found.mean() == {"mrr": 1}
+
+
 def test_duplicates_among_judgements_are_one():
     table = pd.DataFrame({"qid": 1, "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
     for duplicates in ("first", "nonrelevant"):
