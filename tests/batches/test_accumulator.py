@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from batch_cases import NAMES, assert_same, make
-from registry import METRICS, Data, each, rough_data_for, tie_policy
+from registry import Data
 
 from sklearn_rank import RankingAccumulator, evaluate, evaluate_batches, parse_metric
 from sklearn_rank.results import Evaluation
@@ -56,15 +56,6 @@ def test_the_same_as_evaluate(size):
     accumulator = updated(chunks(parts, size))
     assert_same(accumulator.compute(), expected_of(together(parts)))
     assert len(accumulator) == len(parts)
-
-
-@each(METRICS)
-def test_every_metric(metric):
-    parts = by_query(rough_data_for(metric))
-    metrics = [parse_metric(metric.name, **tie_policy(metric))]
-    result = updated(chunks(parts, 7), metrics).compute()
-    assert_same(result, expected_of(together(parts), metrics))
-    np.testing.assert_array_equal(result.label_fingerprints, expected_of(together(parts), metrics).label_fingerprints)
 
 
 @pytest.mark.parametrize(
@@ -130,26 +121,6 @@ def test_weights():
     zero = RankingAccumulator().update([[1, 0]], [[1, 2]], sample_weight=[0])
     with pytest.raises(ValueError, match="not all zero"):
         zero.compute()
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [
-        ["a", "bcd"], [("a", 1), ("b", 2)], [0.5, 2.0], np.array(["2020-01-01", "2021-01-01"], "M8[ns]"),
-        pd.Categorical(["x", "y"]), np.array([3, 1], np.uint8), [b"a", b"b"], ["a\0", "a"],
-    ],
-    ids=lambda ids: type(ids[0]).__name__,
-)  # fmt: skip
-def test_ids_of_any_type(ids):
-    y, s = [[1, 0], [0, 1]], [[1, 2], [3, 4]]
-    accumulator = RankingAccumulator("mrr")
-    for i in (0, 1):
-        accumulator.update(y[i : i + 1], s[i : i + 1], ids[i : i + 1])
-    expected = evaluate(y, s, qid=ids, metrics="mrr")
-    for one in (accumulator, pickle.loads(pickle.dumps(accumulator))):
-        assert_same(one.compute(), expected)
-        with pytest.raises(ValueError, match="again"):
-            one.update(y, s, ids)
 
 
 def test_attributes_go_by_the_ids_of_queries():

@@ -38,18 +38,6 @@ def assert_equal_values(found, expected):
     assert found.mean() == expected.mean()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [17, 10_000])
-def test_kinds_of_batches(columns, expected, kind, size):
-    make_batch = KINDS[kind]
-    batches = [
-        make_batch({n: c[i : i + size] for n, c in columns.items()}) for i in range(0, len(columns["qid"]), size)
-    ]
-    assert_equal_values(evaluate_batches(iter(batches), metrics=NAMES), expected)
-    if len(batches) == 1:
-        assert_equal_values(evaluate_batches(batches[0], metrics=NAMES), expected)
-
-
 def test_other_names(columns, expected):
     frame = pd.DataFrame(columns).rename(columns={"label": "y", "score": "s", "qid": "q"}).assign(w=1.0)
     found = evaluate_batches([frame], metrics=NAMES, y_true="y", y_score="s", qid="q", sample_weight="w")

@@ -50,36 +50,6 @@ def test_rows_are_waited_for(n_jobs):
     check(make(n_queries=90_000, longest=14), 100_001, metrics=["ndcg@10", "map"], assume_grouped=True, n_jobs=n_jobs)
 
 
-IDS = {
-    "narrow": lambda q: (q + 5).astype(np.int16),
-    "unsigned": lambda q: q.astype(np.uint64),  # negative ones are beyond int64
-    "floats": lambda q: q / 7,
-    "text": lambda q: np.array([f"q{i * i}" for i in q.tolist()]),
-    "bytes": lambda q: np.array([b"%d" % i for i in q.tolist()]),
-    "objects": lambda q: np.array([f"q{i}" for i in q.tolist()], dtype=object),
-    "with NUL": lambda q: np.array([f"q{i}\0x" if i % 2 else f"q{i}" for i in q.tolist()], dtype=object),
-    "tuples": lambda q: [("q", i) for i in q.tolist()],
-    "mixed": lambda q: [f"q{i}" if i < 90 else ("q", i) for i in q.tolist()],
-    "dates": lambda q: q.astype("M8[D]"),
-    "categorical": lambda q: pd.Categorical([f"q{i}" for i in q.tolist()]),
-    "series": lambda q: pd.Series([f"q{i}" for i in q.tolist()]),
-}
-
-
-@pytest.mark.parametrize("ids", IDS)
-@pytest.mark.parametrize("grouped", [False, True])
-def test_ids(at_once, grouped, ids):
-    data = make(n_queries=80)
-    check((*data[:2], IDS[ids](data.qid)), 9, assume_grouped=grouped)
-
-
-def test_lists():
-    data = make()
-    batches = [tuple(c.tolist() for c in batch) for batch in cut((*data[:2], data.qid.astype(str)), 20)]
-    expected = evaluate(*data[:2], qid=data.qid.astype(str).tolist(), metrics="map")
-    assert_same(evaluate_batches(batches, metrics="map"), expected)
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.filterwarnings("ignore:Every query has one row")
 def test_many_ids_are_numbered(at_once, grouped):

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from registry import METRICS, each, each_metric, public, rough_data_for, tie_policy
+from registry import METRICS, public, rough_data_for
 from scipy.sparse import csr_array
 
 import sklearn_rank
@@ -42,36 +42,6 @@ def assert_equal(found, expected):
 
 
 # --- the same bits -------------------------------------------------------------------------------------------
-
-
-@each(ONE_LABEL)
-def test_padding_changes_nothing(metric):
-    data, rng = rough_data_for(metric), np.random.default_rng(0)
-    y_true, y_score, mask, ids = padded(data, rng)
-    found = public(metric)(y_true, y_score, mask=mask, average=None, **tie_policy(metric))
-    expected = public(metric)(data.y_true, data.y_score, qid=data.qid, average=None, **tie_policy(metric))
-    assert found.tobytes() == expected.tobytes()
-    result = evaluate(y_true, y_score, qid=ids, mask=mask, metrics=metric.name, **tie_policy(metric))
-    assert_equal(result, evaluate(*data[:2], qid=data.qid, metrics=metric.name, **tie_policy(metric)))
-    assert result.qid.tolist() == ids.tolist()
-
-
-@each_metric
-def test_rows_that_are_left_out(metric):
-    """Of subtopics too; the first rows of a query may be among them, so that others come first."""
-    data, rng = rough_data_for(metric), np.random.default_rng(1)
-    shuffled = data.rows(rng.permutation(len(data.qid)))
-    mask = rng.random(len(data.qid)) < 0.7
-    mask[np.unique(shuffled.qid, return_index=True)[1]] |= rng.random(len(set(data.qid))) < 0.5
-    mask |= ~np.isin(shuffled.qid, shuffled.qid[mask])
-    kept = shuffled.rows(mask)
-    for name, column in (("y_true", shuffled.y_true), ("y_score", shuffled.y_score)):
-        column[~mask] = NAN if name == "y_true" else rng.choice(GARBAGE, (~mask).sum())
-    options = {"metrics": metric.name, **tie_policy(metric)}
-    found = evaluate(*shuffled[:2], qid=shuffled.qid, mask=mask, **options)
-    expected = evaluate(*kept[:2], qid=kept.qid, **options)
-    assert_equal(found, expected)
-    assert found.qid.tolist() == expected.qid.tolist()
 
 
 def test_by_hand():

@@ -16,44 +16,6 @@ METRICS = ["ndcg@10", "map", "mse", "err(max_grade=40)", "ndcg(ties=worst)@3"]
 TYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", ">i4", ">i8", ">f4", ">f8", "g", "O"]
 
 
-def unaligned(x):
-    rows = np.zeros(len(x), dtype=[("gap", "i1"), ("x", x.dtype)])
-    rows["x"] = x
-    return rows["x"]
-
-
-def shifted(x):
-    return np.frombuffer(b"." + x.tobytes(), x.dtype, offset=1)
-
-
-def read_only(x):
-    x = x.copy()
-    x.flags.writeable = False
-    return x
-
-
-def mapped(x, folder):
-    x.tofile(folder / "x")
-    return np.memmap(folder / "x", dtype=x.dtype, mode="r")
-
-
-def series(x):
-    return pytest.importorskip("pandas").Series(x)
-
-
-def arrow(x):
-    return pytest.importorskip("pyarrow").chunked_array([x[:2000], x[2000:]])
-
-
-LAYOUTS = {
-    "plain": lambda x, _: x, "every_second": lambda x, _: np.repeat(x, 2)[::2],
-    "backwards": lambda x, _: x[::-1].copy()[::-1], "column": lambda x, _: x[:, None],
-    "unaligned": lambda x, _: unaligned(x), "shifted": lambda x, _: shifted(x),
-    "read_only": lambda x, _: read_only(x),
-    "memmap": mapped, "pandas": lambda x, _: series(x), "arrow": lambda x, _: arrow(x),
-}  # fmt: skip
-
-
 def bits(label, score):
     result = evaluate(label, score, qid=QID, metrics=METRICS, n_jobs=2)
     return (
@@ -61,16 +23,6 @@ def bits(label, score):
         [result.per_query[name].tobytes() for name in METRICS],
         fingerprints_of(read(label, score, qid=QID)).tobytes(),
     )
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("kind", ["i4", "i8", "f4", "f8", "u1"])
-def test_layouts_change_no_bit(kind, layout, tmp_path, monkeypatch):
-    monkeypatch.setattr("sklearn_rank._utils.threads.BLOCK_ROWS", 1000)
-    label, score = LABEL.astype(kind), SCORE.astype("f8" if kind == "f8" else "f4")
-    expected = bits(LABEL.astype(float), SCORE.astype(float))
-    assert bits(LAYOUTS[layout](label, tmp_path), score) == expected
-    assert bits(label, LAYOUTS[layout](score, tmp_path)) == expected
 
 
 @pytest.mark.filterwarnings("ignore:A label has the gain")

@@ -47,16 +47,6 @@ def assert_same(found, expected):
 # --- the same numbers ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "keywords", [{}, {"ties": "stable"}, {"gain": "linear", "n_jobs": 2}, {"min_relevance": 2}], ids=str
-)
-def test_results_are_those_of_evaluate(rows, keywords):
-    y, systems, qid = rows
-    tied = {name: scores.round(1) for name, scores in systems.items()}
-    found = compare_systems(y, tied, qid=qid, metrics=METRICS, **keywords)
-    assert_same(found.results, evaluated((y, tied, qid), **keywords))
-
-
 def test_other_ways_to_give_the_same(rows, report):
     y, systems, qid = rows
     labels = pd.Series(y, index=pd.Index(qid, name="qid"))

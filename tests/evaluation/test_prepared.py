@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from registry import data_for, each_metric
 
 from sklearn_rank import evaluate, parse_metric, prepare
 from sklearn_rank.exceptions import RankingWarning
@@ -30,35 +29,6 @@ def rows(n_rows=60, n_queries=6, seed=0, *, grouped=False):
 # --- the same numbers ----------------------------------------------------------------------------------------
 
 
-@each_metric
-def test_the_numbers_of_evaluate(metric):
-    """Of each metric at several cutoffs, for scores after scores, with and without ties."""
-    cutoffs = ["@1", "@3", ""] if metric.has_cutoff else [""]
-    names = [metric.name + cutoff for cutoff in cutoffs]
-    first, second = data_for(metric), data_for(metric, tied=True)
-    for data in (first, second):
-        keywords = {} if metric.pointwise or metric.defines_ties else {"ties": "stable"}
-        prepared = prepare(data.y_true, qid=data.qid, metrics=names, **keywords)
-        for y_score in (data.y_score, data.y_score[::-1].copy(), data.y_score):
-            expected = evaluate(data.y_true, y_score, qid=data.qid, metrics=names, **keywords)
-            assert repr(prepared(y_score)) == repr(expected.mean())
-            for name, values in prepared.evaluate(y_score).per_query.items():
-                assert_array_equal(values, expected.per_query[name])
-
-
-@pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-@pytest.mark.parametrize("grouped", [True, False])
-@pytest.mark.parametrize("n_queries", [1, 2, 7, 30])
-def test_the_numbers_of_evaluate_with_ties_and_weights(ties, grouped, n_queries):
-    for seed in range(2):
-        y_true, y_score, qid = rows(40, n_queries, seed, grouped=grouped)
-        for weight in (None, qid * 0.3 + 1):
-            more = {"qid": qid, "metrics": [*FIVE, "ndcg@3", "map@2"], "ties": ties, "sample_weight": weight}
-            prepared = prepare(y_true, **more)
-            for scores in (y_score, -y_score, np.round(y_score), np.zeros(40)):
-                assert prepared(scores) == evaluate(y_true, scores, **more).mean()
-
-
 def test_a_call_forgets_the_ties_of_the_one_before():
     """Arrays stay from call to call, longer lists among them: a cutoff in a tie block makes a list go on."""
     y_true, qid = np.arange(8.0) % 3, np.arange(8) // 4
@@ -67,47 +37,6 @@ def test_a_call_forgets_the_ties_of_the_one_before():
     tied, untied = np.array([1.0, 0, 0, 0, 0, 0, 0, 1]), np.array([1.0, 2, 3, 4, 4, 3, 2, 1])
     for scores in (untied, tied, untied, -untied, tied, -tied, untied):
         assert prepared(scores) == evaluate(y_true, scores, qid=qid, metrics=metrics).mean()
-
-
-@pytest.mark.parametrize(
-    "keywords",
-    [
-        {"gain": {0: 0, 1: 1, 2: 5, 3: 7}},
-        {"gain": lambda label: label**1.5},
-        {"discount": lambda rank: 1 / rank},
-        {"discount": [1, 0.5, 0.25] + [0.1] * 60},
-        {"convention": "lightgbm"},
-        {"replace_undefined_by": np.nan},
-        {"replace_undefined_by": 0.5},
-        {"average": "micro"},
-        {"average": "geometric"},
-        {"min_relevance": 2},
-    ],
-    ids=lambda keywords: next(iter(keywords)),
-)
-def test_keywords(keywords):
-    y_true, y_score, qid = rows()
-    y_true[qid == 1] = 0
-    name = "p@5" if "average" in keywords else "ndcg@10"
-    metrics = [name, "map"] if "min_relevance" in keywords else name
-    expected = evaluate(y_true, y_score, qid=qid, metrics=metrics, **keywords).mean()
-    prepared = prepare(y_true, qid=qid, metrics=metrics, **keywords)
-    assert [prepared(y_score) for _ in range(2)] == [expected[name] if metrics == name else expected] * 2
-
-
-def test_documents_not_retrieved_and_not_judged():
-    """-inf, in some calls and not in others; NaN labels, read in both ways; negative ones."""
-    y_true, y_score, qid = rows()
-    absent = y_score.copy()
-    absent[::4] = -INF
-    for keywords in ({}, {"unjudged": "drop"}, {"unjudged": "nonrelevant"}, {"negative": "unjudged"}):
-        labels = y_true.copy()
-        if "unjudged" in keywords or "negative" in keywords:
-            labels[::3] = np.nan if "unjudged" in keywords else -1
-            keywords = {"unjudged": "nonrelevant", **keywords}
-        prepared = prepare(labels, qid=qid, metrics=FIVE, **keywords)
-        for scores in (y_score, absent, y_score, -y_score, absent):
-            assert prepared(scores) == evaluate(labels, scores, qid=qid, metrics=FIVE, **keywords).mean()
 
 
 def test_matrices_masks_and_subtopics():
@@ -165,21 +94,6 @@ def test_many_rows(n_jobs):
     y_score[-1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         prepared(y_score)
-
-
-def test_kinds_of_scores():
-    """Any container and type gives the number of its values as floats; a column is one score a row."""
-    y_true, y_score, qid = rows()
-    whole = np.argsort(y_score)
-    prepared, expected = prepare(y_true, qid=qid, metrics="map"), evaluate(y_true, whole, qid=qid, metrics="map").mean()
-    for scores in (
-        whole, whole.tolist(), whole.astype(">f8"), whole.astype(np.float32), whole.astype(np.int16), whole[:, None],
-        np.repeat(whole, 2)[::2], pd.Series(whole), pd.DataFrame({"score": whole}), whole.astype(object),
-    ):  # fmt: skip
-        assert prepared(scores) == expected["map"]
-    frozen = whole.astype(float)
-    frozen.flags.writeable = False
-    assert prepared(frozen) == expected["map"]
 
 
 def test_results():

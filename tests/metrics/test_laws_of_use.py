@@ -34,49 +34,6 @@ from sklearn_rank._utils import threads as _threads
 # --- kinds of input ------------------------------------------------------------------------------------------
 
 
-def read_only(x):
-    x = x.copy()
-    x.flags.writeable = False
-    return x
-
-
-KINDS = {
-    "float32": lambda x: x.astype(np.float32),
-    "float16": lambda x: x.astype(np.float16),
-    "longdouble": lambda x: x.astype(np.longdouble),
-    "big-endian": lambda x: x.astype(">f8"),
-    "object": lambda x: x.astype(object),
-    "list": lambda x: x.tolist(),
-    "tuple": lambda x: tuple(x.tolist()),
-    "read-only": read_only,
-    "strided": lambda x: np.repeat(x, 2, axis=0)[::2],
-    "backwards": lambda x: x[::-1].copy()[::-1],
-}
-
-
-@each_metric
-def test_kinds_of_arrays(metric):
-    data = rough_data_for(metric)
-    expected = curve(metric, data)
-    for kind, convert in KINDS.items():
-        converted = Data(convert(data.y_true), convert(data.y_score), data.qid)
-        assert_array_equal(curve(metric, converted), expected, err_msg=kind)
-
-
-@each_metric
-def test_integers_and_booleans(metric):
-    data = data_for(metric, tied=True)
-    data = data._replace(y_score=data.y_score * 2)
-    integer = Data(data.y_true.astype(int), data.y_score.astype("i2"), data.qid.astype("u4"))
-    assert_array_equal(curve(metric, integer), curve(metric, data))
-    binary = data._replace(y_true=(data.y_true >= 1) * 1.0)
-    assert_array_equal(curve(metric, binary._replace(y_true=data.y_true >= 1)), curve(metric, binary))
-    assert_array_equal(
-        curve(metric, binary.with_score(data.y_score > 1)),
-        curve(metric, binary.with_score((data.y_score > 1) * 1.0)),
-    )
-
-
 @each([m for m in METRICS if {"gain", "discount"} & m.formula_params.keys()])
 def test_callables_are_given_arrays(metric):
     """Labels of documents, ranks; and the highest grade is an array too."""
@@ -102,15 +59,6 @@ def test_a_table_of_gains_needs_an_entry_for_unjudged_documents(metric):
     assert_array_equal(whole, curve(metric, data._replace(y_true=np.array([1, 0, 2])), gain={0: 0, **table}))
     judged = data.rows([0, 2])
     assert_array_equal(curve(metric, data, gain=table, unjudged="drop"), curve(metric, judged, gain=table))
-
-
-@each_metric
-def test_input_is_left_alone(metric):
-    data = rough_data_for(metric)
-    before = Data(*(column.copy() for column in data))
-    value(metric, data, **tie_policy(metric))
-    for column, copy in zip(data, before, strict=True):
-        assert_array_equal(column, copy)
 
 
 @each_metric

@@ -187,7 +187,8 @@ def prepared(rng, base):
     y_true, y_score, keywords = arrays(base.data)
     keep = prepare(y_true, metrics=base.metrics, **keywords)
     for _ in range(2):
-        yield Found(base.calls, by_query(keep.evaluate(y_score)), keep(y_score))
+        given = forms.draw(rng, forms.NUMBERS, base.data.scores)[1]
+        yield Found(base.calls, by_query(keep.evaluate(given)), keep(given))
         try:
             keep(-np.where(np.isinf(y_score), 0, y_score))
         except ValueError:  # other scores may tie where there is no closed form
@@ -262,15 +263,29 @@ def columns(data):
     return [y_true, y_score, keywords["qid"], *([] if data.weights is None else [keywords["sample_weight"]])]
 
 
+OF_ONE_TYPE = {name: make for name, make in forms.IDS.items() if name not in ("kind 11", "kind 12", "column")}
+"""Ids that have one type, whichever rows are taken."""
+
+
 def batches(rng, base):
-    """Batches that tear queries apart, of arrays or of a table, in memory and on disk."""
+    """Batches that tear queries apart, of arrays or of tables, with ids of any type, in memory and on disk."""
     if base.data.keys is not None:
         return
-    parts = [tuple(column[rows] for column in columns(base.data)) for rows in cut(rng, len(base.data.rows))]
-    limit = rng.choice([2**28, 200])
-    yield result_of(base, evaluate_batches(parts, metrics=base.metrics, memory_limit=limit))
-    if is_grouped(base.data):
-        yield result_of(base, evaluate_batches(parts, metrics=base.metrics, assume_grouped=True))
+    y_true, y_score, _, *weight = columns(base.data)
+    given = [y_true, y_score, forms.draw(rng, OF_ONE_TYPE, base.data.ids)[1], *weight]
+    several = cut(rng, len(base.data.rows))
+    ways = [[tuple(column[rows] for column in given) for rows in several]]
+    if not base.several:
+        table, make = frame_of(base.data, text=rng.random() < 0.5), rng.choice(TABLES)
+        ways.append([make({name: column[rows] for name, column in table.items()}) for rows in several])
+    for parts, named in zip(ways, ({}, {} if base.data.weights is None else WEIGHT), strict=False):
+        for keywords in (
+            {"memory_limit": rng.choice([2**28, 200])},
+            *[{"assume_grouped": True}] * is_grouped(base.data),
+        ):
+            queries = iter([*base.data.queries])
+            found = evaluate_batches(iter(parts), metrics=base.metrics, **named, **keywords)
+            yield result_of(base, found, to_query=lambda q, queries=queries: next(queries))
 
 
 def is_grouped(data):
@@ -284,29 +299,42 @@ def accumulators(rng, base):
         return
     first, second = RankingAccumulator(base.metrics), RankingAccumulator(base.metrics)
     queries, turn = [*base.data.queries], 0
+    ids, order = rng.choice([*OF_ONE_TYPE]), []
+    ids = ids if OF_ONE_TYPE[ids](base.data.ids) is not None else "U"
     for some in cut(rng, len(queries)):
         kept = set(queries[some])
         part = base.data.select([i for i, row in enumerate(base.data.rows) if row.query in kept])
         y_true, y_score, keywords = arrays(part)
         turn += rng.random() < 0.3
-        (second if turn else first).update(y_true, y_score, **keywords)
-    yield result_of(base, first.merge(second).compute() if turn else first.compute())
+        order += part.queries
+        (second if turn else first).update(y_true, y_score, **keywords | {"qid": OF_ONE_TYPE[ids](part.ids)})
+    found = iter(order)
+    result = first.merge(second).compute() if turn else first.compute()
+    yield result_of(base, result, to_query=lambda q: next(found))
 
 
-def frame_of(data):
+WEIGHT = {"sample_weight": "weight"}
+TABLES = dict, pd.DataFrame, pl.DataFrame, pa.table
+
+
+def frame_of(data, text=False):
+    """Columns by name; ids may be text."""
     names = ["label", "score", "qid", *([] if data.weights is None else ["weight"])]
-    return dict(zip(names, columns(data), strict=True)) | ({} if data.keys is None else {"key": np.array(data.keys)})
+    found = dict(zip(names, columns(data), strict=True)) | ({} if data.keys is None else {"key": np.array(data.keys)})
+    return found | ({"qid": np.array([f"é{q}" for q in data.ids])} if text else {})
 
 
 def frames(rng, base):
     """A table of some library."""
     if base.several:
         return
-    weight = {} if base.data.weights is None else {"sample_weight": "weight"}
-    weight |= {} if base.data.keys is None else {"tie_break": "key"}
-    for make in (dict, pd.DataFrame, pl.DataFrame, pa.table):
-        result = evaluate_frame(make(frame_of(base.data)), metrics=base.metrics, **weight)
-        yield result_of(base, result)
+    weight = {} if base.data.weights is None else WEIGHT
+    weight = weight | ({} if base.data.keys is None else {"tie_break": "key"})
+    for make in TABLES:
+        queries = iter([*base.data.queries])
+        table = make(frame_of(base.data, text=rng.random() < 0.5))
+        result = evaluate_frame(table, metrics=base.metrics, **weight)
+        yield result_of(base, result, to_query=lambda q, queries=queries: next(queries))
 
 
 def files(rng, base):
@@ -314,10 +342,14 @@ def files(rng, base):
     if base.several or base.data.keys is not None:
         return
     table = pa.table(frame_of(base.data))
-    weight = {} if base.data.weights is None else {"sample_weight": "weight"}
+    weight = {} if base.data.weights is None else WEIGHT
     with forms.tempfile.TemporaryDirectory() as folder:
         pq.write_table(table, f"{folder}/rows.parquet", row_group_size=rng.choice([2, 1000]))
         yield result_of(base, evaluate_batches(f"{folder}/rows.parquet", metrics=base.metrics, **weight))
+        if base.data.weights is None and not any(isnan(y) for y in base.data.labels):
+            for source in (f"{folder}/rows.parquet", table, pl.from_arrow(table)):
+                data = read_table(source)
+                yield result_of(base, evaluate(data.y_true, data.y_score, qid=data.qid, metrics=base.metrics))
     if base.data.weights is None and not any(isnan(y) for y in base.data.labels):
         text = "label,score,qid\n" + "".join(f"{y!r},{s!r},{q}\n" for q, y, s in base.data.rows)
         data = read_table(io.BytesIO(text.encode()))
@@ -369,6 +401,16 @@ def matrices(rng, base):
         return  # a mask that could be the wrong way round is refused
     result = evaluate(y_true, y_score, mask=mask == 1, qid=[*base.data.queries], metrics=base.metrics, **keywords)
     yield result_of(base, result)
+
+
+def masked(rng, base):
+    """Rows that a mask leaves out among the others."""
+    y_true, y_score, keywords = arrays(base.data)
+    at = [rng.randrange(len(y_score) + 1) for _ in range(rng.randint(1, 9))]
+    keywords = {name: np.insert(column, at, column[0]) for name, column in keywords.items()}
+    given = np.insert(y_true, at, np.nan, axis=0), np.insert(y_score, at, rng.choice([np.nan, inf, -1e300]))
+    mask = np.insert(np.ones(len(y_score), bool), at, False)
+    yield result_of(base, evaluate(*given, mask=mask, metrics=base.metrics, **keywords))
 
 
 def sparse(rng, base):
@@ -436,6 +478,7 @@ WAYS = [
     files,
     runs,
     matrices,
+    masked,
     sparse,
     systems,
 ]
