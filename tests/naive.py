@@ -1,6 +1,8 @@
 """What kernels compute, as NumPy and Python say it: slow and easy to check."""
 
-from itertools import chain, permutations, product
+from fractions import Fraction
+from itertools import chain, pairwise, permutations, product
+from math import comb
 
 import numpy as np
 
@@ -39,6 +41,25 @@ def joint(x, y, most=np.inf):
 def cascade(p):
     """Probability to stop at each position: nobody has stopped above it, and its own p."""
     return p * np.append(1.0, np.cumprod(1 - p))[:-1]
+
+
+def stops(blocks):
+    """Probability to stop at each rank of a list of tie blocks, in fractions.
+
+    Nobody stops at the first j items of a block in random order with the mean over all sets of j items of the product
+    of 1 - p: an elementary symmetric polynomial over C(m, j), in multiples of 1 / one.
+    """
+    out, reached = [], Fraction(1)
+    for stop in blocks:
+        one, symmetric = max(Fraction(p).denominator for p in stop.tolist()), [1] + [0] * len(stop)
+        for p in stop.tolist():
+            go_on = int((1 - Fraction(p)) * one)
+            for j in range(len(stop), 0, -1):
+                symmetric[j] += go_on * symmetric[j - 1]
+        alive = [Fraction(e, comb(len(stop), j) * one**j) for j, e in enumerate(symmetric)]
+        out += [reached * (a - b) for a, b in pairwise(alive)]
+        reached *= alive[-1]
+    return out
 
 
 def sum_of_means(x, y):

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn_rank._engine.kernels.cascade import cascade
-from sklearn_rank._engine.kernels.sums import joint
 
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking, as_grades
@@ -79,30 +77,3 @@ def test_sums_of_means(scores, cutoffs, of_labels):
         by_grade, by_number = both_rankings(scores, cutoffs, grades)
         sums = by_grade.sums_of_means(of_labels=of_labels)
         assert_array_equal(sums, by_number.sums_of_means(of_labels=of_labels))
-
-
-@pytest.mark.parametrize("scores", SCORES)
-@pytest.mark.parametrize("cutoffs", [[3], [NO_CUTOFF]], ids=str)
-def test_scans(scores, cutoffs):
-    """Values that are looked up, list by list, and arrays of them."""
-    by_grade, by_number = both_rankings(scores, cutoffs)
-    ranking, longest = by_grade._order, max(LENGTHS)
-    grade, room, (found, expected) = ranking.grade, np.empty((2, longest + 1)), np.empty((2, len(by_grade.rank)))
-    tables = np.arange(32.0), np.exp2(np.arange(32.0)) - 1, np.sqrt(np.arange(32)), np.arange(32) * 2.0**34 + 1
-    lists = ranking.ptr, ranking.tie_end
-    for x in (*tables, np.ones(1)):
-        for y in (*tables, np.ones(1)):
-            looked_up = [(z, None) if len(z) == 1 else (z, grade) for z in (x, y)]
-            arrays = [(z, None) if of is None else (z[of], None) for z, of in looked_up]
-            joint(*arrays[0], *arrays[1], None, *lists, None, expected)
-            for of_x, of_y in (looked_up, (looked_up[0], arrays[1]), (arrays[0], looked_up[1])):
-                joint(*of_x, *of_y, None, *lists, room, found)
-                # Differences of sums are exact where no product is beyond the whole numbers that doubles hold.
-                assert_array_equal(found, expected)
-    for p in (np.arange(32.0) / 5, (np.arange(32) > 1) * 1.0, np.minimum(np.arange(32) / 4, 1)):
-        found[:] = np.nan
-        assert cascade(p, grade, *lists, cutoffs[-1], room, found)
-        assert not np.isnan(found).any()
-        assert cascade(p[grade], None, *lists, cutoffs[-1], room, expected)
-        assert_array_equal(found, expected)
-    assert not cascade(np.arange(32) / 3, grade, *lists, cutoffs[-1], room, found)

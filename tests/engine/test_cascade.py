@@ -1,14 +1,18 @@
-"""Cascades by grade against those of arrays of numbers, and of each list alone, to the last bit."""
+"""Cascades: exact over tied items of any probabilities, and the bits that each list has alone, by grade or not."""
 
 from fractions import Fraction
-from math import comb
+from math import comb, expm1
+from time import process_time
 
+import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from registry import about
 from sklearn_rank._engine.kernels.cascade import cascade
 
-from sklearn_rank._engine.ranking import NO_CUTOFF
+from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking
 
 LENGTHS = np.array([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 40, 200, 1023, 1024, 1025, 1500, 0, 3] * 2)
 """Lists about as long as a turn, a block without a series and what is rounded as it is, and longer ones."""
@@ -64,54 +68,124 @@ def test_a_list_has_the_bits_that_it_has_alone(name, sizes, grades):
             assert_array_equal(found[start:stop], alone)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6, 7, 8])
-def test_blocks_of_each_size(size):
-    """By what is left of all users who stop at one of the items first."""
-    rng, p = np.random.default_rng(size), PROBABILITIES["none is sure"]
-    n = 8 * (6000 // size)
-    grade, start = rng.integers(0, 8, (n // 8, size)).astype(np.uint8), np.arange(0, n // 8 * size, size)
-    _, found = cascades(p, grade.ravel(), np.append(start, n // 8 * size), np.repeat(start + size, size))
-    found, x = found.reshape(-1, size), 1 - p[grade]
-    e = np.zeros((len(grade), size + 1))
-    e[:, 0] = 1
-    for i in range(size):
-        e[:, 1:] += e[:, :-1] * x[:, i : i + 1]
-    ways = np.array([1.0] + [np.prod((size - np.arange(j)) / (1 + np.arange(j))) for j in range(1, size + 1)])
-    survive = e / ways
-    assert_allclose(found, survive[:, :-1] - survive[:, 1:], rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("n_values", [1, 2, 15, 16])
-@pytest.mark.parametrize("size", [2, 3, 5, 8, 9, 16, 17, 40, 300])
-def test_the_order_of_tied_items_changes_no_bit(size, n_values, rng):
-    """Of up to 16 distinct probabilities, by one that is likely and by many that are not."""
-    for most in (0.04, 0.4, 1.0):
-        p = most * rng.integers(1, n_values + 1, size) / n_values
-        first, second = (
-            cascades(x, None, np.array([0, size]), np.append(size, np.zeros(size - 1, dtype=np.int64)))[1]
-            for x in (p, rng.permutation(p))
-        )
-        assert_array_equal(first, second)
-        assert_allclose(first.sum(), 1 - np.prod(1 - p), rtol=1e-13)
-
-
-@pytest.mark.parametrize("size", [2, 8, 9, 40])
-@pytest.mark.parametrize("n_sure", [0, 1, 7])
-@pytest.mark.parametrize("other", [0, 1, 0.25])
-def test_items_that_all_or_none_stop_at(size, n_sure, other):
-    """One other beside them, and one below: the mean of the products over any of the items is who goes on."""
-    p = np.zeros(size + 1)
-    p[1:size][:n_sure], p[0], p[size] = 1, other, 0.5
-    found = cascades(p, None, np.array([0, size + 1]), np.array([size] * size + [size + 1]))[1]
-    products = [Fraction(1)] + [Fraction(0)] * size
-    for x in p[:size].tolist():
-        products = [a + (1 - Fraction(x)) * b for a, b in zip(products, [Fraction(0), *products], strict=False)]
-    alive = [float(product / comb(size, j)) for j, product in enumerate(products)]
-    assert_allclose(found[:size], np.subtract(alive[:-1], alive[1:]), rtol=1e-13, atol=1e-17)
-    assert_allclose(found[size], alive[-1] / 2, rtol=1e-15)
-
-
 def test_probabilities_may_be_off_by_what_is_rounded():
     lowest = 0.5 - (0.5 + 1e-9)
     for p, known in {lowest: True, 2 * lowest: False, 1 - lowest / 2: True, 1 - 2 * lowest: False}.items():
         assert cascade(np.array([p]), None, np.array([0, 1]), None, 1, np.empty((1, 2)), np.empty(1)) == known
+
+
+# --- exact over tied items -----------------------------------------------------------------------------------
+
+STOPS = {
+    "tiny": lambda rng, m: rng.random(m) * 1e-17,
+    "small": lambda rng, m: rng.random(m) * 1e-4,
+    "middling": lambda rng, m: rng.random(m) * 0.9,
+    "near 1": lambda rng, m: 1 - rng.random(m) * 1e-4,
+    "nearer 1": lambda rng, m: 1 - rng.random(m) * 1e-10,
+    "of all sizes": lambda rng, m: 10.0 ** rng.integers(-20, 0, size=m),
+    "one large": lambda rng, m: np.append(rng.random(m) * 1e-9, 0.7)[-m:],
+    "three large": lambda rng, m: np.append(rng.random(m) * 1e-9, [0.5, 1, 2.0**-6])[-m:],
+    "rising": lambda rng, m: np.sort(rng.random(m)) ** 4,
+    "alike": lambda rng, m: 0.3 + 0.1 * rng.random(m),
+    "hardly a number": lambda rng, m: rng.random(m) * 1e-305,
+}
+FEW_STOPS = {  # of up to 16 distinct values
+    "0": [0],
+    "0 and a few 1": [0] * 9 + [1],
+    "0 and a few": [0] * 9 + [0.5],
+    "0, a few and a small one": [0, 0, 0, 0, 0, 1e-12, 1e-12, 1e-12, 1e-12, 0.25],
+    "1 and many small": [1e-3] * 19 + [1],
+    "0, 1 and between": [0, 1e-5, 0.3, 0.9, 1],
+    "hardly any 0": [0, *[1 / 16] * 600, *[1 / 8] * 400],
+    "all equal": [0.25],
+    "grades": [0] * 51 + [1 / 16] * 33 + [3 / 16] * 13 + [7 / 16] * 2 + [15 / 16],
+    "hardly any": [0] * 995 + [1 / 16] * 2 + [15 / 16] * 3,
+    "hardly ever 1": [0] * 900 + [1 / 8] * 99 + [1],
+    "sixteenths": [i / 16 for i in range(16)],
+}
+STOPS |= {
+    name: lambda rng, m, values=values: rng.choice(np.array(values, float), m) for name, values in FEW_STOPS.items()
+}
+STOPS |= {
+    "one other": lambda rng, m: np.append(np.zeros(m - 1), 0.25),
+    "one other, one certain": lambda rng, m: np.append(np.zeros(m), [0.25, 1.0])[-m:],
+    "one other, seven certain": lambda rng, m: np.append(np.zeros(m), [0.25, *[1.0] * 7])[-m:],
+}
+OF_SIXTEENTHS = "grades", "hardly any", "hardly ever 1", "hardly any 0", "sixteenths", "all equal", "0 and a few"
+SIZES = [[m] for m in (2, 3, 4, 5, 7, 8, 9, 16, 17, 30, 80, 100)]
+SIZES += [[1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40], [8, 1], [9, 1], [40, 1]]
+
+
+def of_blocks(blocks, depth=NO_CUTOFF):
+    """Probabilities to stop in a list of tie blocks, one in the order of its items if it is alone."""
+    stop, score = np.concatenate(blocks), -np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
+    ranked = Ranked(
+        Ranking.by_score(Labels(stop, np.array([0, len(stop)])), score * 1.0, depth=depth), np.array([depth])
+    )
+    return ranked.cascade(ranked.label)
+
+
+@pytest.mark.parametrize("drawn", STOPS)
+def test_stops_over_tied_items_are_exact(drawn):
+    """At any depth, and of few items or few distinct values in any order to the last bit."""
+    for sizes in SIZES[: 12 if drawn == "hardly a number" else None] + [[1000], [300, 700]] * (drawn in OF_SIXTEENTHS):
+        with about(sizes):
+            rng = np.random.default_rng([len(drawn), *sizes])
+            blocks = [rng.permutation(STOPS[drawn](rng, size)) for size in sizes]
+            found, exact = of_blocks(blocks), naive.stops(blocks)
+            expected = np.array([*map(float, exact)])
+            atol = expected[0] / 1e17
+            assert_allclose(found, expected, rtol=1e-12, atol=atol)
+            for depth in {1, 7, sizes[0], len(found) // 2, len(found) - 1} - {0}:
+                assert_allclose(of_blocks(blocks, depth)[:depth], expected[:depth], rtol=1e-12, atol=atol)
+            if drawn in FEW_STOPS or max(sizes) <= 8:
+                assert_array_equal(of_blocks([*map(rng.permutation, blocks)]), found)
+
+
+@pytest.mark.parametrize("n_relevant", [1, 5, 300, 100_000])
+def test_cascade_over_a_huge_block(n_relevant):
+    """Nobody is left of the first j with probability C(n - h, j) / C(n, j), a product of ratios; h stop with 1/2."""
+    n = 200_000
+    stop = np.repeat([1.0, 0.0], [n_relevant, n - n_relevant])
+    left = np.arange(n, 0, -1.0)
+    alive = np.append(1.0, np.cumprod(np.maximum(left - n_relevant, 0) / left))
+    assert_allclose(of_blocks([stop]), -np.diff(alive), rtol=1e-9, atol=1e-17)
+    half = of_blocks([stop / 2])  # the chance to stop at all is that of one of h coins
+    assert_allclose([half[0], half.sum()], [n_relevant / n / 2, 1 - 0.5**n_relevant], rtol=1e-9)
+
+
+def test_nobody_stops_where_nothing_stops():
+    """Not even by a rounding error."""
+    assert_array_equal(of_blocks([np.zeros(10**5)]), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "limit"),
+    [("small", 1.0), ("tiny", 0.5), ("rising", 0.5), ("of all sizes", 1.0), ("one large", 1.0)],
+)
+def test_a_large_block_of_small_probabilities_takes_no_square_time(drawn, limit):
+    rng = np.random.default_rng(0)
+    stop = STOPS[drawn](rng, 40_000)
+    begin = process_time()
+    found = of_blocks([stop])
+    assert process_time() - begin < limit  # 2.5 billion steps and more, one by one
+    assert_allclose(found[0], stop.mean(), rtol=1e-12)
+    assert_allclose(found.sum(), -expm1(np.log1p(-np.minimum(stop, 1 - 1e-280)).sum()), rtol=1e-11)
+    assert (found >= 0).all()
+    assert (np.diff(found) <= 1e-15 * found[0]).all()  # those who stopped are gone
+
+
+def test_large_blocks_agree_with_the_exact_sum_of_few_kinds():
+    """1,990 of 2,000 items of one kind and ten of another, by hypergeometric probabilities."""
+    m, n, p, q = 2000, 10, 1e-3, 0.25
+    others = np.random.default_rng(0).permutation(np.repeat([p, q], [m - n, n]))
+    alive = [
+        sum(
+            Fraction(comb(n, i) * comb(m - n, j - i), comb(m, j)) * (1 - Fraction(q)) ** i * Fraction(0.999) ** (j - i)
+            for i in range(max(0, j - m + n), min(n, j) + 1)
+        )
+        for j in (0, 1, 2, 500, 501, 1999, 2000)
+    ]
+    found = of_blocks([others])
+    for place, (a, b) in zip([0, 1, 500, 1999], [alive[0:2], alive[1:3], alive[3:5], alive[5:7]], strict=True):
+        assert_allclose(found[place], float(a - b), rtol=1e-11)

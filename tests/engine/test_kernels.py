@@ -5,7 +5,7 @@ import operator
 from dataclasses import replace
 from decimal import Decimal, localcontext
 from functools import partial
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, product
 
 import numpy as np
 import pytest
@@ -20,7 +20,6 @@ from sklearn_rank._engine.kernels.agreement import centred_ranks, overlap
 from sklearn_rank._engine.kernels.grades import count_grades_at_least, find_grades, rank_grades
 from sklearn_rank._engine.kernels.order import longest
 from sklearn_rank._engine.kernels.plan import divide
-from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, Labels, Ranking, as_grades
 from sklearn_rank._metric.gains import exp2_minus_1
 
@@ -302,55 +301,6 @@ def test_sums_without_ties(values, weights, discounted, per_rank):
         equal([found[k][q] for k in CUTOFFS], [summed(terms[:k]) for k in CUTOFFS])
 
 
-@pytest.mark.parametrize("cutoffs", [[1], [3], [10], [16], [3, 10], [20], [NO_CUTOFF]])
-@pytest.mark.parametrize("values", ["whole", "fractions"])
-@pytest.mark.parametrize("discounted", [False, True])
-def test_sums_of_short_lists_with_ties(discounted, values, cutoffs):
-    """What each item adds is the mean of its block; blocks end before, at and far below the cutoff."""
-    rng = np.random.default_rng(1)
-    lengths = np.tile([1, 2, 5, 5, 5, 9, 16, 40, 200], 9)
-    ptr, n = np.append(0, np.cumsum(lengths)), lengths.sum()
-    score = np.concatenate([rng.integers(0, m, k) for m, k in zip(np.resize([1, 30, 9, 2], 81), lengths, strict=True)])
-    score[ptr[-2] :] = np.arange(200)  # the last list has no ties
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    order = np.lexsort((score, query))
-    block = np.append(0, np.cumsum((np.diff(score[order]) != 0) | (np.diff(query) != 0)))
-    tie_end = np.searchsorted(block, block, side="right")
-    for start, stop in pairwise(ptr):
-        if len({*block[start:stop]}) == stop - start:
-            tie_end[start] = 0  # which says that the list has no ties
-    grade, value = rng.integers(0, 5, n).astype(np.uint8), rng.integers(0, 9, 32) + (values == "fractions") / 4
-    mean = (np.bincount(block, value[grade]) / np.bincount(block))[block]
-    discount, out = rng.random(200) if discounted else None, np.empty((len(lengths), len(cutoffs)))
-    cumsum(value.astype(float), grade, np.ones(1), discount, False, ptr, np.array(cutoffs), tie_end, out)
-    terms = [mean[a:b] * (1.0 if discount is None else discount[: b - a]) for a, b in pairwise(ptr)]
-    assert_allclose(out, [[of_list[:k].sum() for k in cutoffs] for of_list in terms], rtol=1e-14)
-
-
-@pytest.mark.parametrize("per_rank", [False, True])
-def test_sums_of_long_lists_with_ties(per_rank):
-    """Tied items share their mean; what is tied below a cutoff changes no bit above it."""
-    rng, n, cutoffs = np.random.default_rng(0), 3000, np.array([5, 1024, 1030, 2047, 2900, NO_CUTOFF])
-    value, weight, discount, ptr = rng.random(n), rng.random(n), rng.random(n), np.array([0, n])
-    sizes = rng.integers(1, 6, n)
-    ends = np.cumsum(sizes)[: np.searchsorted(np.cumsum(sizes), n)]
-    starts, ends = np.append(0, ends), np.append(ends, n)
-    tie_end, means = np.zeros(n, dtype=np.int64), np.empty(n)
-    for start, stop in zip(starts, ends, strict=True):
-        tie_end[start], means[start:stop] = stop, value[start:stop].mean()
-    found = np.empty((1, len(cutoffs)))
-    cumsum(value, None, weight, discount, per_rank, ptr, cutoffs, tie_end, found)
-    terms = means * weight * discount / (np.arange(1, n + 1) if per_rank else 1)
-    assert_allclose(found[0], np.append(0, terms.cumsum())[np.minimum(cutoffs, n)], rtol=1e-13)
-    tie_end, untied = np.arange(1, n + 1), np.empty((1, len(cutoffs)))
-    tie_end[2950] = 2952
-    for _ in range(20):
-        value = rng.normal(size=n)
-        cumsum(value, None, weight, discount, per_rank, ptr, cutoffs, tie_end, found)
-        cumsum(value, None, weight, discount, per_rank, ptr, cutoffs, None, untied)
-        assert_array_equal(found[0, :-1], untied[0, :-1])
-
-
 def test_a_cascade_of_a_long_list_meets_a_tie_where_it_is():
     p, out, tie_end = np.zeros(1040), np.empty(1040), np.arange(1, 1041)
     p[1030:1034], tie_end[1031] = [0.1, 0.2, 0.6, 0.3], 1033
@@ -376,33 +326,6 @@ def test_a_cascade_of_a_long_list_is_exact_as_long_as_it_matters(size, step):
     assert 2000 < matters.sum() < 6000
     assert error[matters].max() < 2.5e-15
     assert error.max() < 1e-12
-
-
-@pytest.mark.parametrize("length", [1, 5, 8, 12, 40, 1025])
-def test_a_query_without_ties_beside_tied_ones(length):
-    """It has the bits that it has alone, before and after them, in each scan."""
-    rng = np.random.default_rng(length)
-    alone, label = rng.random(length), rng.integers(0, 5, length)
-    found = {}
-    for lists in ([alone], [np.ones(3), alone, np.zeros(length), np.ones(1), np.empty(0), alone]):
-        indptr = np.append(0, np.cumsum([len(one) for one in lists]))
-        grade = np.concatenate([np.resize(label, len(one)) for one in lists]).astype(np.uint8)
-        for known in (grade, None):
-            labels = Labels(grade.astype(float) if known is None else None, indptr, grade=known)
-            ranking = Ranking.by_score(labels, np.concatenate(lists))
-            assert (ranking.tie_end is None) == (len(lists) == 1)
-            r, ends = Ranked(ranking, np.array(CUTOFFS)), ranking.tie_ends
-            by_position = [r.cascade(r.label / 8), r.joint(r.relevant, r.label), r.overlap()]
-            by_query = [
-                r.cumsum(r.label, by_rank=lambda rank: 1 / (1.0 + rank)), r.cumsum(weight=r.label, over_rank=True),
-                r.cumsum(by_label=np.sqrt, by_rank=np.log1p), r.sums_of_means(), r.sums_of_means(of_labels=True),
-                *r.pairs(),
-            ]  # fmt: skip
-            for q in (q for q, one in enumerate(lists) if one is alone):
-                rows = slice(*ranking.ptr[q : q + 2])
-                assert ends is None or (ends[rows] == np.arange(rows.start, rows.stop) + 1).all()
-                for i, x in enumerate([*(x[rows] for x in by_position), *(x[q] for x in by_query)]):
-                    assert_array_equal(x, found.setdefault((known is None, i), x))
 
 
 # --- numbers that another thread has written since they were checked --------------------------------------------
@@ -441,25 +364,6 @@ def test_a_label_that_is_not_in_the_best_order_is_counted_inside_of_it():
     room, out = np.zeros(5, dtype=np.int64), np.empty(2)
     overlap(np.array([0.0, 1.0]), np.array([2.0, 1.0]), *2 * [np.array([0, 2])], None, room[:4].reshape(2, 2), out)
     assert room[:2].tolist() == [0, 2]
-
-
-@pytest.mark.parametrize("n", range(1, 14))
-def test_scans_of_four_items_at_a_time(n):
-    """Some are left over, and one that stops everyone stands anywhere: each position is written."""
-    rng, ptr, out = np.random.default_rng(n), np.array([0, n]), np.empty(n)
-    for last in range(n + 1):
-        p = 0.9 * rng.random(n)
-        p[last : last + 1] = 1.0
-        out[:] = np.nan
-        assert cascade(p, None, ptr, None, NO_CUTOFF, np.empty((1, n + 1)), out)
-        assert_allclose(out, p * np.append(1.0, np.cumprod(1 - p)[:-1]), rtol=1e-14)
-        assert not out[last + 1 :].any()
-        for x in (rng.random(n), rng.random(1)):
-            for y in (rng.random(n), rng.random(1)):
-                for most in (None, np.array([1.0 + last])):
-                    joint(x, None, y, None, most, ptr, None, None, out)
-                    before = np.cumsum(np.broadcast_to(y, n))
-                    assert_allclose(out, x * (before if most is None else np.minimum(before, most)), rtol=1e-14)
 
 
 @pytest.mark.parametrize("tie", range(21))

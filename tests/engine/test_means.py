@@ -74,29 +74,6 @@ def test_sums_are_those_of_fractions(name):
     assert_array_equal(*by_kernel)
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_a_sum_does_not_depend_on_other_cutoffs(name):
-    cutoffs = [1, 10, 16, 17, 40, 100, 1000, 1025, 20_030, NO_CUTOFF]
-    together = ways(LISTS[name], cutoffs)
-    alone = [ways(LISTS[name], [cutoff])[:, 0] for cutoff in cutoffs]
-    assert_array_equal(together.T, alone)
-
-
-def test_queries_do_not_see_each_other():
-    """All lists in one call, and in the other order, have the sums that each has alone."""
-    cutoffs, tables = np.array([1, 16, 40, 1000, NO_CUTOFF]), tables_of_grades(1.0, False)
-    for names in ([*LISTS], [*LISTS][::-1]):
-        blocks = [LISTS[name] for name in names]
-        grade = np.concatenate([np.repeat([1, 0], [n, size - n]) for b in blocks for size, n in b]).astype(np.uint8)
-        sizes = [size for b in blocks for size, _ in b]
-        tie_end = np.repeat(np.cumsum(sizes), sizes)
-        ptr = np.cumsum([0, *(sum(size for size, _ in b) for b in blocks)])
-        out = np.empty((2, len(blocks), len(cutoffs)))
-        sums_kernels.means_of_items(*[grade.astype(float)] * 2, ptr, cutoffs, tie_end, out[0])
-        sums_kernels.means_of_grades(grade, *tables, ptr, cutoffs, tie_end, out[1])
-        assert_array_equal(out, np.stack([ways(b, cutoffs) for b in blocks], axis=1))
-
-
 def test_all_relevant_is_exact():
     """Each mean is 1, so that MAP is 1 and not the next number."""
     assert_array_equal(ways(LISTS["all relevant"], [10, 17, 100, 590]), [[10, 17, 100, 590]] * 2)

@@ -1,77 +1,15 @@
 """Small probabilities, labels and parameters: nothing cancels, and many of them do not take for ever."""
 
-from fractions import Fraction
-from itertools import pairwise
-from math import comb, expm1, log
-from time import process_time
+from math import expm1, log
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from registry import together
 
 from sklearn_rank import evaluate, metrics
-from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking
 
 ZERO = {"qid": [0, 0]}
 SMALL = [0.5, 1e-3, 1e-9, 1e-15, 1e-17, 1e-100, 1e-280]
-
-
-def cascade(stop, depth=NO_CUTOFF):
-    labels = Labels(stop, np.array([0, len(stop)]))
-    ranked = Ranked(Ranking.by_score(labels, np.zeros(len(stop)), depth=depth), np.array([depth]))
-    return ranked.cascade(ranked.label)
-
-
-def exact(stop):
-    """Probability to stop at each place, in fractions: of the mean over subsets of the product of 1 - p."""
-    one = max(Fraction(p).denominator for p in stop.tolist())  # a power of two: all are multiples of 1 / one
-    symmetric = [1] + [0] * len(stop)
-    for p in stop.tolist():
-        go_on = int((1 - Fraction(p)) * one)
-        for j in range(len(stop), 0, -1):
-            symmetric[j] += go_on * symmetric[j - 1]
-    alive = [Fraction(e, comb(len(stop), j) * one**j) for j, e in enumerate(symmetric)]
-    return [a - b for a, b in pairwise(alive)]
-
-
-DRAWN = {
-    "tiny": lambda rng, m: rng.random(m) * 1e-17,
-    "small": lambda rng, m: rng.random(m) * 1e-4,
-    "of all sizes": lambda rng, m: 10.0 ** rng.integers(-20, 0, size=m),
-    "one large": lambda rng, m: np.append(rng.random(m - 1) * 1e-9, 0.7),
-    "three large": lambda rng, m: np.append(rng.random(m) * 1e-9, [0.5, 1, 2.0**-6]),
-    "rising": lambda rng, m: np.sort(rng.random(m)) ** 4,
-    "alike": lambda rng, m: 0.3 + 0.1 * rng.random(m),
-    "near 1": lambda rng, m: 1 - rng.random(m) * 1e-10,
-    "hardly a number": lambda rng, m: rng.random(m) * 1e-305,
-    "zero and one": lambda rng, m: (rng.random(m) < 0.1) * 1.0,
-    "few of few": lambda rng, m: rng.choice([0, 1e-12, 0.25], p=[0.5, 0.4, 0.1], size=m),
-}
-
-
-@together("m", [2, 4, 9, 30, 80])
-@pytest.mark.parametrize("drawn", DRAWN)
-def test_each_digit_of_a_cascade_is_right(drawn, m):
-    rng = np.random.default_rng([m, len(drawn)])
-    stop = rng.permutation(DRAWN[drawn](rng, m))[:m]
-    expected = exact(stop)
-    found = cascade(stop)
-    for j in range(m):
-        assert abs(Fraction(float(found[j])) - expected[j]) <= Fraction(1, 10**13) * expected[j] + expected[0] / 10**17
-    for depth in (1, m // 2 or 1, m - 1):
-        assert_array_equal(cascade(stop, depth)[:depth], found[:depth])
-
-
-@pytest.mark.parametrize("m", [3, 8, 9, 40])
-def test_the_order_of_tied_rows_decides_no_digit(m):
-    """Of few rows, and of any number that stop a user surely or not at all."""
-    rng = np.random.default_rng(m)
-    for stop in (rng.random(m), (rng.random(m) < 0.3) * 1.0)[m > 8 :]:
-        found = cascade(stop)
-        for _ in range(20):
-            assert_array_equal(cascade(rng.permutation(stop)), found)
 
 
 @pytest.mark.parametrize("p", SMALL)
@@ -120,38 +58,6 @@ def test_gains_of_grades_are_exact():
     halves = np.arange(2, 40) / 2
     found = metrics.dcg_score(halves, halves, qid=halves, average=None)
     assert_array_equal(found, np.exp2(halves) - 1)
-
-
-@pytest.mark.parametrize(
-    ("drawn", "limit"),
-    [("small", 1.0), ("tiny", 0.5), ("rising", 0.5), ("of all sizes", 1.0), ("one large", 1.0)],
-)
-def test_a_large_block_of_small_probabilities_takes_no_square_time(drawn, limit):
-    rng = np.random.default_rng(0)
-    stop = DRAWN[drawn](rng, 40_000)
-    begin = process_time()
-    found = cascade(stop)
-    assert process_time() - begin < limit  # 2.5 billion steps and more, one by one
-    assert_allclose(found[0], stop.mean(), rtol=1e-12)
-    assert_allclose(found.sum(), -expm1(np.log1p(-np.minimum(stop, 1 - 1e-280)).sum()), rtol=1e-11)
-    assert (found >= 0).all()
-    assert (np.diff(found) <= 1e-15 * found[0]).all()  # those who stopped are gone
-
-
-def test_large_blocks_agree_with_the_exact_sum_of_few_kinds():
-    """1,990 of 2,000 items of one kind and ten of another, by hypergeometric probabilities."""
-    m, n, p, q = 2000, 10, 1e-3, 0.25
-    others = np.random.default_rng(0).permutation(np.repeat([p, q], [m - n, n]))
-    alive = [
-        sum(
-            Fraction(comb(n, i) * comb(m - n, j - i), comb(m, j)) * (1 - Fraction(q)) ** i * Fraction(0.999) ** (j - i)
-            for i in range(max(0, j - m + n), min(n, j) + 1)
-        )
-        for j in (0, 1, 2, 500, 501, 1999, 2000)
-    ]
-    found = cascade(others)
-    for place, (a, b) in zip([0, 1, 500, 1999], [alive[0:2], alive[1:3], alive[3:5], alive[5:7]], strict=True):
-        assert_allclose(found[place], float(a - b), rtol=1e-11)
 
 
 # --- persistence and partial areas near their ends -----------------------------------------------------------

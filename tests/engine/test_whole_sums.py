@@ -73,26 +73,6 @@ def test_sums_of_whole_numbers(values, sizes, cutoffs):
         assert found[q].tolist() == [expected_sum(value[grade[start:stop]], ends, k) for k in cutoffs]
 
 
-VALUES_THAT_ARE_ROUNDED = {
-    "fractions": lambda rng, n: rng.random(n),
-    "of both signs": lambda rng, n: rng.normal(size=n),
-    "whole and large": lambda rng, n: np.floor(rng.random(n) * 2.0**60),
-}
-
-
-@pytest.mark.parametrize("values", VALUES_THAT_ARE_ROUNDED)
-def test_what_is_tied_below_changes_no_bit_of_other_sums(values):
-    """Where additions round, they are in the order of a list without ties."""
-    rng, cutoffs = np.random.default_rng(0), [1, 5, 20, 100]
-    for n in (102, 1500):
-        tie_end = np.arange(1, n + 1)
-        tie_end[100] = 102
-        for _ in range(20):
-            value = VALUES_THAT_ARE_ROUNDED[values](rng, n)
-            tied, untied = (sums(value, None, np.array([0, n]), cutoffs, ends) for ends in (tie_end, None))
-            assert_array_equal(tied, untied)
-
-
 @pytest.mark.parametrize("large", [2.0**42 + 1, 2.0**50 + 1])
 @pytest.mark.parametrize("sizes", [[1], [1, 2, 3, 9], [5000]], ids=str)
 def test_sums_beyond_the_whole_numbers_of_a_float_are_rounded_alike(sizes, large):
