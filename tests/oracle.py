@@ -8,54 +8,19 @@ the metric is not defined.
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache, wraps
-from itertools import permutations, product
+from itertools import pairwise, permutations
 from math import expm1, floor, fsum, inf, log, log2
 
 import numpy as np
 
-# --- the order of tied documents -----------------------------------------------------------------------------
+# --- orders of equal scores ----------------------------------------------------------------------------------
 
 
-def tie_blocks(label, score):
-    """Labels of the documents that share a score, best score first, each block in input order."""
-    return [[y for y, s in zip(label, score, strict=True) if s == value] for value in sorted(set(score), reverse=True)]
-
-
-def or_lowest(label):
-    """The label, or less than any for a document that nobody judged."""
-    return -inf if label != label else label
-
-
-def orders(label, score, ties, keep_unretrieved=False):
-    """All orders of the retrieved documents that a tie policy allows, equally likely; labels not retrieved."""
-    label, score = np.asarray(label, dtype=float).tolist(), [float(s) for s in score]
-    label = [tuple(y) if isinstance(y, list) else y for y in label]
-    ranked = [i for i, s in enumerate(score) if keep_unretrieved or s > -inf]
-    missing = [y for i, y in enumerate(label) if i not in ranked]
-    blocks = tie_blocks([label[i] for i in ranked], [score[i] for i in ranked])
-    arrange = {
-        "average": lambda block: sorted(set(permutations(block))),
-        "stable": lambda block: [block],
-        "worst": lambda block: [sorted(block, key=or_lowest)],
-        "best": lambda block: [sorted(block, key=or_lowest, reverse=True)],
-    }[ties]
-    return [[y for block in choice for y in block] for choice in product(*map(arrange, blocks))], missing
-
-
-def judged_only(label, score, unjudged):
-    """Labels and scores once NaN labels are read as `unjudged` says."""
-    if unjudged == "nonrelevant":
-        return np.nan_to_num(label), score
-    judged = ~np.isnan(label) if label.ndim == 1 else ~np.isnan(label).all(axis=1)
-    if unjudged == "drop":
-        return label[judged] if label.ndim == 1 else np.nan_to_num(label[judged]), score[judged]
-    return label, score
-
-
-def mean_over_orders(name, allowed, missing, k, **keywords):
-    """Mean of a metric over equally likely orders; NaN where it is not defined."""
-    values = [ORACLES[name](order, missing, k, **keywords) for order in allowed]
-    return np.nan if None in values else fsum(values) / len(values)
+def orders(scores):
+    """All orders of items that their scores allow, from a dict, or of the places of a list; -inf is not retrieved."""
+    scores = scores if isinstance(scores, Mapping) else dict(enumerate(scores))
+    kept = [item for item, score in scores.items() if score > -inf]
+    return [o for o in permutations(kept) if all(scores[a] >= scores[b] for a, b in pairwise(o))]
 
 
 # --- what the definitions share ------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 import math
 import pickle
 import tracemalloc
-from itertools import permutations
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from oracle import orders
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
@@ -52,15 +52,6 @@ def column(explanation, name):
 
 
 # --- contributions -------------------------------------------------------------------------------------------
-
-
-def orders(score):
-    """All orders of the retrieved documents that the scores allow."""
-    retrieved = np.flatnonzero(score > -np.inf)
-    return [
-        order for order in permutations(retrieved.tolist())
-        if all(score[a] >= score[b] for a, b in zip(order, order[1:], strict=False))
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,9 +1,8 @@
 """`threshold_curve`: against one evaluation for each threshold, and against all orders of tied documents."""
 
-import itertools
-
 import numpy as np
 import pytest
+from oracle import orders
 
 from sklearn_rank import evaluate
 from sklearn_rank.retrieval import threshold_curve
@@ -28,15 +27,15 @@ def check(curve, threshold, answers, n_relevant):
     at = int(np.flatnonzero(curve.threshold == threshold)[0])
     answerable = n_relevant > 0
     expected = {name: [] for name in SETS}
-    for orders, R in zip(answers, n_relevant, strict=True):
+    for of_query, R in zip(answers, n_relevant, strict=True):
         if R:
-            n, hits = np.array(orders, dtype=float).T
+            n, hits = np.array(of_query, dtype=float).T
             expected["precision"].append(np.mean(hits / np.maximum(n, 1)))
             expected["recall"].append(np.mean(hits / R))
             expected["f"].append(np.mean(2 * hits / (R + n)))
     for name, values in expected.items():
         assert getattr(curve, name)[at] == pytest.approx(np.mean(values), abs=1e-12)
-    is_empty = np.array([orders[0][0] == 0 for orders in answers])
+    is_empty = np.array([of_query[0][0] == 0 for of_query in answers])
     assert curve.empty[at] == pytest.approx(is_empty[answerable].mean(), abs=1e-12)
     assert curve.answered[at] == pytest.approx((~is_empty)[~answerable].mean(), abs=1e-12)
 
@@ -65,9 +64,7 @@ def test_each_point_is_the_mean_over_orders_of_ties(seed, k):
     for threshold in curve.threshold:
         answers = []
         for label, score in queries:
-            best = np.sort(score)[::-1]
-            orders = [p for p in itertools.permutations(range(len(score))) if (score[list(p)] == best).all()]
-            tops = [[i for i in order if score[i] > threshold][:k] for order in orders]
+            tops = [[i for i in order if score[i] > threshold][:k] for order in orders(score)]
             answers.append([(len(top), int(sum(label[i] >= 1 for i in top))) for top in tops])
         check(curve, threshold, answers, n_relevant)
 

@@ -1,50 +1,19 @@
 """Metrics of diversity: labels with subtopics, the greedy ideal, and what one subtopic comes down to."""
 
-from fractions import Fraction
 from math import log2
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from oracle import novelty_gains
-from registry import METRICS, each, rough_data_for
+from registry import METRICS, each
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_rank import evaluate, get_scorer, metric, metrics
 
 each_metric = each([m for m in METRICS if m.subtopics])
-each_mean = each([m for m in METRICS if m.subtopics and not m.name.startswith("alpha")])
-
-
-def every_query(metric, data, **keywords):
-    return metric(data.y_true, data.y_score, qid=data.qid, k=[1, 2, 5, 40], average=None, **keywords)
 
 
 # --- the ideal -----------------------------------------------------------------------------------------------
-
-
-def greedy_score(relevant, alpha):
-    """Scores that put first what adds most; among equals the document of the first subtopic, then the second."""
-    rest, ideal, score = list(range(len(relevant))), [], np.empty(len(relevant))
-    while rest:
-        best = max(
-            rest, key=lambda i: (novelty_gains([*ideal, relevant[i]], Fraction(str(alpha)), 1)[-1], relevant[i], -i)
-        )
-        score[best] = -len(ideal)
-        ideal.append(relevant[best])
-        rest.remove(best)
-    return score
-
-
-@pytest.mark.parametrize("alpha", [0, 0.3, 0.5, 0.9, 1])
-@pytest.mark.parametrize("n_subtopics", [1, 2, 6])
-def test_the_greedy_order_is_the_ideal(alpha, n_subtopics):
-    rng = np.random.default_rng(n_subtopics)
-    label = rng.choice([0, 0, 0, 1], size=(20, n_subtopics))
-    score = greedy_score(list(map(tuple, label.tolist())), alpha)
-    for rows in (np.arange(20), rng.permutation(20)):
-        found = metrics.alpha_ndcg_score(label[rows], score[rows], qid=[0] * 20, k=range(1, 21), alpha=alpha)
-        assert_allclose(found, 1)
 
 
 def test_a_better_order_than_the_greedy_one():
@@ -62,41 +31,6 @@ def test_documents_not_retrieved_are_in_the_ideal():
 
 
 # --- subtopics -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("diverse", "plain", "keywords"),
-    [
-        (metrics.alpha_dcg_score, metrics.dcg_score, ({"alpha": 0}, {"gain": "binary"})),
-        (metrics.alpha_ndcg_score, metrics.ndcg_score, ({"alpha": 0}, {"gain": "binary"})),
-        (metrics.err_ia_score, metrics.err_score, ({"max_grade": 4}, {})),
-        (metrics.precision_ia_score, metrics.precision_at_k_score, ({}, {})),
-        (metrics.subtopic_recall_score, metrics.hit_rate_score, ({}, {})),
-        (metrics.nrbp_score, metrics.rbp_score, ({"alpha": 0}, {"p": 0.5})),
-    ],
-)
-def test_of_one_subtopic(diverse, plain, keywords):
-    data = rough_data_for(metrics.ndcg_score.metric)
-    data = data.rows(np.isin(data.qid, data.qid[data.y_true >= 1]))  # some of these metrics are undefined else
-    expected = every_query(plain, data, **keywords[1])
-    assert_allclose(every_query(diverse, data, **keywords[0]), expected, atol=1e-15)
-    column = data._replace(y_true=data.y_true[:, None])
-    assert_array_equal(every_query(diverse, column, **keywords[0]), every_query(diverse, data, **keywords[0]))
-
-
-@each_metric
-def test_a_subtopic_without_a_relevant_document_does_not_count(metric):
-    data = rough_data_for(metric)
-    more = data._replace(y_true=np.insert(data.y_true, 1, 0, axis=1))
-    assert_allclose(every_query(metric, more), every_query(metric, data), rtol=1e-12, atol=1e-15)
-
-
-@each_mean
-def test_means_do_not_depend_on_the_order_of_subtopics_or_on_how_often_all_are_there(metric):
-    data = rough_data_for(metric)
-    for columns in ([2, 0, 1], [0, 0, 1, 1, 2, 2]):
-        other = data._replace(y_true=data.y_true[:, columns])
-        assert_allclose(every_query(metric, other), every_query(metric, data), rtol=1e-12, atol=1e-15)
 
 
 @each_metric

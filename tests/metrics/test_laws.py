@@ -17,9 +17,7 @@ from registry import (
     draw_labels,
     each,
     each_metric,
-    each_reader_of_unjudged,
     labels_of,
-    mean,
     policies,
     public,
     rough_data_for,
@@ -36,14 +34,6 @@ each_cut_metric = each([m for m in METRICS if m.has_cutoff])
 each_pooling_metric = each([m for m in METRICS if m.supports_micro])
 
 # --- what a metric looks at ----------------------------------------------------------------------------------
-
-
-@each_ranking_metric
-def test_only_the_order_of_scores_counts(metric):
-    for data in (data_for(metric), data_for(metric, tied=True)):
-        expected = curve(metric, data)
-        for score in (data.y_score**3 + data.y_score, np.exp2(data.y_score), data.y_score * 1e-3 - 7):
-            assert_array_equal(curve(metric, data.with_score(score)), expected)
 
 
 @each_ranking_metric
@@ -74,53 +64,6 @@ def test_a_cutoff_looks_back_only(metric, k):
     expected = curve(metric, data, k=range(1, k + 1))
     assert_array_equal(curve(metric, data.with_score(shuffled), k=range(1, k + 1)), expected)
     assert_array_equal(curve(metric, data.with_score(dropped), k=range(1, k + 1)), expected)
-
-
-@each_metric
-def test_queries_do_not_see_each_other(metric):
-    data = rough_data_for(metric)
-    together = curve(metric, data)
-    for i, q in enumerate(dict.fromkeys(data.qid)):
-        assert_array_equal(curve(metric, data.rows(data.qid == q)), together[[i]])
-
-
-@each_metric
-def test_the_order_of_rows_does_not_matter(metric):
-    data = data_for(metric, unretrieved=True) if tie_policy(metric) else rough_data_for(metric)
-    shuffled = data.rows(np.random.default_rng(3).permutation(len(data.qid)))
-    position = {q: i for i, q in enumerate(dict.fromkeys(shuffled.qid))}
-    aligned = curve(metric, shuffled)[[position[q] for q in dict.fromkeys(data.qid)]]
-    assert_allclose(aligned, curve(metric, data), rtol=1e-12, atol=1e-15)
-    assert_allclose(value(metric, shuffled), value(metric, data), rtol=1e-12)
-
-
-@each_metric
-def test_ids_are_only_names(metric):
-    data = rough_data_for(metric)
-    expected = curve(metric, data)
-    for ids in (
-        data.qid.astype(str),
-        [("q", int(q)) for q in data.qid],
-        data.qid * 10.0,
-        data.qid.astype("i1"),
-    ):
-        assert_array_equal(curve(metric, data._replace(qid=ids)), expected)
-
-
-@each_reader_of_unjudged
-def test_unjudged_documents_are_read_as_told(metric):
-    data = data_for(metric, unretrieved=True)
-    unjudged = np.random.default_rng(5).random(len(data.qid)) < 0.2
-    missing, zero = data.with_label(unjudged, np.nan), data.with_label(unjudged, 0.0)
-    assert_array_equal(curve(metric, missing, unjudged="nonrelevant"), curve(metric, zero))
-    some_judged = [q in data.qid[~unjudged] for q in dict.fromkeys(data.qid)]
-    dropped = curve(metric, missing, unjudged="drop")[some_judged]
-    assert_array_equal(dropped, curve(metric, data.rows(~unjudged)))
-    if metric.reads_unjudged:
-        curve(metric, missing)
-        return
-    with pytest.raises(ValueError, match=r"must not contain NaN .* unless unjudged="):
-        curve(metric, missing)
 
 
 # --- what is good, what is bad -------------------------------------------------------------------------------
@@ -219,19 +162,6 @@ def test_undefined_queries_are_declared(metric):
         assert undefined[0]
 
 
-@each_metric
-def test_undefined_queries_are_replaced_or_left_out(metric):
-    for data in degenerate(metric):
-        nan = value(metric, data, average=None, replace_undefined_by=np.nan, **read_as(metric))
-        for replacement in (0, 1, 0.25, -3):
-            replaced = value(metric, data, average=None, replace_undefined_by=replacement, **read_as(metric))
-            assert_array_equal(replaced, np.where(np.isnan(nan), replacement, nan))
-            mean = value(metric, data, replace_undefined_by=replacement, **read_as(metric))
-            assert_allclose(mean, replaced.mean(), rtol=1e-15)
-        left_out = value(metric, data, replace_undefined_by=np.nan, **read_as(metric))
-        assert_allclose(left_out, np.nanmean(nan), rtol=1e-15)
-
-
 @each([m for m in METRICS if m.undefined_when])
 def test_the_mean_over_no_defined_query_is_nan(metric):
     for data in degenerate(metric):
@@ -325,75 +255,6 @@ def test_metrics_without_a_cutoff_refuse_one(metric):
 # --- averages and weights ------------------------------------------------------------------------------------
 
 
-def averages(metric):
-    return ["macro", "micro"] if metric.supports_micro else ["macro"]
-
-
-@each_metric
-def test_a_double_weight_is_a_query_twice(metric):
-    data = rough_data_for(metric)
-    twice = data.qid % 3 == 0
-    for average in averages(metric):
-        for undefined in (0, 1, np.nan):
-            keywords = {"average": average, "replace_undefined_by": undefined}
-            weighted = mean(metric, data, sample_weight=1.0 + twice, **keywords)
-            assert_allclose(weighted, mean(metric, data.then(data.rows(twice)), **keywords), rtol=1e-12)
-
-
-@each_metric
-def test_equal_weights_are_no_weights(metric):
-    data = rough_data_for(metric)
-    for average in averages(metric):
-        for weight in (0.1, 3):
-            weighted = mean(metric, data, average=average, sample_weight=np.full(len(data.qid), weight))
-            assert_allclose(weighted, mean(metric, data, average=average), rtol=1e-12)
-
-
-@each_metric
-def test_a_weight_of_zero_leaves_a_query_out(metric):
-    data = rough_data_for(metric)
-    kept = data.qid % 4 > 0
-    for average in averages(metric):
-        weighted = mean(metric, data, average=average, sample_weight=1.0 * kept)
-        assert_allclose(weighted, mean(metric, data.rows(kept), average=average), rtol=1e-12)
-
-
-@each_metric
-def test_the_macro_average_is_the_mean_over_queries(metric):
-    data = rough_data_for(metric)
-    assert_allclose(mean(metric, data), curve(metric, data).mean(axis=0), rtol=1e-12)
-    weight = 1.0 + data.qid % 5
-    of_query = [weight[data.qid == q][0] for q in dict.fromkeys(data.qid)]
-    expected = np.average(curve(metric, data), axis=0, weights=of_query)
-    assert_allclose(mean(metric, data, sample_weight=weight), expected, rtol=1e-12)
-    per_query = curve(metric, data, sample_weight=weight)
-    assert_array_equal(per_query, curve(metric, data))
-
-
-@each_pooling_metric
-def test_the_micro_average_is_pooled(metric):
-    """Of one query it is that query's value; of several it lies between them; a query twice changes nothing."""
-    data = rough_data_for(metric)
-    defined = curve(metric, data, replace_undefined_by=np.nan)
-    defined = defined[~np.isnan(defined).reshape(len(defined), -1).any(axis=1)]
-    pooled = mean(metric, data, average="micro")
-    assert (pooled >= defined.min(axis=0) - 1e-12).all()
-    assert (pooled <= defined.max(axis=0) + 1e-12).all()
-    assert_allclose(mean(metric, data.then(data), average="micro"), pooled, rtol=1e-12)
-    for q in np.unique(data.qid):
-        one = data.rows(data.qid == q)
-        assert_allclose(mean(metric, one, average="micro"), mean(metric, one), rtol=1e-12)
-
-
-@each_pooling_metric
-def test_the_micro_average_of_undefined_queries_is_what_replaces_them(metric):
-    for data in degenerate(metric):
-        alone = data.rows(data.qid == 0)
-        for undefined in (0, 1, 0.25, 4):
-            keywords = {"replace_undefined_by": undefined, **read_as(metric)}
-            assert value(metric, alone, average="micro", **keywords) == value(metric, alone, **keywords)
-
-
 @each([m for m in METRICS if m.supports_micro and m.undefined_when])
 def test_the_micro_average_over_no_defined_query_is_nan(metric):
     for data in degenerate(metric):
@@ -403,48 +264,10 @@ def test_the_micro_average_over_no_defined_query_is_nan(metric):
                 assert np.isnan(value(metric, alone, average="micro", **keywords))
 
 
-@each([m for m in METRICS if m.supports_micro and m.undefined_when])
-def test_the_micro_average_leaves_out_undefined_queries(metric):
-    """As if they were not there, also where they have a denominator; a number leaves them in."""
-    data, leave_out = rough_data_for(metric), {"average": "micro", "replace_undefined_by": np.nan}
-    for strange in degenerate(metric):
-        both = data.then(strange)
-        alone = strange.rows(strange.qid == 0)
-        undefined = np.isnan(value(metric, alone, average=None, replace_undefined_by=np.nan, **read_as(metric)))
-        if undefined.all():
-            defined = both.rows(both.qid != 1000)
-            weight = 1.0 + both.qid % 3
-            expected = mean(metric, defined, **leave_out, **read_as(metric))
-            assert_allclose(mean(metric, both, **leave_out, **read_as(metric)), expected, rtol=1e-14)
-            weighted = mean(metric, defined, sample_weight=weight[both.qid != 1000], **leave_out, **read_as(metric))
-            found = mean(metric, both, sample_weight=weight, **leave_out, **read_as(metric))
-            assert_allclose(found, weighted, rtol=1e-15)
-    kept = [mean(metric, data, average="micro", replace_undefined_by=number) for number in (0, 1, 7)]
-    assert_array_equal(kept[0], kept[1])
-    assert_array_equal(kept[0], kept[2])
-
-
 @each([m for m in METRICS if not m.supports_micro])
 def test_no_micro_average_where_none_is_declared(metric):
     with pytest.raises(ValueError, match=f"{metric.function_name} has no micro average"):
         value(metric, data_for(metric), average="micro")
-
-
-@each([m for m in METRICS if m.bounds[0] >= 0])
-def test_the_geometric_mean_is_that_of_the_queries(metric):
-    """Values below 0.00001 count as that; queries left out of the mean are left out of it."""
-    data = rough_data_for(metric)
-    weight = 1.0 + data.qid % 5
-    of_query = [weight[data.qid == q][0] for q in dict.fromkeys(data.qid)]
-    for undefined in (0, np.nan):
-        values = curve(metric, data, replace_undefined_by=undefined)
-        defined = ~np.isnan(values)
-        logs = np.log(np.maximum(np.where(defined, values, 1.0), 1e-5))
-        for weights, given in (np.ones(len(values)), {}), (np.array(of_query), {"sample_weight": weight}):
-            share = weights.reshape(-1, *[1] * (values.ndim - 1)) * defined
-            expected = np.exp((share * logs).sum(axis=0) / share.sum(axis=0))
-            found = mean(metric, data, average="geometric", replace_undefined_by=undefined, **given)
-            assert_allclose(found, expected, rtol=1e-12)
 
 
 @each([m for m in METRICS if m.bounds[0] < 0])

@@ -1,17 +1,13 @@
 """Pairs and rank correlations: against SciPy query by query, and against counting every pair."""
 
-from functools import partial
-from itertools import combinations, permutations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracle import tau_a
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from sklearn_rank import metrics
-from sklearn_rank.metrics import kendall_score, query_auc_score
+from sklearn_rank.metrics import query_auc_score
 
 COEFFICIENTS = {"kendall_score": stats.kendalltau, "spearman_score": stats.spearmanr}
 
@@ -42,24 +38,6 @@ def test_coefficients_are_those_of_scipy(name, n_grades, n_scores):
     assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(("n_grades", "n_scores"), [(2, 2), (3, 4), (100, 3), (100, 100)])
-def test_tau_a_is_over_all_pairs(n_grades, n_scores):
-    given = list(lists(n_grades, n_scores))
-    found = values(partial(kendall_score, variant="a"), given)
-    expected = [tau_a(y.tolist(), np.maximum(s, -1e9).tolist()) for y, s in given]
-    assert_allclose(found, np.array(expected, dtype=float), rtol=1e-12)
-    assert len(given) > np.isnan(found).sum() > 0
-
-
-def test_tau_a_is_the_mean_of_tau_b_over_the_orders_of_tied_documents():
-    label, blocks = np.array([3.0, 1, 0, 4, 2]), [[0, 1, 2], [3], [4]]
-    orders = [[*first, 3, 4] for first in permutations(blocks[0])]
-    taus = [kendall_score(label[order], [5, 4, 3, 2, 1], qid=[0] * 5) for order in orders]
-    assert len({*taus}) > 1
-    assert_allclose(kendall_score(label, [5, 5, 5, 2, 1], qid=[0] * 5, variant="a"), np.mean(taus))
-    assert kendall_score(label, [5, 5, 5, 2, 1], qid=[0] * 5) != pytest.approx(np.mean(taus))
-
-
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_coefficients_of_long_lists(name):
     rng = np.random.default_rng(1)
@@ -73,26 +51,6 @@ def test_coefficients_of_long_lists(name):
 def test_coefficients_have_their_own_ties(name):
     with pytest.raises(TypeError, match=f"{name} has no keyword 'ties'"):
         getattr(metrics, name)([1, 0], [1, 1], qid=[0, 0], ties="best")
-
-
-@pytest.mark.parametrize("n_grades", [2, 3, 100])
-def test_pairwise_accuracy_counts_every_pair(n_grades):
-    given = list(lists(n_grades, 4))
-    expected = []
-    for y, s in given:
-        right = [
-            0.5 if s[i] == s[j] else float((y[i] > y[j]) == (s[i] > s[j]))
-            for i, j in combinations(range(len(y)), 2)
-            if y[i] != y[j]
-        ]
-        expected.append(np.mean(right) if right else np.nan)
-    assert_allclose(values(metrics.pairwise_accuracy_score, given), expected, rtol=1e-12)
-
-
-def test_pairwise_accuracy_of_two_grades_is_auc():
-    given = list(lists(2, 4))
-    given = [(y + 1, s) for y, s in given]
-    assert_allclose(values(metrics.pairwise_accuracy_score, given), values(metrics.query_auc_score, given))
 
 
 @pytest.mark.parametrize("n_scores", [720, 5, 1])

@@ -1,195 +1,21 @@
 """Ties: the expectation over all orders of tied documents is exact, and the other policies are what they say."""
 
-from fractions import Fraction
-from functools import cache
-from itertools import pairwise
-from math import comb, fsum, inf
+from math import comb, fsum
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from oracle import ORACLES, judged_only, mean_over_orders, orders
-from registry import about, labels_of, policies, together
+from numpy.testing import assert_allclose
+from registry import labels_of, policies, tie_policy, together
 from scipy import stats
 
 from sklearn_rank import metrics
-from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._engine.ranking import NO_CUTOFF, Labels, Ranking
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.spec import MetricSpec
 
 pytestmark = pytest.mark.slow
 
-CUTOFFS = [1, 2, 3, 4, 5, 6, 7]  # the lists have up to six documents
 NO_CLOSED_FORM = "no closed form for tied documents: use ties='stable', 'worst' or 'best'"
-
-TRIED = {
-    "gain": ["exp2", "linear", "binary", [0, 1, 1, 5, 5.5], {0: 0, 1: 0.5, 2: 1, 3: 4, 4: 4}, np.sqrt],
-    "discount": ["log2", "jarvelin", "reciprocal", "flat", [1, 0.9, 0.5, 0.5, 0.1, 0], lambda rank: 0.9**rank],
-    "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
-    "no_relevant": ["undefined"],
-    "ranks": ["relevant"],
-    "recall": [0, 0.3, 0.6, 1, "11pt"],
-    "rounding": ["nearest", "cut"],
-    "beta": [2, 0.5, 0],
-    "p": [0.5, 0.95],
-    "max_grade": [5],
-    "stop": ["label"],
-    "decay": [0.5, 1],
-    "alpha": [0, 0.3, 1],
-    "min_relevance": [2, 3],
-    "max_fpr": [0.1, 0.3, 0.5, 1],
-}
-"""Values of keywords that every metric with such a keyword is tried with."""
-
-TRIED_TOGETHER = [
-    {"discount": "jarvelin", "base": 3},
-    {"gain": "binary", "min_relevance": 2},
-    {"gain": "linear", "max_grade": 5},
-    {"gain": "exp2", "max_grade": 4},
-    {"denominator": "min_k_relevant", "min_relevance": 2},
-]
-
-
 WITH_TIES = [name for name, metric in REGISTRY.items() if "ties" in metric.defaults]
-
-
-def takes(name, keywords):
-    """Whether a metric has these keywords and these values of them, and reads them beside the others."""
-    metric = REGISTRY[name]
-    accepts = all(a in metric.defaults and metric.rule(a).accepts(b) for a, b in keywords.items())
-    return accepts and not MetricSpec(metric, None, keywords).unread
-
-
-@cache
-def variants(name):
-    """Keywords of a metric: none, and what else it can be asked for."""
-    alone = [{keyword: value} for keyword, values in TRIED.items() for value in values]
-    return [keywords for keywords in [{}, *alone, *TRIED_TOGETHER] if takes(name, keywords)]
-
-
 each_metric = pytest.mark.parametrize("name", WITH_TIES)
-
-
-# --- small lists, all orders ---------------------------------------------------------------------------------
-
-
-@cache
-def small_lists(lowest, tied=True, unjudged=False, n_lists=100):
-    """Random lists of one to six documents: some not retrieved, some tied, some not judged."""
-    rng, lists = np.random.default_rng([6, lowest + 1, tied, unjudged]), []
-    for n in rng.integers(1, 7, size=n_lists):
-        label = rng.integers(lowest, 5, size=n) * rng.choice([1.0, 1.0, 1.0, 0.0])
-        score = rng.integers(rng.integers(1, 5), size=n) * 0.5 if tied else rng.permutation(n) - 2.0
-        score[rng.random(n) < 0.15] = -inf
-        if unjudged:
-            label[rng.random(n) < 0.2] = np.nan
-        lists.append((label, score))
-    return lists
-
-
-def lists_for(name, keywords, **facts):
-    """Small lists with the labels that a metric takes; a table of gains has none for -1.
-
-    Half as many do where a metric is asked for something else than its defaults, as it is asked often.
-    """
-    facts |= {"n_lists": 50} if keywords or "unjudged" in facts else {}
-    if REGISTRY[name].subtopics:
-        facts |= {"n_lists": 25} if keywords else {}  # of which few documents are alike
-        return with_subtopics(labels_of(REGISTRY[name])[-1], **facts)
-    negative = REGISTRY[name].labels[0] is None and "gain" not in keywords
-    lists = small_lists(-1 if negative else 0, **facts)
-    return [(label / 4, score) for label, score in lists] if keywords.get("stop") == "label" else lists
-
-
-@cache
-def with_subtopics(highest, **facts):
-    """Small lists with a label for each of three subtopics."""
-    rng = np.random.default_rng(3)
-    columns = ((label, rng.permutation(label), rng.permutation(label)) for label, _ in small_lists(0, **facts))
-    labels = (np.minimum(np.transpose(column), highest) for column in columns)
-    return [(label, score) for label, (_, score) in zip(labels, small_lists(0, **facts), strict=True)]
-
-
-def measured(name, lists, **keywords):
-    """The library's values, shape (n_lists, n_cutoffs + 1): at each cutoff, then of the whole list."""
-    label, score = map(np.concatenate, zip(*lists, strict=True))
-    qid = np.repeat(np.arange(len(lists)), [len(y) for y, _ in lists])
-    given = {"qid": qid, "average": None, "replace_undefined_by": np.nan, **keywords}
-    values = [REGISTRY[name](label, score, **given)[:, None]]
-    if REGISTRY[name].has_cutoff:
-        values.insert(0, REGISTRY[name](label, score, k=CUTOFFS, **given))
-    return np.hstack(values)
-
-
-def cutoffs(name):
-    return [*CUTOFFS, None] if REGISTRY[name].has_cutoff else [None]
-
-
-orders_of = cache(orders)
-"""Once for all metrics that are asked alike."""
-
-
-def wanted(name, lists, ties, *, unjudged=None, **keywords):
-    """The oracle's values, in the same shape."""
-    if name not in ORACLES:
-        pytest.fail(f"tests/oracle.py has no oracle for {name!r}: write one from its published definition.")
-    rows = []
-    for label, score in lists:
-        label, score = judged_only(label, score, unjudged)
-        listed = tuple(map(tuple, label)) if label.ndim == 2 else tuple(label), tuple(score)
-        allowed, missing = orders_of(*listed, ties, REGISTRY[name].keeps_unretrieved)
-        rows.append([mean_over_orders(name, allowed, missing, k, **keywords) for k in cutoffs(name)])
-    return np.array(rows)
-
-
-def refuses_ties(name, keywords):
-    """Whether a metric says that it has no closed form for tied documents; the error must name what works."""
-    try:
-        REGISTRY[name]([1, 0], [5, 5], qid=[0, 0], **keywords)
-    except ValueError as error:
-        if NO_CLOSED_FORM in str(error):
-            return True
-        raise
-    return False
-
-
-def agrees(name, lists, keywords, ties="average"):
-    """Compare the library with the oracle; a metric that refuses ties may do without one."""
-    if name in ORACLES or not refuses_ties(name, keywords):
-        expected = wanted(name, lists, ties, **keywords)
-        assert_allclose(measured(name, lists, ties=ties, **keywords), expected, rtol=1e-12, atol=1e-12)
-
-
-@each_metric
-def test_without_ties_values_are_the_definition(name):
-    for keywords in variants(name):
-        with about(keywords):
-            agrees(name, lists_for(name, keywords, tied=False), keywords)
-
-
-@each_metric
-def test_average_is_the_mean_over_all_orders(name):
-    for keywords in variants(name):
-        with about(keywords):
-            if not refuses_ties(name, keywords):
-                agrees(name, lists_for(name, keywords), keywords)
-
-
-@each_metric
-def test_other_policies_take_one_order(name):
-    for keywords in variants(name):
-        for ties in {"stable", "worst", "best"} & {*policies(REGISTRY[name])}:
-            with about((ties, keywords)):
-                agrees(name, lists_for(name, keywords), keywords, ties=ties)
-
-
-@each_metric
-def test_unjudged_documents_among_ties(name):
-    allowed = [ties for ties in policies(REGISTRY[name]) if ties != "average" or not refuses_ties(name, {})]
-    for unjudged in ["nonrelevant", "drop", *[None] * REGISTRY[name].reads_unjudged]:
-        for ties in allowed:
-            agrees(name, lists_for(name, {}, unjudged=True), {"unjudged": unjudged}, ties=ties)
 
 
 def test_a_denominator_that_depends_on_the_order_refuses_ties():
@@ -263,7 +89,7 @@ def long_list(rng, n, largest):
 @together("n, largest", [(40, 8), (150, 60), (300, 100)])
 def test_average_is_the_mean_over_random_orders(name, n, largest):
     """A seeded Monte Carlo: the exact value is within five standard errors of the mean of 400 orders."""
-    if refuses_ties(name, {}):
+    if tie_policy(REGISTRY[name]):
         return
     metric, rng, n_orders = REGISTRY[name], np.random.default_rng([n, largest]), 400
     label, score = long_list(rng, n, largest)
@@ -276,127 +102,6 @@ def test_average_is_the_mean_over_random_orders(name, n, largest):
     error = drawn.std(axis=0) / np.sqrt(n_orders)
     exact = metric(label[None, :], score[None, :], **cut)
     assert (np.abs(drawn.mean(axis=0) - exact) <= 5 * error + 1e-12).all()
-
-
-def survival(stop, one=2**150):
-    """Probability that nobody stops at the first j of tied items in random order, for j = 0 ... m.
-
-    The mean over all subsets of j items of the product of 1 - p: an elementary symmetric polynomial over C(m, j),
-    in integers, multiples of 1 / one, so that no error builds up.
-    """
-    symmetric = [1] + [0] * len(stop)
-    for p in stop:
-        go_on = int((1 - Fraction(p)) * one)
-        for j in range(len(stop), 0, -1):
-            symmetric[j] += go_on * symmetric[j - 1]
-    return [Fraction(e, comb(len(stop), j) * one**j) for j, e in enumerate(symmetric)]
-
-
-def exact_stops(stop, score):
-    """Probability to stop at each rank of a list with ties."""
-    out, reached = [], Fraction(1)
-    for value in sorted(set(score), reverse=True):
-        alive = survival([p for p, s in zip(stop, score, strict=True) if s == value])
-        out += [float(reached * (a - b)) for a, b in pairwise(alive)]
-        reached *= alive[-1]
-    return np.array(out)
-
-
-STOPS = {
-    "near 0": lambda rng, m: rng.random(m) * 1e-4,
-    "near 1": lambda rng, m: 1 - rng.random(m) * 1e-4,
-    "middling": lambda rng, m: rng.random(m) * 0.9,
-    "0 and 1": lambda rng, m: rng.choice([0.0, 1.0], p=[0.9, 0.1], size=m),
-    "0 and a few": lambda rng, m: rng.choice([0.0, 0.5], p=[0.9, 0.1], size=m),
-    "1 and many small": lambda rng, m: rng.choice([1.0, 1e-3], p=[0.05, 0.95], size=m),
-    "0, 1 and between": lambda rng, m: rng.choice([0.0, 1e-5, 0.3, 0.9, 1.0], size=m),
-    "all equal": lambda rng, m: np.full(m, 0.25),
-    "tiny": lambda rng, m: rng.random(m) * 1e-9,
-}
-
-
-@pytest.mark.parametrize("drawn", STOPS)
-@together("sizes", [[100], [1, 100], [30, 1, 60], [3] * 20, [99, 1, 2], [2, 40, 40]])
-def test_cascade_over_large_blocks_is_exact(drawn, sizes):
-    """Cutting the recurrence where nobody is left changes no digit, at any cutoff."""
-    rng = np.random.default_rng([len(sizes), *sizes, len(drawn)])
-    stop, score = STOPS[drawn](rng, sum(sizes)), -np.repeat(np.arange(len(sizes)), sizes) * 1.0
-    exact = exact_stops(stop, score)
-    assert_allclose(cascade(stop, score), exact, rtol=1e-12, atol=1e-15)
-    for depth in (1, 7, sizes[0], len(stop) - 1):
-        assert_allclose(cascade(stop, score, depth)[:depth], exact[:depth], rtol=1e-12, atol=1e-15)
-
-
-def cascade(stop, score, depth=NO_CUTOFF):
-    labels = Labels(stop, np.array([0, len(stop)]))
-    ranked = Ranked(Ranking.by_score(labels, score, depth=depth), np.array([depth]))
-    return ranked.cascade(ranked.label)
-
-
-FEW_STOPS = {  # probability to stop, in sixteenths, and how many of the tied items have it
-    "grades": {0: 515, 1: 325, 3: 134, 7: 18, 15: 8},
-    "hardly any": {0: 995, 1: 2, 15: 3},
-    "one": {0: 999, 7: 1},
-    "certain": {0: 700, 1: 200, 16: 100},
-    "hardly ever certain": {0: 900, 2: 99, 16: 1},
-    "hardly any zero": {0: 1, 1: 600, 2: 400},
-    "alike": {1: 700},
-    "small block": {0: 3, 1: 3, 7: 2, 16: 1},
-    "all values": dict.fromkeys(range(17), 20),
-}
-
-
-@pytest.mark.parametrize("drawn", FEW_STOPS)
-def test_cascade_over_few_distinct_values_is_exact(drawn):
-    """Items that stop a user alike are counted, not met one by one."""
-    stop = np.random.default_rng(0).permutation([p / 16 for p, n in FEW_STOPS[drawn].items() for _ in range(n)])
-    exact = [float(a - b) for a, b in pairwise(survival(stop, one=16))]
-    for depth in (NO_CUTOFF, len(stop) - 1, 50, 1):
-        assert_allclose(cascade(stop, np.zeros(len(stop)), depth)[:depth], exact[:depth], rtol=1e-12, atol=1e-17)
-
-
-def test_the_order_of_tied_grades_decides_no_digit_of_a_cascade():
-    """Two tied blocks of a list, so that what survives the first counts too."""
-    rng = np.random.default_rng(4)
-    for m in (20, 100):
-        stop, score = (
-            rng.choice([0.0, 0.1, 0.3, 0.7, 0.9], 2 * m, p=[0.5, 0.3, 0.1, 0.07, 0.03]),
-            np.repeat([2.0, 1.0], m),
-        )
-        found = cascade(stop, score)
-        for _ in range(5):
-            mixed = np.concatenate([rng.permutation(stop[:m]), rng.permutation(stop[m:])])
-            assert_array_equal(cascade(mixed, score), found)
-
-
-@pytest.mark.parametrize("n_relevant", [1, 5, 300, 100_000])
-def test_cascade_over_a_huge_block(n_relevant):
-    """Nobody is left of the first j with probability C(n - h, j) / C(n, j), a product of ratios; h stop with 1/2."""
-    n = 200_000
-    stop = np.repeat([1.0, 0.0], [n_relevant, n - n_relevant])
-    left = np.arange(n, 0, -1.0)
-    alive = np.append(1.0, np.cumprod(np.maximum(left - n_relevant, 0) / left))
-    assert_allclose(cascade(stop, np.zeros(n)), -np.diff(alive), rtol=1e-9, atol=1e-17)
-    half = cascade(stop / 2, np.zeros(n))  # the chance to stop at all is that of one of h coins
-    assert_allclose([half[0], half.sum()], [n_relevant / n / 2, 1 - 0.5**n_relevant], rtol=1e-9)
-
-
-def test_nobody_stops_where_nothing_stops():
-    """Not even by a rounding error."""
-    assert_array_equal(cascade(np.zeros(10**5), np.zeros(10**5)), 0.0)
-
-
-@pytest.mark.filterwarnings("ignore:.*look swapped")
-@pytest.mark.parametrize("drawn", ["near 0", "middling", "0 and a few", "all equal", "tiny"])
-def test_err_over_large_blocks_is_exact(drawn):
-    """The same through the public function: on a scale of max_grade=1, grade g stops with (2**g - 1) / 2."""
-    rng = np.random.default_rng(len(drawn))
-    score = rng.integers(0, 4, size=200) * 1.0
-    label = np.log2(1 + 2 * STOPS[drawn](rng, 200) / 2)
-    rank = np.arange(1, 201)
-    expected = np.cumsum(exact_stops((np.exp2(label) - 1) / 2, score) / rank)
-    found = metrics.err_score(label, score, qid=np.zeros(200), max_grade=1, k=rank)
-    assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("n_relevant", [1, 2, 10, 50, 99, 100])

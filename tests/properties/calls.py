@@ -66,6 +66,15 @@ SHARED = {
 }
 """Values that keywords of all metrics are tried with."""
 
+TOGETHER = [
+    {"discount": "jarvelin", "base": 3},
+    {"gain": "binary", "min_relevance": 2},
+    {"gain": "linear", "max_grade": 5},
+    {"gain": "exp2", "max_grade": 4},
+    {"denominator": "min_k_relevant", "min_relevance": 2},
+]
+"""Keywords that are read beside each other."""
+
 CUTOFFS = [1, 2, 3, 4, 5, 7, 8, 16, 17, 40, 10**12]
 
 
@@ -101,6 +110,16 @@ def draw_call(rng, name, *, has_unjudged=False, has_keys=False):
     for word in MetricSpec(metric, None, keywords).unread:
         del keywords[word]
     return Call(name, draw_cutoff(rng) if metric.has_cutoff else None, keywords)
+
+
+def variants(name):
+    """Keywords of a metric: none, each value of each of them alone, and some together."""
+    metric, values = REGISTRY[name], OWN | {word: SHARED[word] for word in ("min_relevance", "unjudged", "negative")}
+    alone = [{word: value} for word, several in values.items() for value in several]
+    for keywords in ({}, *alone, *TOGETHER):
+        taken = all(word in metric.defaults and metric.takes(word, value) for word, value in keywords.items())
+        if taken and not MetricSpec(metric, None, keywords).unread:
+            yield keywords
 
 
 def draw_cutoff(rng):

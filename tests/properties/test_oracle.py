@@ -1,16 +1,19 @@
 """Whatever the rows, what a metric returns is what its definition says, in plain Python."""
 
 import re
+from math import nan
+from random import Random
 
 import numpy as np
 import pytest
 from oracle import ORACLES
 from oracle_of_scores import DENOMINATORS, ORACLES_OF_SCORES
 
-from properties import calls, cases
+from properties import calls, cases, data
 from properties.conventions import CHOICES
 from properties.forms import NUMBERS
 from properties.run import draws
+from sklearn_rank._engine.ranking import TIE_POLICIES
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.keywords import OWN
 from sklearn_rank._metric.keywords import SHARED as KEYWORDS
@@ -19,6 +22,9 @@ from sklearn_rank._metric.metric import REGISTRY
 N_CASES = 120
 """Cases of one test."""
 
+PLAIN = {False: ("f8", "f8", "i8 ids"), True: ("C", "f8", "i8 ids")}
+"""Plain arrays of labels, or of labels of subtopics, of scores and of ids."""
+
 each_seed = pytest.mark.parametrize("seed", range(20))
 
 
@@ -26,6 +32,24 @@ each_seed = pytest.mark.parametrize("seed", range(20))
 def test_values_are_those_of_the_oracle(seed):
     for number, error in draws("oracle", seed, N_CASES):
         pytest.fail(f"draw {number}: {error}", pytrace=False)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_each_value_of_each_keyword(name):
+    """In each order of ties and some mean that the metric takes, on a few small lists."""
+    rng, metric = Random(name), REGISTRY[name]
+    for keywords in calls.variants(name):
+        policies = [{"ties": ties} for ties in TIE_POLICIES if "ties" in metric.defaults and metric.takes("ties", ties)]
+        for policy in policies or [{}]:
+            for _ in range(4 if keywords else 40):
+                rows = data.draw_data(rng, subtopics=bool(metric.subtopics), shape="small")
+                rows = data.Data(rows.rows, rows.weights)
+                means = [None, "macro", *["micro"] * metric.supports_micro, *["geometric"] * (metric.bounds[0] >= 0)]
+                shared = {"average": rng.choice(means), "replace_undefined_by": rng.choice([0, 1, nan, 0.25, -3])}
+                k = calls.draw_cutoff(rng) if metric.has_cutoff else None
+                call = calls.Call(name, k, keywords | policy | shared)
+                case = cases.Case(rows, call, PLAIN[bool(metric.subtopics)])
+                assert not (wrong := cases.fails(case)), f"{wrong}\n{case.code()}"
 
 
 @pytest.mark.parametrize("name", REGISTRY)

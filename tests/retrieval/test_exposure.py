@@ -1,12 +1,13 @@
 """Exposure of items and diversity inside lists: all orders of equal scores, values of other libraries, errors."""
 
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from known_cases import references
 from numpy.testing import assert_allclose
+from oracle import orders
 from scipy import sparse, stats
 
 from sklearn_rank import compare_systems
@@ -27,11 +28,6 @@ def tied_runs(n_runs=12):
             user: dict(zip(rng.permutation(ITEMS)[:size].tolist(), rng.integers(0, 3, size).tolist(), strict=True))
             for user, size in enumerate(sizes)
         }
-
-
-def orders(scores):
-    """All orders of items that their scores allow."""
-    return [o for o in permutations(scores) if all(scores[a] >= scores[b] for a, b in zip(o, o[1:], strict=False))]
 
 
 def mean_over_orders(run, k, value):
