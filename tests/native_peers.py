@@ -98,18 +98,9 @@ def trec_f(beta_squared):
     return {"set_F": {q: of["set_F"] for q, of in values.items()}}
 
 
-def trec_reciprocal_rank(scores):
-    """Of a relevant document "a" and another, "b"."""
-    import pytrec_eval
-
-    theirs = pytrec_eval.RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"recip_rank"})
-    return {"recip_rank": theirs.evaluate({"q": dict(zip("ab", scores, strict=True))})["q"]}
-
-
 # --- ir_measures ---------------------------------------------------------------------------------------------
 
 GAINS = {0: 0, 1: 1, 2: 3, 3: 9, 4: 10}
-EXPONENTIAL = {"dcg": "exp-log2"}
 
 IR_MEASURES = [
     ("AP", {}, "map", {}),
@@ -164,30 +155,15 @@ def ir_values(kind):
     return values
 
 
-def ir_value(name, params, labels, scores):
-    """Value of a measure for one query: its documents are a, b, c, ..."""
-    import ir_measures
-
-    qrels, run = ({"q": dict(zip("abcdef", values, strict=False))} for values in (labels, scores))
-    measure = ir_measure(name, params)
-    return {name: {"q": ir_measures.calc_aggregate([measure], qrels, run)[measure]}}
-
-
 # --- asked ---------------------------------------------------------------------------------------------------
 
 SQUARES = (0.25, 1.0, 4.0)
-ONE = 1.0, 1.0
-ALMOST_ONE = 1 + 1e-9, 1.0
 
 QUESTIONS = {
     **{("trec", kind, level, only): partial(trec_values, kind, level, only)
        for kind in KINDS for level in (1, 2) for only in (False, True)},
     **{("trec F", square): partial(trec_f, square) for square in SQUARES},
-    ("trec RR", ALMOST_ONE): partial(trec_reciprocal_rank, ALMOST_ONE),
     **{("ir", kind): partial(ir_values, kind) for kind in KINDS},
-    **{("ir RR", relevant, k): partial(ir_value, "RR", {"cutoff": k} if k else {}, [*map(int, labels)], [1.0] * 3)
-       for relevant, labels in {"a": "100", "b": "010", "c": "001"}.items() for k in (None, 10)},
-    ("ir F",): partial(ir_value, "SetF", {"beta": 2.0}, [1, 0, 0, 1], [3.0, 2.0, 1.0]),
 }  # fmt: skip
 """What is asked, each a function that returns values by measure and query."""
 

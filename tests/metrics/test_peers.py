@@ -1,4 +1,4 @@
-"""pytrec_eval, ranx and ir_measures, live, on random queries; and what they get wrong, with the numbers.
+"""pytrec_eval, ranx and ir_measures, live, on random queries.
 
 The queries have ties, documents not judged, judged ones not retrieved, and among them are some without a relevant
 document and some without a retrieved one. Each peer breaks ties in an order of its own, which is passed as tie_break=.
@@ -7,13 +7,12 @@ own, twice: see native_peers.py.
 """
 
 import shutil
-from math import log2, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
 from known_cases import COUNT_HITS
 from native_peers import (
-    ALMOST_ONE,
     GDEVAL,
     IR_MEASURES,
     KINDS,
@@ -29,13 +28,6 @@ from numpy.testing import assert_allclose
 from registry import about, together
 
 from sklearn_rank import evaluate
-from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank.metrics import (
-    mrr_score,
-    ndcg_score,
-    query_auc_score,
-    rbp_score,
-)
 
 pytestmark = [
     pytest.mark.slow,
@@ -72,7 +64,7 @@ def test_a_peer_that_disagrees_with_itself_is_no_failure():
     with pytest.raises(pytest.xfail.Exception, match="disagrees with itself on SetF of query q: 0.5 and then 0.25"):
         answer(question, "SetF", both=(one, other))
     assert np.isnan(answer(question, "P", both=(one, other))["q"])
-    assert len(QUESTIONS) > 20
+    assert len(QUESTIONS) > 15
 
 
 # --- pytrec_eval ---------------------------------------------------------------------------------------------
@@ -105,21 +97,6 @@ def test_pytrec_eval_f_measure_takes_the_square_of_beta(beta_squared):
     values = answer(("trec F", beta_squared), "set_F")
     mean = np.mean(list(values.values()))
     compare("f", judgements("tied"), values, mean, beta=sqrt(beta_squared))
-
-
-def test_pytrec_eval_reads_scores_in_single_precision():
-    """1 + 1e-9 is tied with 1 there, and document "b" goes first; here it is higher."""
-    assert answer(("trec RR", ALMOST_ONE), "recip_rank") == {"recip_rank": 0.5}
-    assert mrr_score([1, 0], ALMOST_ONE, qid=["q", "q"]) == 1
-    assert mrr_score([1, 0], np.float32(ALMOST_ONE), qid=["q", "q"]) == (1 + 1 / 2) / 2
-
-
-def test_pytrec_eval_takes_no_fractional_labels():
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    with pytest.raises(TypeError, match="relevance to be integer"):
-        pytrec_eval.RelevanceEvaluator({"q": {"a": 0.5, "b": 1.5}}, {"ndcg"})
-    expected = (0.5 + 1.5 / log2(3)) / (1.5 + 0.5 / log2(3))
-    assert_allclose(ndcg_score([0.5, 1.5], [2, 1], qid=["q", "q"], gain="linear"), expected)
 
 
 # --- ranx ----------------------------------------------------------------------------------------------------
@@ -188,32 +165,6 @@ def ranx_agrees(data, order, of_query, means, name, level):
     compare(RANX[name], data, values, mean, **keywords)
 
 
-def test_ranx_bpref_is_nan_without_a_judged_nonrelevant_document(ranx):
-    """Two relevant documents, one of them retrieved: trec_eval's value is 1/2."""
-    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0, "c": 2.0}}
-    with np.errstate(all="ignore"):
-        assert np.isnan(ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "bpref"))
-    found = REGISTRY["bpref"]([1, 1, np.nan], [1, -np.inf, 2], qid=["q"] * 3)
-    assert found == 1 / 2
-
-
-def test_ranx_rbp_of_grades_is_above_one(ranx):
-    """Of a first document of grade 3: 3 (1 - 1/2), where the highest value of RBP is 1."""
-    assert ranx.evaluate(ranx.Qrels({"q": {"a": 3}}), ranx.Run({"q": {"a": 1.0}}), "rbp.50") == 1.5
-    assert rbp_score([3], [1], qid=["q"], p=0.5) == 1 - 1 / 2
-    assert rbp_score([3], [1], qid=["q"], p=0.5, gain="linear", max_grade=4) == 3 / 4 * (1 - 1 / 2)
-    with pytest.raises(ValueError, match="max_grade"):
-        rbp_score([3], [1], qid=["q"], p=0.5, gain="linear", max_grade=2)
-
-
-def test_ranx_cuts_fractional_labels_to_whole_numbers(ranx):
-    """Labels 1/2 and 3/2 are read as 0 and 1."""
-    qrels, run = ranx.Qrels({"q": {"a": 0.5, "b": 1.5}}), ranx.Run({"q": {"a": 2.0, "b": 1.0}})
-    assert_allclose(ranx.evaluate(qrels, run, "ndcg"), 1 / log2(3))
-    expected = (0.5 + 1.5 / log2(3)) / (1.5 + 0.5 / log2(3))
-    assert_allclose(ndcg_score([0.5, 1.5], [2, 1], qid=["q", "q"], gain="linear"), expected)
-
-
 # --- ir_measures ---------------------------------------------------------------------------------------------
 
 
@@ -246,15 +197,6 @@ def values_and_mean(kind, measure):
     return values, values.pop(None)
 
 
-@pytest.mark.parametrize(("relevant", "rr", "rr_at_10"), [("a", 1 / 3, 1), ("b", 1 / 2, 1 / 2), ("c", 1, 1 / 3)])
-def test_ir_measures_breaks_ties_of_rr_both_ways(relevant, rr, rr_at_10):
-    """Three tied documents, one relevant: the expectation is 11/18, with a cutoff and without."""
-    labels, scores = [int(doc == relevant) for doc in "abc"], [1.0, 1.0, 1.0]
-    assert_allclose([answer(("ir RR", relevant, k), "RR")["q"] for k in (None, 10)], [rr, rr_at_10])
-    assert_allclose(mrr_score(labels, scores, qid=["q"] * 3, k=10), (1 + 1 / 2 + 1 / 3) / 3)
-    assert_allclose(mrr_score(labels, scores, qid=["q"] * 3), (1 + 1 / 2 + 1 / 3) / 3)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [1, 3, 10, 50])
 def test_ir_measures_judged_documents(kind, k):
@@ -272,14 +214,6 @@ def test_ir_measures_judged_documents(kind, k):
     assert (kind == "distinct" or k > 30) == (down == found.per_query[f"judged@{k}"]).all()
 
 
-def test_ir_measures_beta_is_the_square_of_beta():
-    """P = 1/3 and R = 1/2: F2 is 5 P R / (4 P + R) = 5/11, and SetF(beta=2) is 3 P R / (2 P + R) = 3/7."""
-    labels, scores = [1, 0, 0, 1], [3.0, 2.0, 1.0]
-    assert_allclose(answer(("ir F",), "SetF")["q"], 3 / 7)
-    f = [evaluate(labels, [*scores, -np.inf], qid=["q"] * 4, metrics="f", beta=beta) for beta in (2, sqrt(2))]
-    assert_allclose([of.mean()["f"] for of in f], [5 / 11, 3 / 7])
-
-
 def test_ir_measures_accuracy():
     """Pairs in the right order, of retrieved documents: our AUC on these rows, but for its crash with one class."""
     ir_measures = pytest.importorskip("ir_measures")
@@ -293,11 +227,3 @@ def test_ir_measures_accuracy():
     assert len(values) == len(of_query) > 150
     assert_allclose([of_query[q] for q, _, _ in values], [value for _, _, value in values], rtol=1e-9, atol=1e-12)
     assert_allclose(mean, np.mean([value for _, _, value in values]), rtol=1e-9)
-
-
-def test_ir_measures_accuracy_divides_by_zero():
-    """Of a query whose retrieved documents are all relevant. Undefined, here."""
-    ir_measures = pytest.importorskip("ir_measures")
-    with pytest.raises(ZeroDivisionError):
-        ir_measures.calc_aggregate([ir_measures.Accuracy], {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}})
-    assert query_auc_score([1, 1], [2, 1], qid=["q", "q"], replace_undefined_by=-1) == -1
