@@ -42,18 +42,6 @@ def data(rng):
     return rng.integers(0, 4, len(qid)), rng.integers(0, 5, len(qid)).astype(float), qid
 
 
-def test_together_as_alone(data):
-    y, s, qid = data
-    result = evaluate(y, s, qid=qid, metrics=METRICS)
-    assert list(result.per_query) == list(result.mean()) == list(result.n_undefined) == METRICS
-    for name in METRICS:
-        spec = parse_metric(name)
-        alone = spec.metric.function(y, s, qid=qid, **({"k": spec.k} if spec.k else {}), **spec.keywords, average=None)
-        np.testing.assert_array_equal(result.per_query[name], alone)
-        assert result.mean()[name] == pytest.approx(alone.mean())
-        assert result.mean()[name] == evaluate(y, s, qid=qid, metrics=name).mean()[name]
-
-
 def test_cutoffs_are_points_of_one_curve(data, monkeypatch):
     """Of our own formulas: those of others get the lists cut at each cutoff."""
     y, s, qid = data
@@ -211,19 +199,6 @@ def test_confidence_interval_of_few_queries():
     assert np.isnan(alone.confidence_interval()["mrr"]).all()
     with pytest.raises(ValueError, match="'confidence_level' parameter of confidence_interval must be between 0 and 1"):
         result.confidence_interval(95)
-
-
-SPELLINGS = [
-    *("f1@5", "RR@ 10", " success @3", "err(max_grade=2)@7", "p(denominator=min_k_n)@4", "rbp(p=0.95,gain=exp2)"),
-    "map(replace_undefined_by=nan)",
-]
-
-
-@pytest.mark.parametrize("name", [*get_metric_names(), *METRICS, *SPELLINGS])
-def test_names_parse_back(name):
-    spec = parse_metric(name)
-    again = parse_metric(str(spec))
-    assert (again.metric, again.k, str(again)) == (spec.metric, spec.k, str(spec))
 
 
 def test_a_parsed_metric_is_its_owners():

@@ -230,17 +230,6 @@ def test_a_function_warns_like_evaluate():
             call([1000, 0], [2, 1], qid=[0, 0])
 
 
-@pytest.mark.parametrize("framed", [(True, True), (True, False), (False, True)])
-def test_frames_whose_columns_are_queries_are_refused(framed):
-    rng = np.random.default_rng(0)
-    arrays = rng.integers(0, 2, (5, 40)), rng.normal(size=(5, 40))
-    arguments = [
-        pd.DataFrame(x.T).rename_axis("qid").T if is_frame else x for x, is_frame in zip(arrays, framed, strict=True)
-    ]
-    with pytest.raises(ValueError, match="The columns of a frame are named 'qid', so it is transposed"):
-        map_score(*arguments)
-
-
 def test_a_function_is_asked_for_the_labels_at_hand():
     def gain(label):
         return np.where((label == 0) | (label == 3), label, np.nan)

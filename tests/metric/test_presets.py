@@ -4,8 +4,6 @@ Sources of the formulas: keras_rs/src/metrics of keras-rs; recbole/evaluator/met
 replay/metrics of RePlay; lenskit/metrics/ranking, _base.py and bulk.py of LensKit.
 """
 
-import warnings
-from itertools import permutations
 from math import log2
 
 import numpy as np
@@ -100,14 +98,6 @@ def test_average_precision_of_lenskit_is_over_what_the_list_can_hold():
     assert [*found.values()] == pytest.approx([1, (1 + 2 / 3) / 3, (1 + 2 / 3 + 3 / 4) / 4])
 
 
-@pytest.mark.parametrize("convention", ["keras_rs", "recbole", "tf_ranking"])
-def test_where_ties_are_shuffled_or_in_no_order_the_mean_over_orders_is_taken(convention):
-    ties = {"y_true": [1, 0, 0], "y_score": [1, 1, 1], "qid": [0] * 3}
-    orders = [evaluate(y, [3, 2, 1], qid=[0] * 3, metrics="ndcg@2", convention=convention).mean()["ndcg@2"]
-              for y in permutations([1, 0, 0])]  # fmt: skip
-    assert evaluate(**ties, metrics="ndcg@2", convention=convention).mean()["ndcg@2"] == pytest.approx(np.mean(orders))
-
-
 def test_gain_of_keras_rs_is_exponential():
     found = evaluate([1, 2, 0], [3, 2, 1], qid=[0] * 3, metrics="ndcg", convention="keras_rs").mean()["ndcg"]
     assert found == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
@@ -144,39 +134,6 @@ def test_capped_recall():
     assert recall_at_k_score(**data, denominator="min_k_relevant") == recall_at_k_score(**data)
     assert recall_at_k_score(**data, k=2, denominator="min_k_relevant", average="micro") == 2 / 5
     assert evaluate(**data, metrics="capped_recall@2").mean() == {"capped_recall@2": capped[:, 1].mean()}
-
-
-# --- scikit-learn --------------------------------------------------------------------------------------------
-
-SKLEARN = {
-    "dcg@3": lambda y, s: sklearn_metrics.dcg_score([y], [s], k=3),
-    "dcg": lambda y, s: sklearn_metrics.dcg_score([y], [s]),
-    "ndcg@3": lambda y, s: sklearn_metrics.ndcg_score([y], [s], k=3),
-    "ndcg": lambda y, s: sklearn_metrics.ndcg_score([y], [s]),
-    "map": sklearn_metrics.average_precision_score,
-    "lrap": lambda y, s: sklearn_metrics.label_ranking_average_precision_score([y], [s]),
-    "coverage_error": lambda y, s: sklearn_metrics.coverage_error([y], [s]),
-    "ranking_loss": lambda y, s: sklearn_metrics.label_ranking_loss([y], [s]),
-    "auc": sklearn_metrics.roc_auc_score,
-    "auc(max_fpr=0.4)": lambda y, s: sklearn_metrics.roc_auc_score(y, s, max_fpr=0.4),
-}
-
-
-@pytest.mark.parametrize("name", SKLEARN)
-def test_scikit_learn_agrees_with_its_convention(name):
-    """Ties, queries without a relevant document, and queries of relevant documents only."""
-    rng = np.random.default_rng(1)
-    y_true = rng.integers(0, 2, (60, 6)) * (rng.random((60, 1)) < 0.8) + 0
-    y_true[:5] = 1
-    y_score = rng.integers(0, 4, y_true.shape) / 4
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of queries on which it is not defined
-        expected = [SKLEARN[name](y, s) for y, s in zip(y_true, y_score, strict=True)]
-    found = evaluate(y_true, y_score, metrics=name, convention="sklearn")
-    assert (y_true.sum(axis=1) == 0).sum() > 5
-    np.testing.assert_allclose(found.per_query[name], expected, rtol=1e-9)
-    assert found.mean()[name] == pytest.approx(np.nanmean(expected))
-    assert np.isnan(expected).any() == name.startswith("auc")
 
 
 def test_top_k_accuracy_of_scikit_learn_is_the_hit_rate():
