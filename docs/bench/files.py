@@ -42,11 +42,11 @@ def make(folder: Path, n_queries: int, n_documents: int, seed: int) -> None:
 def score(run: Path, n_jobs: int) -> list[float]:
     """Seconds when it started, and after each step: run read, judgements read, joined, scored."""
     times = [time.perf_counter()]
-    steps: list[Any] = [read_trec_run(run, n_jobs=n_jobs)]
+    entries = read_trec_run(run, n_jobs=n_jobs)
     times.append(time.perf_counter())
-    steps.append(read_trec_qrels(run.parent / "qrels", n_jobs=n_jobs))
+    judgements = read_trec_qrels(run.parent / "qrels", n_jobs=n_jobs)
     times.append(time.perf_counter())
-    data = join(*steps, tie_order="trec_eval")
+    data = join(judgements, entries, tie_order="trec_eval")
     times.append(time.perf_counter())
     metrics = ["ndcg@10", "map"]
     evaluate(data.y_true, data.y_score, qid=data.qid, metrics=metrics, convention="trec_eval", n_jobs=n_jobs).mean()

@@ -166,7 +166,7 @@ def _systems(
     runs = options.files[1:]
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        data = join(read_run(_source(name), **reading), qrels, **how)
+        data = join(qrels, read_run(_source(name), **reading), **how)
         yield name, data if options.max_documents is None else _cut(data, options.max_documents)
 
 

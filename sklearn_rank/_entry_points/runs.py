@@ -130,7 +130,7 @@ def evaluate_run(
     clusters = _mapping_by_query("clusters", clusters)
     with collected_findings() as seen:
         data = joined(
-            "evaluate_run", run, judgements,
+            "evaluate_run", judgements, run,
             missing_from_run="zero" if missing_from_run is None else missing_from_run,
             missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, tie_order=tie_order,
             float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,

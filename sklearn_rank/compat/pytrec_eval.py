@@ -139,7 +139,7 @@ class RelevanceEvaluator:
 
     def _values(self, run: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, list[float]], list[str]]:
         """Values of each measure by query, and the queries."""
-        data = join(run, self._judgements, missing_from_run="drop", tie_order="trec_eval", float32=True)
+        data = join(self._judgements, run, missing_from_run="drop", tie_order="trec_eval", float32=True)
         score = np.where(np.isnan(data.y_true), -np.inf, data.y_score) if self._only_judged else data.y_score
         result = evaluate(data.y_true, score, qid=data.qid, metrics=self._metrics or "map")
         values = {name: _as_printed(name, result.per_query[name]).tolist() for name in self._metrics}

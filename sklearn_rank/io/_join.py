@@ -1,4 +1,4 @@
-"""Join of a run with judgements, to the three arrays that metrics take."""
+"""Join of judgements with a run, to the three arrays that metrics take."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._documents import AGGREGATE, DocumentOf, with_documents
 from sklearn_rank.io._entries import DUPLICATES, Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
 from sklearn_rank.io._mappings import (
+    ORDER,
     JudgementsLike,
     ListedDocuments,
     RunLike,
@@ -47,7 +48,6 @@ TREATMENT = one_of(*TREATMENTS, doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")
 DOORS = {"join": JOIN, "evaluate_run": RUN}
-ORDER = {"join": "the run first, then the judgements", "evaluate_run": "the judgements first, then the run"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,8 +142,8 @@ def _listed(ids: NDArray[Any], done: str) -> str:
 
 
 def join(
+    judgements: JudgementsLike,
     run: RunLike,
-    qrels: JudgementsLike,
     *,
     missing_from_run: str = "zero",
     missing_from_qrels: str = "drop",
@@ -155,19 +155,19 @@ def join(
     document_of: DocumentOf | None = None,
     aggregate: str = "max",
 ) -> RankingData:
-    r"""Join a run with judgements: a row for each document that was retrieved or judged.
+    r"""Join judgements with a run: a row for each document that was retrieved or judged.
 
     A document that was judged but not retrieved has a score of ``-inf``; one that was retrieved but not judged has a
     label of NaN. Queries come in the order of the judgements, which is the same for every run.
 
     Parameters
     ----------
+    judgements : Entries, mapping or table
+        Relevance, of `read_qrels` or `read_entries`; or ``{query: {document: grade}}``,
+        ``{query: relevant documents}``, or any other form that `sklearn_rank.evaluate_run` takes.
     run : Entries, mapping or table
         Scores, of `read_run` or `read_entries`; or ``{query: {document: score}}``,
         ``{query: [documents, best first]}``, or any other form that `sklearn_rank.evaluate_run` takes.
-    qrels : Entries, mapping or table
-        Relevance, of `read_qrels` or `read_entries`; or ``{query: {document: grade}}``,
-        ``{query: relevant documents}``, or any other form that `sklearn_rank.evaluate_run` takes.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
         Queries of the judgements without retrieved documents: keep them, so that metrics count them as zero
         (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.
@@ -223,7 +223,7 @@ def join(
     >>> from sklearn_rank.io import join, read_trec_qrels, read_trec_run
     >>> qrels = read_trec_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 c 1\nq2 0 a 1\n"))
     >>> run = read_trec_run(io.BytesIO(b"q1 Q0 b 1 2.5 me\nq1 Q0 a 2 1.5 me\n"))
-    >>> data = join(run, qrels)
+    >>> data = join(qrels, run)
     >>> data.doc_id
     array(['b', 'a', 'c', 'a'], dtype='<U1')
     >>> data.y_score, data.y_true
@@ -236,15 +236,15 @@ def join(
     array([0.25, 0.  ])
     """
     return joined(
-        "join", run, qrels, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
+        "join", judgements, run, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
         tie_order=tie_order, float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
         document_of=document_of, aggregate=aggregate,
     )  # fmt: skip
 
 
 def joined(
-    caller: str, run: RunLike, qrels: JudgementsLike, *, missing_from_run: str, missing_from_qrels: str, tie_order: str,
-    float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
+    caller: str, judgements: JudgementsLike, run: RunLike, *, missing_from_run: str, missing_from_qrels: str,
+    tie_order: str, float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
     document_of: DocumentOf | None, aggregate: str,
 ) -> RankingData:  # fmt: skip
     """As `join`; errors name the caller."""
@@ -255,16 +255,16 @@ def joined(
     NEGATIVE.check("negative", negative, caller)
     DUPLICATES.check("duplicates", duplicates, caller)
     AGGREGATE.check("aggregate", aggregate, caller)
-    sides = run, qrels
+    sides = run, judgements
     if document_of is not None:
         refuse_other_kind(caller, run, "run")
         run = with_documents(run, document_of, aggregate, duplicates)
-    run, qrels, n_excluded = both_entries(caller, run, qrels, duplicates, exclude)
+    qrels, run, n_excluded = both_entries(caller, judgements, run, duplicates, exclude)
     door, (first, judged_first) = DOORS[caller], map(_first_value, sides)
     report(
         door,
         turned_round(
-            run.value, run.qid.code, qrels.value, f"{caller} takes {ORDER[caller]}",
+            run.value, run.qid.code, qrels.value, f"{caller} takes {ORDER}",
             is_list=isinstance(first, Sequence), is_judged_by_lists=isinstance(judged_first, Sequence),
         ),
     )  # fmt: skip

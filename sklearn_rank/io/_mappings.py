@@ -31,6 +31,7 @@ TAKEN = {
 READERS = (
     "or Entries: of files by io.read_{}(file), of tables by io.read_entries(table, value=..., qid=..., doc_id=...)"
 )
+ORDER = "the judgements first, then the run"
 RunLike = Entries | Mapping[Any, Any] | Iterable[Any]
 JudgementsLike = Entries | Mapping[Any, Any] | Iterable[Any]
 Excluded = Mapping[Any, Iterable[Any]] | Any
@@ -157,25 +158,25 @@ def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kin
 
 
 def both_entries(
-    caller: str, run: Any, qrels: Any, duplicates: str, exclude: Excluded | None
+    caller: str, judgements: Any, run: Any, duplicates: str, exclude: Excluded | None
 ) -> tuple[Entries, Entries, tuple[int, int]]:
-    """Entries of a run and of judgements, and how many documents of each were excluded.
+    """Entries of judgements and of a run, and how many documents of the run and of the judgements were excluded.
 
     Documents are listed by query on both sides, or on neither.
     """
-    run, qrels = from_rows(run, "run", duplicates), from_rows(qrels, "judgements", duplicates)
-    for entries, kind in ((run, "run"), (qrels, "judgements")):
+    qrels, run = from_rows(judgements, "judgements", duplicates), from_rows(run, "run", duplicates)
+    for entries, kind in ((qrels, "judgements"), (run, "run")):
         refuse_other_kind(caller, entries, kind)
     if isinstance(qrels, Entries) and qrels._again is not None:
         qrels = without_rows(qrels, qrels._again)
     if exclude is None and not any(map(_is_listed, (run, qrels))):
-        return run, qrels, (0, 0)
+        return qrels, run, (0, 0)
     out = {} if exclude is None else _sets(exclude)
     judged, n_judged = entries_of(qrels, "judgements", duplicates=duplicates, exclude=out)
     of_run, n_run = entries_of(run, "run", duplicates=duplicates, exclude=out, judged=judged.doc_id)
     if out and not (n_judged or n_run):
         _refuse_idle(out, of_run, judged)
-    return of_run, _without_empty(judged, of_run), (n_run, n_judged)
+    return _without_empty(judged, of_run), of_run, (n_run, n_judged)
 
 
 def _is_listed(source: Any) -> bool:
@@ -351,9 +352,7 @@ def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
     known = {"Run": "run", "Qrels": "judgements"} if type(entries).__module__.startswith("ranx.") else {}
     got = entries._kind if isinstance(entries, Entries) else known.get(type(entries).__name__)
     if got not in (None, kind):
-        name = "qrels" if caller == "join" and kind == "judgements" else kind
-        order = "the run first, then the judgements" if caller == "join" else "judgements first, then the run"
-        raise ValueError(f"{caller} takes {order}. Got {got} as {echo(name)}.")
+        raise ValueError(f"{caller} takes {ORDER}. Got {got} as {echo(kind)}.")
 
 
 def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
@@ -418,7 +417,7 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
     if kind == "run" and isinstance(given, (set, frozenset)):
         raise TypeError(
             "A set has no order, so the documents of a run are a list, best first, or {document: score}; judgements "
-            f"may be sets, and come first in evaluate_run. Got a set for query {echo(query)}."
+            f"may be sets, and come first. Got a set for query {echo(query)}."
         )
     documents = _as_list(query, given, kind)
     if kind == "run" and documents and is_hit(documents[0]):

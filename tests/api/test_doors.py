@@ -61,7 +61,7 @@ WRONG = [
     ("two results", (RESULT, RESULT), TO_RESULTS),
     ("results by name", ({"a": RESULT, "b": RESULT},), TO_RESULTS),
     ("a list of results", ([RESULT, RESULT],), TO_RESULTS),
-    ("rows that were joined", (join(ENTRIES[1], ENTRIES[0]),), "evaluate(data.y_true, data.y_score, qid=data.qid)"),
+    ("rows that were joined", (join(ENTRIES[0], ENTRIES[1]),), "evaluate(data.y_true, data.y_score, qid=data.qid)"),
     ("a path", ("rows.parquet",), "evaluate_batches"),
 ]
 

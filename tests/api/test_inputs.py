@@ -175,7 +175,7 @@ OF_RUNS = {
     "compare_systems": lambda j, r: skr.compare_systems(
         j, {"a": r, "b": WORST_FIRST}, metrics="map", on_misuse="ignore"
     ),
-    "join": lambda j, r: join(r, j, tie_order="trec_eval"),
+    "join": lambda j, r: join(j, r, tie_order="trec_eval"),
 }
 
 

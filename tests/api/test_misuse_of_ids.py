@@ -91,4 +91,4 @@ def test_documents_that_are_none_as_text():
         assert seen(evaluate_run, judged, run, metrics="map") == expected
         lines = "".join(f"{q} Q0 {d} 1 {-i} me\n" for q, listed in run.items() for i, d in enumerate(listed))
         entries = read_trec_run(io.BytesIO(lines.encode()))
-        assert seen(join, entries, judged) == expected
+        assert seen(join, judged, entries) == expected

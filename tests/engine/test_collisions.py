@@ -47,7 +47,7 @@ def test_queries_that_begin_alike(queries):
 def test_all_blanks_part_fields():
     for blank in (b" ", b"\t", b"\x0b", b"\x0c", b"\r", b" \t\x0b\x0c\r"):
         run = read_trec_run(io.BytesIO(blank + blank.join([b"q1", b"Q0", b"a", b"1", b"2.5", b"me"]) + blank + b"\n"))
-        assert join(run, read_trec_qrels(io.BytesIO(b"q1 0 a 1\n"))).y_true.tolist() == [1]
+        assert join(read_trec_qrels(io.BytesIO(b"q1 0 a 1\n")), run).y_true.tolist() == [1]
     for other in (b"\x1c", b"\x1f", b"\x85", b"\xa0", b"\x08", b"\x0e"):
         assert np.asarray(read_trec_qrels(io.BytesIO(b"q" + other + b"1 0 a 1\n")).qid).tolist() != ["q"]
 

@@ -209,9 +209,9 @@ print(out.tolist(), [*zip(result.qid.tolist(), result.per_query["ndcg"].tolist()
 def test_hashes_are_not_pickled():
     """In another process the same strings have other hashes."""
     qrels, run = (read_trec_qrels(BytesIO(b"q1 0 a 1\n")), read_trec_run(BytesIO(b"q1 Q0 a 1 2.5 me\n")))
-    assert join(run, qrels).y_true.tolist() == [1]
+    assert join(qrels, run).y_true.tolist() == [1]
     assert b"keys" not in pickle.dumps(qrels)
-    assert join(run, pickle.loads(pickle.dumps(qrels))).y_true.tolist() == [1]
+    assert join(pickle.loads(pickle.dumps(qrels)), run).y_true.tolist() == [1]
 
 
 def test_zeros_of_either_sign_are_one_query():

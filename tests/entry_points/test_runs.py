@@ -215,7 +215,7 @@ def test_excluded_documents_leave_both_sides():
     result = evaluate_run(QRELS, RUN, metrics=["map", "r@3"], exclude={"q2": ["b", "z"], "other": ["b"]})
     assert result.per_query["map"] == pytest.approx([1, 5 / 12])  # b and c tie in q1
     assert result.per_query["r@3"].tolist() == [1, 1]
-    data = join(RUN, QRELS, exclude={"q2": {"b", "z"}})
+    data = join(QRELS, RUN, exclude={"q2": {"b", "z"}})
     assert data.n_excluded == (1, 2)
     assert "excluded: 1 documents of the run, 2 of the judgements" in data.counts()
     same = evaluate_run(
@@ -377,10 +377,10 @@ def test_wrong_way_round():
     graded = {q: {d: round(s) for d, s in found.items()} for q, found in RUN.items()}  # of the same documents
     with pytest.warns(UserWarning, match="the judgements first, then the run.*no scores but"):
         evaluate_run(RUN, graded, metrics="dcg")
-    with pytest.warns(UserWarning, match="join takes the run first, then the judgements, and these seem"):
-        join(graded, RUN)
+    with pytest.warns(UserWarning, match="join takes the judgements first, then the run, and these seem"):
+        join(RUN, graded)
     for arguments in ((entries(RUN, "score", "trec"), qrels), (ranx_of("Run", RUN), qrels)):
-        with pytest.raises(ValueError, match="evaluate_run takes judgements first.*Got run as 'judgements'"):
+        with pytest.raises(ValueError, match="evaluate_run takes the judgements first.*Got run as 'judgements'"):
             evaluate_run(*arguments)
 
 
@@ -531,7 +531,7 @@ def test_missing_ids_of_documents(kind):
         run = {"u": documents, "v": ["y"]}
         for call in (
             lambda: evaluate_run(fine, run, metrics="mrr"),  # noqa: B023
-            lambda: join(run, fine),  # noqa: B023
+            lambda: join(fine, run),  # noqa: B023
             lambda: compare_systems(fine, {"a": run, "b": fine}, metrics="mrr"),  # noqa: B023
         ):
             with pytest.raises(ValueError, match=r"Every document needs an id.* for query 'u' of the run\."):
@@ -554,7 +554,7 @@ def test_missing_ids_of_documents(kind):
     ids=["masked", "nullable", "Arrow", "polars", "floats", "floats in a list"],
 )  # fmt: skip
 def test_missing_ids_in_columns(documents):
-    for call in (lambda: evaluate_run({"u": documents}, {"u": [1, 2]}), lambda: join({"u": documents}, {"u": [1, 2]})):
+    for call in (lambda: evaluate_run({"u": documents}, {"u": [1, 2]}), lambda: join({"u": [1, 2]}, {"u": documents})):
         with pytest.raises(ValueError, match="Every document needs an id"):
             call()
 

@@ -26,7 +26,7 @@ def check(data: bytes) -> None:
     try:
         result = evaluate_run(qrels, run, metrics=["ndcg@3"], **keywords)
         assert 0 <= result.mean()["ndcg@3"] <= 1 or result.undefined["ndcg@3"].all()
-        join(run, qrels, **keywords)
+        join(qrels, run, **keywords)
     except (ValueError, TypeError) as error:
         assert len(str(error)) < 2000
 

@@ -79,12 +79,12 @@ def test_best_chunks_of_equal_score_tie():
 def test_chunks_in_files_and_frames():
     judgements = read_trec_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"))
     run = read_trec_run(io.BytesIO(b"q2 Q0 c#1 1 3 t\nq1 Q0 b#1 1 5 t\nq1 Q0 a#1 2 4 t\nq1 Q0 b#2 3 1 t\n"))
-    data = join(run, judgements, document_of=document)
+    data = join(judgements, run, document_of=document)
     assert data.doc_id.tolist() == ["b", "a", "c"]
     assert data.y_score.tolist() == [5, 4, 3]
     frame = pd.DataFrame({"qid": ["q1", "q1"], "doc_id": ["a#1", "a#2"], "score": [1.0, 2.0]})
     entries = read_entries(frame, value="score")
-    assert join(entries, judgements, document_of=document, aggregate="sum").y_score.tolist()[0] == 3
+    assert join(judgements, entries, document_of=document, aggregate="sum").y_score.tolist()[0] == 3
 
 
 SCORED = {"a#1": 3.0, "b#1": 2.0, "a#2": 1.0}
@@ -98,7 +98,7 @@ def test_lists_without_scores_have_no_sum(without, place):
     of_queries.insert(place, without)
     run = dict(zip(["q1", "q2", "q3"], of_queries, strict=True))
     judgements = {query: {"a"} for query in run}
-    for call in (evaluate_run, lambda judged, run, **keywords: join(run, judged, **keywords)):
+    for call in (evaluate_run, lambda judged, run, **keywords: join(judged, run, **keywords)):
         with pytest.raises(ValueError, match="aggregate='sum' adds scores"):
             call(judgements, run, document_of=document, aggregate="sum")
     values = evaluate_run(judgements, run, document_of=document, metrics="mrr").per_query["mrr"].tolist()
@@ -107,7 +107,7 @@ def test_lists_without_scores_have_no_sum(without, place):
 
 def test_what_is_excluded_are_documents():
     run = {"q": {"a#1": 3, "a#2": 2, "b#1": 1}}
-    data = join(run, {"q": {"b"}}, document_of=document, exclude={"q": ["a"]})
+    data = join({"q": {"b"}}, run, document_of=document, exclude={"q": ["a"]})
     assert data.n_excluded == (1, 0)
     assert data.doc_id.tolist() == ["b"]
 
@@ -115,14 +115,14 @@ def test_what_is_excluded_are_documents():
 def test_chunks_that_were_not_retrieved_add_nothing():
     run = {"q": {"a#1": -np.inf, "a#2": 2.0, "b#1": 3.0, "c#1": -np.inf}}
     for aggregate in ("max", "first", "sum"):
-        data = join(run, {"q": {"b"}}, document_of=document, aggregate=aggregate)
+        data = join({"q": {"b"}}, run, document_of=document, aggregate=aggregate)
         assert dict(zip(data.doc_id.tolist(), data.y_score.tolist(), strict=True)) == {"a": 2, "b": 3, "c": -np.inf}
 
 
 def test_a_chunk_that_is_there_twice_adds_its_score_once():
     frame = {"qid": ["q"] * 4, "doc_id": ["a#1", "b#1", "a#1", "a#2"], "score": [2, 4, 1, 1]}
     run = read_entries(frame, value="score", duplicates="nonrelevant")
-    data = join(run, {"q": {"b"}}, document_of=document, aggregate="sum")
+    data = join({"q": {"b"}}, run, document_of=document, aggregate="sum")
     assert dict(zip(data.doc_id.tolist(), data.y_score.tolist(), strict=True)) == {"a": 3, "b": 4}
 
 
@@ -172,5 +172,5 @@ def test_what_cannot_be_meant_is_refused(options, error, message):
 
 def test_judgements_and_run_are_not_exchanged():
     qrels = read_trec_qrels(io.BytesIO(b"q 0 a 1\n"))
-    with pytest.raises(ValueError, match="the run first, then the judgements"):
-        join(qrels, {"q": ["a#1"]}, document_of=document)
+    with pytest.raises(ValueError, match="the judgements first, then the run"):
+        join({"q": ["a#1"]}, qrels, document_of=document)

@@ -93,8 +93,8 @@ def test_runs(form, tmp_path):
     assert mean(read_trec_qrels(file(QRELS["TREC"])), run) == expected
     (tmp_path / "run").write_text(RUNS[form])
     assert mean(JUDGED, read_run(tmp_path / "run", n_jobs=2)) == expected
-    with pytest.raises(ValueError, match="the run first, then the judgements"):
-        join(JUDGED, run)
+    with pytest.raises(ValueError, match="the judgements first, then the run"):
+        join(run, JUDGED)
 
 
 def test_tables_of_ranx_and_others(tmp_path):

@@ -128,7 +128,7 @@ MAKERS = {
 def test_hits(library):
     run = {q: [MAKERS[library](d, s) for d, s in documents.items()] for q, documents in RUN.items()}
     assert mean(JUDGED, run) == EXPECTED
-    documents = join(run, JUDGED)
+    documents = join(JUDGED, run)
     assert documents.y_score[:2].tolist() == pytest.approx([0.9, 0.8])
 
 

@@ -60,6 +60,6 @@ def test_a_file_needs_no_value():
 
 def test_a_table_to_exclude_has_users_and_items():
     with pytest.raises(TypeError, match=r"exclude as a table needs a column of queries or users.* Got 'user_id', 'x'"):
-        join(RUN, TEST, exclude=pd.DataFrame({"user_id": ["ann"], "x": ["b"]}))
+        join(TEST, RUN, exclude=pd.DataFrame({"user_id": ["ann"], "x": ["b"]}))
     with pytest.raises(TypeError, match=r"exclude must be \{query: documents\}, or a table of both. Got list"):
-        join(RUN, TEST, exclude=[("ann", "b")])
+        join(TEST, RUN, exclude=[("ann", "b")])

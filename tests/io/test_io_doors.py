@@ -201,7 +201,7 @@ FRAME = pd.DataFrame({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]})
 )
 def test_join_takes_entries(given):
     entries = read_entries(FRAME, value="score")
-    for name, arguments in (("run", (given, entries)), ("qrels", (entries, given))):
+    for name, arguments in (("run", (entries, given)), ("qrels", (given, entries))):
         message = (
             rf"{'Run' if name == 'run' else 'Judgements'} must be one of .*io\.read_{name}\(file\), .*read_entries"
         )
@@ -216,13 +216,14 @@ def test_join_knows_runs_from_judgements():
         read_entries(FRAME, value="score"),
     )
     for arguments, kind, name in (
-        ((qrels, run), "judgements", "run"),
-        ((run, run), "run", "qrels"),
-        ((other, run), "run", "qrels"),
+        ((run, qrels), "run", "judgements"),
+        ((qrels, qrels), "judgements", "run"),
+        ((run, run), "run", "judgements"),
+        ((run, other), "run", "judgements"),
     ):
-        with pytest.raises(ValueError, match=rf"run first, then the judgements\. Got {kind} as '{name}'"):
+        with pytest.raises(ValueError, match=rf"judgements first, then the run\. Got {kind} as '{name}'"):
             join(*arguments)
-    join(run, qrels), join(other, qrels), join(run, other), join(other, other)
+    join(qrels, run), join(qrels, other), join(other, run), join(other, other)
 
 
 def test_whole_numbers_keep_their_order_or_are_refused():
@@ -233,9 +234,9 @@ def test_whole_numbers_keep_their_order_or_are_refused():
     with pytest.raises(
         ValueError, match=f"Scores must hold numbers that are still different.* Got {2**53} and {2**53 + 1}"
     ):
-        join({"q": {"a": 2**53 + 1, "b": 2**53}}, {"q": {"a"}})
-    assert join({"q": {"a": 2**53 + 2, "b": 2**53}}, {"q": {"a"}}).y_score.tolist() == [2.0**53 + 2, 2.0**53]
-    assert join({"q": {"a": 2.0**60, "b": -np.inf}}, {"q": {"a"}}).y_score.tolist() == [2.0**60, -np.inf]
+        join({"q": {"a"}}, {"q": {"a": 2**53 + 1, "b": 2**53}})
+    assert join({"q": {"a"}}, {"q": {"a": 2**53 + 2, "b": 2**53}}).y_score.tolist() == [2.0**53 + 2, 2.0**53]
+    assert join({"q": {"a"}}, {"q": {"a": 2.0**60, "b": -np.inf}}).y_score.tolist() == [2.0**60, -np.inf]
 
 
 # --- on the command line -------------------------------------------------------------------------------------

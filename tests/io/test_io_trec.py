@@ -73,7 +73,7 @@ def test_ids_that_begin_alike_are_told_apart():
     found = qrels_of("".join(f"{q} 0 {d} 1\n" for q, d in zip(queries, "abcdef", strict=True)).encode())
     assert rows(found) == [(q, d, 1.0) for q, d in zip(queries, "abcdef", strict=True)]
     run = run_of(b"q Q0 ab 1 2 me\nq Q0 a 2 1 me\n")
-    joined = join(run, qrels_of(b"q 0 a 1\nq 0 abc 1\n"))
+    joined = join(qrels_of(b"q 0 a 1\nq 0 abc 1\n"), run)
     found = dict(zip(joined.doc_id, zip(joined.y_true, joined.y_score, strict=True), strict=True))
     assert found["a"] == (1, 1)
     assert found["abc"] == (1, -np.inf)
@@ -185,7 +185,7 @@ QRELS = b"q2 0 x 1\nq1 0 b 1\nq1 0 c 2\nq1 0 d -1\nq3 0 a 1\n"
 
 
 def test_join_by_hand():
-    data = join(run_of(RUN), qrels_of(QRELS))
+    data = join(qrels_of(QRELS), run_of(RUN))
     found = [*zip(np.asarray(data.qid), data.doc_id, data.y_score.tolist(), data.y_true.tolist(), strict=True)]
     inf, nan = np.inf, np.nan
     expected = [
@@ -196,14 +196,14 @@ def test_join_by_hand():
     assert data.not_in_run.tolist() == ["q3"]
     assert len(data.not_in_qrels) == 0
     assert "queries not in the run: 1, counted as zero (q3); queries without judgements: 0" in repr(data)
-    assert join(run_of(RUN), qrels_of(QRELS), negative="keep").y_true[5] == -1
+    assert join(qrels_of(QRELS), run_of(RUN), negative="keep").y_true[5] == -1
 
 
 @pytest.mark.parametrize("from_run", ["zero", "drop"])
 @pytest.mark.parametrize("from_qrels", ["zero", "drop"])
 def test_missing_queries(from_run, from_qrels):
     run, qrels = run_of(RUN), qrels_of(b"q1 0 b 1\nq3 0 a 1\n")
-    data = join(run, qrels, missing_from_run=from_run, missing_from_qrels=from_qrels)
+    data = join(qrels, run, missing_from_run=from_run, missing_from_qrels=from_qrels)
     result = evaluate(data.y_true, data.y_score, qid=data.qid, metrics="mrr", convention="trec_eval")
     expected = {"q1": 0.5} | ({"q3": 0.0} if from_run == "zero" else {}) | ({"q2": 0.0} if from_qrels == "zero" else {})
     assert dict(zip(result.qid.tolist(), result.per_query["mrr"].tolist(), strict=True)) == expected
@@ -215,20 +215,20 @@ def test_missing_queries(from_run, from_qrels):
 def test_missing_queries_may_be_an_error():
     run, qrels = run_of(RUN), qrels_of(b"q1 0 b 1\nq3 0 a 1\n")
     with pytest.raises(ValueError, match="every query must be in the run; .* Got 1 missing, the first 'q3'"):
-        join(run, qrels, missing_from_run="raise")
+        join(qrels, run, missing_from_run="raise")
     with pytest.raises(ValueError, match="every query must be in the judgements; .* Got 1 missing, the first 'q2'"):
-        join(run, qrels, missing_from_qrels="raise")
+        join(qrels, run, missing_from_qrels="raise")
     with pytest.raises(ValueError, match="'missing_from_run' parameter of join must be 'zero', 'drop' or 'raise'"):
-        join(run, qrels, missing_from_run="ignore")
+        join(qrels, run, missing_from_run="ignore")
     with pytest.raises(ValueError, match="a query in common.* 'q9' in the judgements and 'q1' in the run"):
-        join(run, qrels_of(b"q9 0 a 1\n"))
+        join(qrels_of(b"q9 0 a 1\n"), run)
 
 
 def test_order_of_ties():
     text = "q Q0 a 1 1 t\nq Q0 é 2 1 t\nq Q0 b 3 2 t\nq Q0 z 4 1 t\np Q0 b 1 0 t\np Q0 c 1 0 t\nq Q0 x 5 2 t\n".encode()
     qrels = qrels_of(b"p 0 c 1\nq 0 u 1\nq 0 v 1\n")
-    assert join(run_of(text), qrels).doc_id.tolist() == [*"bc", *"aébzx", *"uv"]
-    data = join(run_of(text), qrels, tie_order="trec_eval")
+    assert join(qrels, run_of(text)).doc_id.tolist() == [*"bc", *"aébzx", *"uv"]
+    data = join(qrels, run_of(text), tie_order="trec_eval")
     assert data.doc_id.tolist() == [*"cb", *"xbéza", *"uv"]
     assert data.y_score.tolist() == [0, 0, 2, 2, 1, 1, 1, -np.inf, -np.inf]
     assert data.y_true[0] == 1
@@ -237,25 +237,25 @@ def test_order_of_ties():
 def test_single_precision_of_version_9():
     text = b"q Q0 a 1 1.000000001 t\nq Q0 b 2 1 t\n"
     qrels = qrels_of(b"q 0 a 1\n")
-    assert join(run_of(text), qrels, tie_order="trec_eval").doc_id.tolist() == ["a", "b"]
-    assert join(run_of(text), qrels, tie_order="trec_eval", float32=True).doc_id.tolist() == ["b", "a"]
+    assert join(qrels, run_of(text), tie_order="trec_eval").doc_id.tolist() == ["a", "b"]
+    assert join(qrels, run_of(text), tie_order="trec_eval", float32=True).doc_id.tolist() == ["b", "a"]
 
 
 def test_ids_of_other_types(rng):
     """Numbers on both sides; numbers and strings are a mistake, not two kinds of documents."""
     run = {"qid": [1, 1, 2], "doc_id": [10, 20, 10], "score": [1.0, 1.0, 2.0]}
     qrels = {"qid": [2, 1], "doc_id": [10, 20], "label": [1, 2]}
-    data = join(read_entries(run, value="score"), read_entries(qrels, value="label"), tie_order="trec_eval")
+    data = join(read_entries(qrels, value="label"), read_entries(run, value="score"), tie_order="trec_eval")
     assert (data.doc_id.tolist(), data.y_true.tolist()) == ([10, 20, 10], [1, 2, pytest.approx(np.nan, nan_ok=True)])
     text = read_entries(run | {"doc_id": ["10", "20", "10"]}, value="score")
     with pytest.raises(TypeError, match="Document ids must be of one type.* Got strings and 10; .*astype"):
-        join(text, read_entries(qrels, value="label"))
+        join(read_entries(qrels, value="label"), text)
     with pytest.raises(TypeError, match="Document ids must be of one type"):
-        join(read_entries(run | {"qid": ["1", "1", "2"]}, value="score"), qrels_of(b"1 0 10 1\n"))
+        join(qrels_of(b"1 0 10 1\n"), read_entries(run | {"qid": ["1", "1", "2"]}, value="score"))
     with pytest.raises(ValueError, match="its id must be of one type. Got ids such as '1' in the judgements and 1 in"):
-        join(text, qrels_of(b"1 0 10 1\n"))
+        join(qrels_of(b"1 0 10 1\n"), text)
     strings = read_entries(run | {"qid": ["1", "1", "2"], "doc_id": np.array(["10", "20", "10"])}, value="score")
-    assert join(strings, qrels_of(b"1 0 20 3\n")).y_true[1] == 3
+    assert join(qrels_of(b"1 0 20 3\n"), strings).y_true[1] == 3
 
 
 @pytest.mark.parametrize("run", TREC_RUNS)
@@ -265,7 +265,7 @@ def test_files_of_trec_eval_are_joined_in_its_order(run, rng):
     lines = (f"{rows['qid'][i]} Q0 {rows['docno'][i]} 1 {rows['score'][i]!r} t\n" for i in shuffled)
     judged = (f"{rows['qid'][i]}\t0\t{rows['docno'][i]}\t{rows['rel'][i]}\n" for i in np.flatnonzero(rows["judged"]))
     text = "".join(lines).replace("np.float64(", "").replace(")", "").encode()
-    data = join(run_of(text), qrels_of("".join(judged).encode()), tie_order="trec_eval")
+    data = join(qrels_of("".join(judged).encode()), run_of(text), tie_order="trec_eval")
     place = {q: np.flatnonzero(rows["qid"] == q) for q in dict.fromkeys(np.asarray(data.qid).tolist())}
     expected = np.concatenate([*place.values()])
     n = rows["retrieved"][expected]
@@ -337,24 +337,24 @@ def test_letor_that_is_not(text):
 def test_ties_end_with_their_query():
     """The last document of a query and the first of the next have one score."""
     judged = {"q1": {"a": 1}, "q2": {"z": 1}}
-    data = join({"q1": {"a": 1.0}, "q2": {"z": 1.0}}, judged, tie_order="trec_eval")
+    data = join(judged, {"q1": {"a": 1.0}, "q2": {"z": 1.0}}, tie_order="trec_eval")
     assert np.asarray(data.qid).tolist() == ["q1", "q2"]
     assert data.doc_id.tolist() == ["a", "z"]
 
 
 def test_scores_in_single_precision():
-    data = join({"q": {"a": 0.1, "b": 0.1 + 1e-6}}, {"q": {"a": 1}}, float32=True)
+    data = join({"q": {"a": 1}}, {"q": {"a": 0.1, "b": 0.1 + 1e-6}}, float32=True)
     assert data.y_score.tolist() == [float(np.float32(0.1)), float(np.float32(0.1 + 1e-6))]
 
 
 def test_what_is_excluded_of_one_side_is_counted():
-    data = join({"q": {"a": 1.0}}, {"q": {"a": 1, "b": 1}}, exclude={"q": ["b"]})
+    data = join({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, exclude={"q": ["b"]})
     assert "excluded: 0 documents of the run, 1 of the judgements" in str(data)
 
 
 def test_an_error_names_the_document_of_a_later_query():
     with pytest.raises(ValueError, match="Got nan for document 'c' of query 'q2'"):
-        join({"q1": {"a": 1.0, "b": 1.0}, "q2": {"c": np.nan}}, {"q1": {"a": 1}})
+        join({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}, "q2": {"c": np.nan}})
 
 
 def test_ids_that_are_pickled_leave_their_hashes_behind():

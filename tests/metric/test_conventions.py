@@ -183,7 +183,7 @@ QRELS, RUN = b"q 0 a -1\nq 0 b 1\nq 0 c 0\nq 0 d 1\n", b"q Q0 a 1 4 t\nq Q0 b 2 
 @pytest.mark.parametrize("convention", ["trec_eval", "ranx"])
 @pytest.mark.parametrize("how", [{}, {"negative": "keep"}, {"negative": "unjudged"}, {"tie_order": "trec_eval"}])
 def test_pooled_and_not_judged_is_one_thing_to_all_metrics(how, convention):
-    data = join(read_trec_run(BytesIO(RUN)), read_trec_qrels(BytesIO(QRELS)), **how)
+    data = join(read_trec_qrels(BytesIO(QRELS)), read_trec_run(BytesIO(RUN)), **how)
     keywords = {"metrics": [*POOLED], "convention": convention}
     expected = pytest.approx(POOLED, abs=1e-5)  # infAP adds that much to what was judged
     for dtype in (np.float64, np.float32):
