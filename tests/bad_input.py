@@ -231,7 +231,7 @@ OBJECTS = {
 GIVEN = {
     "X": X, "y": Y, "y_true": Y, "y_score": S, "score": S, "qid": Q, "groups": Q, "metric": "ndcg", "metrics": "ndcg",
     "data": FRAME, "table": FRAME, "value": "score", "judgements": QRELS, "run": RUN, "sizes": [2, 3],
-    "qids": ["a"], "estimators": {"idle": Idle()}, "difference": 0.1, "std": 0.2, "n": 10,
+    "qids": ["a"], "estimators": {"idle": Idle()}, "difference": 0.1, "std": 0.2, "n_queries": 10,
     "k": [1, 2], "mean": [0.1, 0.2], "precision": [0.3, 0.4], "recall": [0.1, 0.2], "curve": [0.1, 0.2],
     "f": [0.1, 0.2], "threshold": [0.1, 0.2],
     "means": {"a": 0.1, "b": 0.2}, "pvalues": {("a", "b"): 0.5}, "segments": ["x"], "overall": {"a": 0.1},
@@ -334,7 +334,7 @@ ALSO = {
     "results.Evaluation.segments": {"by"},
     "stats.compare": {"metric"},
     "stats.compare_all": {"metric"},
-    "stats.power_of": {"difference", "n"},
+    "stats.power_of": {"difference", "n_queries"},
     **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "ListLength")},
     **{
         f"display.{name}Display.from_results": {"metric"}

@@ -248,7 +248,7 @@ KIND_OF = {
 }  # fmt: skip
 
 KIND_AT = {
-    "boosting.xgboost_early_stopping([dsm][ai][tvn]*)": "of the model", "*.to_judge(k)": "count",
+    "boosting.xgboost_early_stopping([dsm][ai][tvn]*)": "of the model", "*.to_judge(n)": "count",
     "display.EvalCurveDisplay(best_iteration)": "round", "*from_*(show_points)": "bool or None",
     **dict.fromkeys(["QueryRanker.predict(X)", "QueryRanker.score(X)", "QueryRanker.partial_fit(classes)",
     "QueryRanker.set_output(*)", "QueryRanker.fit(sample_weight)", "QueryRanker.partial_fit(sample_weight)"],

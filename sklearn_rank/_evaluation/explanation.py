@@ -309,12 +309,12 @@ class Explanation(TableReport, Saveable):
         )  # fmt: skip
         return Table(columns, tuple((name, grade, _YES[bool(known)], *more) for name, grade, known, *more in cells))
 
-    def to_judge(self, k: int = 10) -> Table:
+    def to_judge(self, n: int = 10) -> Table:
         """Unjudged documents whose judgement could change the difference most.
 
         Parameters
         ----------
-        k : int, default=10
+        n : int, default=10
             Number of documents.
 
         Returns
@@ -326,12 +326,12 @@ class Explanation(TableReport, Saveable):
         Raises
         ------
         ValueError
-            If `k` is not an int >= 1.
+            If `n` is not an int >= 1.
         """
-        COUNT.check("k", k, "to_judge")
+        COUNT.check("n", n, "to_judge")
         at = np.flatnonzero(~np.isnan(self._change))
         old, new = self._ranks[:, at]
-        order = np.lexsort((np.fmin(old, new), -np.abs(self._change[at])))[:k]
+        order = np.lexsort((np.fmin(old, new), -np.abs(self._change[at])))[:n]
         at = at[order]
         rows = zip(
             self._documents[at].tolist(), _cells(old[order]), _cells(new[order]), self._change[at].tolist(),
@@ -497,9 +497,9 @@ def _judged_share(one: RowsOfQuery, spec: MetricSpec) -> float:
 # --- what to judge, over all queries -------------------------------------------------------------------------
 
 
-def documents_to_judge(source: Source, k: int) -> Table:
+def documents_to_judge(source: Source, n: int) -> Table:
     """Documents of all queries whose judgement could change the mean difference most."""
-    COUNT.check("k", k, "to_judge")
+    COUNT.check("n", n, "to_judge")
     result, _ = source.results
     if (average := result.average[source.metric]) != "macro":
         raise ValueError(f"to_judge is for a mean over queries. Got average={echo(average)}: evaluate without it.")
@@ -519,5 +519,5 @@ def documents_to_judge(source: Source, k: int) -> Table:
         change = share[number] * _changes(lists, documents, asked, values, spec, grade)
         query, ids = result.qid[number : number + 1].tolist()[0], [documents.ids[i] for i in asked.tolist()]
         rows += zip([query] * len(ids), ids, _cells(old[asked]), _cells(new[asked]), change.tolist(), strict=True)
-        rows = sorted(rows, key=lambda row: -abs(row[-1]))[:k]
+        rows = sorted(rows, key=lambda row: -abs(row[-1]))[:n]
     return _fitted(("query", "document", *_rank_columns(source.names), "change"), rows)

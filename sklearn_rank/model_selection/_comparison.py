@@ -393,7 +393,7 @@ class Comparison(TableReport, Saveable):
         -------
         Explanation
             ``table`` of documents with grade, both ranks, whether they are judged, and contribution;
-            ``to_judge(k)``, ``to_frame()``, ``save(path)``.
+            ``to_judge(n)``, ``to_frame()``, ``save(path)``.
 
         Raises
         ------
@@ -431,12 +431,12 @@ class Comparison(TableReport, Saveable):
         return explanation_of(self._explained(old, new, metric), query)
 
     @described_as(explain)
-    def to_judge(self, old: str, new: str, k: int = 10, *, metric: str | None = None) -> Table:
+    def to_judge(self, old: str, new: str, n: int = 10, *, metric: str | None = None) -> Table:
         """Documents of all queries that are not judged and whose judgement could change a difference most.
 
         Parameters
         ----------
-        k : int, default=10
+        n : int, default=10
             Number of documents.
 
         Returns
@@ -450,7 +450,7 @@ class Comparison(TableReport, Saveable):
         ValueError
             As `explain`, and if the mean is pooled or geometric.
         """
-        return documents_to_judge(self._explained(old, new, metric), k)
+        return documents_to_judge(self._explained(old, new, metric), n)
 
     def _explained(self, old: str, new: str, metric: str | None) -> Source:
         first, _ = self._result(old), self._result(new)

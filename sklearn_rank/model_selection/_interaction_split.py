@@ -147,14 +147,14 @@ class LeaveLastOut(InteractionSplitter):
 
     It cuts users on purpose, so it goes with `make_recommender_scorer`. There is one split, and rows that are never
     tested, so `sklearn.model_selection.cross_val_predict` cannot use it. If interactions of one user have the same
-    time, the last in the data is the latest. All rows of a user with no more than `n` are tested.
+    time, the last in the data is the latest. All rows of a user with no more than `n_test` are tested.
 
     Users, items and times are columns of X. Users and times can also be given: ``split(X, groups=users, time=times)``,
     ``params={"qid": users, "time": times}`` with metadata routing, or levels "qid" and "time" of the index of y.
 
     Parameters
     ----------
-    n : int, default=1
+    n_test : int, default=1
         Interactions of each user in the test set.
     user, item, time : str or int, default=None
         Columns of X: names in a frame of pandas or polars, numbers in an array. None: "user_id", "item_id", and "time",
@@ -172,9 +172,9 @@ class LeaveLastOut(InteractionSplitter):
     [0 1 4] [2 3]
     """
 
-    def __init__(self, n: int = 1, *, user: Column = None, item: Column = None, time: Column = None) -> None:
-        COUNT.check("n", n, "LeaveLastOut")
-        self.n = n
+    def __init__(self, n_test: int = 1, *, user: Column = None, item: Column = None, time: Column = None) -> None:
+        COUNT.check("n_test", n_test, "LeaveLastOut")
+        self.n_test = n_test
         self._set_columns(user=user, item=item, time=time)
 
     def _is_test(self, user: Index, time: NDArray[Any]) -> NDArray[np.bool_]:
@@ -183,7 +183,7 @@ class LeaveLastOut(InteractionSplitter):
         n_of_user = np.bincount(user)
         place = np.arange(len(user)) - np.repeat(np.cumsum(n_of_user) - n_of_user, n_of_user)
         is_test = np.empty(len(user), dtype=bool)
-        is_test[order] = place >= np.repeat(n_of_user, n_of_user) - self.n
+        is_test[order] = place >= np.repeat(n_of_user, n_of_user) - self.n_test
         return is_test
 
 

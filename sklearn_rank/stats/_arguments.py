@@ -45,7 +45,7 @@ RULES = {
     "method": one_of(*METHODS, doc=""),
     "std": Constraint("a finite number >= 0", lambda v: is_real(v) and v >= 0, ""),
     "difference": Constraint("a finite number", is_real, ""),
-    "n": Constraint("an int from 2 to 2**53", lambda v: is_count(v) and 2 <= v <= 2**53, ""),
+    "n_queries": Constraint("an int from 2 to 2**53", lambda v: is_count(v) and 2 <= v <= 2**53, ""),
     "n_train": POSITIVE,
     "n_test": POSITIVE,
 }

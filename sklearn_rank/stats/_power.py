@@ -19,30 +19,31 @@ MOST_QUERIES = 10**15
 
 @overload
 def power_of(
-    std: float, *, difference: float, n: None = None, power: float, alpha: float = 0.05, alternative: str = "two-sided"
-) -> int: ...
+    std: float, *, difference: float, n_queries: None = None, power: float, alpha: float = 0.05,
+    alternative: str = "two-sided",
+) -> int: ...  # fmt: skip
 @overload
 def power_of(
-    std: float, *, difference: float | None = None, n: int, power: float | None = None, alpha: float = 0.05,
+    std: float, *, difference: float | None = None, n_queries: int, power: float | None = None, alpha: float = 0.05,
     alternative: str = "two-sided",
 ) -> float: ...  # fmt: skip
 def power_of(
-    std: float, *, difference: float | None = None, n: int | None = None, power: float | None = None,
+    std: float, *, difference: float | None = None, n_queries: int | None = None, power: float | None = None,
     alpha: float = 0.05, alternative: str = "two-sided",
 ) -> float:  # fmt: skip
     """Power of a paired t test, its smallest detectable difference, or the number of queries that it needs.
 
-    Exactly one of `difference`, `n` and `power` is left out, and returned. The t statistic of a true difference has
-    the noncentral t distribution.
+    Exactly one of `difference`, `n_queries` and `power` is left out, and returned. The t statistic of a true difference
+    has the noncentral t distribution.
 
     Parameters
     ----------
     std : float
         Standard deviation of the differences, query by query.
     difference : float, default=None
-        True mean difference. None: return the size of the smallest one that `n` queries find with this power; results
-        of `compare` have a method `minimal_detectable_difference`.
-    n : int, default=None
+        True mean difference. None: return the size of the smallest one that so many queries find with this power;
+        results of `compare` have a method `minimal_detectable_difference`.
+    n_queries : int, default=None
         Number of queries. None: return the smallest number that finds the difference with this power, an int.
     power : float, default=None
         Probability that the test finds the difference, such as 0.8. None: return it.
@@ -63,24 +64,24 @@ def power_of(
     Examples
     --------
     >>> from sklearn_rank.stats import power_of
-    >>> round(power_of(0.1, difference=0.02, n=200), 3)
+    >>> round(power_of(0.1, difference=0.02, n_queries=200), 3)
     0.804
-    >>> round(power_of(0.1, n=200, power=0.8), 4)
+    >>> round(power_of(0.1, n_queries=200, power=0.8), 4)
     0.0199
     >>> power_of(0.1, difference=0.02, power=0.8)
     199
     """
-    one_left_out = {"difference": difference, "n": n, "power": power}
+    one_left_out = {"difference": difference, "n_queries": n_queries, "power": power}
     known = {name: value for name, value in one_left_out.items() if value is not None}
     check_arguments("power_of", std=std, **known, alpha=alpha, alternative=alternative)
-    if difference is not None and n is not None and power is None:
-        return _power(ratio(difference, std / math.sqrt(n)), n - 1, alpha, alternative)
-    if difference is None and n is not None and power is not None:
-        return detectable(std / math.sqrt(n), n - 1, power, alpha, alternative)
-    if difference is not None and n is None and power is not None:
+    if difference is not None and n_queries is not None and power is None:
+        return _power(ratio(difference, std / math.sqrt(n_queries)), n_queries - 1, alpha, alternative)
+    if difference is None and n_queries is not None and power is not None:
+        return detectable(std / math.sqrt(n_queries), n_queries - 1, power, alpha, alternative)
+    if difference is not None and n_queries is None and power is not None:
         return _queries_needed(difference, std, power, alpha, alternative)
     got = " and ".join(known) or "none"
-    raise ValueError(f"power_of takes two of difference, n and power, and returns the third. Got {got}.")
+    raise ValueError(f"power_of takes two of difference, n_queries and power, and returns the third. Got {got}.")
 
 
 def _queries_needed(difference: float, std: float, power: float, alpha: float, alternative: str) -> int:

@@ -150,7 +150,7 @@ CHANGE_FILTERS = {
     **{cv.__class__.__name__: lambda cv=cv: [*cv.split(MANY[0], groups=MANY[2])]
        for cv in (QueryKFold(3), RepeatedQueryKFold(3, n_repeats=2), QueryShuffleSplit(3), LeaveOneQueryOut())},
     "retrieval": lambda: evaluate_retrieval(features(4) + 1, features(9) + 1, [0, 1, 0, 1], np.arange(9) % 2),
-    "power": lambda: power_of(1, difference=0.3, n=20),
+    "power": lambda: power_of(1, difference=0.3, n_queries=20),
 }  # fmt: skip
 
 

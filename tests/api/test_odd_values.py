@@ -56,7 +56,7 @@ REFUSED = {
     "a series of text": (lambda: stats.compare(pd.Series(["1", "2"], dtype=object), pd.Series(A[:2])), "'1'"),
     "a huge int": (lambda: stats.compare([10**400, 1, 2, 3], B), "'a' of compare must be within the range"),
     "lists of other lengths": (lambda: stats.compare([[1], [1, 2]], A[:2]), "real numbers. Got list instead"),
-    "a huge number of queries": (lambda: stats.power_of(0.1, n=10**400, power=0.8), "an int from 2 to 2"),
+    "a huge number of queries": (lambda: stats.power_of(0.1, n_queries=10**400, power=0.8), "an int from 2 to 2"),
     "a result beside values": (lambda: stats.compare(RESULT, A[:2]), "Got both"),
     "a query twice": (lambda: stats.compare(*(pd.Series(x, index=list("wxyy")) for x in (A, B))), "query twice in 'a'"),
     "clusters twice": (lambda: stats.compare(*NAMED, clusters=pd.Series(range(5), index=list("wxyzz"))), "'z' twice"),

@@ -119,6 +119,17 @@ def takes_qid_by_position(function):
     return any(p.name == "qid" and p.kind in by_position for p in parameters)
 
 
+def takes(function, name):
+    return name in inspect.signature(function).parameters
+
+
+def test_n_counts_rows_of_a_table_and_k_is_a_cutoff():
+    """A number of other things says of which, as n_queries does."""
+    tables = {name for name, f in public_callables() if "Table" in str(inspect.signature(f).return_annotation)}
+    assert {name for name, function in public_callables() if takes(function, "n")} <= tables
+    assert not {name for name, function in public_callables() if takes(function, "k")} & tables
+
+
 def test_qid_goes_by_name():
     """But in `group_sizes(qid)`, which has no other argument, and in `update`, which has the three arrays."""
     found = {name for name, function in public_callables() if takes_qid_by_position(function)}

@@ -65,7 +65,7 @@ def test_without_a_query_it_takes_the_largest_loss(files, capsys):
         (("qrels", "old"), "explain takes two runs, the old one first. Got old."),
         (("qrels", "old", "new", "-m", "map", "-m", "mrr"), "explain takes one metric. Got map, mrr."),
         (("qrels", "old", "new", "--query", "9"), "--query must be one of 2 queries, such as '1'. Got '9'."),
-        (("qrels", "old", "new", "--to-judge", "0"), "'k' parameter of to_judge"),
+        (("qrels", "old", "new", "--to-judge", "0"), "'n' parameter of to_judge"),
     ],
 )
 def test_wrong_arguments(files, capsys, arguments, message):

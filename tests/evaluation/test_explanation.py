@@ -303,8 +303,8 @@ def test_wrong_arguments():
             own.explain("old", "new", 7)
     with pytest.raises(ValueError, match="must be one of the 1 that were evaluated, such as 7. Got '7'.*another type"):
         report.explain("old", "new", "7")
-    for call in (report.explain("old", "new", 7).to_judge, lambda k: report.to_judge("old", "new", k)):
-        with pytest.raises(ValueError, match="'k' parameter of to_judge"):
+    for call in (report.explain("old", "new", 7).to_judge, lambda n: report.to_judge("old", "new", n)):
+        with pytest.raises(ValueError, match="'n' parameter of to_judge"):
             call(0)
     geometric = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="gm_map")
     with pytest.raises(ValueError, match="mean over queries.*Got average='geometric'"):
@@ -415,8 +415,8 @@ def test_ten_documents_to_judge_unless_another_number_is_asked_for():
     report = compare_systems(
         [1] + [math.nan] * 11, {"old": scores, "new": -scores}, qid=[0] * 12, metrics="map", unjudged="nonrelevant"
     )
-    for table in (report.explain("old", "new", 0).to_judge, lambda *k: report.to_judge("old", "new", *k)):
-        assert [len(table(*k).rows) for k in ((), (11,), (99,))] == [10, 11, 11]
+    for table in (report.explain("old", "new", 0).to_judge, lambda *n: report.to_judge("old", "new", *n)):
+        assert [len(table(*n).rows) for n in ((), (11,), (99,))] == [10, 11, 11]
 
 
 def test_many_variants_of_a_long_list_take_little_memory():

@@ -213,7 +213,7 @@ def test_missing_users_and_columns():
 
 @pytest.mark.parametrize("n", [0, 1.5, True, "1", None])
 def test_numbers_that_are_none(n):
-    with pytest.raises(ValueError, match="The 'n' parameter of LeaveLastOut must be an int >= 1"):
+    with pytest.raises(ValueError, match="The 'n_test' parameter of LeaveLastOut must be an int >= 1"):
         LeaveLastOut(n)
 
 
@@ -251,7 +251,7 @@ def test_copies_and_pickles_split_alike():
             assert rows_tested(other, X) == rows_tested(splitter, X)
             assert repr(other) == repr(splitter)
     assert repr(LeaveLastOut()) == "LeaveLastOut()"
-    assert repr(LeaveLastOut(2, user="who", time=3)) == "LeaveLastOut(n=2, user='who', time=3)"
+    assert repr(LeaveLastOut(2, user="who", time=3)) == "LeaveLastOut(n_test=2, user='who', time=3)"
     assert repr(GlobalTimeSplit(0.5, item="what")) == "GlobalTimeSplit(test_size=0.5, item='what')"
     assert repr(GlobalTimeSplit(0.2)) == "GlobalTimeSplit()"
 

@@ -60,7 +60,7 @@ def test_power_follows_from_the_standard_error():
     result = compare(x, 0 * x, clusters=cluster)
     difference = result.minimal_detectable_difference(power=0.8)
     std = result.standard_error * np.sqrt(7)  # as of seven queries
-    assert power_of(std, difference=difference, n=7) == pytest.approx(0.8)
+    assert power_of(std, difference=difference, n_queries=7) == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("test", CLUSTERED)

@@ -194,7 +194,7 @@ POWER = [  # statsmodels 0.15.0, TTestPower().power(difference, n, alpha, altern
 
 @pytest.mark.parametrize(("difference", "n", "alpha", "alternative", "expected"), POWER)
 def test_power(difference, n, alpha, alternative, expected):
-    got = power_of(2.0, difference=2 * difference, n=n, alpha=alpha, alternative=alternative)
+    got = power_of(2.0, difference=2 * difference, n_queries=n, alpha=alpha, alternative=alternative)
     assert_allclose(got, expected, rtol=0, atol=1e-12)
 
 
@@ -204,17 +204,17 @@ def test_what_can_be_detected_and_how_many_queries_it_takes():
     assert power_of(1.0, difference=-0.15, power=0.9) == 469
     assert power_of(0.0, difference=5.0, power=0.8) == 2
     for alternative in ALTERNATIVES:
-        found = power_of(0.2, n=60, power=0.7, alternative=alternative)
+        found = power_of(0.2, n_queries=60, power=0.7, alternative=alternative)
         found = -found if alternative == "less" else found
-        assert power_of(0.2, difference=found, n=60, alternative=alternative) == pytest.approx(0.7, abs=1e-12)
-    assert power_of(0.0, difference=0.3, n=10) == 1
-    assert power_of(0.1, difference=0.0, n=10) == pytest.approx(0.05)
-    assert power_of(0.1, difference=90.0, n=10) == 1
-    assert power_of(1.0, difference=1e7, n=2, alpha=1e-6) > 0.9  # SciPy warns, and has no number
-    assert power_of(1.0, n=2, power=0.9999, alpha=1e-5) > 1e5
-    assert power_of(0.1, n=10, power=0.04) == 0
+        assert power_of(0.2, difference=found, n_queries=60, alternative=alternative) == pytest.approx(0.7, abs=1e-12)
+    assert power_of(0.0, difference=0.3, n_queries=10) == 1
+    assert power_of(0.1, difference=0.0, n_queries=10) == pytest.approx(0.05)
+    assert power_of(0.1, difference=90.0, n_queries=10) == 1
+    assert power_of(1.0, difference=1e7, n_queries=2, alpha=1e-6) > 0.9  # SciPy warns, and has no number
+    assert power_of(1.0, n_queries=2, power=0.9999, alpha=1e-5) > 1e5
+    assert power_of(0.1, n_queries=10, power=0.04) == 0
     a, b = pair(50)
-    expected = power_of(np.std(a - b, ddof=1), n=50, power=0.8)
+    expected = power_of(np.std(a - b, ddof=1), n_queries=50, power=0.8)
     assert compare(a, b).minimal_detectable_difference() == pytest.approx(expected)
 
 
@@ -334,12 +334,12 @@ def test_rounding_is_relative_to_the_larger_of_two_values():
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("alpha", [0.001, 0.01, 0.2])
 def test_what_can_be_detected_at_another_level(alpha, alternative):
-    found = power_of(0.2, n=60, power=0.8, alpha=alpha, alternative=alternative)
+    found = power_of(0.2, n_queries=60, power=0.8, alpha=alpha, alternative=alternative)
     found = -found if alternative == "less" else found
-    power = power_of(0.2, difference=found, n=60, alpha=alpha, alternative=alternative)
+    power = power_of(0.2, difference=found, n_queries=60, alpha=alpha, alternative=alternative)
     assert power == pytest.approx(0.8, abs=1e-12)
     a, b = pair(50)
-    expected = power_of(np.std(a - b, ddof=1), n=50, alpha=alpha, power=0.6, alternative=alternative)
+    expected = power_of(np.std(a - b, ddof=1), n_queries=50, alpha=alpha, power=0.6, alternative=alternative)
     got = compare(a, b, alternative=alternative).minimal_detectable_difference(alpha=alpha, power=0.6)
     assert got == pytest.approx(expected)
 

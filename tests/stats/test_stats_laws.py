@@ -367,8 +367,8 @@ TAKES = {
     "minimal_detectable_difference": (
         lambda **given: compare([1, 2, 3], [3, 2, 2]).minimal_detectable_difference(**given), "power alpha"),
     "adjust_pvalues": (lambda **given: adjust_pvalues([0.1], **given), "correction"),
-    "power_of": (lambda std=1, **given: power_of(std, **{"n": 9, "difference": 1} | given), (
-        "std difference n alpha alternative")),
+    "power_of": (lambda std=1, **given: power_of(std, **{"n_queries": 9, "difference": 1} | given), (
+        "std difference n_queries alpha alternative")),
 }  # fmt: skip
 
 
@@ -397,9 +397,9 @@ A, B = [1, 2, 3], [3, 2, 2]
         (lambda: compare([1e100, 0], [0, 0]), lambda: compare([1.0001e100, 0], [0, 0])),
         (lambda: compare([1e-100, 0], [0, 0]), lambda: compare([0.9999e-100, 0], [0, 0])),
         (lambda: compare([-1, 0], [0, 0]), lambda: compare([-1.0001e100, 0], [0, 0])),
-        (lambda: power_of(1, difference=1, n=2), lambda: power_of(1, difference=1, n=1)),
-        (lambda: power_of(1, difference=1, n=2**53), lambda: power_of(1, difference=1, n=2**53 + 1)),
-        (lambda: power_of(0, difference=1, n=5), lambda: power_of(-0.1, difference=1, n=5)),
+        (lambda: power_of(1, difference=1, n_queries=2), lambda: power_of(1, difference=1, n_queries=1)),
+        (lambda: power_of(1, difference=1, n_queries=2**53), lambda: power_of(1, difference=1, n_queries=2**53 + 1)),
+        (lambda: power_of(0, difference=1, n_queries=5), lambda: power_of(-0.1, difference=1, n_queries=5)),
         (
             lambda: compare_folds([1, 2], [2, 4], n_train=0.5, n_test=1),
             lambda: compare_folds(A, B, n_train=0, n_test=1),
@@ -506,12 +506,14 @@ def test_data_that_are_refused(values):
         power_of(1, difference=0.1, power=0.8, alternative="less")
     with pytest.raises(ValueError, match=r"More than 1e\+15 queries would be needed. Got difference=1e-300"):
         power_of(1.0, difference=1e-300, power=0.8)
-    with pytest.raises(ValueError, match="'n' parameter of power_of must be an int from 2 to 2"):
-        power_of(1, difference=0.1, n=1)
-    with pytest.raises(ValueError, match=r"two of difference, n and power, and returns the third. Got n\."):
-        power_of(1, n=10)
-    with pytest.raises(ValueError, match=r"Got difference and n and power\."):
-        power_of(1, difference=0.1, n=10, power=0.8)
+    with pytest.raises(ValueError, match="'n_queries' parameter of power_of must be an int from 2 to 2"):
+        power_of(1, difference=0.1, n_queries=1)
+    with pytest.raises(
+        ValueError, match=r"two of difference, n_queries and power, and returns the third. Got n_queries\."
+    ):
+        power_of(1, n_queries=10)
+    with pytest.raises(ValueError, match=r"Got difference and n_queries and power\."):
+        power_of(1, difference=0.1, n_queries=10, power=0.8)
     with pytest.raises(
         ValueError, match="'method' parameter of confidence_interval must be 't', 'wilson', 'percentile' or"
     ):
