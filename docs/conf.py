@@ -55,9 +55,6 @@ myst_fence_as_directive = ["math"]
 
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
-autosummary_filename_map = {
-    "sklearn_rank.compat.ir_measures.Provider": "provider_class"
-}  # provider, to some disks
 autodoc_typehints = "none"
 autodoc_default_options = {
     "members": True,

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sklearn_rank import metrics
-from sklearn_rank._groups import group_sizes, qid_from_group_sizes, rank_within
+from sklearn_rank._groups import group_sizes, qid_from_group_sizes
 from sklearn_rank._metric.decorator import metric
 from sklearn_rank._metric.names import get_metric_names, parse_metric
 from sklearn_rank._version import __version__ as __version__
@@ -102,7 +102,6 @@ __all__ = [
     "query_learning_curve",
     "query_permutation_importance",
     "query_train_test_split",
-    "rank_within",
     "recall_at_k_score",
 ]
 

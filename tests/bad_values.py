@@ -43,7 +43,6 @@ NUMBER = {"text": "1", "NaN": NAN, "inf": INF, "list": [1], "object": THING, "No
 KINDS = {
     "labels": {**OF_ROWS, "NaN": entry(Y, 1, NAN), "inf": entry(Y, 1, INF), "None": None},
     "scores": {**OF_ROWS, "NaN": entry(S, 1, NAN), "inf": entry(S, 1, INF), "None": None},
-    "score to rank": {**OF_ROWS, "None": None},
     "targets": {"short": Y[:-1], "None": None, "number": 3, "object": THING},
     "qid": {"short": Q[:-1], "long": [*Q, "g"], "2-D": [Q], "None in it": entry(Q, 0, None), "number": 3, "NaN":
         entry(np.arange(12.0), 0, NAN), "unhashable": entry(Q, 0, ["a", []]), "object": THING},
@@ -200,7 +199,7 @@ KINDS = {
 }  # fmt: skip
 
 KIND_OF = {
-    "y_true": "labels", "y_score": "scores", "score": "score to rank", "y": "targets", "X": "features", "qid":
+    "y_true": "labels", "y_score": "scores", "y": "targets", "X": "features", "qid":
     "qid", "groups": "qid", "sample_weight": "weights", "weight": "weights", "mask": "mask", "tie_break":
     "tie_break", "by": "by", "clusters": "clusters", "time": "time", "query_ids": "query ids", "data": "table",
     "table": "table", "path": "path", "folder": "folder", "value": "column", "metrics": "metrics", "metric":
@@ -265,7 +264,7 @@ KIND_AT = {
     "retrieval.score_neighbors(distances)": "indices or None", "retrieval.exposure(k)": "count",
     "retrieval.intra_list_diversity(k)": "count", "retrieval.exposure(groups)": "groups of items",
     "retrieval.exposure(n_resamples)": "count or None", "retrieval.exposure(judgements)": "judgements or None",
-    "stats.effective_sample_size(weight)": "numbers", "*Display.plot(kwargs)": "nothing",
+    "*Display.plot(kwargs)": "nothing",
     "*.from_*(kwargs)": "nothing", "stats.compare*(missing)": "choice or number", "*.compare(missing)":
     "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",
     "compat.*(measure)": "text", "compat.*(values)": "numbers of queries",
@@ -312,7 +311,7 @@ KIND_AT = {
     "by of result", "compare_systems(y_score)": "systems",
     **dict.fromkeys([f"display.{n}Display.from_predictions(y_score)" for n in ("CriticalDifference", "Difference",
     "Segments")], "systems"), "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
-    "rank_within(score)": "score to rank", "retrieval.threshold_curve(k)": "count or None",
+    "retrieval.threshold_curve(k)": "count or None",
     "io.read_run(value)": "choice or None", "io.read_entries(value)": "column or None",
     "display.ThresholdDisplay.from_predictions(k)": "count or None", "retrieval.threshold_curve(min_relevance)":
     "of a metric", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",

@@ -13,10 +13,10 @@ except ImportError as error:
 
 from sklearn_rank.compat import pytrec_eval
 
-__all__ = ["Provider", "provider"]
+__all__ = ["provider"]
 
 
-class Provider(providers.PytrecEvalProvider):
+class _Provider(providers.PytrecEvalProvider):
     """Provider of the measures that ir_measures has from pytrec_eval, which need not be installed."""
 
     NAME = "sklearn_rank"
@@ -26,5 +26,5 @@ class Provider(providers.PytrecEvalProvider):
         self.pytrec_eval = pytrec_eval
 
 
-provider = providers.register(Provider())
+provider = providers.register(_Provider())
 """The provider, which is registered as "sklearn_rank"."""

@@ -30,8 +30,6 @@ from sklearn_rank.io._mappings import entries_of
 __all__ = [
     "RelevanceEvaluator",
     "compute_aggregated_measure",
-    "parse_qrel",
-    "parse_run",
     "supported_measures",
     "supported_nicknames",
 ]
@@ -228,49 +226,16 @@ def _metric(name: str, relevance_level: int) -> MetricSpec:
     return parse_metric(own_measure(name) or ours, convention="ir_measures", min_relevance=relevance_level, **more)
 
 
+# Programs written for pytrec_eval call both; files are read by `sklearn_rank.io.read_run` and `read_qrels`.
+
+
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Read lines ``query Q0 document rank score tag``.
-
-    Parameters
-    ----------
-    f_run : iterable of str
-        Lines, such as an open file.
-
-    Returns
-    -------
-    dict of str to dict of str to float
-        Score by query and document.
-
-    Raises
-    ------
-    ValueError
-        If a line has another number of fields, or a score is no number.
-    AssertionError
-        If a document is in a query twice.
-    """
+    """Score by query and document, of lines ``query Q0 document rank score tag``."""
     return _parsed(f_run, 6, 4, float)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Read lines ``query iteration document relevance``.
-
-    Parameters
-    ----------
-    f_qrel : iterable of str
-        Lines, such as an open file.
-
-    Returns
-    -------
-    dict of str to dict of str to int
-        Relevance by query and document.
-
-    Raises
-    ------
-    ValueError
-        If a line has another number of fields, or a relevance is not an integer.
-    AssertionError
-        If a document is in a query twice.
-    """
+    """Relevance by query and document, of lines ``query iteration document relevance``."""
     return _parsed(f_qrel, 4, 3, int)
 
 

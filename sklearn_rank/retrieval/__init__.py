@@ -4,7 +4,7 @@ from sklearn_rank._evaluation.threshold_curve import ThresholdCurve, threshold_c
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 from sklearn_rank.retrieval._exposure import Exposure, exposure
 from sklearn_rank.retrieval._intra_list import intra_list_diversity
-from sklearn_rank.retrieval._neighbors import score_neighbors, scores_of_lists
+from sklearn_rank.retrieval._neighbors import score_neighbors
 from sklearn_rank.retrieval._scorer import RetrievalScorer, make_retrieval_scorer
 
 __all__ = [
@@ -16,6 +16,5 @@ __all__ = [
     "intra_list_diversity",
     "make_retrieval_scorer",
     "score_neighbors",
-    "scores_of_lists",
     "threshold_curve",
 ]

@@ -1,4 +1,4 @@
-"""Score lists of neighbours from an index, and lists of items from a recommender."""
+"""Score lists of neighbours from an index, or of items from a recommender."""
 
 from __future__ import annotations
 
@@ -172,43 +172,6 @@ def score_neighbors(
     lists = _matrix(items, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
     return evaluate_queries(in_words(batches), specs, ids, weight, n_jobs, door=NEIGHBORS)
-
-
-def scores_of_lists(indices: Any, n_documents: int) -> Any:
-    """Make a sparse matrix of scores from lists of documents, best first, for `evaluate`.
-
-    Parameters
-    ----------
-    indices : array-like of int, shape (n_queries, n_listed), or list of lists
-        Documents of each query. Lists may differ in length, or be filled up with -1 or NaN.
-    n_documents : int
-        Number of documents in all.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of shape (n_queries, n_documents)
-        Scores that fall along each list; documents without an entry were not retrieved.
-
-    Raises
-    ------
-    ValueError
-        If an index is out of range, or a document is twice in a list.
-    TypeError
-        If indices are not whole numbers.
-
-    Examples
-    --------
-    The first user likes item 2, which stands at rank 2; the second one likes items 0 and 3, one of them at rank 1:
-
-    >>> from scipy.sparse import csr_array
-    >>> from sklearn_rank import evaluate
-    >>> from sklearn_rank.retrieval import scores_of_lists
-    >>> liked = csr_array([[0, 0, 1, 0], [1, 0, 0, 1]])
-    >>> evaluate(liked, scores_of_lists([[1, 2], [3]], 4), metrics=["mrr", "recall@2"]).mean()
-    {'mrr': 0.75, 'recall@2': 0.75}
-    """
-    items = _indices(indices, "indices")
-    return _matrix(items, np.arange(items.shape[1], 0, -1.0), _count(n_documents, "n_documents"), "indices")
 
 
 def _count(value: Any, name: str) -> int:

@@ -12,7 +12,6 @@ from sklearn_rank.stats._intervals import confidence_interval
 from sklearn_rank.stats._judge_agreement import JudgeAgreement, judge_agreement
 from sklearn_rank.stats._judges import JudgedComparison, JudgedInterval, compare_judged, judged_interval
 from sklearn_rank.stats._power import power_of
-from sklearn_rank.stats._weights import effective_sample_size
 
 __all__ = [
     "ComparisonResult",
@@ -28,7 +27,6 @@ __all__ = [
     "compare_folds",
     "compare_judged",
     "confidence_interval",
-    "effective_sample_size",
     "judge_agreement",
     "judged_interval",
     "no_worse",

@@ -12,68 +12,10 @@ from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
-from sklearn_rank._utils.warning import warn_caller
-from sklearn_rank.stats._arguments import numbers
 from sklearn_rank.stats._clusters import CLUSTERED_TESTS, agreed_by_query, by_query, of_all_or_none
-from sklearn_rank.stats._samples import FEW_UNITS, scaled
+from sklearn_rank.stats._samples import scaled
 
 WeightLike = ArrayLike | Mapping[Hashable, float] | None
-
-
-def effective_sample_size(weight: ArrayLike) -> float:
-    """Number of observations of equal weight that a weighted mean is as precise as.
-
-    Parameters
-    ----------
-    weight : array-like of shape (n,)
-        Weights, such as inverse propensities of relevant items, or of users.
-
-    Returns
-    -------
-    float
-        From 1, one weight decides, to n, all are equal.
-
-    Raises
-    ------
-    ValueError
-        If a weight is negative or not finite, or all are zero.
-
-    Warns
-    -----
-    RankingWarning
-        If 20 weights or more above 0 count as less than 20.
-
-    Notes
-    -----
-    ``ess = (sum of weights)**2 / sum of squared weights``. Few weights that are far above the others make it small.
-    Propensities that are not below 0.01, ``numpy.maximum(propensity, 0.01)``, make it larger, at the price of a bias.
-
-    References
-    ----------
-    L. Kish, "Survey sampling", Wiley, 1965.
-
-    Examples
-    --------
-    Weights 1, 1 and 4: 6**2 / (1 + 1 + 16):
-
-    >>> from sklearn_rank.stats import effective_sample_size
-    >>> effective_sample_size([1, 1, 4])
-    2.0
-    """
-    array = numbers(weight, "weight", "effective_sample_size")
-    if not ((array >= 0).all() and array.any()):
-        raise ValueError(
-            "weight of effective_sample_size must be finite, not negative and not all zero. "
-            f"Got {echo(array.tolist())}."
-        )
-    n_effective = float(array.sum() ** 2 / (array**2).sum())
-    n_above = int(np.count_nonzero(array))
-    if n_effective < FEW_UNITS <= n_above:
-        warn_caller(
-            f"{n_above} weights count as {n_effective:.1f} of equal weight, so few of them decide the mean. Weights of "
-            "small propensities do that: numpy.maximum(propensity, 0.01) limits them."
-        )
-    return n_effective
 
 
 def weights_of_queries(weight: Any, ids: NDArray[Any] | None, n_queries: int) -> Array:

@@ -19,7 +19,6 @@ from sklearn_rank import (
     qid_from_group_sizes,
     query_learning_curve,
     query_permutation_importance,
-    rank_within,
 )
 from sklearn_rank.metrics import (
     alpha_dcg_score,
@@ -194,7 +193,6 @@ def test_what_other_libraries_call_it(name):
         (evaluator.split, (np.eye(4), Y)),
         (ranker.fit, (np.eye(4), Y)),
         (get_scorers("ndcg"), (model, np.eye(4), Y)),
-        (rank_within, (S,)),
         (query_permutation_importance, (model, np.eye(4), Y)),
         (query_learning_curve, (Ridge(), np.eye(4), Y)),
     ):
@@ -216,7 +214,6 @@ def test_qid_goes_by_name():
         (evaluator.cross_validate, (Ridge(), np.eye(4), Y)),
         (evaluator.split, (np.eye(4), Y)),
         (QueryRanker(Ridge()).fit, (np.eye(4), Y)),
-        (rank_within, (S,)),
         (query_permutation_importance, (model, np.eye(4), Y)),
         (query_learning_curve, (Ridge(), np.eye(4), Y)),
     ):

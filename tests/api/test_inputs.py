@@ -27,7 +27,6 @@ from sklearn_rank.retrieval import (
     exposure,
     intra_list_diversity,
     score_neighbors,
-    scores_of_lists,
     threshold_curve,
 )
 
@@ -97,7 +96,6 @@ OF_ROWS = {
         r.y, {"a": r.s, "b": r.w}, qid=r.q, sample_weight=r.w, by={"half": r.b}, metrics=METRICS
     ),
     "a threshold": lambda r: threshold_curve(r.y, r.s, qid=r.q),
-    "ranks": lambda r: skr.rank_within(r.s, qid=r.q),
 }
 """Functions of rows of labels `y`, scores `s`, ids of queries `q`, weights `w`, attributes `b` and a mask `m`."""
 
@@ -293,7 +291,7 @@ OTHERS = {
         np.sort(DENSE), FOUND, FOUND[:, ::-1].copy(), np.sort(DENSE) + 0.1),
     "neighbors, by similarity": (lambda d, i, x, y: score_neighbors(-d, i, x, y, higher_is_nearer=True),
                                  DENSE, FOUND, np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1, 0])),
-    "lists": (lambda i: scores_of_lists(i, 5), FOUND),
+    "lists": (lambda i, t: score_neighbors(None, i, true_indices=t), FOUND, FOUND[:, ::-1].copy()),
     "exposure": (lambda run, items, train, of, j: exposure(
         run, items=items, k=2, train=train, groups=of, judgements=j, n_resamples=5, random_state=0),
         LISTS, ["c", "a", "b"], {"u": ["a"], "v": ["c", "a"]}, {"a": "x", "b": "x", "c": "y"}, {"u": {"a": 1}}),

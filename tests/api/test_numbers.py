@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import QueryRanker, evaluate, evaluate_batches, rank_within, stats
+from sklearn_rank import QueryRanker, evaluate, evaluate_batches, stats
 from sklearn_rank.io import read_entries, read_table
 from sklearn_rank.metrics import mrr_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
@@ -92,7 +92,6 @@ WIDE_AT = {
     "sparse": lambda v: evaluate(sparse.csr_array([[0, 1]]), sparse.csr_array([v]), metrics="mrr"),
     "sparse and dense": lambda v: evaluate(sparse.csr_array([[0, 1]]), [v], metrics="mrr"),
     "sparse labels": lambda v: evaluate(sparse.csr_array([v]), [[1, 2]], metrics="cg"),
-    "ranks": lambda v: rank_within(v, qid=[1, 1]),
     "batch": lambda v: evaluate_batches([([0, 1], v, [1, 1])], metrics="mrr"),
     "two batches": lambda v: evaluate_batches([([0], [v[0]], [1]), ([1], [v[1]], [1])], metrics="mrr"),
     "two batches of arrays": lambda v: evaluate_batches(
@@ -154,7 +153,6 @@ MASKED = {
     "weight": lambda m: ndcg_score([1, 0, 1], [3, 2, 1], qid=[1] * 3, sample_weight=m),
     "weight of queries": lambda m: ndcg_score([[1, 0]] * 3, [[2, 1]] * 3, sample_weight=m),
     "tie_break": lambda m: ndcg_score([1, 0, 1], [3, 2, 1], qid=[1] * 3, ties="stable", tie_break=m),
-    "ranks": lambda m: rank_within(m, qid=[1] * 3),
     "batch": lambda m: evaluate_batches([([1, 0, 1], m, [1] * 3)], metrics="ndcg"),
     "ids of a batch": lambda m: evaluate_batches([([1, 0, 1], [3, 2, 1], m)], metrics="ndcg"),
     "ids of a table": lambda m: read_table({"label": [1, 0, 1], "score": [3, 2, 1], "qid": m}),

@@ -24,7 +24,6 @@ from sklearn_rank import (
     prepare,
     query_learning_curve,
     query_permutation_importance,
-    rank_within,
 )
 from sklearn_rank.display import CutoffDisplay
 from sklearn_rank.io import read_entries, read_table
@@ -80,7 +79,6 @@ def test_a_column_is_an_entry_a_row(make):
     )
     stable = {"ties": "stable", "qid": Q}
     assert ndcg_score(Y, make(S), tie_break=make(W), **stable) == ndcg_score(Y, S, tie_break=W, **stable)
-    np.testing.assert_array_equal(rank_within(make(S), qid=make(Q)), rank_within(S, qid=Q))
     assert group_sizes(make(Q)).tolist() == [3] * 8
     batches = [(make(Y)[:5], make(S)[:5], make(Q)[:5]), (make(Y)[5:], make(S)[5:], make(Q)[5:])]
     assert evaluate_batches(batches, metrics="ndcg").mean() == evaluate(Y, S, qid=Q, metrics="ndcg").mean()
@@ -190,7 +188,6 @@ REFUSED = {
     "columns of a prepared matrix": lambda: prepare(Xp, metrics="ndcg")(pl.from_pandas(Xp[["s", "r"]])),
     "columns of a prepared matrix in polars": lambda: prepare(pl.from_pandas(Xp), metrics="ndcg")(Xp[["s", "r"]]),
     "columns of two libraries": lambda: ndcg_score(pd.DataFrame({"a": Y, "b": Y}), pl.DataFrame({"b": S, "a": S})),
-    "rank_within": lambda: rank_within(Ss, qid=Qs.iloc[P]),
     "batches": lambda: evaluate_batches([(Ys, Ss.iloc[P], Qs)], metrics="ndcg"),
     "batches of dicts": lambda: evaluate_batches([{"label": Ys, "score": Ss.iloc[P], "qid": Qs}], metrics="ndcg"),
     "weights of batches": lambda: evaluate_batches([(Ys, Ss, Qs, Ws[::-1])], metrics="ndcg"),
@@ -304,7 +301,6 @@ def test_qid_and_the_index_say_the_same():
     calls = {
         "y_true": lambda: ndcg_score(BY_QID, S, qid=other),
         "y_score": lambda: ndcg_score(Y, BY_QID * 0 + S, qid=other),
-        "score": lambda: rank_within(BY_QID, qid=other),
         "y": lambda: QueryRanker(Ridge()).fit(X, BY_QID, qid=other),
     }
     for name, call in calls.items():

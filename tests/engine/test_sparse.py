@@ -7,7 +7,7 @@ from scipy import sparse
 
 from sklearn_rank import evaluate
 from sklearn_rank._engine.queries import DocumentsWithoutRow
-from sklearn_rank.retrieval import scores_of_lists
+from sklearn_rank.retrieval import score_neighbors
 
 SHAPE = N_QUERIES, N_DOCUMENTS = 12, 30
 
@@ -84,21 +84,31 @@ def test_unjudged_documents(rng):
 def test_many_documents_are_not_made_dense(rng):
     """A dense matrix would have 10**13 entries."""
     n_users, n_items = 100_000, 100_000_000
-    items = rng.integers(0, n_items, (n_users, 10))
-    scores = scores_of_lists(items, n_items)
+    items, users = rng.integers(0, n_items, (n_users, 10)), np.repeat(np.arange(n_users), 10)
+    falling = np.tile(np.arange(10.0, 0, -1), n_users)
+    scores = sparse.csr_array((falling, (users, items.ravel())), shape=(n_users, n_items))
     liked = scores.copy()
     result = evaluate(liked, scores, metrics=["recall@10", "ndcg@5", "map", "mrr"], min_relevance=0.5)
     assert result.mean() == pytest.approx(dict.fromkeys(["recall@10", "ndcg@5", "map", "mrr"], 1.0))
 
 
-def test_lists():
-    scores = scores_of_lists([[4, 0, -1], [1, 2, 3]], 5)
-    assert scores.shape == (2, 5)
-    assert scores.toarray().tolist() == [[2, 0, 0, 0, 3], [0, 3, 2, 1, 0]]
-    assert scores_of_lists([[4, 0], [], [1]], 5).toarray().tolist() == [[1, 0, 0, 0, 2], [0] * 5, [0, 2, 0, 0, 0]]
-    assert scores_of_lists([[4.0, np.nan]], 5).nnz == 1
-    masked = np.ma.masked_array([[4, 0], [3, 1]], mask=[[0, 1], [0, 0]])
-    assert scores_of_lists(masked, 5).toarray().tolist() == [[0, 0, 0, 0, 2], [0, 1, 0, 2, 0]]
+LISTED = ["recall@2", "ndcg@2", "mrr", "map", "auc"]
+
+
+@pytest.mark.parametrize(
+    ("lists", "scores"),
+    [
+        ([[4, 0, -1], [1, 2, 3]], [[2, 0, 0, 0, 3], [0, 3, 2, 1, 0]]),
+        ([[4, 0], [], [1]], [[1, 0, 0, 0, 2], [0] * 5, [0, 2, 0, 0, 0]]),
+        ([[4.0, np.nan]], [[0, 0, 0, 0, 1]]),
+        (np.ma.masked_array([[4, 0], [3, 1]], mask=[[0, 1], [0, 0]]), [[0, 0, 0, 0, 2], [0, 1, 0, 2, 0]]),
+    ],
+)
+def test_lists_of_items_are_rows_of_a_sparse_matrix(rng, lists, scores):
+    liked = sparse.csr_array(rng.integers(0, 2, (len(scores), 5)))
+    found = score_neighbors(None, lists, relevance=liked, metrics=LISTED).per_query
+    expected = evaluate(liked, sparse.csr_array(scores), metrics=LISTED).per_query
+    assert {name: found[name].tolist() for name in found} == {name: expected[name].tolist() for name in expected}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +121,7 @@ def test_lists():
 )
 def test_errors_about_lists(indices, error, message):
     with pytest.raises(error, match=message):
-        scores_of_lists(indices, 5)
+        score_neighbors(None, indices, relevance=sparse.csr_array(np.ones((len(indices), 5))))
 
 
 ONE = sparse.csr_array([[1.0, 0.0, 2.0]])

@@ -1,17 +1,12 @@
 """Metrics of labels over propensities: pyxclib's and obp's numbers, and the effective sample size."""
 
-import warnings
-
 import numpy as np
-import pytest
 from known_cases import references
 from numpy.testing import assert_allclose
 
 from sklearn_rank import evaluate
-from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import snips_score
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import effective_sample_size
 
 LABELS = np.array([[*map(int, row)] for row in (
     "0001100110", "0100000101", "0101101001", "0100100010", "0010000111", "1000100100", "0010100001", "0000010001",
@@ -62,8 +57,6 @@ def test_obp_has_these_values_of_weighted_rounds():
         assert_allclose(rounds.mean()["reward"], expected["snips"], rtol=1e-12)
         weighted = Evaluation.from_values(rows, {"reward": weight * given["reward"]})
         assert_allclose(weighted.mean()["reward"], expected["ips"], rtol=1e-12)
-        if case["id"] == "ope-0":
-            assert_allclose(effective_sample_size(weight), 7.18655714325, rtol=1e-9)
 
 
 def test_the_order_of_the_rows_changes_no_bit_of_the_sum_of_all_gains():
@@ -71,32 +64,3 @@ def test_the_order_of_the_rows_changes_no_bit_of_the_sum_of_all_gains():
     label, score, shuffled = rng.random((20, 200)), rng.permutation(4000).reshape(20, 200), rng.permutation(200)
     values = [snips_score(label[:, i], score[:, i], k=20, average=None) for i in (slice(None), shuffled)]
     assert values[0].tobytes() == values[1].tobytes()
-
-
-# --- effective sample size ----------------------------------------------------------------------------------------
-
-
-def test_a_small_effective_sample_size_is_warned_of():
-    equal, uneven = np.ones(30), np.array([1.0] * 29 + [100.0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert effective_sample_size(equal) == 30
-        assert_allclose(effective_sample_size([1, 100]), 101**2 / 10001)  # of two nothing more is to be had
-        assert effective_sample_size(np.append(equal[:20], np.zeros(5))) == 20
-    with pytest.warns(RankingWarning, match=r"30 weights count as 1\.7 of equal weight"):
-        assert_allclose(effective_sample_size(uneven), 129**2 / 10029)
-
-
-@pytest.mark.parametrize(
-    ("weight", "error", "message"),
-    [
-        ([], ValueError, "not all zero"),
-        ([1, -1], ValueError, "not negative"),
-        ([0, 0], ValueError, "not all zero"),
-        ([1, np.nan], ValueError, "finite"),
-        (["a"], TypeError, "real numbers"),
-    ],
-)
-def test_weights_that_are_none_are_refused(weight, error, message):
-    with pytest.raises(error, match=message):
-        effective_sample_size(weight)

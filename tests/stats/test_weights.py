@@ -10,9 +10,8 @@ from scipy import stats as scipy_stats
 from test_stats_laws import error_rates  # noqa: F401, a fixture
 
 from sklearn_rank import evaluate
-from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import compare, compare_all, confidence_interval, effective_sample_size
+from sklearn_rank.stats import compare, compare_all, confidence_interval
 from sklearn_rank.stats._samples import counted, is_skewed, sample_of, scaled
 from sklearn_rank.stats._segments import equal_means
 
@@ -316,17 +315,6 @@ def test_tests_in_which_queries_count_once_are_refused(test):
             compare(a, b, test=test, **keywords)
     equal = np.full(40, 2.0)
     assert quick(result(x, equal), result(0 * x, equal), test=test).pvalue == quick(x, 0 * x, test=test).pvalue
-
-
-def test_effective_sample_sizes():
-    """A warning where 20 weights above 0 or more count as less than 20."""
-    assert effective_sample_size([1] * 20 + [0] * 5) == 20
-    assert effective_sample_size([1] * 18 + [2]) == pytest.approx(20**2 / 22)
-    with pytest.warns(RankingWarning, match="20 weights count as 19.2 of equal weight"):
-        assert effective_sample_size([1] * 19 + [2]) == pytest.approx(21**2 / 23)
-    for wrong in ([0, 0], [1, -1], [2, 1, -1]):
-        with pytest.raises(ValueError, match="must be finite, not negative and not all zero"):
-            effective_sample_size(wrong)
 
 
 def test_weights_that_are_refused():
