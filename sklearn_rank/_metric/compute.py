@@ -287,7 +287,7 @@ def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics |
                 break
             _REMEMBERED.pop(oldest, None)
             n_ranks -= oldest[0]
-        highest_of_class = int(min(highest_of_class, *[s.highest_label for s in specs]))
+        highest_of_class = int(min([highest_of_class, *[s.highest_label for s in specs]]))
         bound = BoundMetrics.of_any(specs, longest, highest_of_class)
         known = _REMEMBERED[key] = Remembered(specs, bound, highest_of_class)
     return known.bound if highest <= known.highest else None

@@ -24,8 +24,9 @@ def keys_of(*pieces):
 
 
 def test_pieces_of_one_hash_are_compared():
-    number = np.empty(7, dtype=np.uint32)
-    Distinct().number(keys_of(b"ab", b"ac", b"abc", b"", b"ab", b"a", b"ac"), 0, number)
+    """The keys of shorter pieces are all of them, so only those of eight bytes or more are compared."""
+    number, ends = np.empty(7, dtype=np.uint32), (b"ab", b"ac", b"abc", b"", b"ab", b"a", b"ac")
+    Distinct().number(keys_of(*[b"a piece " + end for end in ends]), 0, number)
     assert number.tolist() == [0, 1, 2, 3, 0, 4, 1]
 
 

@@ -9,11 +9,7 @@ from test_spark import (  # noqa: F401
     test_what_a_worker_raises_can_be_read,
     test_what_workers_lack_reaches_the_user,
 )
-from test_spark_results import (  # noqa: F401
-    systems,
-    test_what_is_known_of_a_result_travels_with_it,
-    there_and_here,
-)
+from test_spark_results import test_what_is_known_of_a_result_travels_with_it  # noqa: F401
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -42,6 +38,5 @@ def test_a_killed_worker_is_replaced(spark, tmp_path):
     test_spark.test_a_killed_worker_is_replaced(spark, tmp_path, "evaluate")
 
 
-def test_comparison(there_and_here):  # noqa: F811
-    test_spark_results.test_comparison(there_and_here, "sign", "rmse")
-    test_spark_results.test_queries_that_one_system_lacks(there_and_here, float("nan"))
+def test_comparison(spark):
+    test_spark_results.test_results_of_spark_are_compared_as_those_of_arrays(spark, True)
