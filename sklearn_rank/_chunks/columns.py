@@ -311,6 +311,7 @@ class DataSetBatches:
             split = getattr(fragment, "split_by_row_group", None)
             with _reading(self.file):
                 schema = _schema(fragment, dataset.schema, names, cast)
+                _try_batches(fragment)
                 for part in [fragment] if split is None else split():
                     for batch in part.to_batches(schema=schema, columns=names.flat(), batch_size=ROWS_PER_READ):
                         check_arrow(batch)
@@ -339,9 +340,22 @@ class DataSetBatches:
 
 def _schema(fragment: Any, schema: Any, names: ColumnNames, cast: set[str]) -> Any:
     """Types to read a file in: its own, but for what is `cast`, and for keys and text, which have none."""
-    own, kind = fragment.physical_schema, getattr(getattr(fragment, "format", None), "default_extname", "")
-    kept = {*own.names} - cast if kind not in UNTYPED_FORMATS else ()
+    own = fragment.physical_schema
+    kept = {*own.names} - cast if _format_of(fragment) not in UNTYPED_FORMATS else ()
     return _import_arrow().schema([(own if n in kept else schema).field(n) for n in names.distinct()])
+
+
+def _try_batches(fragment: Any) -> None:
+    """Read a file of Arrow once without threads: a damaged one ends the process while a data set reads ahead."""
+    if _format_of(fragment) == "arrow":
+        with fragment.open() as file:
+            reader = _import_arrow(".ipc").open_file(file)
+            for i in range(reader.num_record_batches):
+                reader.get_batch(i)
+
+
+def _format_of(fragment: Any) -> str:
+    return getattr(getattr(fragment, "format", None), "default_extname", "")
 
 
 def _refuse_merged(folders: dict[Any, str], file: str, keys: Mapping[str, Any], qid: str) -> None:

@@ -286,6 +286,33 @@ def test_any_byte_of_arrow_may_be_another(make, kind):
     assert (done.returncode, done.stdout.split()) == (0, [b"whole"]), done.stderr[-2000:]
 
 
+DAMAGED_DICTIONARY = """
+import sys
+from pyarrow import dataset
+from sklearn_rank import evaluate_batches
+for _ in range(150):
+    try:
+        evaluate_batches(dataset.dataset(sys.argv[1], format="arrow"), metrics="map")
+    except ValueError as error:
+        assert "Got " + sys.argv[1] in str(error), error
+    else:
+        raise AssertionError
+print("whole")
+"""
+
+
+def test_a_damaged_dictionary_in_a_data_set(tmp_path):
+    """It ended the process, because Arrow reads ahead in other threads."""
+    content = ipc({"doc_id": ["x", "y", "x", "y"]} | small("dictionary"), "new_file").getvalue()
+    # The message of the dictionary is the one after that of the schema; each begins with four bytes of 255.
+    place = content.index(b"\xff\xff\xff\xff", content.index(b"\xff\xff\xff\xff") + 4) + 8
+    path = tmp_path / "rows.arrow"
+    path.write_bytes(content[:place] + b"\xff" * 8 + content[place + 8 :])
+    command = [sys.executable, "-W", "ignore", "-c", DAMAGED_DICTIONARY, str(path)]
+    done = subprocess.run(command, capture_output=True, timeout=300)
+    assert (done.returncode, done.stdout.split()) == (0, [b"whole"]), done.stderr[-2000:]
+
+
 @pytest.mark.parametrize("make", FILES.values(), ids=FILES)
 def test_names_of_columns_that_are_no_text(make, columns):
     content = make(columns).getvalue().replace(b"label", b"l\xffbel")
