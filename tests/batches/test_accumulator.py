@@ -1,10 +1,6 @@
 """An accumulator gives what `evaluate` gives on all rows at once, to the last bit, however its updates are cut."""
 
-import copy
-import functools
 import pickle
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import pandas as pd
@@ -50,63 +46,12 @@ def state(accumulator):
 # --- the same bits -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1, 7, 1000])
-def test_the_same_as_evaluate(size):
-    parts = by_query(make(shuffle=True))
-    accumulator = updated(chunks(parts, size))
-    assert_same(accumulator.compute(), expected_of(together(parts)))
-    assert len(accumulator) == len(parts)
-
-
 @pytest.mark.parametrize(
     "keywords", [{"average": "micro"}, {"average": "geometric"}, {"replace_undefined_by": np.nan}, {"n_jobs": 2}]
 )
 def test_every_mean(keywords):
     parts = by_query(make())
     assert_same(updated(chunks(parts, 5), "p@5", **keywords).compute(), expected_of(together(parts), "p@5", **keywords))
-
-
-@pytest.mark.slow
-def test_any_order_of_updates_and_merges():
-    """In the order of ids the bits are the same; by default queries stand in the order of updates and merges."""
-    data, rng = make(1, n_queries=200), np.random.default_rng(0)
-    expected = updated(by_query(data)).compute(sort_by_qid=True)
-    assert expected.qid.tolist() == sorted(set(data.qid))
-    for _ in range(5):
-        parts = by_query(data, rng)
-        workers = [updated(chunks(some, 3)) for some in (parts[:50], parts[50:60], [], parts[60:])]
-        merged = functools.reduce(RankingAccumulator.merge, workers)
-        assert merged is workers[0]
-        assert_same(merged.compute(sort_by_qid=True), expected)
-        assert_same(merged.compute(), expected_of(together(parts)))
-        assert [len(worker) for worker in workers[1:]] == [10, 0, len(parts) - 60]
-
-
-@pytest.mark.slow
-def test_another_process():
-    parts = by_query(make())
-    halves = together(parts[:30]), together(parts[30:])
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        workers = [pool.submit(RankingAccumulator(NAMES).update, *half).result() for half in halves]
-    assert_same(workers[0].merge(workers[1]).compute(), expected_of(together(parts)))
-
-
-def test_matrices_with_and_without_ids():
-    rng = np.random.default_rng(0)
-    y, s, mask = rng.integers(0, 3, (12, 6)), rng.random((12, 6)), rng.random((12, 6)) < 0.7
-    mask[:, 2], ids = True, [f"q{i}" for i in range(12)]
-    plain, named = RankingAccumulator(NAMES), RankingAccumulator(NAMES)
-    for start, stop in ((0, 5), (5, 6), (6, 12)):
-        rows = slice(start, stop)
-        plain.update(y[rows], s[rows], mask=mask[rows])
-        named.update(y[rows], s[rows], ids[rows], mask=mask[rows])
-    assert_same(plain.compute(), evaluate(y, s, mask=mask, metrics=NAMES))
-    assert_same(named.compute(), evaluate(y, s, qid=ids, mask=mask, metrics=NAMES))
-    other = RankingAccumulator(NAMES).update(y, s, mask=mask)
-    assert_same(plain.merge(other).compute(), evaluate(*(np.vstack([x, x]) for x in (y, s)),
-                mask=np.vstack([mask, mask]), metrics=NAMES))  # fmt: skip
-    with pytest.raises(ValueError, match="sort_by_qid=True takes ids"):
-        plain.compute(sort_by_qid=True)
 
 
 def test_weights():
@@ -156,44 +101,6 @@ def test_results_go_where_others_go(tmp_path):
 
 
 # --- states --------------------------------------------------------------------------------------------------
-
-
-def test_compute_is_no_end():
-    parts = by_query(make())
-    accumulator = updated(parts[:20])
-    first = accumulator.compute()
-    assert_same(accumulator.compute(), first)
-    values = {name: column.copy() for name, column in first.per_query.items()}
-    for part in parts[20:]:
-        accumulator.update(part.y_true, part.y_score, part.qid)
-    assert_same(accumulator.compute(), expected_of(together(parts)))
-    assert_same(first, expected_of(together(parts[:20])))
-    first.qid[:] = 0  # a result is not the accumulator's own
-    assert accumulator.compute().qid[0] != 0
-    assert all((first.per_query[name] == values[name]).all() for name in values)
-
-
-def test_reset_begins_again():
-    parts = by_query(make())
-    accumulator = updated(parts, duplicates="first")
-    accumulator.update(*parts[0])
-    assert accumulator.reset() is accumulator
-    assert (len(accumulator), accumulator.n_duplicates) == (0, 0)
-    accumulator.update([[1, 0]], [[1, 2]])  # other ids, none
-    assert accumulator.compute().qid.tolist() == [0]
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_copies_go_their_own_way(copied):
-    parts = by_query(make())
-    accumulator = updated(parts[:30], duplicates="first").update(*parts[3])
-    other = copied(accumulator)
-    assert repr(other) == repr(accumulator)
-    for part in parts[30:]:
-        other.update(*part)
-    assert_same(accumulator.compute(), expected_of(together(parts[:30])))
-    assert_same(other.compute(), expected_of(together(parts)))
-    assert (len(copied(RankingAccumulator())), other.n_duplicates) == (0, 1)
 
 
 def test_queries_of_an_index():
@@ -295,16 +202,6 @@ def test_a_merge_that_fails_changes_nothing():
         assert state(accumulator) == before
 
 
-def test_metrics_in_another_order_are_the_same():
-    first, second = RankingAccumulator(["mrr", "p@3"]), RankingAccumulator(["p@3", "mrr"])
-    first.update([1, 0], [1, 2], [1, 1]).merge(second.update([0, 1], [1, 2], [2, 2]))
-    result = first.compute()
-    assert {name: values.tolist() for name, values in result.per_query.items()} == {
-        "mrr": [1 / 2, 1], "p@3": [1 / 3, 1 / 3],
-    }  # fmt: skip
-    assert_same(result, evaluate([1, 0, 0, 1], [1, 2, 1, 2], qid=[1, 1, 2, 2], metrics=["mrr", "p@3"]))
-
-
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
@@ -364,18 +261,6 @@ def test_each_of_two_discounts_is_compared():
 # --- queries that come again ---------------------------------------------------------------------------------
 
 
-def test_queries_that_come_again_count_once():
-    """As from samplers that repeat samples so that workers have equally many."""
-    parts = by_query(make())
-    padded = [parts[0::2], [*parts[1::2], parts[0], parts[2]]]
-    workers = [updated(chunks(some, 4), duplicates="first") for some in padded]
-    merged = workers[0].merge(workers[1])
-    assert (merged.n_duplicates, len(merged)) == (2, 60)
-    assert_same(merged.compute(), expected_of(together([*parts[0::2], *parts[1::2]])))
-    with pytest.raises(ValueError, match=r"DistributedSampler.*Got query .* again"):
-        updated(padded[0]).merge(updated(padded[1]))
-
-
 @pytest.mark.parametrize(
     ("rows", "weight"),
     [(([1, 1], [3, 1]), [1, 1]), (([1, 0, 0], [1, 2, 3]), [1] * 3), (([1, 0], [3, 1]), [2, 2])],
@@ -405,14 +290,6 @@ def test_memory_is_that_of_values():
     for i in range(500):
         accumulator.update([[1, 0, 0]], [[1, 2, 3]], [i])
     assert len(state(accumulator)) < 500 * (2 * 17 + 24) + 5000
-
-
-def test_merging_adds_up_what_was_left_out():
-    parts = [RankingAccumulator("map", duplicates="first") for _ in range(2)]
-    for i, part in enumerate(parts):
-        part.update([0, 1], [1, 2], [i, i]).update([0, 1], [1, 2], [i, i])
-    assert parts[0].merge(parts[1]).n_duplicates == 2
-    assert pickle.loads(pickle.dumps(parts[0])).n_duplicates == 2
 
 
 def test_the_longest_list_is_known_after_shorter_ones():
