@@ -176,23 +176,6 @@ def test_without_folds_there_are_no_columns_of_folds(report):
     assert len(report.most_different("best", "old", 4).rows) == 4
 
 
-@pytest.mark.parametrize("finished", [False, True])
-@pytest.mark.parametrize("names", [["old"], ["old", "new", "best"]])
-def test_it_is_saved(rows, tmp_path, finished, names):
-    y, systems, qid = rows
-    systems = {name: systems[name] for name in names}
-    results = {name: evaluate(y, scores, qid=qid, metrics=METRICS) for name, scores in systems.items()}
-    report = compare_systems(results) if finished else compare_systems(y, systems, qid=qid, metrics=METRICS)
-    report.save(tmp_path / "report.npz")
-    loaded = Comparison.load(tmp_path / "report.npz")
-    assert repr(loaded) == repr(report)
-    assert loaded.summary() == report.summary()
-    assert (loaded.fold_means, loaded.fit_time, loaded.n_queries) == ({}, {}, [])
-    assert list(loaded.y_score) == ([] if finished else names)
-    for name, scores in loaded.y_score.items():
-        assert_array_equal(scores, systems[name])
-
-
 def test_one_system_is_summed_up(rows):
     y, systems, qid = rows
     found = compare_systems(y, {"new": systems["new"]}, qid=qid, metrics="map")

@@ -303,50 +303,10 @@ def test_worst_queries(report):
 # --- files ---------------------------------------------------------------------------------------------------
 
 
-def query_ids(kind, n):
-    return {
-        "int": np.arange(n) * 7,
-        "str": np.array([f"q{i}" for i in range(n)]),
-        "object": np.array([f"q{i}" for i in range(n)], dtype=object),
-        "float": np.arange(n) / 2,
-        "tuple": [("a", i) for i in range(n)],
-        "date": np.datetime64("2020-01-01") + np.arange(n).astype("m8[D]"),
-    }[kind]
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", ["int", "str", "object", "float", "tuple", "date"])
-def test_a_saved_result_is_the_same(tmp_path, kind, weighted):
-    rng = np.random.default_rng(0)
-    ids = query_ids(kind, 9)
-    qid, row = [ids[i] for i in np.repeat(np.arange(9), 5)], np.repeat(np.arange(9), 5)
-    weight = row + 1.0 if weighted else None
-    result = evaluate(rng.integers(0, 2, 45), rng.random(45), qid=qid, metrics=METRICS, sample_weight=weight)
-    result.save(tmp_path / "result.npz")
-    loaded = Evaluation.load(tmp_path / "result.npz")
-    assert loaded.mean() == result.mean()
-    assert loaded.n_undefined == result.n_undefined
-    assert loaded.greater_is_better == result.greater_is_better
-    assert loaded.qid.tolist() == result.qid.tolist()
-    assert repr(loaded) == repr(result)
-    for metric in METRICS:
-        assert_array_equal(loaded.per_query[metric], result.per_query[metric])
-    if not weighted:
-        alone = evaluate(rng.integers(0, 2, 45), rng.random(45), qid=qid, metrics=["map", "mrr"])
-        alone.save(tmp_path / "alone.npz")
-        assert Evaluation.load(tmp_path / "alone.npz").confidence_interval() == alone.confidence_interval()
+def test_a_loaded_result_has_no_rows(tmp_path):
+    evaluate([0, 1], [1, 1], qid=[1, 1], metrics="map").save(tmp_path / "result.npz")
     with pytest.raises(ValueError, match="Ties need the data, .* it was saved"):
-        loaded.tie_range()
-
-
-def test_a_saved_comparison_is_the_same(tmp_path, report):
-    report.save(tmp_path / "report.npz")
-    loaded = Comparison.load(tmp_path / "report.npz")
-    assert repr(loaded) == repr(report)
-    assert loaded.summary() == report.summary()
-    for model in report.results:
-        assert_array_equal(loaded.y_score[model], report.y_score[model])
-        assert_array_equal(loaded.fit_time[model], report.fit_time[model])
+        Evaluation.load(tmp_path / "result.npz").tie_range()
 
 
 def test_a_file_can_be_read_without_the_library(tmp_path, report):

@@ -9,7 +9,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_rank import RankingEvaluator, compare_systems
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.model_selection import Comparison
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import adjust_pvalues, compare
 from sklearn_rank.stats._segments import equal_means
@@ -156,12 +155,6 @@ def test_the_same_from_every_door():
     by = dict(zip(QID.tolist(), COUNTRY.tolist(), strict=True))
     got = compare_systems(judgements, runs, by={"country": by}, metrics="map").segments().table
     assert [row[:4] for row in got.rows] == [row[:4] for row in expected.rows]
-
-
-def test_saved(tmp_path):
-    report = compared(clusters=QID // 2)
-    report.save(tmp_path / "report")
-    assert Comparison.load(tmp_path / "report").segments(metric="map").table == report.segments(metric="map").table
 
 
 def test_small_and_undefined_segments():

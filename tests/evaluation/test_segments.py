@@ -121,15 +121,3 @@ def test_from_values_takes_them_per_query():
         Evaluation.from_values(["b", "a", "c"], values, by=named)
     with pytest.raises(ValueError, match=r"one entry per query, 3. Got shape \(2,\)"):
         Evaluation.from_values(["a", "b", "c"], values, clusters=[1, 2])
-
-
-def test_they_are_saved(tmp_path):
-    got = result(by={"country": COUNTRY, "mixed": [1, "x", 1, "x", 2.5, 2.5]}, clusters=[1, 2, 1, 2, 2, 2])
-    got.save(tmp_path / "result")
-    loaded = Evaluation.load(tmp_path / "result")
-    assert loaded.attributes["mixed"].tolist() == [1, "x", 2.5]
-    assert loaded.attributes["country"].tolist() == ["de", "fr", "de"]
-    assert loaded.clusters.tolist() == [1, 2, 2]
-    plain = result()
-    plain.save(tmp_path / "plain")
-    assert (Evaluation.load(tmp_path / "plain").attributes, Evaluation.load(tmp_path / "plain").clusters) == ({}, None)

@@ -17,6 +17,10 @@ SCORE[::7] = -np.inf
 NUMBERS = [*dict.fromkeys(QID.tolist())]
 METRICS = ["ndcg@3", "map", "p@2", "rmse"]
 
+ATTRIBUTES = {
+    "size": QID % 3, "name": [f"n{q % 2}" for q in QID], "mixed": [q if q % 2 else f"{q}" for q in QID.tolist()],
+}  # fmt: skip
+
 IDS = {
     "integers": lambda q: q,
     "unsigned": lambda q: np.uint64(2**63 + q),
@@ -66,7 +70,7 @@ def of_values():
 RESULTS = {
     **{f"evaluation_{kind}": lambda kind=kind: evaluation(kind=kind) for kind in IDS},
     "weights": lambda: evaluation(sample_weight=QID + 0.5, metrics=["ndcg", "map"]),
-    "attributes": lambda: evaluation(by={"size": QID % 3, "name": [f"n{q % 2}" for q in QID]}, clusters=QID // 2),
+    "attributes": lambda: evaluation(by=ATTRIBUTES, clusters=QID // 2),
     "micro": lambda: evaluation(metrics="p@2", average="micro"),
     "geometric": lambda: evaluation(metrics="map", average="geometric"),
     "undefined": lambda: evaluation(metrics=["ndcg", "auc"], replace_undefined_by=np.nan),
