@@ -1,4 +1,4 @@
-"""Rankings of a database by features: against direct formulas, enumeration, and `evaluate` on all distances."""
+"""Rankings of a database by features: against direct formulas, and `evaluate` on all distances."""
 
 import gc
 import subprocess
@@ -6,9 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-from oracle import ORACLES
-from properties.calls import Call
-from properties.expected import of_query, settings
 from registry import METRICS, each, labels_of, policies, tie_policy
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
@@ -94,44 +91,6 @@ def test_published_formulas(distance, features, indicators):
     whole = evaluate_retrieval(*features, *indicators, distance=distance, metrics=[*expected, "map"])
     for name, values in expected.items():
         np.testing.assert_allclose(whole.per_query[name], values, rtol=0, atol=1e-12)
-
-
-def test_published_formulas_on_codes_without_ties(rng):
-    """Item i differs from the queries, which are all alike, in as many bits as no other."""
-    n_bits = 300
-    codes = np.tril(np.ones((n_bits, n_bits), dtype=int))[rng.permutation(n_bits)]
-    queries, grade = np.zeros((3, n_bits), dtype=int), rng.integers(0, 4, (3, n_bits))
-    found = evaluate_retrieval(
-        queries, codes, relevance=grade, distance="hamming",
-        metrics=[f"{m}@{k}" for k in (5, 10) for m in ("ndcg", "acg", "map", "wap", "p")],
-    )  # fmt: skip
-    for i, row in enumerate(grade):
-        order = np.argsort(codes.sum(axis=1))
-        for name, value in (direct(order, row, 5) | direct(order, row, 10)).items():
-            assert found.per_query[name][i] == pytest.approx(value, abs=1e-12)
-
-
-@each([m for m in METRICS if m.name in ORACLES and m.has_cutoff and m.name not in ("rbo", "infap", "iprec")])
-def test_tied_codes_against_enumeration(metric, rng):
-    """Five items near the query, in two blocks of ties, and many far from it that only count."""
-    near = np.array(
-        [[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]]
-    )
-    items = np.concatenate([near, np.ones((100, 6), dtype=int)])[rng.permutation(105)]
-    distance = items.sum(axis=1)
-    grade = rng.choice([y for y in labels_of(metric) if y >= 0], size=105)
-    for ties in policies(metric):
-        for k in (1, 2, 3, 5):
-            keywords = {"ties": ties} if "ties" in metric.defaults else {}
-            found = evaluate_retrieval(
-                np.zeros((1, 6), dtype=int), items, relevance=grade[None], distance="hamming",
-                metrics=f"{metric.name}@{k}", replace_undefined_by=np.nan, **keywords,
-            )  # fmt: skip
-            call = Call(metric.name, k, keywords)
-            documents = zip(grade.tolist(), np.where(distance < 6, -distance, -np.inf), np.zeros(105), strict=True)
-            ((expected, _),) = of_query(call, settings(call), [*documents])
-            expected = np.nan if expected is None else expected
-            assert found.per_query[f"{metric.name}@{k}"][0] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 # --- against evaluate on all distances -----------------------------------------------------------------------
