@@ -17,7 +17,7 @@ import sklearn_rank.spark
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import DistributionDisplay
-from sklearn_rank.io import read_trec_run, write_trec_run
+from sklearn_rank.io import read_run, write_run
 
 EXTRAS = "pandas polars pyarrow matplotlib xgboost lightgbm catboost pyspark Cython".split()
 present = [name for name in EXTRAS if find_spec(name)]
@@ -39,8 +39,8 @@ assert np.isfinite(scores["test_ndcg@10"]).all()
 
 report = sklearn_rank.RankingEvaluator(["ndcg@10", "mrr"], cv=3).compare({"ridge": Ridge()}, X, y, qid=qid)
 print(report)
-write_trec_run(run := io.BytesIO(), y, qid=qid, doc_id=np.arange(len(y)))
-assert len(read_trec_run(io.BytesIO(run.getvalue()))) == len(y)
+write_run(run := io.BytesIO(), y, qid=qid, doc_id=np.arange(len(y)))
+assert len(read_run(io.BytesIO(run.getvalue()))) == len(y)
 with tempfile.TemporaryDirectory() as folder:
     qrels, path = Path(folder, "qrels"), Path(folder, "run")
     qrels.write_text("".join(f"{q} 0 {i} {label}\n" for i, (q, label) in enumerate(zip(qid, y, strict=True))))

@@ -202,12 +202,12 @@ KIND_OF = {
     "y_true": "labels", "y_score": "scores", "y": "targets", "X": "features", "qid":
     "qid", "groups": "qid", "sample_weight": "weights", "weight": "weights", "mask": "mask", "tie_break":
     "tie_break", "by": "by", "clusters": "clusters", "time": "time", "query_ids": "query ids", "data": "table",
-    "table": "table", "path": "path", "folder": "folder", "value": "column", "metrics": "metrics", "metric":
-    "metric", "eval_metric": "metric", "keywords": "unknown", "params": "unknown", "options": "unknown", "kwargs":
-    "unknown", "k": "cutoffs", "average": "average",
+    "table": "table", "source": "table", "path": "path", "folder": "folder", "value": "column", "metrics": "metrics",
+    "metric": "metric", "eval_metric": "metric", "keywords": "unknown", "params": "unknown", "options": "unknown",
+    "kwargs": "unknown", "k": "cutoffs", "average": "average",
     **dict.fromkeys("missing_from_run missing_from_qrels duplicates negative tie_order test alternative missing scope "
     "method ties stop variant rounding tied_curve no_relevant precision_at denominator on_misuse".split(), "choice"),
-    **dict.fromkeys("unjudged correction convention".split(), "choice or None"),
+    **dict.fromkeys("unjudged correction convention format".split(), "choice or None"),
     **dict.fromkeys("assume_grouped float32 exclude_self higher_is_nearer progress shuffle string_qid sort_by_qid full "
     "adjusted chance return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
     "greater_is_better": "bool or None",
@@ -288,7 +288,7 @@ KIND_AT = {
     "mapping or None", "*Evaluation.from_values(average)": "mapping or None", "*Evaluation.from_values(qid)": "ids",
     "*Evaluation.from_values(greater_is_better)": "yes or no per metric", "*Evaluation.from_values(is_binary)":
     "yes or no per metric", "*Evaluation.from_values(n_documents)":
-    "numbers or None", "io.write_trec_run(doc_id)": "documents", "stats.confidence_interval(values)":
+    "numbers or None", "io.write_run(doc_id)": "documents", "stats.confidence_interval(values)":
     "numbers of queries", "stats.*pvalues(pvalues)": "pvalues", "*.get_n_splits(*)": "unused",
     "stats.power_of(power)": "level or nothing",
     "spark.[emp]*(y_true)": "columns", "evaluate_*(y_true)": "columns",
@@ -312,7 +312,7 @@ KIND_AT = {
     **dict.fromkeys([f"display.{n}Display.from_predictions(y_score)" for n in ("CriticalDifference", "Difference",
     "Segments")], "systems"), "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
     "retrieval.threshold_curve(k)": "count or None",
-    "io.read_run(value)": "choice or None", "io.read_entries(value)": "column or None",
+    "io.read_run(value)": "column or None", "io.read_qrels(value)": "column or None",
     "display.ThresholdDisplay.from_predictions(k)": "count or None", "retrieval.threshold_curve(min_relevance)":
     "of a metric", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
     "*PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(alpha)": "fraction",

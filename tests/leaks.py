@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_rank import evaluate, prepare
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank.io import read_trec_run
+from sklearn_rank.io import read_run
 from sklearn_rank.metrics import ndcg_score
 
 RNG = np.random.default_rng(0)
@@ -21,7 +21,7 @@ CALLS = {
     "ndcg_score": lambda: ndcg_score(LABEL, SCORE, qid=QID),
     "evaluate": lambda: evaluate(LABEL, SCORE, qid=QID, metrics=["ndcg@3", "map"]),
     "prepare": lambda: prepare(LABEL, qid=QID),
-    "read_trec_run": lambda: read_trec_run(io.BytesIO(RUN), n_jobs=1),
+    "read_run": lambda: read_run(io.BytesIO(RUN), n_jobs=1),
     "group_rows": lambda: group_rows(TEXT, 40),
 }
 

@@ -18,7 +18,7 @@ import numpy as np
 import polars
 
 from sklearn_rank import evaluate
-from sklearn_rank.io import join, read_trec_qrels, read_trec_run
+from sklearn_rank.io import join, read_qrels, read_run
 
 JUDGED, FOUND = 70, 50  # documents of each query that are judged, and how many of these the run has
 
@@ -42,9 +42,9 @@ def make(folder: Path, n_queries: int, n_documents: int, seed: int) -> None:
 def score(run: Path, n_jobs: int) -> list[float]:
     """Seconds when it started, and after each step: run read, judgements read, joined, scored."""
     times = [time.perf_counter()]
-    entries = read_trec_run(run, n_jobs=n_jobs)
+    entries = read_run(run, n_jobs=n_jobs)
     times.append(time.perf_counter())
-    judgements = read_trec_qrels(run.parent / "qrels", n_jobs=n_jobs)
+    judgements = read_qrels(run.parent / "qrels", n_jobs=n_jobs)
     times.append(time.perf_counter())
     data = join(judgements, entries, tie_order="trec_eval")
     times.append(time.perf_counter())

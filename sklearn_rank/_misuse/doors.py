@@ -36,6 +36,6 @@ RETRIEVAL_SCORER = Door("retrieval.make_retrieval_scorer", "labels grades distan
 NEIGHBORS = Door("retrieval.score_neighbors", "labels grades neighbors itself")
 THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved arguments qid names matrices")
 JOIN = Door("io.join", "runs")
-READ_RUN = Door("io.read_trec_run", "lines")
+READ_RUN = Door("io.read_run", "lines")
 STATISTICS = Door("stats.compare, compare_all, no_worse", "judged models", may_raise=False)
 COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names runs lines judged")

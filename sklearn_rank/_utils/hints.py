@@ -21,7 +21,7 @@ RESULTS_HINT = "Results go to compare_systems({name: result}), or two of them to
 ROWS_HINT = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
 ARRAYS_HINT = "Arrays go to evaluate(y_true, y_score, qid=qid)."
 NAMES_HINT = "Names of columns go with their table to evaluate_frame, or with the path of a file to evaluate_batches."
-FILE_HINT = "Data on disk go to evaluate_batches, or to io.read_table, io.read_trec_run and io.read_trec_qrels."
+FILE_HINT = "Data on disk go to evaluate_batches, or to io.read_table, io.read_run and io.read_qrels."
 SPARK_HINT = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
 
 

@@ -7,19 +7,16 @@ from sklearn_rank.io._entries import Entries
 from sklearn_rank.io._files import read_qrels, read_run
 from sklearn_rank.io._join import RankingData, join
 from sklearn_rank.io._svmlight import read_svmlight
-from sklearn_rank.io._tables import read_entries, read_table
-from sklearn_rank.io._trec import read_trec_qrels, read_trec_run, write_trec_run
+from sklearn_rank.io._tables import read_table
+from sklearn_rank.io._trec import write_run
 
 __all__ = [
     "Entries",
     "RankingData",
     "join",
-    "read_entries",
     "read_qrels",
     "read_run",
     "read_svmlight",
     "read_table",
-    "read_trec_qrels",
-    "read_trec_run",
-    "write_trec_run",
+    "write_run",
 ]

@@ -32,23 +32,29 @@ VALUE_NAMES = {
 """Names of columns in BEIR, MS MARCO, PyTerrier, ir_measures, MovieLens and others; those that stand first win."""
 
 
-def known_columns(names: Iterable[Any], kind: str) -> tuple[Any, Any, Any]:
-    """Columns of queries, documents and values of a run or of judgements (`kind`); None for one that is not there."""
+Columns = tuple[Any, Any, Any]
+"""Names of the columns of queries, documents and values; None where the name is unknown."""
+NO_NAMES: Columns = (None, None, None)
+
+
+def known_columns(names: Iterable[Any], kind: str, given: Columns = NO_NAMES) -> Columns:
+    """Columns of a run or of judgements (`kind`): the `given` names, or else the names that libraries give them."""
     known = {str(name).lower().replace("-", "_").replace(" ", "_"): name for name in names}
-    columns = (
-        next((known[name] for name in some if name in known), None)
-        for some in (QUERY_NAMES, DOCUMENT_NAMES, VALUE_NAMES[kind])
+    usual = QUERY_NAMES, DOCUMENT_NAMES, VALUE_NAMES[kind]
+    query, document, value = (
+        next((known[name] for name in some if name in known), None) if own is None else own
+        for own, some in zip(given, usual, strict=True)
     )
-    query, document, value = columns
     return query, document, value
 
 
 def entries_of_frame(
-    frame: Any, kind: str, duplicates: str, with_scores: Callable[[Entries], Entries] | None = None
-) -> Entries:
-    """Entries of a table whose columns have names that libraries give them.
+    frame: Any, kind: str, duplicates: str, given: Columns = NO_NAMES,
+    with_scores: Callable[[Entries], Entries] | None = None,
+) -> Entries:  # fmt: skip
+    """Entries of a table whose columns have the `given` names, or names that libraries give them.
 
-    A rank is better the lower it is. Judgements without a column of grades are relevant documents.
+    A column "rank" is better the lower it is. Judgements without a column of grades are relevant documents.
 
     Raises
     ------
@@ -58,18 +64,23 @@ def entries_of_frame(
         As `entries_in`.
     """
     names = column_names(frame) or [*frame]
-    query, document, value = known_columns(names, kind)
+    query, document, value = known_columns(names, kind, given)
     if query is None or document is None or (value is None and kind == "run"):
+        reader = "read_run" if kind == "run" else "read_qrels"
+        by_query = isinstance(frame, Mapping) and {*map(type, frame.values())} <= {dict, set}
+        hint = " evaluate_run and io.join take a dictionary by query as it is." * by_query
         raise TypeError(
             f"A table as {kind} needs a column of queries, such as 'qid' or 'query_id', one of documents, such as "
             f"'doc_id' or 'docno', and one of values, such as {VALUE_NAMES[kind][0]!r}. Got {echo_all(names)}; "
-            "io.read_entries(table, value=..., qid=..., doc_id=...) reads columns of other names."
+            f"io.{reader}(table, value=..., qid=..., doc_id=...) reads columns of other names.{hint}"
         )
-    lower_is_better = kind == "run" and str(value).lower() == "rank"
-    return entries_in(frame, value, query, document, duplicates, kind, _negated if lower_is_better else with_scores)
+    if with_scores is None and kind == "run" and str(value).lower() == "rank":
+        with_scores = negated
+    return entries_in(frame, value, query, document, duplicates, kind, with_scores)
 
 
-def _negated(entries: Entries) -> Entries:
+def negated(entries: Entries) -> Entries:
+    """The entries of ranks, with scores."""
     return replace(entries, value=-entries.value)
 
 

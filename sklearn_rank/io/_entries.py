@@ -120,7 +120,7 @@ class Text:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Entries:
-    """Rows of a run or of judgements, from `read_trec_run`, `read_trec_qrels` or `read_entries`.
+    """Rows of a run or of judgements, from `read_run` or `read_qrels`.
 
     A query has each document at most once, unless they were read with ``duplicates="nonrelevant"``.
 

@@ -1,11 +1,12 @@
-"""Runs and judgements in files of any usual form: TREC, BEIR, MS MARCO, JSON, and tables with known columns."""
+"""Runs and judgements from files and tables of any usual form: TREC, BEIR, MS MARCO, JSON, and named columns."""
 
 from __future__ import annotations
 
 import io
 import json
+import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -18,8 +19,7 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import is_number
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._columns import entries_of_frame, known_columns
+from sklearn_rank.io._columns import NO_NAMES, Columns, check_names, entries_of_frame, known_columns, negated
 from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
 from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
@@ -30,161 +30,258 @@ from sklearn_rank.io._tables import (
     SEPARATORS,
     fields_of,
     first_line,
+    opened,
     separator_in,
     table_in,
 )
-from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, read_trec_run, value_field
+from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 
 FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {
     "judgements": {2: ("query", "document"), 3: ("query", "document", "relevance"), 4: QRELS_FIELDS},
     "run": {3: ("query", "document", "score"), 6: RUN_FIELDS},
 }
 """Fields of lines without a header, by their number."""
+TREC = {"judgements": QRELS_FIELDS, "run": RUN_FIELDS}
 WHAT = {RUN_FIELDS: "A run of TREC", QRELS_FIELDS: "A file of TREC's judgements"}
 FORMS = (
     "lines of TREC, BEIR or MS MARCO, JSON as {query: {document: number}}, JSON lines, or a table with columns such as "
     "qid, doc_id and score"
 )
-RANK_OR_SCORE = one_of("score", "rank", None, doc="")
+FORMAT = {"judgements": one_of("trec", None, doc=""), "run": one_of("trec", "scores", "ranks", None, doc="")}
+AS_SCORES: dict[str | None, Callable[[Entries], Entries] | None] = {
+    None: None, "trec": None, "ranks": negated, "scores": lambda entries: entries,
+}  # fmt: skip
+"""Scores of what was read, by the format that the caller named; None: as the file says."""
 
 
-@described_as(read_trec_run)
 def read_run(
-    path: PathLike, *, value: str | None = None, duplicates: str = "raise", separator: str | None = None,
-    n_jobs: int | None = None,
+    source: Any, *, value: str | None = None, qid: str | None = None, doc_id: str | None = None,
+    format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
 ) -> Entries:  # fmt: skip
-    r"""Read a run from a file of any usual form, noticed by its first line.
+    r"""Read a run from a file of any usual form, noticed by its first line, or from a table in memory.
 
-    - Lines of TREC, ``query Q0 document rank score tag``, or of three fields, ``query document score``; MS MARCO has a
-      rank in place of the score.
+    - Lines of TREC, ``query Q0 document rank score tag``. The score orders documents, as in trec_eval; Q0 and tag are
+      not used, and ranks only to notice a column in the place of another. Blanks are spaces and tabs, any number of
+      them; lines without a field are skipped.
+    - Lines of three fields, ``query document score``; MS MARCO has a rank in place of the score.
     - JSON, ``{query: {document: score}}`` or ``{query: [documents, best first]}``, the format of ranx and of
       pytrec_eval's users, and of MTEB for one subset and split. JSON lines, an object for each row.
-    - Tables of CSV with a header, Parquet or Arrow, whose columns have names that libraries give them, such as
-      ``query-id``, ``docno`` and ``score``. They need the extra "arrow".
+    - Tables of CSV with a header, Parquet or Arrow, which need the extra "arrow", and tables in memory. Columns have
+      names that libraries give them, such as ``query-id``, ``docno`` and ``score``, or are named by `qid`, `doc_id` and
+      `value`. In CSV ids are strings, unchanged.
+
+    `sklearn_rank.evaluate_run` and `join` take dictionaries by query as they are.
 
     Parameters
     ----------
-    path : str, path or binary file
+    source : path, binary file, frame of pandas or polars, table of Arrow, or mapping of arrays
         What gzip made is unpacked.
-    value : {"score", "rank"}, default=None
-        What the third of three fields is, if the file has no header. None: a rank if each query has 1, 2, 3, ... in
-        this order, else a score.
+    value : str, default=None
+        Column of the numbers. None: a name that libraries give it. A column "rank" has ranks, any other has scores.
+    qid : str, default=None
+        Column, or level of the index, of queries. None: a name that libraries give it.
+    doc_id : str, default=None
+        Column of documents. None: a name that libraries give it.
+    format : {"trec", "scores", "ranks"}, default=None
+        What the source is, where it can be read in two ways. "trec": lines of TREC, whatever the first one looks like,
+        such as one whose query begins with a bracket, as JSON does. "scores" or "ranks": what the numbers of a column,
+        of JSON or of the third of three fields are. None: noticed; the third of three fields is a rank if each query
+        has 1, 2, 3, ... in this order.
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document that is in a query twice: refuse it; take its row of the highest score; or keep its other rows, too,
+        for unjudged documents.
     separator : str, default=None
         Character between the fields of a line. None: blanks, or what the header has: a tab, a semicolon or a comma.
+    n_jobs : int or None, default=None
+        Threads that read lines, counted as in joblib.
 
     Returns
     -------
     Entries
-        See `join` and `sklearn_rank.evaluate_run`.
+        Their value is the score. See `join` and `sklearn_rank.evaluate_run`.
 
     Raises
     ------
     ValueError
-        If the file has another form, or a line is not as the first one: naming it. If gzip made a file small that has
-        more than 1 GiB and more than 100 times the bytes.
+        If the file has another form, or a line is not as the first one; there is no such column, or no row; a score is
+        not a finite number, a rank of TREC has a fraction, an id is missing, or a document is in a query twice: naming
+        the line or the row. If gzip made a file small that has more than 1 GiB and more than 100 times the bytes.
+    TypeError
+        If columns are not known by their names, numbers are text, or it is neither a file nor a table.
+    ImportError
+        If a file of CSV, Parquet or Arrow is given and pyarrow is not installed.
+
+    Warns
+    -----
+    RankingWarning
+        If ranks of TREC rise with scores in all queries.
 
     Examples
     --------
     >>> import io
     >>> from sklearn_rank.io import read_run
+    >>> read_run(io.BytesIO(b"q1 Q0 d2 1 0.9 me\nq1 Q0 d1 2 0.5 me\n")).value
+    array([0.9, 0.5])
     >>> read_run(io.BytesIO(b'{"q1": {"d2": 0.9, "d1": 0.5}}')).value
     array([0.9, 0.5])
     >>> read_run(io.BytesIO(b"q1\td2\t1\nq1\td1\t2\n")).value
     array([-1., -2.])
+    >>> table = {"topic": [1, 1, 2], "page": [7, 8, 7], "bm25": [0.5, 0.4, 0.1]}
+    >>> read_run(table, value="bm25", doc_id="page")
+    Entries of 3 rows and 2 queries
     """
-    RANK_OR_SCORE.check("value", value, "read_run")
-    return _read("read_run", "run", path, value, duplicates, separator, n_jobs)
+    return _read("read_run", "run", source, (qid, doc_id, value), format, duplicates, separator, n_jobs)
 
 
 @described_as(read_run)
 def read_qrels(
-    path: PathLike, *, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None
-) -> Entries:
-    r"""Read judgements (qrels) from a file of any usual form, noticed by its first line.
+    source: Any, *, value: str | None = None, qid: str | None = None, doc_id: str | None = None,
+    format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
+) -> Entries:  # fmt: skip
+    r"""Read judgements (qrels) from a file of any usual form, noticed by its first line, or from a table in memory.
 
-    As `read_run` reads a run: lines of TREC, ``query iteration document relevance``; BEIR's ``qrels/test.tsv`` with its
-    header; three fields, ``query document relevance``; two, ``query document``, of relevant documents (MS MARCO); JSON
-    ``{query: {document: grade}}`` or ``{query: [relevant documents]}``; and tables.
+    As `read_run` reads a run: lines of TREC, ``query iteration document relevance``, whose iteration is not used;
+    BEIR's ``qrels/test.tsv`` with its header; three fields, ``query document relevance``; two, ``query document``, of
+    relevant documents (MS MARCO); JSON ``{query: {document: grade}}`` or ``{query: [relevant documents]}``; and tables.
+
+    Parameters
+    ----------
+    value : str, default=None
+        Column of relevance. None: a name that libraries give it; without such a column each row is a relevant document,
+        or an item that a user took, and has 1.
+    format : {"trec"}, default=None
+        "trec": lines of TREC, whatever the first one looks like, such as one whose query begins with a bracket, as JSON
+        does. None: noticed.
+    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
+        A document that is in a query twice: refuse it; the other two take its row of the highest relevance.
 
     Returns
     -------
     Entries
-        See `join` and `sklearn_rank.evaluate_run`.
+        Their value is the relevance. See `join` and `sklearn_rank.evaluate_run`.
 
     Raises
     ------
     ValueError
+        As for `read_run`.
+    TypeError
         As for `read_run`.
 
     Examples
     --------
     >>> import io
     >>> from sklearn_rank.io import read_qrels
+    >>> read_qrels(io.BytesIO(b"q1 0 d1 2\nq1\t0\td3\t0\n")).value
+    array([2., 0.])
     >>> read_qrels(io.BytesIO(b"query-id\tcorpus-id\tscore\nq1\td1\t2\n"))
     Entries of 1 rows and 1 queries
+    >>> read_qrels({"user_id": [1, 1, 2], "item_id": [7, 8, 7]}).value
+    array([1., 1., 1.])
     """
-    return _read("read_qrels", "judgements", path, None, duplicates, separator, n_jobs)
+    return _read("read_qrels", "judgements", source, (qid, doc_id, value), format, duplicates, separator, n_jobs)
 
 
 def _read(
-    caller: str, kind: str, path: Any, value: str | None, duplicates: str, separator: str | None, n_jobs: int | None
-) -> Entries:
+    caller: str, kind: str, source: Any, given: Columns, format: str | None, duplicates: str, separator: str | None,
+    n_jobs: int | None,
+) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
     SEPARATOR.check("separator", separator, caller)
-    name = source_name(path)
-    with open_to_read(path) as file:
+    FORMAT[kind].check("format", format, caller)
+    check_names(None, *given)
+    is_file = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
+    if format == "trec" and (given != NO_NAMES or separator is not None or not is_file):
+        raise TypeError(
+            "format='trec' reads lines between blanks, without a header: leave out qid=, doc_id=, value= and "
+            f"separator=. Got {_named(given, separator)} for {source_name(source)}."
+        )
+    if not is_file:
+        return entries_of_frame(opened(source, [], [], separator), kind, duplicates, given, AS_SCORES[format])
+    name = source_name(source)
+    with open_to_read(source) as file:
         start: bytes = file.peek(HEADER_SIZE)[:HEADER_SIZE]
+        if format == "trec":
+            return read_lines(complete_lines(file), name, WHAT[TREC[kind]], TREC[kind], duplicates, n_jobs)
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-            return _of_json(read_bytes(file), name, kind, duplicates)
-        line, is_binary = first_line(start.lstrip(b"\r\n")), start.startswith(MAGIC)
-        fields, has_header = (None, False) if is_binary else _fields(line, kind, separator)
+            return _of_json(read_bytes(file), name, kind, duplicates, given, format)
+        needed = partial(_needed, kind=kind, given=given)
+        if start.startswith(MAGIC):
+            table = table_in(file, source, needed)
+            return entries_of_frame(table, kind, duplicates, given, AS_SCORES[format])
+        line = first_line(start.lstrip(b"\r\n"))
+        fields, has_header = _fields(line, kind, separator, given)
+        _refuse_ranks(fields, format, name)
         if fields is not None:
-            what = WHAT.get(fields, f"A file of {kind} that begins as this one")
-            pieces = complete_lines(file)
-            pieces = _without_header(pieces) if has_header else pieces
-            third = line.split()[2].lower() if has_header and len(fields) > 2 else value
-            ranked = partial(_ranked, value=third, name=name) if fields is FIELDS_OF["run"][3] else None
-            return read_lines(pieces, name, what, fields, duplicates, n_jobs, ranked)
-        if is_binary:
-            return entries_of_frame(table_in(file, path, partial(_needed, kind=kind)), kind, duplicates)
-        mark = separator or separator_in(line, [])
+            if has_header and format is None and len(fields) == len(FIELDS_OF["run"][3]):
+                format = "ranks" if line.split()[2].lower() == "rank" else "scores"
+            return _of_lines(complete_lines(file), name, kind, fields, has_header, duplicates, n_jobs, format)
+        mark = separator or separator_in(line, [column for column in given if column is not None])
         columns = fields_of(line, mark)
-        header = None if _is_header(columns, kind) else _header(columns, kind, name)
-        needed = partial(_needed, kind=kind)
-        ids = needed(header or columns)[:2]
-        ranked = partial(_ranked, value=value, name=name) if header == FIELDS_OF["run"][3] else None
-        return entries_of_frame(table_in(file, path, needed, ids, mark, header), kind, duplicates, ranked)
+        header = None if given != NO_NAMES or _is_header(columns, kind) else _header(columns, kind, name)
+        _refuse_ranks(header, format, name)
+        with_scores = AS_SCORES[format]
+        if header == FIELDS_OF["run"][3]:
+            with_scores = partial(_ranked, format=format, name=name)
+        table = table_in(file, source, needed, needed(header or columns)[:2], mark, header)
+        return entries_of_frame(table, kind, duplicates, given, with_scores)
+
+
+def _refuse_ranks(fields: tuple[str, ...] | None, format: str | None, name: str) -> None:
+    if fields == RUN_FIELDS and format == "ranks":
+        raise ValueError(
+            f"Lines of TREC have a rank and a score, and the score orders documents. Got format='ranks' for {name}."
+        )
+
+
+def _named(given: Columns, separator: str | None) -> str:
+    """Arguments of a call that are not None."""
+    values = dict(zip(("qid", "doc_id", "value", "separator"), (*given, separator), strict=True))
+    return ", ".join(f"{name}={echo(value)}" for name, value in values.items() if value is not None) or "no file"
 
 
 # --- lines ---------------------------------------------------------------------------------------------------
 
 
-def _fields(line: str, kind: str, separator: str | None) -> tuple[tuple[str, ...] | None, bool]:
+def _of_lines(
+    pieces: Iterator[bytes], name: str, kind: str, fields: tuple[str, ...], has_header: bool, duplicates: str,
+    n_jobs: int | None, format: str | None,
+) -> Entries:  # fmt: skip
+    """Entries of lines of fields between blanks."""
+    what = WHAT.get(fields, f"A file of {kind} that begins as this one")
+    pieces = _without_header(pieces) if has_header else pieces
+    with_scores = partial(_ranked, format=format, name=name) if fields is FIELDS_OF["run"][3] else None
+    return read_lines(pieces, name, what, fields, duplicates, n_jobs, with_scores)
+
+
+def _fields(line: str, kind: str, separator: str | None, given: Columns) -> tuple[tuple[str, ...] | None, bool]:
     """Fields of lines between blanks, and whether the first line has their names; None for a table."""
     words = line.split()
     fields = FIELDS_OF[kind].get(len(words))
     if separator is not None:
         return None, False
-    if _is_header(words, kind):
-        in_order = [*known_columns(words, kind)][: len(words)] == words
+    if _is_header(words, kind, given):
+        in_order = [*known_columns(words, kind, given)][: len(words)] == words
         return (fields, True) if in_order and fields else (None, False)
+    if given != NO_NAMES:
+        return None, False
     has_marks = len(words) < 2 and any(mark in line for mark in SEPARATORS)
     if has_marks or any(_is_header(fields_of(line, mark), kind) for mark in SEPARATORS):
         return None, False
     return fields or FIELDS_OF[kind][max(FIELDS_OF[kind])], False
 
 
-def _needed(names: Sequence[str], kind: str) -> list[str]:
+def _needed(names: Sequence[str], kind: str, given: Columns) -> list[str]:
     """Columns of queries, documents and values; no column if one is missing, so that an error has all names."""
-    query, document, value = known_columns(names, kind)
+    query, document, value = known_columns(names, kind, given)
     if None in (query, document) or (value is None and kind == "run"):
         return []
     return [query, document, *([] if value is None else [value])]
 
 
-def _is_header(names: Sequence[str], kind: str) -> bool:
-    return None not in known_columns(names, kind)[:2]
+def _is_header(names: Sequence[str], kind: str, given: Columns = NO_NAMES) -> bool:
+    has_given = all(name is None or name in names for name in given)
+    return has_given and None not in known_columns(names, kind, given)[:2]
 
 
 def _without_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -204,7 +301,7 @@ def _header(columns: Sequence[str], kind: str, name: str) -> tuple[str, ...]:
     return fields
 
 
-def _ranked(entries: Entries, value: str | None, name: str) -> Entries:
+def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
     """The entries of three fields, whose values may be ranks.
 
     Raises
@@ -212,26 +309,26 @@ def _ranked(entries: Entries, value: str | None, name: str) -> Entries:
     ValueError
         If they may be ranks or scores.
     """
-    if value is None:
+    if format is None:
         starts, order = grouped(entries.qid.code, len(entries.qid.names))
         of_query = entries.value if order is None else entries.value[order]
         rank = np.arange(len(entries)) - np.repeat(starts[:-1], np.diff(starts)) + 1.0
         if (of_query == rank).all():
-            value = "rank"
+            format = "ranks"
         elif (of_query == np.repeat(np.diff(starts), np.diff(starts)) - rank + 1).all():
-            value = "score"
+            format = "scores"
         elif (of_query[np.lexsort((of_query, np.repeat(np.arange(len(starts) - 1), np.diff(starts))))] == rank).all():
             raise ValueError(
-                "The third field may be a rank or a score: pass value='rank' or value='score'. Got the numbers from 1 "
-                f"up in every query of {name}, in no order."
+                "The third field may be a rank or a score: pass format='ranks' or format='scores'. Got the numbers "
+                f"from 1 up in every query of {name}, in no order."
             )
-    return replace(entries, value=-entries.value) if value == "rank" else entries
+    return negated(entries) if format == "ranks" else entries
 
 
 # --- JSON ----------------------------------------------------------------------------------------------------
 
 
-def _of_json(data: bytes, name: str, kind: str, duplicates: str) -> Entries:
+def _of_json(data: bytes, name: str, kind: str, duplicates: str, given: Columns, format: str | None) -> Entries:
     """Entries of a JSON file, or of a file with an object in each line."""
     twice: list[str] = []
 
@@ -252,11 +349,18 @@ def _of_json(data: bytes, name: str, kind: str, duplicates: str) -> Entries:
         raise ValueError(f"A key must be in an object of JSON once. Got {echo(twice[0])} more than once in {name}.")
     if isinstance(read, dict) and "mteb_model_meta" in read:
         read = _of_mteb(read, name)
-    if isinstance(read, dict) and _is_header([*read], kind):
+    if isinstance(read, dict) and _is_header([*read], kind, given):
         read = [read]
     if isinstance(read, list):
-        return _of_rows(read, name, kind, duplicates)
-    return replace(entries_of(read, kind, duplicates=duplicates, exclude={})[0], _kind=kind)
+        return _of_rows(read, name, kind, duplicates, given, format)
+    if given != NO_NAMES:
+        raise ValueError(
+            "qid=, doc_id= and value= name the keys of rows in JSON, and JSON by query has none. "
+            f"Got {_named(given, None)} for {name}."
+        )
+    entries = replace(entries_of(read, kind, duplicates=duplicates, exclude={})[0], _kind=kind)
+    # Lists have no numbers.
+    return negated(entries) if format == "ranks" and entries.doc_id.has_scores else entries
 
 
 def _of_mteb(read: dict[str, Any], name: str) -> Any:
@@ -272,13 +376,13 @@ def _of_mteb(read: dict[str, Any], name: str) -> Any:
     return run
 
 
-def _of_rows(rows: list[Any], name: str, kind: str, duplicates: str) -> Entries:
+def _of_rows(rows: list[Any], name: str, kind: str, duplicates: str, given: Columns, format: str | None) -> Entries:
     wrong = [row for row in rows if not isinstance(row, Mapping)]
     if wrong or not rows:
         got = echo(wrong[0]) if wrong else "none"
         raise ValueError(f"Rows of JSON are objects, with keys such as qid, doc_id and score. Got {got} in {name}.")
     keys = dict.fromkeys(chain.from_iterable(rows))
-    known = [key for key in known_columns(keys, kind) if key is not None]
+    known = [key for key in known_columns(keys, kind, given) if key in keys]
     # Other columns are named in errors only: a column of each key of each row may be far larger than the rows.
     columns = dict.fromkeys(keys, ()) | {key: [row.get(key) for row in rows] for key in known}
-    return entries_of_frame(columns, kind, duplicates)
+    return entries_of_frame(columns, kind, duplicates, given, AS_SCORES[format])

@@ -163,10 +163,10 @@ def join(
     Parameters
     ----------
     judgements : Entries, mapping or table
-        Relevance, of `read_qrels` or `read_entries`; or ``{query: {document: grade}}``,
+        Relevance, of `read_qrels`; or ``{query: {document: grade}}``,
         ``{query: relevant documents}``, or any other form that `sklearn_rank.evaluate_run` takes.
     run : Entries, mapping or table
-        Scores, of `read_run` or `read_entries`; or ``{query: {document: score}}``,
+        Scores, of `read_run`; or ``{query: {document: score}}``,
         ``{query: [documents, best first]}``, or any other form that `sklearn_rank.evaluate_run` takes.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
         Queries of the judgements without retrieved documents: keep them, so that metrics count them as zero
@@ -220,9 +220,9 @@ def join(
 
     >>> import io
     >>> from sklearn_rank import evaluate
-    >>> from sklearn_rank.io import join, read_trec_qrels, read_trec_run
-    >>> qrels = read_trec_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 c 1\nq2 0 a 1\n"))
-    >>> run = read_trec_run(io.BytesIO(b"q1 Q0 b 1 2.5 me\nq1 Q0 a 2 1.5 me\n"))
+    >>> from sklearn_rank.io import join, read_qrels, read_run
+    >>> qrels = read_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 c 1\nq2 0 a 1\n"))
+    >>> run = read_run(io.BytesIO(b"q1 Q0 b 1 2.5 me\nq1 Q0 a 2 1.5 me\n"))
     >>> data = join(qrels, run)
     >>> data.doc_id
     array(['b', 'a', 'c', 'a'], dtype='<U1')

@@ -28,9 +28,7 @@ TAKEN = {
     "judgements": "{query: {document: grade}}, {query: relevant documents}, Qrels of ranx, a table with qid and doc_id",
     "run": "{query: {document: score}}, {query: [documents, best first]}, a Run of ranx, a table with qid and doc_id",
 }
-READERS = (
-    "or Entries: of files by io.read_{}(file), of tables by io.read_entries(table, value=..., qid=..., doc_id=...)"
-)
+READERS = "or Entries, which io.read_{}(source, value=..., qid=..., doc_id=...) reads from files and tables"
 ORDER = "the judgements first, then the run"
 RunLike = Entries | Mapping[Any, Any] | Iterable[Any]
 JudgementsLike = Entries | Mapping[Any, Any] | Iterable[Any]
@@ -167,8 +165,6 @@ def both_entries(
     qrels, run = from_rows(judgements, "judgements", duplicates), from_rows(run, "run", duplicates)
     for entries, kind in ((qrels, "judgements"), (run, "run")):
         refuse_other_kind(caller, entries, kind)
-    if isinstance(qrels, Entries) and qrels._again is not None:
-        qrels = without_rows(qrels, qrels._again)
     if exclude is None and not any(map(_is_listed, (run, qrels))):
         return qrels, run, (0, 0)
     out = {} if exclude is None else _sets(exclude)

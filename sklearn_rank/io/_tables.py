@@ -17,8 +17,8 @@ from sklearn_rank._engine.check import read
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.optional import import_optional
-from sklearn_rank.io._columns import check_column, check_names, column_entries, entries_in, ids_in, in_row, numbers_in
-from sklearn_rank.io._entries import DUPLICATES, Entries, repeated_rows
+from sklearn_rank.io._columns import check_column, check_names, column_entries, ids_in, in_row, numbers_in
+from sklearn_rank.io._entries import DUPLICATES, repeated_rows
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, read_bytes, source_name
 
@@ -92,55 +92,6 @@ def read_table(
     elif again is not None:
         label = np.where(again, np.nan, label)
     return RankingData(label, score, ids, nothing, nothing, "zero", "drop", (documents,))
-
-
-def read_entries(
-    table: Any, *, value: str | None = None, qid: str = "qid", doc_id: str = "doc_id", duplicates: str = "raise",
-    separator: str | None = None,
-) -> Entries:  # fmt: skip
-    """Read a run or judgements from the columns of a table, to `join` them.
-
-    Parameters
-    ----------
-    table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
-        As in `read_table`.
-    value : str, default=None
-        Column of the scores, or of relevance. None: each row is a relevant document, or an item that a user took, and
-        has 1.
-    qid : str, default="qid"
-        Column, or level of the index, of queries.
-    doc_id : str, default="doc_id"
-        Column of documents.
-    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; keep its row of the highest value; or, in a run, keep its other
-        rows, too, for unjudged documents.
-    separator : str, default=None
-        As in `read_table`.
-
-    Returns
-    -------
-    Entries
-
-    Raises
-    ------
-    ValueError
-        If there is no such column, it has a missing value, a value is not finite, or a document is in a query twice.
-    TypeError
-        If values are not numbers.
-    ImportError
-        If a file is given and pyarrow is not installed.
-
-    Examples
-    --------
-    >>> from sklearn_rank.io import read_entries
-    >>> read_entries(
-    ...     {"qid": [1, 1, 2], "doc_id": [7, 8, 7], "score": [0.5, 0.4, 0.1]}, value="score"
-    ... )
-    Entries of 3 rows and 2 queries
-    """
-    DUPLICATES.check("duplicates", duplicates, "read_entries")
-    table = opened(table, [qid, doc_id], [] if value is None else [value], separator)
-    return entries_in(table, value, qid, doc_id, duplicates)
 
 
 # --- files ---------------------------------------------------------------------------------------------------

@@ -21,12 +21,11 @@ from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import READ_RUN
 from sklearn_rank._misuse.runs import contradicts, rank_with_fraction
 from sklearn_rank._utils.containers import n_rows_of
-from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.threads import check_n_jobs, on_threads
+from sklearn_rank._utils.threads import on_threads
 from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._entries import DUPLICATES, ERRORS, Entries, QueryIds, Text, checked, repeated_rows
-from sklearn_rank.io._source import complete_lines, open_to_read, open_to_write, source_name
+from sklearn_rank.io._entries import ERRORS, Entries, QueryIds, Text, checked, repeated_rows
+from sklearn_rank.io._source import open_to_write
 
 MISSING_DOCUMENT = "Every row needs a document, so doc_id must not contain missing values. Got None or NaN."
 RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
@@ -35,83 +34,9 @@ MOST_FIELDS = 2**10
 """Fields of an invalid line that are counted."""
 
 LOOKS_LIKE = {
-    len(QRELS_FIELDS): "This looks like a qrels file: use read_trec_qrels. On the command line it comes first.",
-    len(RUN_FIELDS): "This looks like a run: use read_trec_run. On the command line it comes after the judgements.",
+    len(QRELS_FIELDS): "This looks like a qrels file: use read_qrels. On the command line it comes first.",
+    len(RUN_FIELDS): "This looks like a run: use read_run. On the command line it comes after the judgements.",
 }
-
-
-def read_trec_run(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
-    r"""Read a run of TREC: lines ``query Q0 document rank score tag``.
-
-    The score alone orders documents, as in trec_eval; Q0 and tag are not used, and ranks only to notice a column in the
-    place of another. Blanks are spaces and tabs, any
-    number of them; lines without a field are skipped. What gzip made is unpacked.
-
-    Parameters
-    ----------
-    path : str, path or binary file
-    duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; take its line of the highest score; or keep its other lines,
-        too, for unjudged documents.
-    n_jobs : int or None, default=None
-        Threads to use, counted as in joblib.
-
-    Returns
-    -------
-    Entries
-        Their value is the score. See `join`.
-
-    Raises
-    ------
-    ValueError
-        If a line is not so, a score is not a finite number, a rank has a fraction, or a document is in a query twice:
-        naming the line. If there is no line, or gzip made a file small that has more than 1 GiB and more than 100 times
-        the bytes.
-
-    Warns
-    -----
-    RankingWarning
-        If ranks rise with scores in all queries.
-
-    Examples
-    --------
-    >>> import io
-    >>> from sklearn_rank.io import read_trec_run
-    >>> run = read_trec_run(io.BytesIO(b"q1 Q0 d2 1 0.9 me\nq1 Q0 d1 2 0.5 me\n"))
-    >>> run
-    Entries of 2 rows and 1 queries
-    >>> run.value
-    array([0.9, 0.5])
-    """
-    return _read_entries("read_trec_run", path, "A run of TREC", RUN_FIELDS, duplicates, n_jobs)
-
-
-@described_as(read_trec_run)
-def read_trec_qrels(path: PathLike, *, duplicates: str = "raise", n_jobs: int | None = None) -> Entries:
-    r"""Read judgements of TREC (qrels): lines ``query iteration document relevance``.
-
-    As `read_trec_run` reads a run; the iteration is not used. If a document is in a query twice, its line of highest
-    relevance counts, unless ``duplicates="raise"``.
-
-    Returns
-    -------
-    Entries
-        Their value is the relevance. See `join`.
-
-    Raises
-    ------
-    ValueError
-        As for `read_trec_run`.
-
-    Examples
-    --------
-    >>> import io
-    >>> from sklearn_rank.io import read_trec_qrels
-    >>> read_trec_qrels(io.BytesIO(b"q1 0 d1 2\nq1\t0\td3\t0\n")).value
-    array([2., 0.])
-    """
-    what = "A file of TREC's judgements"
-    return _read_entries("read_trec_qrels", path, what, QRELS_FIELDS, duplicates, n_jobs)
 
 
 class _Rows(NamedTuple):
@@ -127,15 +52,6 @@ class _Rows(NamedTuple):
     value: NDArray[np.float64]
     rank: NDArray[np.float64] | None
     line: NDArray[np.int64] | None
-
-
-def _read_entries(
-    caller: str, path: PathLike, what: str, fields: Sequence[str], duplicates: str, n_jobs: int | None
-) -> Entries:
-    check_n_jobs(n_jobs)
-    DUPLICATES.check("duplicates", duplicates, caller)
-    with open_to_read(path) as file:
-        return read_lines(complete_lines(file), source_name(path), what, fields, duplicates, n_jobs)
 
 
 def read_lines(
@@ -256,7 +172,7 @@ def _line(parts: list[_Rows], row: int) -> int:
     return number + (row if part.line is None else int(part.line[row]))
 
 
-def write_trec_run(
+def write_run(
     path: PathLike, y_score: ArrayLike, *, qid: ArrayLike | None = None, doc_id: Any, tag: str = "sklearn_rank"
 ) -> None:
     """Write a run of TREC: lines ``query Q0 document rank score tag``, each query by falling score.
@@ -286,9 +202,9 @@ def write_trec_run(
     Examples
     --------
     >>> import io
-    >>> from sklearn_rank.io import write_trec_run
+    >>> from sklearn_rank.io import write_run
     >>> file = io.BytesIO()
-    >>> write_trec_run(file, [0.5, 0.9], qid=["q1", "q1"], doc_id=["d1", "d2"], tag="me")
+    >>> write_run(file, [0.5, 0.9], qid=["q1", "q1"], doc_id=["d1", "d2"], tag="me")
     >>> print(file.getvalue().decode(), end="")
     q1 Q0 d2 1 0.9 me
     q1 Q0 d1 2 0.5 me

@@ -90,7 +90,7 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     Parameters
     ----------
     human, model : mapping, Entries or array-like of shape (n_documents,)
-        Grades: ``{query: {document: grade}}``, what `sklearn_rank.io.read_trec_qrels` returns, or two arrays of the
+        Grades: ``{query: {document: grade}}``, what `sklearn_rank.io.read_qrels` returns, or two arrays of the
         same documents. NaN: not judged. Documents that only one of them judged are left out, and counted.
 
     Returns

@@ -58,7 +58,7 @@ def fault_of(where, argument, value, folder):
 SAID = ("Got", "nothing_known", "nope", "unsupported measure")
 """Words of which a message has one: the value, or the name that is not known."""
 SAYS_WHAT = "Got|No metric of .* has a keyword|has no micro average"
-LOOKED_UP = ("a", "b", "path", "folder", "table", "data")
+LOOKED_UP = ("a", "b", "path", "folder", "table", "data", "source")
 """Names of systems, looked up as in a dict, and of files: a KeyError or FileNotFoundError says which there are."""
 
 

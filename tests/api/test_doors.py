@@ -14,7 +14,7 @@ from pyarrow import dataset, parquet
 from registry import together
 
 from sklearn_rank import RankingEvaluator, compare_systems, evaluate, evaluate_batches, evaluate_frame
-from sklearn_rank.io import join, read_trec_qrels, read_trec_run
+from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.metrics import map_score, ndcg_score
 
 Y, S, Q = np.array([0, 1, 2, 0.0]), np.array([0.4, 0.3, 0.2, 0.1]), np.array([7, 7, 8, 8])
@@ -22,7 +22,7 @@ FRAME = pd.DataFrame({"label": Y, "score": S, "qid": Q})
 TEXT = FRAME.assign(qid=["a", "a", "b", "b"])
 QRELS, RUN = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.3}}
 RESULT = evaluate(Y, S, qid=Q)
-ENTRIES = read_trec_qrels(io.BytesIO(b"q1 0 d1 1\n")), read_trec_run(io.BytesIO(b"q1 Q0 d1 1 0.5 me\n"))
+ENTRIES = read_qrels(io.BytesIO(b"q1 0 d1 1\n")), read_run(io.BytesIO(b"q1 Q0 d1 1 0.5 me\n"))
 RANX = [type(name, (), {"__module__": "ranx.data_structures", "__getitem__": lambda s, i: 1 / 0}) for name in "qr"]
 TO_FRAME, TO_RUN = "evaluate_frame(data, y_true='label'", "evaluate_run(judgements, run)"
 TO_SYSTEMS, TO_RESULTS = "compare_systems(y_true, {name: y_score}, qid=qid)", "compare_systems({name: result})"

@@ -19,7 +19,7 @@ from sklearn_rank import stats
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.inspection import query_permutation_importance
-from sklearn_rank.io import join, read_entries, write_trec_run
+from sklearn_rank.io import join, read_qrels, read_run, write_run
 from sklearn_rank.model_selection import Comparison, query_learning_curve, query_train_test_split
 from sklearn_rank.results import Evaluation
 from sklearn_rank.retrieval import (
@@ -165,7 +165,7 @@ RUNS = {
     "sets": lambda: ({q: {*of} for q, of in JUDGEMENTS.items()}, {q: [*of] for q, of in RUN.items()}),
     "numbers as ids": lambda: (by_number(JUDGEMENTS), by_number(RUN)),
     "tables": lambda: (table(JUDGEMENTS, "label"), table(RUN, "score")),
-    "entries": lambda: (read_entries(table(JUDGEMENTS, "label")), read_entries(table(RUN, "score"))),
+    "entries": lambda: (read_qrels(table(JUDGEMENTS, "label")), read_run(table(RUN, "score"))),
 }
 BY_QUERY = {"q1": "x", "q3": "y", "q2": "x"}
 OF_RUNS = {
@@ -304,7 +304,7 @@ OTHERS = {
                JUDGEMENTS, RUN, {d: d if d != "e" else "c" for d in "abcdez"}),
     "pytrec_eval": (lambda j, r: RelevanceEvaluator(j, {"map", "ndcg_cut"}).evaluate(r), JUDGEMENTS,
                     {q: {d: float(s) for d, s in of.items()} for q, of in RUN.items()}),
-    "a run as text": (lambda s, q, d: write_trec_run("/dev/null", s, qid=q, doc_id=d),
+    "a run as text": (lambda s, q, d: write_run("/dev/null", s, qid=q, doc_id=d),
                       SCORE, QUERY, np.arange(24).astype(str)),
     "values": (lambda q, v, w, n, c: Evaluation.from_values(
         q, v, weight=w, n_documents=n, clusters=c), np.array([*"abcdef"]), {"map": WEIGHT[:6] / 5},

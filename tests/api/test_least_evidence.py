@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn_rank import evaluate, evaluate_batches, evaluate_run
 from sklearn_rank._misuse.judged import unevenly_judged
 from sklearn_rank._misuse.rows import least_z
-from sklearn_rank.io import read_trec_run
+from sklearn_rank.io import read_run
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 
 
@@ -99,7 +99,7 @@ def rising(n_queries, n_documents=3):
 def contradicted(n_queries, n_documents=3):
     pairs = itertools.product(range(n_queries), range(n_documents))
     text = "".join(f"q{q} Q0 d{d} {d + 1} {d + 0.5} me\n" for q, d in pairs)
-    return lambda: read_trec_run(io.BytesIO(text.encode()))
+    return lambda: read_run(io.BytesIO(text.encode()))
 
 
 def strangers(n_ids, shift=1000):

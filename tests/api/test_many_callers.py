@@ -30,7 +30,7 @@ from sklearn_rank._entry_points import systems
 from sklearn_rank._metric import compute, names
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils import threads
-from sklearn_rank.io import read_trec_run
+from sklearn_rank.io import read_run
 from sklearn_rank.metrics import map_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval
 from sklearn_rank.stats import power_of
@@ -73,7 +73,7 @@ CALLS = {
     "an accumulator": lambda i: accumulate(FEW),
     "a run": lambda i: evaluate_run(JUDGEMENTS, RUNS["a"], metrics=METRICS).mean(),
     "systems": lambda i: compare_systems(JUDGEMENTS, RUNS, metrics="ndcg@3").results["b"].mean(),
-    "a file": lambda i: read_trec_run(BytesIO(TREC), n_jobs=2).value.tobytes(),
+    "a file": lambda i: read_run(BytesIO(TREC), n_jobs=2).value.tobytes(),
     "segments of a result": lambda i: repr(RESULT.segments("country")),
     "intervals of a result": lambda i: RESULT.confidence_interval(),
     "folds": lambda i: [*QueryKFold(3).split(MANY[0], groups=MANY[2])][0][1].tobytes(),

@@ -45,7 +45,7 @@ from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.exceptions import RankingWarning
-from sklearn_rank.io import join, read_trec_run
+from sklearn_rank.io import join, read_run
 from sklearn_rank.metrics import map_score
 from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors, threshold_curve
 from sklearn_rank.stats import compare, compare_all, no_worse
@@ -389,9 +389,9 @@ OTHERS = [
     (NO_DOCUMENT, doors.SYSTEMS, lambda _: compare_systems(padded()[0], {"a": padded()[1]}, metrics="map")),
     (NO_DOCUMENT, doors.JOIN, lambda _: join(*padded())),
     (NO_DOCUMENT, doors.COMMAND, lambda folder: of_files(folder, PADDED)),
-    (FRACTION, doors.READ_RUN, lambda _: read_trec_run(io.BytesIO(FRACTIONS.encode()))),
+    (FRACTION, doors.READ_RUN, lambda _: read_run(io.BytesIO(FRACTIONS.encode()))),
     (FRACTION, doors.COMMAND, lambda folder: of_files(folder, FRACTIONS)),
-    (CONTRADICTED, doors.READ_RUN, lambda _: read_trec_run(io.BytesIO(AGAINST.encode()))),
+    (CONTRADICTED, doors.READ_RUN, lambda _: read_run(io.BytesIO(AGAINST.encode()))),
     (CONTRADICTED, doors.COMMAND, lambda folder: of_files(folder, AGAINST)),
 ]
 OTHERS += [

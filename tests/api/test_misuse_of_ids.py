@@ -9,7 +9,7 @@ from misuse_cases import seen
 from sklearn_rank import evaluate, evaluate_batches, evaluate_run
 from sklearn_rank._cli import main
 from sklearn_rank._misuse.runs import are_other_ids
-from sklearn_rank.io import join, read_trec_run
+from sklearn_rank.io import join, read_run
 
 N = 12
 OTHER_IDS = {
@@ -90,5 +90,5 @@ def test_documents_that_are_none_as_text():
         expected = (["documents that are none"] * told, "")
         assert seen(evaluate_run, judged, run, metrics="map") == expected
         lines = "".join(f"{q} Q0 {d} 1 {-i} me\n" for q, listed in run.items() for i, d in enumerate(listed))
-        entries = read_trec_run(io.BytesIO(lines.encode()))
+        entries = read_run(io.BytesIO(lines.encode()))
         assert seen(join, judged, entries) == expected

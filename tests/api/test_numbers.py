@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import QueryRanker, evaluate, evaluate_batches, stats
-from sklearn_rank.io import read_entries, read_table
+from sklearn_rank.io import read_run, read_table
 from sklearn_rank.metrics import mrr_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 
@@ -100,7 +100,7 @@ WIDE_AT = {
     "labels in two batches": lambda v: evaluate_batches([([x], [1], [1]) for x in v], metrics="cg"),
     "table": lambda v: read_table({"label": [0, 1], "score": v, "qid": [1, 1]}),
     "table with nulls": lambda v: read_table({"label": pl.Series([*v, None]), "score": [1, 2, 3], "qid": [1] * 3}),
-    "entries": lambda v: read_entries({"doc_id": [0, 1], "s": np.array(v), "qid": [1, 1]}, value="s"),
+    "entries": lambda v: read_run({"doc_id": [0, 1], "s": np.array(v), "qid": [1, 1]}, value="s"),
     "distances": lambda v: score_neighbors([v], [[0, 1]], [0], [0, 1], metrics="mrr"),
 }
 
@@ -156,7 +156,7 @@ MASKED = {
     "batch": lambda m: evaluate_batches([([1, 0, 1], m, [1] * 3)], metrics="ndcg"),
     "ids of a batch": lambda m: evaluate_batches([([1, 0, 1], [3, 2, 1], m)], metrics="ndcg"),
     "ids of a table": lambda m: read_table({"label": [1, 0, 1], "score": [3, 2, 1], "qid": m}),
-    "entries": lambda m: read_entries({"doc_id": [0, 1, 2], "s": m, "qid": [1] * 3}, value="s"),
+    "entries": lambda m: read_run({"doc_id": [0, 1, 2], "s": m, "qid": [1] * 3}, value="s"),
     "sparse": lambda m: evaluate(sparse.csr_array([[1, 0, 1]]), m[None], metrics="ndcg"),
     "features": lambda m: evaluate_retrieval(m[:, None], query_labels=[1, 1, 2], metrics="map"),
     "classes": lambda m: evaluate_retrieval(np.eye(3), query_labels=m, metrics="map"),

@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import LeaveOneQueryOut, compare_systems, evaluate, get_scorer, get_scorers, stats
-from sklearn_rank.io import join, read_table, read_trec_run, write_trec_run
+from sklearn_rank.io import join, read_run, read_table, write_run
 
 Y, S, Q = [0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], ["a", "a", "b", "b"]
 A, B = [0.1, 0.2, 0.3, 0.5], [0.2, 0.3, 0.1, 0.1]
@@ -31,7 +31,7 @@ def table(**columns):
 
 
 def written(doc_id, y_score=(1.0, 2.0)):
-    write_trec_run(io.BytesIO(), y_score, qid=["a", "a"], doc_id=doc_id)
+    write_run(io.BytesIO(), y_score, qid=["a", "a"], doc_id=doc_id)
 
 
 class Reader:
@@ -73,7 +73,7 @@ REFUSED = {
     "signaling nan in a column": (lambda: table(label=[1, SIGNALING]), r"'label' must hold real.*Decimal\('sNaN'\)"),
     "NA in a list": (lambda: table(qid=["a", pd.NA]), "'qid' must not have missing values. Got 1, the first in row 1"),
     "a list as name": (lambda: read_table({"label": Y}, y_true=["label"]), r"named by a str. Got \['label'\]"),
-    "what reads numbers": (lambda: read_trec_run(Reader()), "bytes or text. Got int"),
+    "what reads numbers": (lambda: read_run(Reader()), "bytes or text. Got int"),
     "an array as score": (lambda: join(JUDGED, {"q": {"a": np.array([1.0])}}), "Scores must be finite.*'a' of query"),
     "one document as array": (lambda: join(JUDGED, {"q": np.array("ab")}), "dictionary or list of documents"),
     "lists to exclude": (lambda: join(JUDGED, JUDGED, exclude={"q": [["a"]]}), "can be hashed"),

@@ -20,7 +20,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator, evaluate, evaluate_batches, parse_metric
-from sklearn_rank.io import read_table, read_trec_run
+from sklearn_rank.io import read_run, read_table
 from sklearn_rank.stats import compare
 
 LONG = "x" * 2**20
@@ -42,7 +42,7 @@ def commas():
 
 
 def test_numbers_have_points_in_every_locale(commas):
-    run = read_trec_run(io.BytesIO(b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 -1.25e-1 me\n"))
+    run = read_run(io.BytesIO(b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 -1.25e-1 me\n"))
     assert run.value.tolist() == [2.5, -0.125]
     assert parse_metric("rbp(p=0.9)@10")["p"] == 0.9
     assert read_table(io.BytesIO(b"label,score,qid\n1,2.5,q1\n0,1.5,q1\n")).y_score.tolist() == [2.5, 1.5]
@@ -67,7 +67,7 @@ def test_a_clock_that_goes_back(shuffled, monkeypatch):
     lambda: evaluate([1, 0], [2, np.nan], qid=[LONG, LONG], metrics="map"),
     lambda: evaluate([1, 0], [2, 1], qid=[LONG, LONG], sample_weight=[1, 2], metrics="map"),
     lambda: compare(evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map"), 3, metric=LONG),
-    lambda: read_trec_run(io.BytesIO(f"{LONG} Q0 a 1\n".encode())),
+    lambda: read_run(io.BytesIO(f"{LONG} Q0 a 1\n".encode())),
 ], ids=range(8))  # fmt: skip
 def test_a_name_of_a_megabyte_makes_no_message_of_one(call):
     with pytest.raises((TypeError, ValueError)) as raised:
@@ -169,7 +169,7 @@ def test_columns_of_one_name_are_refused_and_dictionaries_and_zero_bytes_read(tm
 def test_gzip_that_claims_another_size():
     packed = gzip.compress(b"q Q0 d 1 1 me\n")
     with pytest.raises(ValueError, match="truncated or damaged"):
-        read_trec_run(io.BytesIO(packed[:-4] + b"\xff" * 4))
+        read_run(io.BytesIO(packed[:-4] + b"\xff" * 4))
 
 
 @pytest.mark.parametrize("before", [b"", b"q Q0 d 1 1 me\nq Q0 e"], ids=["at once", "within a line"])
@@ -178,7 +178,7 @@ def test_zeros_are_refused_before_they_take_memory(before, n_jobs):
     packed = io.BytesIO(gzip.compress(before + bytes(2**26), 1))
     tracemalloc.start()
     with pytest.raises(ValueError, match=f"without NUL bytes. Got one in line {1 + bool(before)} of") as raised:
-        read_trec_run(packed, n_jobs=n_jobs)
+        read_run(packed, n_jobs=n_jobs)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**24

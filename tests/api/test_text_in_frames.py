@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from sklearn_rank import RankingEvaluator, evaluate, evaluate_run
-from sklearn_rank.io import read_trec_qrels, read_trec_run, write_trec_run
+from sklearn_rank.io import read_qrels, read_run, write_run
 from sklearn_rank.model_selection._routing import with_index
 from sklearn_rank.results import Evaluation, Table
 
@@ -17,8 +17,8 @@ NAMES = [CAFE, "tea"]
 
 
 def test_values_by_id():
-    judged = read_trec_qrels(io.BytesIO(b"caf\xe9 0 a 1\ncaf\xe9 0 b 0\ntea 0 a 1\n"))
-    run = read_trec_run(io.BytesIO(b"caf\xe9 Q0 b 1 2 me\ncaf\xe9 Q0 a 2 1 me\ntea Q0 a 1 1 me\n"))
+    judged = read_qrels(io.BytesIO(b"caf\xe9 0 a 1\ncaf\xe9 0 b 0\ntea 0 a 1\n"))
+    run = read_run(io.BytesIO(b"caf\xe9 Q0 b 1 2 me\ncaf\xe9 Q0 a 2 1 me\ntea Q0 a 1 1 me\n"))
     result = evaluate_run(judged, run, metrics="mrr")
     frame = result.to_frame()
     assert frame.index.tolist() == NAMES
@@ -58,7 +58,7 @@ def test_a_table_without_rows():
 
 
 def test_written_and_saved(tmp_path):
-    write_trec_run(tmp_path / "run", [2.0, 1.0], qid=[CAFE] * 2, doc_id=NAMES)
+    write_run(tmp_path / "run", [2.0, 1.0], qid=[CAFE] * 2, doc_id=NAMES)
     assert (tmp_path / "run").read_bytes().startswith(b"caf\xe9 Q0 caf\xe9 1 2.0 ")
     result = evaluate([1, 0], [2, 1], qid=[CAFE] * 2, metrics="mrr")
     result.save(tmp_path / "result.npz")

@@ -18,7 +18,7 @@ import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, get_metric_names
 from sklearn_rank._cli import arguments, main, output
 from sklearn_rank._utils.table import cell
-from sklearn_rank.io import read_trec_qrels, read_trec_run
+from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._significance import TESTS
@@ -477,7 +477,7 @@ def test_compare(files, cli):
 
 
 def test_compare_prints_the_table_of_a_paper(files, cli):
-    qrels, runs = read_trec_qrels("qrels"), {name: read_trec_run(name) for name in ("run", "other")}
+    qrels, runs = read_qrels("qrels"), {name: read_run(name) for name in ("run", "other")}
     report = compare_systems(
         qrels, runs, metrics=["map", "mrr"], baseline="other", test="randomization",
         missing_from_run="zero", missing_from_qrels="drop",

@@ -12,7 +12,7 @@ import pytest
 
 import sklearn_rank
 from sklearn_rank._cli import main
-from sklearn_rank.io import read_trec_qrels, read_trec_run
+from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import no_worse
 
@@ -87,7 +87,7 @@ def test_any_other_failure_is_1(cli, monkeypatch):
 
 
 def evaluated(files, name, metrics):
-    qrels, run = read_trec_qrels(files / "qrels"), read_trec_run(files / name)
+    qrels, run = read_qrels(files / "qrels"), read_run(files / name)
     return sklearn_rank.evaluate_run(qrels, run, metrics=metrics)
 
 

@@ -11,7 +11,7 @@ from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import Distinct, Keys, group_rows, number_together
 from sklearn_rank._engine.ranking import Labels, Ranking
-from sklearn_rank.io import join, read_trec_qrels, read_trec_run
+from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.io._entries import match
 
 # --- ids -----------------------------------------------------------------------------------------------------
@@ -42,15 +42,15 @@ def test_documents_of_one_hash_are_compared():
 def test_queries_that_begin_alike(queries):
     queries = [q for q in queries if q]
     text = "".join(f"{q} 0 d{i} 1\n" for q in queries for i in range(2))
-    assert np.asarray(read_trec_qrels(io.BytesIO(text.encode())).qid).tolist() == [q for q in queries for _ in range(2)]
+    assert np.asarray(read_qrels(io.BytesIO(text.encode())).qid).tolist() == [q for q in queries for _ in range(2)]
 
 
 def test_all_blanks_part_fields():
     for blank in (b" ", b"\t", b"\x0b", b"\x0c", b"\r", b" \t\x0b\x0c\r"):
-        run = read_trec_run(io.BytesIO(blank + blank.join([b"q1", b"Q0", b"a", b"1", b"2.5", b"me"]) + blank + b"\n"))
-        assert join(read_trec_qrels(io.BytesIO(b"q1 0 a 1\n")), run).y_true.tolist() == [1]
+        run = read_run(io.BytesIO(blank + blank.join([b"q1", b"Q0", b"a", b"1", b"2.5", b"me"]) + blank + b"\n"))
+        assert join(read_qrels(io.BytesIO(b"q1 0 a 1\n")), run).y_true.tolist() == [1]
     for other in (b"\x1c", b"\x1f", b"\x85", b"\xa0", b"\x08", b"\x0e"):
-        assert np.asarray(read_trec_qrels(io.BytesIO(b"q" + other + b"1 0 a 1\n")).qid).tolist() != ["q"]
+        assert np.asarray(read_qrels(io.BytesIO(b"q" + other + b"1 0 a 1\n")).qid).tolist() != ["q"]
 
 
 def test_ids_with_odd_letters_are_told_apart():

@@ -19,7 +19,7 @@ from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import group_rows, refuse_other_queries
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank.io import join, read_trec_qrels, read_trec_run
+from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.metrics import ndcg_score
 
 INT64, UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
@@ -208,7 +208,7 @@ print(out.tolist(), [*zip(result.qid.tolist(), result.per_query["ndcg"].tolist()
 
 def test_hashes_are_not_pickled():
     """In another process the same strings have other hashes."""
-    qrels, run = (read_trec_qrels(BytesIO(b"q1 0 a 1\n")), read_trec_run(BytesIO(b"q1 Q0 a 1 2.5 me\n")))
+    qrels, run = (read_qrels(BytesIO(b"q1 0 a 1\n")), read_run(BytesIO(b"q1 Q0 a 1 2.5 me\n")))
     assert join(qrels, run).y_true.tolist() == [1]
     assert b"keys" not in pickle.dumps(qrels)
     assert join(pickle.loads(pickle.dumps(qrels)), run).y_true.tolist() == [1]

@@ -14,7 +14,7 @@ from registry import together
 from sklearn_rank import evaluate, evaluate_batches, group_sizes, stats
 from sklearn_rank._engine.ids import id_order, joined_ids
 from sklearn_rank.display import DifferenceDisplay
-from sklearn_rank.io import read_entries, read_table
+from sklearn_rank.io import read_run, read_table
 
 B = 2**53
 
@@ -97,7 +97,7 @@ def test_tie_break_and_tables_read_ids_as_they_are():
         evaluate([1, 0], [1, 1], tie_break=[1, "1"], **ranked)
     table = {"label": [1, 0], "score": [1, 2], "qid": [1, "1"], "doc": [b"1", 1]}
     assert np.asarray(read_table(table).qid).tolist() == [1, "1"]
-    assert read_entries(table, value="score", doc_id="doc").doc_id.tolist() == [b"1", 1]
+    assert read_run(table, value="score", doc_id="doc").doc_id.tolist() == [b"1", 1]
 
 
 def result(ids, values=(1, 0, 1, 0)):

@@ -26,7 +26,7 @@ from sklearn_rank import (
     query_permutation_importance,
 )
 from sklearn_rank.display import CutoffDisplay
-from sklearn_rank.io import read_entries, read_table
+from sklearn_rank.io import read_run, read_table
 from sklearn_rank.metrics import alpha_dcg_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval
 
@@ -192,7 +192,7 @@ REFUSED = {
     "batches of dicts": lambda: evaluate_batches([{"label": Ys, "score": Ss.iloc[P], "qid": Qs}], metrics="ndcg"),
     "weights of batches": lambda: evaluate_batches([(Ys, Ss, Qs, Ws[::-1])], metrics="ndcg"),
     "table": lambda: read_table({"label": Ys, "score": Ss.iloc[P], "qid": Qs}),
-    "entries": lambda: read_entries({"score": Ss.iloc[P], "qid": Qs, "doc_id": Qs.index.to_series()}, value="score"),
+    "entries": lambda: read_run({"score": Ss.iloc[P], "qid": Qs, "doc_id": Qs.index.to_series()}, value="score"),
     "display": lambda: CutoffDisplay.from_predictions(Ys, Ss.iloc[P], qid=Qs, metric="ndcg", k=[1, 2]),
     "scorer": lambda: get_scorer("ndcg")(Ridge().fit(X, Y), X, Ys, qid=Qs.iloc[P]),
     "ranker, y": lambda: QueryRanker(Ridge()).fit(Xs, Ys.iloc[P], qid=Q),

@@ -14,7 +14,7 @@ import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, evaluate_run
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.exceptions import RankingWarning
-from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
+from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, both_entries, match_listed
 
 METRICS = ["ndcg@3", "map", "mrr", "p@2", "r@3", "bpref", "judged@2", "rbp"]
@@ -33,11 +33,11 @@ def by_hand(metric):
 def entries(table, value, kind):
     rows = [(q, d, x) for q, documents in table.items() for d, x in documents.items()]
     frame = pd.DataFrame(rows, columns=["qid", "doc_id", value])
-    if kind == "read_entries":
-        return read_entries(frame, value=value)
+    if kind == "table":
+        return (read_qrels if value == "grade" else read_run)(frame, value=value)
     form = "{0} 0 {1} {2:.0f}\n" if value == "grade" else "{0} Q0 {1} 1 {2} me\n"
     text = "".join(form.format(*row) for row in rows).encode()
-    return (read_trec_qrels if value == "grade" else read_trec_run)(io.BytesIO(text))
+    return (read_qrels if value == "grade" else read_run)(io.BytesIO(text))
 
 
 def ranx_of(kind, table):
@@ -47,7 +47,7 @@ def ranx_of(kind, table):
 
 FORMS = {
     "dict": lambda table, value: table,
-    "read_entries": lambda table, value: entries(table, value, "read_entries"),
+    "table": lambda table, value: entries(table, value, "table"),
     "trec": lambda table, value: entries(table, value, "trec"),
     "ranx": lambda table, value: ranx_of("Qrels" if value == "grade" else "Run", table),
 }
@@ -144,10 +144,10 @@ def run_in_form(form, duplicates):
     rows = [(q, *pair) for q, pairs in PAIRS.items() for pair in pairs][::-1]
     if form == "file":
         text = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows)
-        return read_trec_run(io.BytesIO(text.encode()), duplicates=duplicates)
+        return read_run(io.BytesIO(text.encode()), duplicates=duplicates)
     if form == "entries":
         table = pd.DataFrame(rows, columns=["qid", "doc_id", "score"])
-        return read_entries(table, value="score", duplicates=duplicates)
+        return read_run(table, value="score", duplicates=duplicates)
     return LISTED if form == "list" else PAIRS
 
 
@@ -159,7 +159,7 @@ def test_duplicates_in_all_forms(form, as_entries):
     qrels = judged
     if as_entries and form in ("file", "entries"):
         table = pd.DataFrame([(q, d, g) for q, of_q in judged.items() for d, g in of_q.items()])
-        qrels = read_entries(table.set_axis(["qid", "doc_id", "grade"], axis=1), value="grade")
+        qrels = read_qrels(table.set_axis(["qid", "doc_id", "grade"], axis=1), value="grade")
     for duplicates, ap in [("first", (1 / 2 + 2 / 3) / 2), ("nonrelevant", (1 / 2 + 2 / 5) / 2)]:
         run, metrics = run_in_form(form, duplicates), ["map", "p@5", "judged@5"]
         result = evaluate_run(qrels, run, duplicates=duplicates, metrics=metrics)
@@ -189,7 +189,7 @@ def test_the_first_score_of_a_document_that_is_twice_counts():
 def test_duplicates_among_judgements_are_one():
     table = pd.DataFrame({"qid": 1, "doc_id": ["a", "b", "a"], "grade": [1, 0, 2]})
     for duplicates in ("first", "nonrelevant"):
-        qrels = read_entries(table, value="grade", duplicates=duplicates)
+        qrels = read_qrels(table, value="grade", duplicates=duplicates)
         assert evaluate_run(qrels, {1: ["b", "a"]}, metrics=["cg", "r@2"]).mean() == {"cg": 2, "r@2": 1}
         listed = evaluate_run({1: ["a", "a"]}, {1: ["b", "a"]}, duplicates=duplicates, metrics="r@2")
         assert listed.mean() == {"r@2": 1}
@@ -311,8 +311,8 @@ WRONG = {
     "metrics by position": ((QRELS, RUN, ["mrr"]), TypeError, "all else by name, such as metrics="),
     "hits": (({1: ["a"]}, {1: [{"key": 1, "score": 2}]}), TypeError, "must be hashable.*hit"),
     "lists of lists": (([["a"]], [["a"]]), TypeError, r"Got list instead.*dict\(zip\(query_ids, judgements\)\)"),
-    "frame": ((pd.DataFrame({"qid": [1]}), {1: ["a"]}), TypeError, "table as judgements.*Got 'qid'; io.read_en"),
-    "columns": (({"qid": [1], "doc_id": ["a"]}, {1: ["a"]}), TypeError, "io.read_entries"),
+    "frame": ((pd.DataFrame({"qid": [1]}), {1: ["a"]}), TypeError, "table as judgements.*Got 'qid'; io.read_qr"),
+    "columns": (({"qid": [1], "doc_id": ["a"]}, {1: ["a"]}), TypeError, "io.read_qrels"),
     "nothing": (({}, {}), ValueError, "must have a query in common.*none in the judgements"),
     "empty run": (({1: ["a"]}, {}), ValueError, "must have a query in common.*none in the run"),
 }

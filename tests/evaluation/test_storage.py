@@ -417,7 +417,7 @@ FULL = """
 import resource, sys, warnings
 import numpy as np
 from sklearn_rank import evaluate
-from sklearn_rank.io import write_trec_run
+from sklearn_rank.io import write_run
 warnings.simplefilter("error")
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 n, folder = 9000, sys.argv[1]
@@ -425,8 +425,8 @@ score = np.random.default_rng(0).random(n)
 result = evaluate(np.ones(n), score, qid=np.arange(n), metrics={"own": lambda y, s: s[0]})
 for name, write in {
     "result.npz": result.save,
-    "run": lambda path: write_trec_run(path, score, qid=np.arange(n), doc_id=np.arange(n)),
-    "run.gz": lambda path: write_trec_run(path, score, qid=np.arange(n), doc_id=np.arange(n)),
+    "run": lambda path: write_run(path, score, qid=np.arange(n), doc_id=np.arange(n)),
+    "run.gz": lambda path: write_run(path, score, qid=np.arange(n), doc_id=np.arange(n)),
 }.items():
     path = f"{folder}/{name}"
     try:

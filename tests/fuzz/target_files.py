@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from sklearn_rank.io import join, read_entries, read_qrels, read_run, read_svmlight, read_table
+from sklearn_rank.io import join, read_qrels, read_run, read_svmlight, read_table
 
 READERS = [
     read_run,
     read_qrels,
-    lambda file: read_run(file, duplicates="first", value="score"),
+    lambda file: read_run(file, duplicates="first", format="scores"),
     lambda file: read_qrels(file, duplicates="nonrelevant", separator=","),
     read_table,
-    lambda file: read_entries(file, value="score"),
+    lambda file: read_run(file, value="score", qid="qid", doc_id="doc_id"),
     read_svmlight,
     lambda file: _joined(read_run(file)),
 ]

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from sklearn_rank.io import read_trec_qrels, read_trec_run
+from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.io._source import BYTE_ORDER_MARK, GZIP, OTHER_KINDS
 
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -15,7 +15,7 @@ def check(data: bytes) -> None:
     """The first byte says whether it is a run."""
     is_run, text = bool(data) and data[0] % 2 == 1, data[1:]
     try:
-        entries = (read_trec_run if is_run else read_trec_qrels)(io.BytesIO(text), n_jobs=1)
+        entries = (read_run if is_run else read_qrels)(io.BytesIO(text), format="trec", n_jobs=1)
     except ValueError as error:
         assert len(str(error)) < 1000
         assert text.startswith(GZIP) or _rows(text, is_run) is None, error

@@ -8,7 +8,7 @@ import pytest
 from registry import together
 
 from sklearn_rank import compare_systems, evaluate_run
-from sklearn_rank.io import join, read_entries, read_trec_qrels, read_trec_run
+from sklearn_rank.io import join, read_qrels, read_run
 
 METRICS = ["mrr", "ndcg@5", "map", "recall@3"]
 
@@ -77,13 +77,13 @@ def test_best_chunks_of_equal_score_tie():
 
 
 def test_chunks_in_files_and_frames():
-    judgements = read_trec_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"))
-    run = read_trec_run(io.BytesIO(b"q2 Q0 c#1 1 3 t\nq1 Q0 b#1 1 5 t\nq1 Q0 a#1 2 4 t\nq1 Q0 b#2 3 1 t\n"))
+    judgements = read_qrels(io.BytesIO(b"q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"))
+    run = read_run(io.BytesIO(b"q2 Q0 c#1 1 3 t\nq1 Q0 b#1 1 5 t\nq1 Q0 a#1 2 4 t\nq1 Q0 b#2 3 1 t\n"))
     data = join(judgements, run, document_of=document)
     assert data.doc_id.tolist() == ["b", "a", "c"]
     assert data.y_score.tolist() == [5, 4, 3]
     frame = pd.DataFrame({"qid": ["q1", "q1"], "doc_id": ["a#1", "a#2"], "score": [1.0, 2.0]})
-    entries = read_entries(frame, value="score")
+    entries = read_run(frame, value="score")
     assert join(judgements, entries, document_of=document, aggregate="sum").y_score.tolist()[0] == 3
 
 
@@ -121,7 +121,7 @@ def test_chunks_that_were_not_retrieved_add_nothing():
 
 def test_a_chunk_that_is_there_twice_adds_its_score_once():
     frame = {"qid": ["q"] * 4, "doc_id": ["a#1", "b#1", "a#1", "a#2"], "score": [2, 4, 1, 1]}
-    run = read_entries(frame, value="score", duplicates="nonrelevant")
+    run = read_run(frame, value="score", duplicates="nonrelevant")
     data = join({"q": {"b"}}, run, document_of=document, aggregate="sum")
     assert dict(zip(data.doc_id.tolist(), data.y_score.tolist(), strict=True)) == {"a": 3, "b": 4}
 
@@ -171,6 +171,6 @@ def test_what_cannot_be_meant_is_refused(options, error, message):
 
 
 def test_judgements_and_run_are_not_exchanged():
-    qrels = read_trec_qrels(io.BytesIO(b"q 0 a 1\n"))
+    qrels = read_qrels(io.BytesIO(b"q 0 a 1\n"))
     with pytest.raises(ValueError, match="the judgements first, then the run"):
         join({"q": ["a#1"]}, qrels, document_of=document)

@@ -11,7 +11,7 @@ import pytest
 from registry import together
 
 from sklearn_rank import evaluate_run
-from sklearn_rank.io import join, read_entries, read_qrels, read_run, read_table, read_trec_qrels, read_trec_run
+from sklearn_rank.io import join, read_qrels, read_run, read_table
 
 METRICS = ["mrr", "ndcg@2"]
 JUDGED = {"1": {"a": 1, "b": 0}, "2": {"c": 2}}
@@ -73,7 +73,7 @@ def test_judgements(form, tmp_path):
     expected = mean(JUDGED, RUN)
     assert mean(read_qrels(file(QRELS[form])), RUN) == expected
     (tmp_path / "qrels").write_bytes(gzip.compress(QRELS[form].encode()))
-    assert mean(read_qrels(tmp_path / "qrels"), read_trec_run(file(RUNS["TREC"]))) == expected
+    assert mean(read_qrels(tmp_path / "qrels"), read_run(file(RUNS["TREC"]))) == expected
 
 
 @pytest.mark.parametrize("form", SETS)
@@ -90,7 +90,7 @@ def test_runs(form, tmp_path):
     expected = mean(JUDGED, RUN)
     run = read_run(file(RUNS[form]))
     assert mean(JUDGED, run) == expected
-    assert mean(read_trec_qrels(file(QRELS["TREC"])), run) == expected
+    assert mean(read_qrels(file(QRELS["TREC"])), run) == expected
     (tmp_path / "run").write_text(RUNS[form])
     assert mean(JUDGED, read_run(tmp_path / "run", n_jobs=2)) == expected
     with pytest.raises(ValueError, match="the judgements first, then the run"):
@@ -108,9 +108,9 @@ def test_tables_of_ranx_and_others(tmp_path):
 
 def test_ranks_and_scores_of_three_fields():
     text = "1 a 2\n1 b 1\n2 x 1\n2 c 2\n"
-    assert read_run(file(text), value="rank").value.tolist() == [-2, -1, -1, -2]
-    assert read_run(file(text), value="score").value.tolist() == [2, 1, 1, 2]
-    with pytest.raises(ValueError, match="may be a rank or a score: pass value='rank' or value='score'"):
+    assert read_run(file(text), format="ranks").value.tolist() == [-2, -1, -1, -2]
+    assert read_run(file(text), format="scores").value.tolist() == [2, 1, 1, 2]
+    with pytest.raises(ValueError, match="may be a rank or a score: pass format='ranks' or format='scores'"):
         read_run(file(text))
     assert read_run(file("1 a 0\n1 b 1\n")).value.tolist() == [0, 1]
 
@@ -120,10 +120,177 @@ def test_a_document_that_is_twice_in_a_run_of_ranks_keeps_its_better_rank(mark):
     if mark == ",":
         pytest.importorskip("pyarrow")
     text = "1\tb\t1\n1\ta\t2\n1\tb\t3\n".replace("\t", mark)
-    for options in ({}, {"value": "rank"}):
+    for options in ({}, {"format": "ranks"}):
         assert read_run(file(text), duplicates="first", **options).value.tolist() == [-1, -2]
     header = "qid\tdocno\trank\n".replace("\t", mark)
     assert read_run(file(header + text), duplicates="first").value.tolist() == [-1, -2]
+
+
+# --- named columns, and what can be read in two ways ----------------------------------------------------------
+
+ROWS = [(q, d, s) for q, values in RUN.items() for d, s in values.items()]
+GRADES = [(q, d, g) for q, values in JUDGED.items() for d, g in values.items()]
+OTHERS = ["topic of mine", "page", "bm25"]
+"""Names of columns that no library gives them."""
+NAMES = dict(zip(("qid", "doc_id", "value"), OTHERS, strict=True))
+
+
+def text_of(frame, mark):
+    return file(frame.to_csv(index=False, sep=mark))
+
+
+def arrow_of(frame):
+    pa = pytest.importorskip("pyarrow")
+    table, target = pa.Table.from_pandas(frame), io.BytesIO()
+    with pa.ipc.new_file(target, table.schema) as writer:
+        writer.write_table(table)
+    return io.BytesIO(target.getvalue())
+
+
+def parquet_of(frame):
+    pytest.importorskip("pyarrow")
+    return io.BytesIO(frame.to_parquet())
+
+
+def lines_of(frame):
+    """Lines between blanks, of fields in their order, so without the extra "arrow"."""
+    return file(frame.rename(columns={"topic of mine": "topic_of_mine"}).to_csv(index=False, sep=" "))
+
+
+TABLES = {
+    "pandas": lambda frame: frame,
+    "a level of the index": lambda frame: frame.set_index("topic of mine"),
+    "polars": lambda frame: pytest.importorskip("polars").from_pandas(frame),
+    "a lazy frame": lambda frame: pytest.importorskip("polars").from_pandas(frame).lazy(),
+    "Arrow": lambda frame: pytest.importorskip("pyarrow").Table.from_pandas(frame),
+    "lists": lambda frame: {name: frame[name].tolist() for name in frame},
+    "arrays": lambda frame: {name: frame[name].to_numpy() for name in frame},
+    "commas": lambda frame: text_of(frame, ","),
+    "tabs": lambda frame: text_of(frame, "\t"),
+    "semicolons": lambda frame: text_of(frame, ";"),
+    "Parquet": parquet_of,
+    "a file of Arrow": arrow_of,
+    "JSON of rows": lambda frame: file(frame.to_json(orient="records")),
+    "JSON lines": lambda frame: file(frame.to_json(orient="records", lines=True)),
+}
+OF_ARROW = ("commas", "tabs", "semicolons")
+"""Forms that pyarrow reads."""
+
+
+@together("form", TABLES)
+def test_columns_of_any_name_in_tables_of_every_kind(form):
+    if form in OF_ARROW:
+        pytest.importorskip("pyarrow")
+    run, qrels = pd.DataFrame(ROWS, columns=OTHERS), pd.DataFrame(GRADES, columns=OTHERS)
+    more = {"another": [*"wxyz"], "number": range(4)}
+    read = read_run(TABLES[form](run.assign(**more)), **NAMES)
+    assert mean(read_qrels(TABLES[form](qrels), **NAMES), read) == mean(JUDGED, RUN)
+    usual = pd.DataFrame(ROWS, columns=["qid", "docno", "bm25"])
+    if form != "a level of the index":
+        assert mean(JUDGED, read_run(TABLES[form](usual), value="bm25")) == mean(JUDGED, RUN)
+    # Without grades each row is relevant.
+    taken = qrels[qrels["bm25"] > 0].drop(columns="bm25").rename(columns={"page": "item"})
+    read = read_qrels(TABLES[form](taken), qid="topic of mine")
+    assert mean(read, RUN) == mean(RELEVANT, RUN)
+
+
+def test_named_columns_between_blanks(tmp_path):
+    run = pd.DataFrame(ROWS, columns=OTHERS)
+    names = NAMES | {"qid": "topic_of_mine"}
+    (tmp_path / "run").write_bytes(lines_of(run).getvalue())
+    for source in (tmp_path / "run", str(tmp_path / "run"), lines_of(run)):
+        assert mean(JUDGED, read_run(source, n_jobs=1, **names)) == mean(JUDGED, RUN)
+
+
+@together("form", TABLES)
+def test_ranks_under_any_name(form):
+    """A lower rank is better, if the column is called so or `format` says so."""
+    if form in OF_ARROW:
+        pytest.importorskip("pyarrow")
+    ranked = [(q, d, rank) for q, values in RUN.items() for rank, d in enumerate(values, 7)]
+    frame = pd.DataFrame(ranked, columns=OTHERS)
+    assert mean(JUDGED, read_run(TABLES[form](frame), format="ranks", **NAMES)) == mean(JUDGED, RUN)
+    up = {q: dict(zip(values, (7, 8), strict=True)) for q, values in RUN.items()}
+    assert mean(JUDGED, read_run(TABLES[form](frame), **NAMES)) == mean(JUDGED, up) != mean(JUDGED, RUN)
+    frame, names = frame.rename(columns={"bm25": "Rank"}), NAMES | {"value": "Rank"}
+    assert mean(JUDGED, read_run(TABLES[form](frame), **names)) == mean(JUDGED, RUN)
+    assert mean(JUDGED, read_run(TABLES[form](frame), format="scores", **names)) == mean(JUDGED, up)
+
+
+def test_ranks_of_lines_and_of_json():
+    header = "qid docno rank\n1 a 2\n1 b 1\n"
+    assert read_run(file(header)).value.tolist() == [-2, -1]
+    assert read_run(file(header), format="scores").value.tolist() == [2, 1]
+    assert read_run(file(header.replace("rank", "score")), format="ranks").value.tolist() == [-2, -1]
+    by_query = '{"1": {"a": 2, "b": 1}}'
+    assert read_run(file(by_query)).value.tolist() == [2, 1]
+    assert read_run(file(by_query), format="ranks").value.tolist() == [-2, -1]
+    assert read_run(file('{"1": ["a", "b"]}'), format="ranks").value.tolist() == [2, 1]
+    assert mean(JUDGED, read_run(file(RUNS["TREC"]), format="scores")) == mean(JUDGED, RUN)
+
+
+@pytest.mark.parametrize("first", ["[1]", "{1}", "PAR1", "ARROW1", "qid"])
+def test_lines_of_trec_whatever_the_first_one_looks_like(first):
+    run, qrels = f"{first} Q0 docno 1 0.5 me\n", f"{first} 0 docno 1\n"
+    entries = read_run(file(run), format="trec")
+    assert (np.asarray(entries.qid).tolist(), entries.value.tolist()) == ([first], [0.5])
+    assert mean(read_qrels(file(qrels), format="trec"), entries) == {"mrr": 1, "ndcg@2": 1}
+    for read, text, n_fields in ((read_run, "1 b 0.9\n", 6), (read_qrels, "1 b 1\n", 4)):
+        with pytest.raises(ValueError, match=f"has lines of {n_fields} fields"):
+            read(file(text), format="trec")
+
+
+CSV = "topic,page,bm25\n1,a,0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("read", "source", "keywords", "error", "message"),
+    [
+        (
+            read_run,
+            CSV,
+            {"value": "bm25", "doc_id": "nope"},
+            ValueError,
+            "'topic', 'page', 'bm25'. Got 'nope', 0 times",
+        ),
+        (
+            read_run,
+            CSV,
+            {"value": "nope", "doc_id": "page"},
+            ValueError,
+            "'topic', 'page', 'bm25'. Got 'nope', 0 times",
+        ),
+        (read_qrels, CSV, {"value": "nope", "doc_id": "page"}, ValueError, "Got 'nope', 0 times there"),
+        (
+            read_run,
+            CSV,
+            {"value": "bm25"},
+            TypeError,
+            r"as run needs .*Got 'topic', 'page', 'bm25'; io\.read_run\(table",
+        ),
+        (read_qrels, CSV, {"value": "bm25"}, TypeError, r"as judgements needs .*io\.read_qrels\(table, value="),
+        (read_run, CSV, {"doc_id": "page"}, TypeError, "one of values, such as 'score'"),
+        (read_run, RUNS["TREC"], {"qid": "topic"}, TypeError, "needs a column"),
+        (read_run, RUNS["JSON"], {"qid": "topic"}, ValueError, "JSON by query has none. Got qid='topic' for BytesIO"),
+        (read_run, RUNS["JSON of rows"], {"value": "nope"}, ValueError, "'qid', 'docno', 'score'. Got 'nope'"),
+        (read_run, RUNS["TREC"], {"format": "ranks"}, ValueError, "Lines of TREC have a rank and a score.*for BytesIO"),
+        (read_run, RUNS["commas of TREC"], {"format": "ranks"}, ValueError, "Lines of TREC have a rank and a score"),
+        (read_run, RUNS["TREC"], {"format": "trec", "qid": "a"}, TypeError, "leave out .*Got qid='a' for BytesIO"),
+        (read_qrels, QRELS["TREC"], {"format": "trec", "separator": " "}, TypeError, "Got separator=' ' for BytesIO"),
+        (read_run, pd.DataFrame(ROWS), {"format": "trec"}, TypeError, "Got no file for DataFrame"),
+        (read_run, RUNS["TREC"], {"format": "csv"}, ValueError, "'format' parameter of read_run .*'trec'.*Got 'csv'"),
+        (read_qrels, RUNS["TREC"], {"format": "ranks"}, ValueError, "'format' parameter of read_qrels .*Got 'ranks'"),
+        (read_run, pd.DataFrame(ROWS), {"separator": ","}, TypeError, "separator= is for a file of CSV. Got DataFrame"),
+        (read_run, CSV, {"qid": ["topic"]}, TypeError, r"A column is named by a str. Got \['topic'\]"),
+        (read_run, RUN, {}, TypeError, "A table as run needs a column of queries.*evaluate_run and io.join take"),
+        (read_qrels, RELEVANT, {}, TypeError, "A table as judgements needs .*evaluate_run and io.join take"),
+    ],
+)
+def test_names_and_formats_that_cannot_be_meant(read, source, keywords, error, message):
+    if isinstance(source, str) and "," in source and "{" not in source:
+        pytest.importorskip("pyarrow")
+    with pytest.raises(error, match=message):
+        read(file(source) if isinstance(source, str) else source, **keywords)
 
 
 def test_separators_by_keyword():
@@ -141,7 +308,7 @@ def test_separators_of_tables_are_noticed(mark):
     text = f"qid{mark}doc_id{mark}label{mark}score\n1{mark}a{mark}1{mark}0.5\n1{mark}b{mark}0{mark}0.9\n"
     for options in ({}, {"separator": mark}):
         assert read_table(file(text), **options).y_score.tolist() == [0.5, 0.9]
-        assert read_entries(file(text), value="score", **options).value.tolist() == [0.5, 0.9]
+        assert read_run(file(text), value="score", **options).value.tolist() == [0.5, 0.9]
     other = "\t" if mark == "," else ","
     name = other.join("abcdef")
     quoted = f'qid{mark}label{mark}"{name}"\n1{mark}1{mark}0.5\n'

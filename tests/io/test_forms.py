@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank import compare_systems, evaluate_run
-from sklearn_rank.io import join, read_entries
+from sklearn_rank.io import join, read_qrels
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -80,7 +80,7 @@ def test_rows_of_ir_measures():
 
 def test_tables_that_lack_a_column_or_repeat_a_document():
     run = pd.DataFrame(ROWS, columns=["qid", "docno", "score"])
-    with pytest.raises(TypeError, match=r"A table as run needs .* Got 'qid', 'docno'; io\.read_entries"):
+    with pytest.raises(TypeError, match=r"A table as run needs .* Got 'qid', 'docno'; io\.read_run"):
         mean(JUDGED, run.drop(columns="score"))
     with pytest.raises(TypeError, match="A table as judgements needs"):
         mean(pd.DataFrame({"a": [1], "b": [2]}), RUN)
@@ -181,6 +181,6 @@ def test_hits_that_cannot_be_meant(hits, error, message):
 
 def test_entries_without_a_column_of_values():
     taken = pd.DataFrame({"user_id": [7, 7, 8], "item_id": [1, 2, 1]})
-    entries = read_entries(taken, qid="user_id", doc_id="item_id")
+    entries = read_qrels(taken, qid="user_id", doc_id="item_id")
     assert entries.value.tolist() == [1, 1, 1]
     assert evaluate_run(entries, {7: [3, 2], 8: [1]}, metrics="mrr").mean() == {"mrr": 0.75}

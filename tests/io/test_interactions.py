@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank import compare_systems, evaluate_run
-from sklearn_rank.io import join, read_entries
+from sklearn_rank.io import join, read_qrels
 from sklearn_rank.retrieval import exposure
 
 LATER = {"ann": ["c", "h"], "bob": ["a"]}
@@ -45,7 +45,7 @@ def test_frames_have_the_values_of_dictionaries(test, run, seen):
 
 
 def test_interactions_without_a_value_are_all_relevant():
-    entries = read_entries(TEST, qid="user_id", doc_id="item_id")
+    entries = read_qrels(TEST, qid="user_id", doc_id="item_id")
     assert entries.value.tolist() == [1, 1, 1]
     assert evaluate_run(entries, LISTS, metrics=METRICS, exclude=SEEN).mean() == EXPECTED
     again = exposure(LISTS, items=[*"abceh"], k=1, groups=[*"xxyyy"], judgements=TEST).groups
@@ -54,7 +54,7 @@ def test_interactions_without_a_value_are_all_relevant():
 
 def test_a_file_needs_no_value():
     pytest.importorskip("pyarrow")
-    entries = read_entries(io.BytesIO(b"user_id,item_id\nann,c\nbob,a\n"), qid="user_id", doc_id="item_id")
+    entries = read_qrels(io.BytesIO(b"user_id,item_id\nann,c\nbob,a\n"), qid="user_id", doc_id="item_id")
     assert entries.value.tolist() == [1, 1]
 
 

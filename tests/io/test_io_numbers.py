@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from sklearn_rank.io import read_svmlight, read_table, read_trec_qrels, read_trec_run
+from sklearn_rank.io import read_qrels, read_run, read_svmlight, read_table
 
 
 def run_of(texts):
@@ -30,23 +30,23 @@ def printed(rng):
 CHECK = """
 import io, locale, sys
 import numpy as np
-from sklearn_rank.io import read_svmlight, read_table, read_trec_qrels, read_trec_run
+from sklearn_rank.io import read_qrels, read_run, read_svmlight, read_table
 locale.setlocale(locale.LC_ALL, sys.argv[1])
 assert locale.localeconv()["decimal_point"] == ","
 texts = sys.stdin.read().split()
 expected = [float(text) for text in texts]
 for n_jobs in (1, 2):
     run = "".join(f"q1 Q0 d{i} 1 {text} me\\n" for i, text in enumerate(texts)).encode()
-    assert read_trec_run(io.BytesIO(run), n_jobs=n_jobs).value.tolist() == expected
+    assert read_run(io.BytesIO(run), n_jobs=n_jobs).value.tolist() == expected
 qrels = "".join(f"q1 0 d{i} {text}\\n" for i, text in enumerate(texts)).encode()
-assert read_trec_qrels(io.BytesIO(qrels)).value.tolist() == expected
+assert read_qrels(io.BytesIO(qrels)).value.tolist() == expected
 svm = "".join(f"{text} qid:1 1:{text}\\n" for text in texts).encode()
 X, y, _ = read_svmlight(io.BytesIO(svm))
 assert y.tolist() == X.toarray()[:, 0].tolist() == expected
 table = "label,score,qid\\n" + "".join(f"{text},{text},q\\n" for text in texts if text[0] != "+")
 assert read_table(io.BytesIO(table.encode())).y_score.tolist() == [float(t) for t in texts if t[0] != "+"]
 try:
-    read_trec_run(io.BytesIO(b"q1 Q0 d 1 0,5 me\\n"))
+    read_run(io.BytesIO(b"q1 Q0 d 1 0,5 me\\n"))
 except ValueError as error:
     assert "Got '0,5' in line 1" in str(error)
 else:
@@ -68,7 +68,7 @@ def test_a_comma_for_the_point_changes_nothing(tmp_path, rng):
 def test_numbers_are_those_of_python(rng):
     texts = [*printed(rng)]
     expected = np.array([float(text) for text in texts])
-    found = read_trec_run(io.BytesIO(run_of(texts))).value
+    found = read_run(io.BytesIO(run_of(texts))).value
     assert found.tobytes() == expected.tobytes()
 
 
@@ -79,7 +79,7 @@ def test_numbers_are_those_of_python(rng):
     + ["-", ".", "e5", "1f", "1.0L", "1d5", "\N{ARABIC-INDIC DIGIT ONE}", "\N{FULLWIDTH DIGIT ONE}", "½"],
 )
 def test_what_is_no_finite_decimal_number_is_refused(text):
-    for read, line in ((read_trec_run, f"q1 Q0 d 1 {text} me"), (read_trec_qrels, f"q1 0 d {text}")):
+    for read, line in ((read_run, f"q1 Q0 d 1 {text} me"), (read_qrels, f"q1 0 d {text}")):
         with pytest.raises(ValueError, match=r"must have a finite decimal number as (score|relevance)\. Got '.*line 2"):
             read(io.BytesIO(f"\n{line}\n".encode()))
 

@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate, evaluate_batches
-from sklearn_rank.io import _tables, read_entries, read_run, read_table
+from sklearn_rank.io import _tables, read_qrels, read_run, read_table
 
 NAMES = {"y_true": "label", "y_score": "model", "qid": "query"}
 
@@ -208,7 +208,7 @@ def test_batches_may_have_dictionaries_of_their_own():
         for part in parts:
             writer.write_table(part)
     with pytest.raises(ValueError, match="column 'qid' must not have missing values. Got 1, the first in row 3"):
-        read_entries(io.BytesIO(file.getvalue()))
+        read_qrels(io.BytesIO(file.getvalue()))
 
 
 # --- damage --------------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_offsets_beyond_an_array(kind, of, tmp_path):
 ANY_BYTE = """
 import io, sys
 import numpy as np
-from sklearn_rank.io import read_table
+from sklearn_rank.io import read_run, read_table
 seed, content = int(sys.argv[1]), sys.stdin.buffer.read()
 rng = np.random.default_rng(seed)
 for place in range(len(content)):
@@ -417,7 +417,7 @@ def test_two_columns_of_one_name():
 def test_entries_that_are_wrong(change, message):
     table = {"query": [1, 1], "doc": ["a", "b"], "model": [0.5, 0.4]} | change
     with pytest.raises(ValueError, match=message):
-        read_entries(table, value="model", qid="query", doc_id="doc")
+        read_run(table, value="model", qid="query", doc_id="doc")
 
 
 @pytest.mark.parametrize("missing", ["", "nan", "NaN", "NA", "null"])

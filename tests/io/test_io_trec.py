@@ -11,18 +11,18 @@ from numpy.testing import assert_array_equal
 from registry import together
 
 from sklearn_rank import evaluate
-from sklearn_rank.io import _source, join, read_entries, read_svmlight, read_trec_qrels, read_trec_run, write_trec_run
+from sklearn_rank.io import _source, join, read_qrels, read_run, read_svmlight, write_run
 from sklearn_rank.io._trec import RUN_FIELDS, read_lines
 
 RUN = b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\nq2 Q0 a 1 -3e-2 me\n"
 
 
 def run_of(text):
-    return read_trec_run(io.BytesIO(text))
+    return read_run(io.BytesIO(text))
 
 
 def qrels_of(text):
-    return read_trec_qrels(io.BytesIO(text))
+    return read_qrels(io.BytesIO(text))
 
 
 def rows(entries):
@@ -62,8 +62,8 @@ def test_what_a_run_may_look_like(text, tmp_path):
     expected = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.03)]
     assert rows(run_of(text)) == expected
     (tmp_path / "run").write_bytes(text)
-    assert rows(read_trec_run(tmp_path / "run")) == expected
-    assert rows(read_trec_run(str(tmp_path / "run"), n_jobs=2)) == expected
+    assert rows(read_run(tmp_path / "run")) == expected
+    assert rows(read_run(str(tmp_path / "run"), n_jobs=2)) == expected
     assert repr(run_of(text)) == "Entries of 3 rows and 2 queries"
 
 
@@ -81,7 +81,7 @@ def test_ids_that_begin_alike_are_told_apart():
 
 
 def test_text_files_and_unicode():
-    entries = read_trec_qrels(io.StringIO("frage 0 straße 1\nвопрос 0 文書\u00a01 2\n"))
+    entries = read_qrels(io.StringIO("frage 0 straße 1\nвопрос 0 文書\u00a01 2\n"))
     assert rows(entries) == [("frage", "straße", 1.0), ("вопрос", "文書\u00a01", 2.0)]
     assert rows(qrels_of(b"q 0 \xff\xfe 1\n")) == [("q", b"\xff\xfe".decode("utf-8", "surrogateescape"), 1.0)]
 
@@ -94,7 +94,7 @@ def test_text_files_and_unicode():
             b"q1 Q0 c 3 0.5 my tag",
             "Got 7 in line 3 of .*: 'q1 Q0 c 3 0.5 my tag'. Ids and tags have no blanks in them.",
         ),
-        (b"q1 0 c 1", "Got 4 in line 3 of .*: 'q1 0 c 1'. This looks like a qrels file: use read_trec_qrels"),
+        (b"q1 0 c 1", "Got 4 in line 3 of .*: 'q1 0 c 1'. This looks like a qrels file: use read_qrels"),
         ("q1 Q0 c 3 0.5 me \u00a0".encode(), "Got 7 in line 3 of "),
         (b"q1 Q0 c 3 \xff me", "Got '\ufffd' in line 3 of "),
         (b"q1", "Got 1 in line 3 of .*: 'q1'. Blanks part the fields."),
@@ -118,7 +118,7 @@ def test_lines_that_are_wrong_are_named(line, message, block, monkeypatch, tmp_p
     monkeypatch.setattr(_source, "PIECE_OF_FILE", block)
     (tmp_path / "run").write_bytes(b"q1 Q0 a 1 2.5 me\nq1 Q0 b 2 1.5 me\n" + line + b"\nq2 Q0 a 1 1 me\n")
     with pytest.raises(ValueError, match=message):
-        read_trec_run(tmp_path / "run", n_jobs=2)
+        read_run(tmp_path / "run", n_jobs=2)
 
 
 WRONG = {b"q1 Q0 c\0 3 0.5 me": "without NUL bytes", b"q1 Q0 c 3 best me": "Got 'best'", b"q1 Q0 c": "Got 3"}
@@ -132,7 +132,7 @@ def test_the_first_of_two_wrong_lines_is_named(first, second, block, monkeypatch
     monkeypatch.setattr(_source, "PIECE_OF_FILE", block)
     (tmp_path / "run").write_bytes(b"q1 Q0 a 1 2.5 me\n" + first + b"\nq1 Q0 b 2 1.5 me\n" + second + b"\n")
     with pytest.raises(ValueError, match=f"{WRONG[first]}.* in line 2 of "):
-        read_trec_run(tmp_path / "run", n_jobs=2)
+        read_run(tmp_path / "run", n_jobs=2)
 
 
 @pytest.mark.parametrize("text", [b"", b"\n \n", gzip.compress(b"", mtime=0)])
@@ -142,12 +142,12 @@ def test_empty_files(text):
 
 
 def test_sources_that_are_none():
-    with pytest.raises(TypeError, match="a path or an open file. Got int"):
-        read_trec_run(3)
+    with pytest.raises(TypeError, match="a frame, a mapping of arrays, or a file. Got int"):
+        read_run(3)
     with pytest.raises(ValueError, match="truncated or damaged"):
         run_of(gzip.compress(RUN)[:-9])
     with pytest.raises(FileNotFoundError):
-        read_trec_run("there is none")
+        read_run("there is none")
 
 
 def test_long_lines_are_shown_in_part():
@@ -245,16 +245,16 @@ def test_ids_of_other_types(rng):
     """Numbers on both sides; numbers and strings are a mistake, not two kinds of documents."""
     run = {"qid": [1, 1, 2], "doc_id": [10, 20, 10], "score": [1.0, 1.0, 2.0]}
     qrels = {"qid": [2, 1], "doc_id": [10, 20], "label": [1, 2]}
-    data = join(read_entries(qrels, value="label"), read_entries(run, value="score"), tie_order="trec_eval")
+    data = join(read_qrels(qrels, value="label"), read_run(run, value="score"), tie_order="trec_eval")
     assert (data.doc_id.tolist(), data.y_true.tolist()) == ([10, 20, 10], [1, 2, pytest.approx(np.nan, nan_ok=True)])
-    text = read_entries(run | {"doc_id": ["10", "20", "10"]}, value="score")
+    text = read_run(run | {"doc_id": ["10", "20", "10"]}, value="score")
     with pytest.raises(TypeError, match="Document ids must be of one type.* Got strings and 10; .*astype"):
-        join(read_entries(qrels, value="label"), text)
+        join(read_qrels(qrels, value="label"), text)
     with pytest.raises(TypeError, match="Document ids must be of one type"):
-        join(qrels_of(b"1 0 10 1\n"), read_entries(run | {"qid": ["1", "1", "2"]}, value="score"))
+        join(qrels_of(b"1 0 10 1\n"), read_run(run | {"qid": ["1", "1", "2"]}, value="score"))
     with pytest.raises(ValueError, match="its id must be of one type. Got ids such as '1' in the judgements and 1 in"):
         join(qrels_of(b"1 0 10 1\n"), text)
-    strings = read_entries(run | {"qid": ["1", "1", "2"], "doc_id": np.array(["10", "20", "10"])}, value="score")
+    strings = read_run(run | {"qid": ["1", "1", "2"], "doc_id": np.array(["10", "20", "10"])}, value="score")
     assert join(qrels_of(b"1 0 20 3\n"), strings).y_true[1] == 3
 
 
@@ -282,8 +282,8 @@ def test_files_of_trec_eval_are_joined_in_its_order(run, rng):
 def test_runs_are_read_back_as_they_were_written(name, tmp_path, rng):
     qid, score = rng.integers(0, 5, size=100), np.round(rng.normal(size=100), 1) / 3
     score[7] = -np.inf
-    write_trec_run(tmp_path / name, score, qid=qid, doc_id=np.arange(100), tag="mine")
-    run = read_trec_run(tmp_path / name)
+    write_run(tmp_path / name, score, qid=qid, doc_id=np.arange(100), tag="mine")
+    run = read_run(tmp_path / name)
     found = {(q, d): v for q, d, v in rows(run)}
     expected = {(str(q), str(d)): v for d, (q, v) in enumerate(zip(qid, score.tolist(), strict=True)) if d != 7}
     assert found == expected
@@ -310,13 +310,13 @@ def test_what_cannot_be_written(change, message):
     given = {"y_score": [2.0, 1.0], "qid": [1, 1], "doc_id": ["a", "b"], "tag": "me"} | change
     file = io.BytesIO()
     with pytest.raises(ValueError, match=message):
-        write_trec_run(file, given.pop("y_score"), **given)
+        write_run(file, given.pop("y_score"), **given)
     assert file.getvalue() == b""
 
 
 def test_ids_of_bytes_are_written_as_they_are():
     file = io.BytesIO()
-    write_trec_run(file, [2.0, 1.0], qid=np.array([b"q", b"q"]), doc_id=[b"caf\xe9", b"b"], tag="me")
+    write_run(file, [2.0, 1.0], qid=np.array([b"q", b"q"]), doc_id=[b"caf\xe9", b"b"], tag="me")
     assert file.getvalue() == b"q Q0 caf\xe9 1 2.0 me\nq Q0 b 2 1.0 me\n"
 
 
@@ -358,14 +358,14 @@ def test_an_error_names_the_document_of_a_later_query():
 
 
 def test_ids_that_are_pickled_leave_their_hashes_behind():
-    ids = read_trec_run(io.BytesIO(b"q Q0 a 1 1 me\n")).doc_id
+    ids = read_run(io.BytesIO(b"q Q0 a 1 1 me\n")).doc_id
     assert len(ids.keys.key) == 1  # which are of this process
     assert vars(pickle.loads(pickle.dumps(ids))).keys() == {"data", "end"}
 
 
 def test_lines_of_blanks_are_counted():
     with pytest.raises(ValueError, match="again in line 4 of BytesIO, first in line 1"):
-        read_trec_run(io.BytesIO(b"q Q0 a 1 1 me\n \t \n\nq Q0 a 1 1 me\n"))
+        read_run(io.BytesIO(b"q Q0 a 1 1 me\n \t \n\nq Q0 a 1 1 me\n"))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn_rank import evaluate, evaluate_batches, get_scorer, parse_metric
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank.io import join, read_trec_qrels, read_trec_run
+from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.metrics import (
     acg_score,
     fall_out_error,
@@ -183,7 +183,7 @@ QRELS, RUN = b"q 0 a -1\nq 0 b 1\nq 0 c 0\nq 0 d 1\n", b"q Q0 a 1 4 t\nq Q0 b 2 
 @pytest.mark.parametrize("convention", ["trec_eval", "ranx"])
 @pytest.mark.parametrize("how", [{}, {"negative": "keep"}, {"negative": "unjudged"}, {"tie_order": "trec_eval"}])
 def test_pooled_and_not_judged_is_one_thing_to_all_metrics(how, convention):
-    data = join(read_trec_qrels(BytesIO(QRELS)), read_trec_run(BytesIO(RUN)), **how)
+    data = join(read_qrels(BytesIO(QRELS)), read_run(BytesIO(RUN)), **how)
     keywords = {"metrics": [*POOLED], "convention": convention}
     expected = pytest.approx(POOLED, abs=1e-5)  # infAP adds that much to what was judged
     for dtype in (np.float64, np.float32):

@@ -11,7 +11,7 @@ from oracle import orders
 from scipy import sparse, stats
 
 from sklearn_rank import compare_systems
-from sklearn_rank.io import read_entries
+from sklearn_rank.io import read_run
 from sklearn_rank.retrieval import exposure, intra_list_diversity
 
 ITEMS = [*"abcdefg"]
@@ -171,7 +171,7 @@ def test_a_frame_a_dictionary_and_lists_have_the_same_exposure():
     scores = {user: {item: -rank for rank, item in enumerate(items)} for user, items in lists.items()}
     found = [
         exposure(run, items=set(ITEMS), k=1, exclude={"v": ["b"]}).to_frame().sort_values("item")
-        for run in (lists, scores, read_entries(frame, value="score"))
+        for run in (lists, scores, read_run(frame, value="score"))
     ]
     assert found[0].set_index("item")["count"].to_dict() == dict.fromkeys(ITEMS, 0) | {"a": 2}
     for other in found[1:]:

@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from sklearn_rank import evaluate
-from sklearn_rank.io import read_entries, read_trec_qrels
+from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import (
     JudgeAgreement,
@@ -400,7 +400,7 @@ def test_agreement_of_files_and_dictionaries(tmp_path):
     for name, grades in (("people", people), ("model", model)):
         lines = [f"{q} 0 {d} {grade}" for q, of_query in grades.items() for d, grade in of_query.items()]
         (tmp_path / name).write_text("\n".join(lines) + "\n")
-        read.append(read_trec_qrels(tmp_path / name))
+        read.append(read_qrels(tmp_path / name))
     assert str(judge_agreement(*read)) == str(found)
     found.save(tmp_path / "saved")
     assert str(JudgeAgreement.load(tmp_path / "saved")) == str(found)
@@ -435,12 +435,10 @@ def test_agreement_without_a_number():
         judge_agreement([1, 2], [1, 2, 3])
     table = {"qid": [1, 1, 2], "doc_id": ["a", "a", "a"], "label": [2, 0, 1]}
     for duplicates in ("nonrelevant", "first"):
-        entries = read_entries(table, value="label", duplicates=duplicates)
-        if duplicates == "first":
-            assert judge_agreement(entries, entries).human.tolist() == [2, 1]
-            continue
-        with pytest.raises(ValueError, match=r"one grade for each document.*Got 1 further grades"):
-            judge_agreement(entries, {1: {"a": 2}})
+        entries = read_qrels(table, duplicates=duplicates)
+        assert judge_agreement(entries, entries).human.tolist() == [2, 1]
+    with pytest.raises(ValueError, match=r"one grade for each document.*Got 1 further grades"):
+        judge_agreement(read_run(table, value="label", duplicates="nonrelevant"), {1: {"a": 2}})
     with pytest.raises(TypeError, match="from both judges, or two arrays. Got dict and list"):
         judge_agreement({"q": {"a": 1}}, [1])
     with pytest.raises(TypeError, match=r"Got set for query 'q'"):

@@ -19,7 +19,7 @@ from sklearn_rank._engine import check, ranking
 from sklearn_rank._engine.check import read
 from sklearn_rank._utils import threads
 from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads, with_own
-from sklearn_rank.io import read_trec_run
+from sklearn_rank.io import _trec, read_run
 
 pytestmark = pytest.mark.slow
 
@@ -115,9 +115,9 @@ def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
 def test_files_are_read_on_threads(monkeypatch, tmp_path):
     monkeypatch.setattr("sklearn_rank.io._source.PIECE_OF_FILE", 100)
     (tmp_path / "run").write_text("".join(f"q{i} Q0 d 1 0.5 me\n" for i in range(100)))
-    meet, real = meeting(), read_trec_run.__globals__["_read_lines"]
+    meet, real = meeting(), _trec._read_lines
     monkeypatch.setattr("sklearn_rank.io._trec._read_lines", lambda *a: meet(real(*a)))
-    assert len(read_trec_run(tmp_path / "run", n_jobs=2)) == 100
+    assert len(read_run(tmp_path / "run", n_jobs=2)) == 100
 
 
 # --- threads are kept ----------------------------------------------------------------------------------------
