@@ -23,5 +23,5 @@ for learning_rate in (0.03, 0.3):
     model = HistGradientBoostingRegressor(max_iter=80, learning_rate=learning_rate, random_state=0)
     ranker = QueryRanker(model, eval_fraction=0.3, eval_metric="ndcg@10", random_state=0).fit(X, y, qid=qid)
     ax = EvalCurveDisplay.from_estimator(ranker, name=f"learning rate {learning_rate}", ax=ax).ax_
-    print(f"learning rate {learning_rate}: round {ranker.best_iteration_}, nDCG@10 {ranker.best_score_:.4f}")
+    print(f"learning rate {learning_rate}: round {ranker.best_iteration_}, nDCG@10 {ranker.best_value_:.4f}")
 plt.show()

@@ -159,7 +159,7 @@ def best_of(model: Any) -> dict[str, Any]:
         of_rows = [values for name, values in value.items() if name.startswith("valid")]
         numbers = [number for values in of_rows for number in values.values()]
         value = numbers[0] if len(numbers) == 1 else None
-    return best if value is None else best | {"best_score_": float(value)}
+    return best if value is None else best | {"best_value_": float(value)}
 
 
 # --- scores by round -----------------------------------------------------------------------------------------------

@@ -138,8 +138,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     best_iteration_ : int
         Round that `predict` goes up to, counted from 0. With validation rows, and without `eval_metric` only where the
         model has stopped early.
-    best_score_ : float
-        Value of the metric at that round.
+    best_value_ : float
+        Value of the metric at that round; an error is positive, unlike in `score` and in a search's ``best_score_``.
     eval_curve_ : ndarray of shape (n_rounds,)
         Value of `eval_metric` after each round; errors are positive.
     n_features_in_ : int
@@ -359,10 +359,10 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return
         self.estimator_, monitor = train_by_metric(model, train, validation, spec, self.early_stopping_rounds, on_round)
         self._stage, self.eval_curve_ = None if monitor.shortened else monitor.best, np.array(monitor.curve)
-        self.best_iteration_, self.best_score_ = monitor.best, monitor.curve[monitor.best]
+        self.best_iteration_, self.best_value_ = monitor.best, monitor.curve[monitor.best]
 
     def _forget_best_round(self) -> None:
-        for name in ("best_iteration_", "best_score_", "eval_curve_"):
+        for name in ("best_iteration_", "best_value_", "eval_curve_"):
             self.__dict__.pop(name, None)
         self._stage = None
 

@@ -36,7 +36,7 @@ def test_what_is_drawn(metric, label, fitted):
     assert display.ax_.get_ylabel().startswith(label)
     (text,) = display.ax_.texts
     shown = text.get_text().replace("\n", " ")
-    assert shown == f"GradientBoostingRegressor: best {ranker.best_score_:#.3g} at {ranker.best_iteration_}"
+    assert shown == f"GradientBoostingRegressor: best {ranker.best_value_:#.3g} at {ranker.best_iteration_}"
     by_hand = EvalCurveDisplay(ranker.eval_curve_, greater_is_better=metric != "relevance_position").plot(
         color="red", name="mine"
     )

@@ -410,7 +410,7 @@ def test_rows_that_nothing_stops_by_are_told(library, ranking):
 def test_the_best_round_of_a_model_that_stops_by_itself(module, attributes, expected):
     model = type("Model", (), {"__module__": f"{module}.sklearn", **attributes})()
     iteration, value = expected or (None, None)
-    found = {"best_iteration_": iteration, "best_score_": value}
+    found = {"best_iteration_": iteration, "best_value_": value}
     assert best_of(model) == {name: number for name, number in found.items() if number is not None}
 
 

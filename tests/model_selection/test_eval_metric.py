@@ -175,7 +175,7 @@ def test_the_best_round_is_the_one_found_by_hand(name, metric, shuffled):
             ranker = clone(ranker).set_params(early_stopping_rounds=2).fit(X, y, qid=qid, sample_weight=weight)
         n, best = best_by_hand(curve, spec, patience)
         np.testing.assert_allclose(ranker.eval_curve_, curve[:n], rtol=1e-12)
-        assert (ranker.best_iteration_, ranker.best_score_) == (best, ranker.eval_curve_[best])
+        assert (ranker.best_iteration_, ranker.best_value_) == (best, ranker.eval_curve_[best])
         np.testing.assert_allclose(ranker.predict(X[stop]), scores[best], rtol=2e-6)
         if name != "stages":
             alone = QueryRanker(ranker.estimator_)
@@ -244,7 +244,7 @@ def test_grades_that_a_classifier_has_not_seen(make, ranking):
     ranker = QueryRanker(make("Classifier"), eval_metric="ndcg", early_stopping_rounds=5)
     ranker.fit(X[train], y[train], qid=qid[train], eval_set=(X[stop], y[stop], qid[stop]))
     value = evaluate(y[stop], ranker.predict(X[stop]), qid=qid[stop], metrics="ndcg").mean()["ndcg"]
-    assert ranker.best_score_ == pytest.approx(value)
+    assert ranker.best_value_ == pytest.approx(value)
 
 
 def test_a_metric_without_a_value(ranking):
@@ -351,7 +351,7 @@ def test_categories_of_xgboost_are_kept(ranking):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(coded_otherwise), kept)
     held_out = np.isin(qid, ranker.eval_qid_)
     found = evaluate(y[held_out], kept[held_out], qid=qid[held_out], metrics="map").mean()["map"]
-    assert ranker.best_score_ == pytest.approx(found, rel=1e-12)
+    assert ranker.best_value_ == pytest.approx(found, rel=1e-12)
 
 
 def test_lightgbm_computes_no_other_metric(ranking):
@@ -450,7 +450,7 @@ def test_the_best_of_a_model_that_stops_by_itself(make, ranking):
     assert ranker.best_iteration_ == (model.best_iteration if make is xgb else model.best_iteration_ - (make is lgbm))
     assert not hasattr(ranker, "eval_curve_")
     if make is not cat:
-        assert ranker.best_score_ > 0
+        assert ranker.best_value_ > 0
     ranker.set_params(estimator=Ridge(), eval_metric="map").fit(X, y, qid=qid)
     assert not hasattr(ranker, "best_iteration_")
 
@@ -465,7 +465,7 @@ def test_in_searches_and_evaluators(with_index, shuffled):
     scoring = get_scorer("ndcg@5")
     options = {"scoring": scoring, "cv": QueryKFold(2), "error_score": "raise"}
     search = GridSearchCV(ranker, {"eval_metric": ["map", "relevance_position"]}, **options).fit(*with_index)
-    assert search.best_estimator_.best_score_ == search.best_estimator_.eval_curve_.max()
+    assert search.best_estimator_.best_value_ == search.best_estimator_.eval_curve_.max()
     assert np.isfinite(cross_validate(piped, *with_index, **options)["test_score"]).all()
     report = RankingEvaluator("ndcg@5", cv=2).compare({"a": ranker, "b": piped}, X, y, qid=qid)
     assert [*report.results] == ["a", "b"]

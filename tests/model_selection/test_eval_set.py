@@ -46,7 +46,7 @@ def test_validation_rows_come_in_any_order(name, split, rng):
         np.testing.assert_allclose(mixed.eval_curve_, curve, rtol=1e-12)
         assert mixed.best_iteration_ == best
     value = evaluate(held_out[1], ranker.predict(held_out[0]), qid=held_out[2], metrics="ndcg@5").mean()["ndcg@5"]
-    assert value == pytest.approx(ranker.best_score_)
+    assert value == pytest.approx(ranker.best_value_)
 
 
 def test_the_same_as_held_out_by_fraction(ranking):
@@ -69,7 +69,7 @@ def test_weights_of_queries_weight_the_metric(split):
         curves.append(ranker.fit(X, y, qid=qid, eval_set=(Xe, ye, qid_e, *weights)).eval_curve_)
         if weights:
             last = evaluate(ye, ranker.predict(Xe), qid=qid_e, sample_weight=weight, metrics="map").mean()["map"]
-            assert (ranker.best_score_ == pytest.approx(last)) == (weights[0] is weight)
+            assert (ranker.best_value_ == pytest.approx(last)) == (weights[0] is weight)
     assert curves[0].tolist() == curves[2].tolist() == curves[3].tolist() != curves[1].tolist()  # rows have no weight
     with pytest.raises(ValueError, match="constant within each"):  # XGBRanker weights queries
         ranker.set_params(estimator=models()["xgb"]).fit(X, y, qid=qid, eval_set=(Xe, ye, qid_e, np.arange(len(ye))))
@@ -249,7 +249,7 @@ def test_any_value_is_better_than_none():
     ranker.fit(X, y, qid=qid, eval_set=(X, y, [2, 2, 2]))
     assert np.isnan(ranker.eval_curve_).tolist() == [True, True, False, True]
     assert ranker.best_iteration_ == 2
-    assert ranker.best_score_ == -1
+    assert ranker.best_value_ == -1
     assert ranker.predict(X).tolist() == [0, -1, -2]
 
 

@@ -285,7 +285,7 @@ def test_after_a_batch_there_is_no_best_round(ranking):
     np.testing.assert_array_equal(ranker.predict(X), X[:, 0])  # of the best round
     ranker.set_params(eval_fraction=None).partial_fit(X, y, qid=qid)
     np.testing.assert_array_equal(ranker.predict(X), X[:, 2])
-    assert not {"best_iteration_", "best_score_", "eval_curve_"} & set(vars(ranker))
+    assert not {"best_iteration_", "best_value_", "eval_curve_"} & set(vars(ranker))
     assert not len(ranker.eval_qid_)
 
 
