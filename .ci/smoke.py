@@ -33,7 +33,7 @@ X, y, qid = make_ranking(n_queries=30, string_qid=True, shuffle=True, random_sta
 with sklearn.config_context(enable_metadata_routing=True):
     scores = cross_validate(
         sklearn_rank.QueryRanker(Ridge()), X, y, params={"qid": qid}, cv=sklearn_rank.QueryKFold(3),
-        scoring=sklearn_rank.get_scorers(["ndcg@10", "map"]),
+        scoring=sklearn_rank.make_ranking_scorer(["ndcg@10", "map"]),
     )  # fmt: skip
 assert np.isfinite(scores["test_ndcg@10"]).all()
 

@@ -14,6 +14,7 @@ from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
+from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._misuse.check import ON_MISUSE
@@ -28,7 +29,7 @@ from sklearn_rank.model_selection._estimator_checks import check_estimator
 from sklearn_rank.model_selection._fitted_queries import check_test_queries
 from sklearn_rank.model_selection._response import low_scores, predict_scores
 from sklearn_rank.model_selection._routing import with_row_arguments
-from sklearn_rank.model_selection._scorer import RankingScorers, get_scorers, metrics_of
+from sklearn_rank.model_selection._scorer import RankingScorers, metrics_of
 
 
 @with_row_arguments
@@ -58,7 +59,7 @@ def query_permutation_importance(
     X : ndarray, sparse matrix, or frame of pandas or polars, of shape (n_samples, n_features)
         Preferably of queries that the model was not trained on. Not changed.
     metric : str, metric function or sequence of them, default="ndcg@10"
-        As `get_scorers` takes them.
+        As `make_ranking_scorer` takes them.
     scope : {"within", "across"}, default="within"
         Shuffle a feature among the documents of each query, or among all rows. Within: what the model ranks a query's
         documents by. A feature that is the same for all documents of a query, such as its length, has importance
@@ -77,8 +78,8 @@ def query_permutation_importance(
     -------
     Bunch or dict of str to Bunch
         `importances` of shape (n_features, n_repeats), the score less the score after shuffling, higher being more
-        important for errors too; `importances_mean` and `importances_std` of shape (n_features,). A dict by metric
-        where `metric` is a sequence.
+        important for errors too; `importances_mean` and `importances_std` of shape (n_features,). A dict where `metric`
+        is a sequence; its keys are names of scorers, such as "neg_rmse".
 
     Raises
     ------
@@ -115,7 +116,7 @@ def query_permutation_importance(
     ids = find_qid(y, qid, name="y")
     rows = GroupedRows.of(y, ids, sample_weight)
     check_test_queries(estimator, X, y, ids)
-    scorers, random = get_scorers(metric), random_of(random_state, "query_permutation_importance")
+    scorers, random = RankingScorers(metric), random_of(random_state, "query_permutation_importance")
     group = rows.number if scope == "within" else np.zeros_like(rows.number)
     orders = [_shuffle(group, random) for _ in range(n_repeats)]
     prepared, specs = scorers.prepare(rows), metrics_of(scorers)
@@ -129,7 +130,7 @@ def query_permutation_importance(
         delayed(_scores_without)(scorers, estimator, columns, feature, orders, prepared)
         for feature in range(X.shape[1])
     )
-    by_metric = {}
+    by_metric: ByName[Bunch] = ByName()
     for name, value in baseline.items():
         importances = value - np.array([[scores[name] for scores in of_feature] for of_feature in shuffled])
         by_metric[name] = Bunch(

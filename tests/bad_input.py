@@ -295,9 +295,6 @@ RETURNED = {
     "stats.ComparisonResult", "stats.FoldComparison", "stats.GateResult", "stats.JudgeAgreement",
     "stats.JudgedComparison", "stats.JudgedInterval", "stats.MultipleComparison",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
-    *(f"model_selection.RankingScorers.{name}" for name in (
-        "prepare", "score_predictions", "score_rows", "set_score_request", "without_checks",
-    )),
 }  # fmt: skip
 """Classes that the library makes, and users only read: their constructors are no doors, their methods are."""
 

@@ -268,7 +268,7 @@ KIND_AT = {
     "*.from_*(kwargs)": "nothing", "stats.compare*(missing)": "choice or number", "*.compare(missing)":
     "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",
     "compat.*(measure)": "text", "compat.*(values)": "numbers of queries",
-    "display.SegmentsDisplay(confidence_level)": "level or nothing", "RankingScorers.prepare(rows)": "nothing",
+    "display.SegmentsDisplay(confidence_level)": "level or nothing",
     "group_sizes(qid)": "ids", "InteractionRecommender.*t(X)": "interactions", 
     "make_recommender_scorer([ui]*[rm])": "column to come",
     **dict.fromkeys([f"{door}({column})" for door in ("LeaveLastOut", "GlobalTimeSplit", "InteractionRecommender")
@@ -299,7 +299,7 @@ KIND_AT = {
     "evaluate_frame([sct]*[rsk])"], "column or None"), "evaluate_frame(by)": "columns or None",
     **dict.fromkeys(["stats.compare*(metric)",
     "*.Comparison.*(metric)", "*Evaluation.*(metric)", "*.from_result*(metric)", "*.from_comparison(metric)"],
-    "metric in result"), "display.*Display(metric)": "text", "metric(name)": "text", "get_scorer(name)": "metric",
+    "metric in result"), "display.*Display(metric)": "text", "metric(name)": "text", "get_scorer(name)": "text",
     "stats.compare([ab])": "result", "stats.no_worse(missing)": "choice or number", "stats.no_worse(???)": "result",
     "stats.compare_judged(???)": "pair of results", "stats.judged_interval(human)": "result",
     "stats.judged_interval(model)": "result", "stats.judge_agreement(*)": "grades by document",

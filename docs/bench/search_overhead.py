@@ -2,7 +2,7 @@
 
     python docs/bench/search_overhead.py [--rows 50000] [--features 20] [--seed 0]
 
-GridSearchCV with `get_scorers` of twelve metrics, five folds, on an estimator that takes next to no time and on one
+GridSearchCV with a scorer of twelve metrics, five folds, on an estimator that takes next to no time and on one
 that takes a little. All times are medians over the fits of the search: of a fit, of a prediction, and of the rest of a
 call of the scorer, which is the metrics; "share" is the metrics over all three. No time is asserted here.
 """
@@ -21,7 +21,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_rank import QueryKFold, get_scorers
+from sklearn_rank import QueryKFold, make_ranking_scorer
 
 METRICS = [
     "ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10", "ndcg@20", "ndcg", "map", "map@10", "mrr", "p@5", "recall@10", "err@20",
@@ -68,7 +68,7 @@ def main() -> None:
     ):
         TAKEN.clear()
         class_ = type(cls.__name__, (cls,), {n: timed(n, getattr(cls, n)) for n in ("fit", "predict")})
-        scoring = timed("score", get_scorers(METRICS).__call__)
+        scoring = timed("score", make_ranking_scorer(METRICS).__call__)
         GridSearchCV(class_(), grid, scoring=scoring, cv=QueryKFold(5), refit=False, error_score="raise").fit(X, y)
         fit, predict, score = (statistics.median(TAKEN[name]) for name in ("fit", "predict", "score"))
         metrics = score - predict

@@ -20,7 +20,7 @@ from sklearn_rank import (
     QueryRanker,
     RankingEvaluator,
     evaluate,
-    get_scorers,
+    make_ranking_scorer,
     query_train_test_split,
 )
 from sklearn_rank.datasets import make_ranking
@@ -42,7 +42,7 @@ def search(X, y, qid):
     y = pd.Series(
         y, index=pd.Index(qid, name="qid")
     )  # MLflow scores the training data by search.score(X, y)
-    grid, scoring = {"estimator__alpha": [1, 100, 10_000]}, get_scorers(METRICS)
+    grid, scoring = {"estimator__alpha": [1, 100, 10_000]}, make_ranking_scorer(METRICS)
     found = GridSearchCV(
         QueryRanker(Ridge()), grid, scoring=scoring, refit=METRICS[0], cv=QueryKFold(3)
     )

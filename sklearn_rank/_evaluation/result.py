@@ -36,6 +36,7 @@ from sklearn_rank._evaluation.segments import (
 )
 from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._metric.adjustment import adjusted_mean
+from sklearn_rank._metric.key_signs import ByName, other_spelling
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
 from sklearn_rank._metric.notation import labelled
@@ -190,7 +191,7 @@ class Evaluation(TableReport, Saveable):
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
         """Value of each metric for each query."""
-        return {name: result.values()[:, 0] for name, result in self._metrics.items()}
+        return ByName((name, result.values()[:, 0]) for name, result in self._metrics.items())
 
     @cached_property
     def n_documents(self) -> NDArray[np.int64]:
@@ -286,7 +287,7 @@ class Evaluation(TableReport, Saveable):
         >>> result["mrr"]
         0.75
         """
-        return {name: self[name] for name in self} if metric is None else self[metric]
+        return ByName((name, self[name]) for name in self) if metric is None else self[metric]
 
     def confidence_interval(
         self,
@@ -350,7 +351,7 @@ class Evaluation(TableReport, Saveable):
             "n_resamples": n_resamples,
             "random_state": random_state,
         }
-        intervals = {}
+        intervals: ByName[tuple[float, float]] = ByName()
         for name, values in self.per_query.items():
             if self.average[name] != "macro":
                 # Undefined values give no interval, but keywords are checked.
@@ -867,6 +868,6 @@ def known_metric(result: Evaluation, metric: object) -> str:
     if not is_key(metric, result.average):
         raise ValueError(
             "The 'metric' parameter must be one of the result's metrics: "
-            f"{echo_all(result.average)}. Got {echo(metric)} instead."
+            f"{echo_all(result.average)}. Got {echo(metric)} instead.{other_spelling(metric, result.average)}"
         )
     return str(metric)

@@ -19,6 +19,11 @@ def refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
                 "The name of a metric must be a str of a-z, 0-9, '_' and '-', as in @metric(\"my_metric\"). "
                 f"Got {echo(text)} instead."
             )
+        if text.startswith("neg_"):
+            raise ValueError(
+                "The name of a metric must not start with 'neg_', which begins the names of scorers of errors. "
+                f"Got {echo(text)} instead."
+            )
 
 
 def refuse_bad_keywords(formula: Formula) -> None:

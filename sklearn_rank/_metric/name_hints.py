@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from sklearn_rank._metric.conventions import our_name, why_not_here
+from sklearn_rank._metric.key_signs import SIGN
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils.echo import echo
 
@@ -111,6 +113,11 @@ def hint_for_name(name: str, text: str) -> str:
     written = _WORDS.sub("_", text).strip().lower()
     if name not in written:  # words were written in one, as in MeanReciprocalRank@10
         name = re.split(r"[^\w-]", written, maxsplit=1)[0]
+    if is_of_scorer(name, known):
+        bare = echo(text.strip().removeprefix(SIGN))
+        return (
+            f" {SIGN!r} begins names of scorers, whose errors are negative; results have positive errors: write {bare}."
+        )
     written, name = (part if name in known else part.replace("-", "_") for part in (written, name))
     match = None if name in known else _WRITTEN.fullmatch(written) or _WRITTEN.fullmatch(name)
     bare = match["name"] if match is not None else name
@@ -129,6 +136,12 @@ def hint_for_name(name: str, text: str) -> str:
     else:
         nearest = [known[one] + at for one in sorted(known.keys() - ELSEWHERE) if _is_slip(bare, one)]
     return f" Did you mean {' or '.join(map(repr, dict.fromkeys(nearest)))}?" if nearest else ""
+
+
+def is_of_scorer(name: str, known: Mapping[str, str]) -> bool:
+    """Whether a name is that of an error's scorer."""
+    error = known.get(name.removeprefix(SIGN))
+    return name.startswith(SIGN) and error is not None and not REGISTRY[_metric_of(error)].greater_is_better
 
 
 def _metric_of(known: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sklearn_rank._metric.conventions import our_name
+from sklearn_rank._metric.key_signs import refuse_sign
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.measures import is_measure, of_measure
 from sklearn_rank._metric.metric import REGISTRY, Metric
@@ -233,7 +234,7 @@ def _listed(metrics: MetricsLike) -> list[tuple[str | None, MetricLike]]:
     return [(None, metric) for metric in listed_metrics(metrics)]
 
 
-def parse_metrics(metrics: MetricsLike, **keywords: Any) -> dict[str, MetricSpec]:
+def parse_metrics(metrics: MetricsLike, /, **keywords: Any) -> dict[str, MetricSpec]:
     """Metrics by the name they were given, each with the keywords that it takes.
 
     Raises
@@ -283,6 +284,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
         spec.refuse_unread(bare.keywords)
         name = str(metric).strip() if isinstance(metric, str) or is_measure(metric) else str(bare)
         name = name if given_name is None else given_name
+        refuse_sign(name, spec)
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
         if spec.curve_index.ndim or spec["average"] is None:

@@ -9,10 +9,8 @@ from sklearn_rank.model_selection._learning_curve import query_learning_curve
 from sklearn_rank.model_selection._query_ranker import QueryRanker
 from sklearn_rank.model_selection._recommender_scorer import make_recommender_scorer
 from sklearn_rank.model_selection._scorer import (
-    RankingScorers,
     get_scorer,
     get_scorer_names,
-    get_scorers,
     make_ranking_scorer,
 )
 from sklearn_rank.model_selection._segments import SegmentComparison
@@ -38,13 +36,11 @@ __all__ = [
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
     "RankingEvaluator",
-    "RankingScorers",
     "RepeatedQueryKFold",
     "SegmentComparison",
     "Summary",
     "get_scorer",
     "get_scorer_names",
-    "get_scorers",
     "make_ranking_scorer",
     "make_recommender_scorer",
     "query_learning_curve",

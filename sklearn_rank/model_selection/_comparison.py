@@ -16,6 +16,7 @@ from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, not
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
+from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import Door, collected_findings, report
 from sklearn_rank._misuse.judged import judged_note, mean_shares, unevenly_judged
@@ -31,8 +32,10 @@ from sklearn_rank.model_selection._paper_table import PaperTable, count_of, numb
 from sklearn_rank.model_selection._segments import SegmentComparison, compare_segments
 
 
-class CrossValidation(dict[str, Any]):
+class CrossValidation(ByName[Any]):
     """Scores of each fold, like scikit-learn's `cross_validate`, and of each query.
+
+    Its keys are those of scorers: ``"test_neg_rmse"`` is negative. Its means are results: ``"rmse"`` is positive.
 
     Attributes
     ----------
@@ -41,9 +44,9 @@ class CrossValidation(dict[str, Any]):
         tests some rows more often than others.
     """
 
-    def __init__(self, scores: Mapping[str, Any], pooled: Evaluation | None) -> None:
+    def __init__(self, scores: Mapping[str, Any], pooled: Evaluation | None, fold_means: Mapping[str, Array]) -> None:
         super().__init__(scores)
-        self.pooled = pooled
+        self.pooled, self._fold_means = pooled, fold_means
 
     def mean_over_queries(self) -> dict[str, float]:
         """Mean of each metric over all queries, each query counting once.
@@ -70,9 +73,9 @@ class CrossValidation(dict[str, Any]):
         Returns
         -------
         dict of str to float
-            Errors are negative, like in scorers.
+            Errors are positive, like in `mean_over_queries`.
         """
-        return {name.removeprefix("test_"): float(v.mean()) for name, v in self.items() if name.startswith("test_")}
+        return ByName((name, float(means.mean())) for name, means in self._fold_means.items())
 
 
 SUMMARY_COLUMNS = (

@@ -19,6 +19,7 @@ from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
+from sklearn_rank._metric.scorer_names import signed
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import ON_MISUSE, Door, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE, SEARCH
@@ -63,7 +64,7 @@ from sklearn_rank.model_selection._routing import (
     with_row_arguments,
     with_weights_on_request,
 )
-from sklearn_rank.model_selection._scorer import get_scorers, metrics_of, signed
+from sklearn_rank.model_selection._scorer import RankingScorers, metrics_of
 from sklearn_rank.model_selection._search_setup import (
     SearchSetup,
     check_inner_searches,
@@ -115,8 +116,9 @@ class RankingEvaluator:
 
     Attributes
     ----------
-    scorers : RankingScorers
-        Scorers of all metrics, for ``scoring=``.
+    scorers : callable
+        Scorer of all metrics, for ``scoring=``: of `make_ranking_scorer`, or the recommender scorer. The name of an
+        error starts with ``"neg_"`` there, and its value is negative.
     cv : splitter or list of splits
         For ``cv=``.
 
@@ -191,7 +193,7 @@ class RankingEvaluator:
     @property
     def scorers(self) -> Any:
         """Scorer of all metrics, for ``scoring=``."""
-        return self._recommender or get_scorers(self.metrics, **self.keywords)
+        return self._recommender or RankingScorers(self.metrics, **self.keywords)
 
     @with_row_arguments
     @named_arguments
@@ -252,7 +254,8 @@ class RankingEvaluator:
         -------
         CrossValidation
             A dict of str to ndarray of shape (n_splits,): ``"test_ndcg@10"``, ..., ``"fit_time"``, ``"score_time"``;
-            errors are negative, like in scorers. Its `pooled` is the `Evaluation` of the queries that are tested,
+            the keys are those of scorers, so RMSE is ``"test_neg_rmse"`` and negative. Its means over folds and over
+            queries have RMSE as ``"rmse"``, positive. Its `pooled` is the `Evaluation` of the queries that are tested,
             each scored by models that had not seen it.
 
         Raises
@@ -273,11 +276,11 @@ class RankingEvaluator:
                 "Got return_train_score=True."
             )
         reporter = FoldReporter([type(estimator).__name__], len(data.folds), on_fold, self.progress)
-        ready, tested, metrics = self._prepare(estimator, X, data), data.tested, data.tested.metrics
+        ready, tested = self._prepare(estimator, X, data), data.tested
         self._look(CROSS_VALIDATE, [ready], X, data)
         (of_model,) = reporter.collect(
             self._fit([ready], X, data, keep_estimator=return_estimator, score_train=return_train_score),
-            lambda fold, result: signed(tested.mean(fold, result.output), metrics),
+            tested.mean,
         )
         if of_model.errors:
             raise next(iter(of_model.errors.values()))
@@ -292,13 +295,13 @@ class RankingEvaluator:
             scores["indices"] = {"train": [a for a, _ in data.folds], "test": [b for _, b in data.folds]}
         if return_train_score and isinstance(tested, OutOfFold):
             of_train = [tested.mean_train(fold, result.output_train) for fold, result in enumerate(results)]
-            of_part["train"] = by_metric([signed(means, metrics) for means in of_train])
+            of_part["train"] = by_metric(of_train)
         for part, values in of_part.items():
-            scores |= {f"{part}_{name}": of_folds for name, of_folds in values.items()}
+            scores |= {f"{part}_{name}": of_folds for name, of_folds in signed(values, tested.metrics).items()}
         pooled = None if tested.n_repeats is None else tested.evaluate(results)
         if pooled is not None and isinstance(tested, OutOfFold):
             tested.look(CROSS_VALIDATE, tested.y_score(results), self.on_misuse)
-        return CrossValidation(scores, pooled)
+        return CrossValidation(scores, pooled, of_model.by_metric)
 
     @with_row_arguments
     @named_arguments
@@ -366,7 +369,7 @@ class RankingEvaluator:
         reporter = FoldReporter([*estimators], len(data.folds), on_fold, self.progress)
         models = [self._prepare(one, X, data, f"Model {echo(name)}") for name, one in estimators.items()]
         self._look(COMPARE, models, X, data)
-        collected = reporter.collect(self._fit(models, X, data), lambda fold, result: tested.mean(fold, result.output))
+        collected = reporter.collect(self._fit(models, X, data), tested.mean)
         by_model = dict(zip(estimators, collected, strict=True))
         failures = {
             name: {i: f"{type(error).__name__}: {error}" for i, error in of_model.errors.items()}
@@ -503,8 +506,7 @@ class RankingEvaluator:
 
     def _look_before_search(self, search: Any, scoring: Any, X: MatrixLike, data: FoldedData) -> None:
         """The same, of the metrics that the search decides by: its own scorers' metrics if it has some."""
-        metrics = self._parse_metrics()
-        specs = decided_by(metrics if scoring is None else metrics_of(scoring), getattr(search, "refit", True))
+        specs = decided_by(metrics_of(self.scorers if scoring is None else scoring), getattr(search, "refit", True))
         if specs:
             data.rows.look(SEARCH, specs, on_misuse=self.on_misuse)
         look_at_frozen(SEARCH, search, X, data.y, data.metadata["qid"], on_misuse=self.on_misuse)

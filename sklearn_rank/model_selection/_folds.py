@@ -21,6 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door
 from sklearn_rank._utils.constraints import is_count
@@ -355,8 +356,7 @@ class FoldScores:
         Number of the fold, from 0.
     n_folds : int
     scores : dict of str to float
-        Mean of each metric, the same as in the result: errors are negative in `cross_validate` and positive in
-        `compare`. NaN where the model failed.
+        Mean of each metric, the same as in the result: errors are positive. NaN where the model failed.
     fit_time : float
         Seconds.
     error : Exception or None
@@ -406,9 +406,7 @@ class FoldReporter:
         self.models, self.n_folds, self.on_fold = models, n_folds, on_fold
         self._tqdm = import_tqdm() if progress else None
 
-    def collect(
-        self, fits: Generator[FoldResult], scores_of: Callable[[int, FoldResult], dict[str, float]]
-    ) -> list[ModelFolds]:
+    def collect(self, fits: Generator[FoldResult], mean: Callable[[int, Any], dict[str, float]]) -> list[ModelFolds]:
         """Folds of each model, each reported as it comes; an exception that `on_fold` raises stops the fits."""
         n_fits = len(self.models) * self.n_folds
         by_model = [ModelFolds([], []) for _ in self.models]
@@ -417,7 +415,7 @@ class FoldReporter:
             with bar:
                 for i, result in enumerate(fits):
                     model, fold = divmod(i, self.n_folds)
-                    scores = scores_of(fold, result)
+                    scores = mean(fold, result.output)
                     by_model[model].results.append(result)
                     by_model[model].scores.append(scores)
                     name = self.models[model]
@@ -427,7 +425,9 @@ class FoldReporter:
                         bar.update()
                         bar.set_postfix_str(f"{name}, fold {fold}: {text}")
                     if self.on_fold is not None:
-                        self.on_fold(FoldScores(name, fold, self.n_folds, dict(scores), result.fit_time, result.error))
+                        self.on_fold(
+                            FoldScores(name, fold, self.n_folds, ByName(scores), result.fit_time, result.error)
+                        )
         finally:
             with warnings.catch_warnings():
                 # joblib warns of fits that it had begun when the others were stopped.
@@ -438,4 +438,4 @@ class FoldReporter:
 
 def by_metric(scores: Sequence[dict[str, float]]) -> dict[str, Array]:
     """Scores of each metric, one for each dict."""
-    return {name: np.array([one[name] for one in scores]) for name in scores[0]}
+    return ByName((name, np.array([one[name] for one in scores])) for name in scores[0])

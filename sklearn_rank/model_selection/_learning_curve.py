@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_validate
 from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._metric.scorer_names import parse_signed
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._misuse.doors import LEARNING_CURVE
 from sklearn_rank._utils.arguments import named_arguments
@@ -51,7 +52,8 @@ def query_learning_curve(
     estimator : estimator
         Ranker, regressor, classifier of grades, Pipeline or search; wrapped in `QueryRanker` if it needs to be.
     metric : str, metric function or callable, default="ndcg@10"
-        As `get_scorers` takes one; higher is better, so the values of an error are negative.
+        As `make_ranking_scorer` takes one. The values are a scorer's: higher is better, so those of an error are
+        negative, whether it is written "rmse" or "neg_rmse".
     train_sizes : array-like of int or float, default=(0.1, 0.325, 0.55, 0.775, 1.0)
         Numbers of queries to train on, or shares of the queries of the smallest training fold.
     cv : int or splitter, default=5
@@ -66,7 +68,7 @@ def query_learning_curve(
     train_sizes : ndarray of shape (n_sizes,)
         Queries trained on, rising, each number once.
     train_scores, test_scores : ndarray of shape (n_sizes, n_splits)
-        On the queries trained on; on the queries of the test fold, the same for all sizes.
+        On the queries trained on; on the queries of the test fold, the same for all sizes. Errors are negative.
 
     Raises
     ------
@@ -90,7 +92,7 @@ def query_learning_curve(
             "A learning curve draws whole queries to train on, and a recommender scorer tests users that are in "
             f"training. Got {echo(metric)}."
         )
-    evaluator = RankingEvaluator(metric, cv=cv)
+    evaluator = RankingEvaluator(parse_signed(metric), cv=cv)
     check_n_jobs(n_jobs)
     RANDOM_STATE.check("random_state", random_state, "query_learning_curve")
     name, *more = evaluator.scorers.names

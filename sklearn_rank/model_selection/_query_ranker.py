@@ -68,7 +68,7 @@ from sklearn_rank.model_selection._routing import (
     request_automatically,
     with_row_arguments,
 )
-from sklearn_rank.model_selection._scorer import get_scorers
+from sklearn_rank.model_selection._scorer import RankingScorers
 
 DEFAULT_METRIC = "ndcg@10"
 """Metric of early stopping, and of `score`, where none is named."""
@@ -418,7 +418,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         self._check_features(X)
-        scorers = get_scorers([DEFAULT_METRIC if self.eval_metric is None else self.eval_metric])
+        scorers = RankingScorers([DEFAULT_METRIC if self.eval_metric is None else self.eval_metric])
         (value,) = scorers(self, X, y, qid=qid, sample_weight=sample_weight).values()
         return value
 

@@ -30,7 +30,7 @@ from sklearn_rank.model_selection._interaction_split import InteractionSplitter
 from sklearn_rank.model_selection._interactions import as_recommender, has_column, numbered
 from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import Metadata, consumes
-from sklearn_rank.model_selection._search_setup import bare_model_error, chosen_cv, with_error_score
+from sklearn_rank.model_selection._search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
 
 
 @dataclass(frozen=True)
@@ -192,4 +192,5 @@ def recommender_search(search: Any, scorer: RecommenderScorer, cv: Any) -> Any:
         chosen["scoring"] = scorer
         if not scorer.is_single:
             chosen |= {"refit": scorer.names[0]} if search.refit is True else {}
+    check_refit(search, chosen)
     return clone(search).set_params(**with_error_score(search, chosen))

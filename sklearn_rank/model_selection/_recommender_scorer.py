@@ -19,8 +19,10 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.plain import PlainMetric
+from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo, echo_all, one_line
@@ -45,7 +47,6 @@ from sklearn_rank.model_selection._interactions import (
     read_pairs,
 )
 from sklearn_rank.model_selection._response import predict_scores
-from sklearn_rank.model_selection._scorer import parse_signed, signed
 
 PREDICTED_PAIRS = 2**17
 """Pairs of users and items that a model predicts at a time: it may need hundreds of bytes for each."""
@@ -77,7 +78,8 @@ def make_recommender_scorer(
     Parameters
     ----------
     metric : str, metric function, sequence of them, or dict of str to one of them
-        In the forms of `evaluate`. Several make a scorer that returns a dict; searches want ``refit="ndcg@10"`` then.
+        In the forms of `make_ranking_scorer`. Several make a scorer that returns a dict; searches need
+        ``refit="ndcg@10"`` then.
         Metrics that judge scores themselves, such as "rmse", have no meaning here.
     items : array-like of shape (n_items,)
         Ids of all items that can be recommended, each once, such as ``X["item_id"].unique()``.
@@ -93,9 +95,9 @@ def make_recommender_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative. Rows of X are interactions;
-        y says how relevant each is, 1 where it is None. ``scorer.evaluate(estimator, X, y)`` is the `Evaluation` with
-        the values of each user.
+        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative, and its name starts with
+        ``"neg_"``. Rows of X are interactions; y says how relevant each is, 1 where it is None.
+        ``scorer.evaluate(estimator, X, y)`` is the `Evaluation` with the values of each user, errors positive.
 
     Raises
     ------
@@ -158,7 +160,8 @@ class RecommenderScorer:
         self, metric: MetricsLike, items: Any, exclude: Any, columns: InteractionColumns, keywords: dict[str, Any]
     ) -> None:
         self.metrics, self.keywords, self.columns, self.exclude = metric, keywords, columns, exclude
-        self.specs, self.names = parse_signed(metric, **keywords)
+        self.specs = parse_signed(metric, **keywords)
+        self.names = [scorer_name(name, spec) for name, spec in self.specs.items()]
         self.is_single = is_single_metric(metric)
         for spec in self.specs.values():
             _check_metric(spec)
@@ -173,12 +176,8 @@ class RecommenderScorer:
 
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
         """Mean of each metric over users; higher is better."""
-        means = self.signed(self.evaluate(estimator, X, y))
+        means = signed(self.evaluate(estimator, X, y).mean(), self.specs)
         return means[self.names[0]] if self.is_single else means
-
-    def signed(self, result: Evaluation) -> dict[str, float]:
-        """Means of a result, with errors negative."""
-        return dict(zip(self.names, signed(result.mean(), self.specs).values(), strict=True))
 
     def evaluate(self, estimator: Any, X: MatrixLike, y: ArrayLike | None = None) -> Evaluation:
         """Values of each user.

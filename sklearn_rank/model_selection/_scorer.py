@@ -13,11 +13,12 @@ from sklearn_rank._engine.check import read
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
-from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import listed_metrics, parse_metric, parse_metrics
-from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec
+from sklearn_rank._metric.names import is_single_metric, parse_metric
+from sklearn_rank._metric.scorer_names import parse_signed, signed, without_sign
+from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import SCORER
 from sklearn_rank._misuse.rows import look
@@ -30,8 +31,8 @@ from sklearn_rank.model_selection._response import RESPONSE, check_response_meth
 from sklearn_rank.model_selection._routing import ScoreRequests
 
 
-def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
-    """Make a scorer of a ranking metric: what `sklearn.metrics.make_scorer` makes, with qid requested.
+def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
+    """Make a scorer of one ranking metric or of several: like `sklearn.metrics.make_scorer`, with qid requested.
 
     With metadata routing, qid is passed once: ``params={"qid": qid}``. Without, it is taken from the level
     "qid" of the index of y. Where there is neither, the scorer raises; it never takes a fold for one query. It also
@@ -39,22 +40,28 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
 
     Parameters
     ----------
-    metric : str, metric function or callable
+    metric : str, metric function, callable, sequence of them, or dict of str to one of them
         Name such as "ndcg@10", a function of `sklearn_rank.metrics`, what `parse_metric` makes of one, or any function
-        ``f(y_true, y_score) -> float`` of one query.
+        ``f(y_true, y_score) -> float`` of one query. For errors the prefix ``"neg_"`` may be written or left out.
+        A sequence or a dict, also of one metric, makes a scorer that returns a dict; so does "ndcg@5,10".
     response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
         Methods of the estimator to get scores from; the first that it has is used. Probabilities give the expected
         grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
         passed over.
     **params
         Keywords of the metric, and its cutoff `k`; of a plain function also `greater_is_better`, see `parse_metric`.
+        Of several metrics, keywords for all that have them.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative. It is printed as its
-        metric, "ndcg@10" or "neg_rmse", and equal to another of the same metric, keywords and requests. Request
-        weights of queries in addition by ``scorer.set_score_request(sample_weight=True)``.
+        ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative, and its name starts with
+        ``"neg_"``. Request weights of queries in addition by ``scorer.set_score_request(sample_weight=True)``.
+
+        Of one metric it returns a number, and is equal to another of the same metric, keywords and requests. Of
+        several it predicts once, sorts once, and returns a dict of floats, for ``scoring=`` of `cross_validate`, of
+        searches, which need ``refit="ndcg@10"`` then, and wherever scikit-learn takes several metrics. The keys are
+        the names of the scorers, ``"neg_rmse"`` for "rmse" and ``"neg_error"`` for ``{"error": "rmse"}``.
 
     Raises
     ------
@@ -66,18 +73,23 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
     >>> import pandas as pd
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn_rank import make_ranking_scorer
-    >>> scorer = make_ranking_scorer("ndcg", k=3, gain="linear")
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 2]
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0]], [0, 1, 1, 2]
     >>> y = pd.Series(y, index=pd.Index(["a", "a", "b", "b"], name="qid"))
-    >>> float(scorer(Ridge().fit(X, y), X, y))
+    >>> model = Ridge(alpha=0).fit(X, y)
+    >>> float(make_ranking_scorer("ndcg", k=3, gain="linear")(model, X, y))
     1.0
+    >>> scores = make_ranking_scorer(["ndcg@10", "rmse"])(model, X, y)
+    >>> {name: round(value, 3) for name, value in scores.items()}
+    {'ndcg@10': 1.0, 'neg_rmse': -0.182}
     """
     check_response_method(response_method)
-    spec = parse_metric(metric, **params)
+    if not is_single_metric(metric):
+        return RankingScorers(metric, response_method=response_method, **params)
+    spec = parse_metric(without_sign(metric), **params)
     if np.ndim(spec.k) or spec["average"] is None:
         raise ValueError(
-            "A scorer returns one number, so it needs a single cutoff and a mean. "
-            f"Got k={echo(spec.k)}, average={echo(spec['average'])}; get_scorers makes one object of many metrics."
+            "A scorer returns one number for a metric, so it needs a single cutoff and a mean; several are a list: "
+            f"['ndcg@5', 'ndcg@10']. Got k={echo(spec.k)}, average={echo(spec['average'])}."
         )
     keywords = dict(spec.keywords) if spec.k is None else {"k": spec.k, **spec.keywords}
     scorer = RankingScorer.made(
@@ -86,7 +98,7 @@ def make_ranking_scorer(metric: MetricLike, *, response_method: Any = RESPONSE, 
         greater_is_better=spec.greater_is_better,
         **keywords,
     )
-    scorer.__name__, scorer.meaning, scorer.spec = _signed_name(spec), spec.meaning, spec
+    scorer.__name__, scorer.meaning, scorer.spec = scorer_name(str(spec), spec), spec.meaning, spec
     scorer.response_method, scorer.keywords = response_method, keywords
     return scorer
 
@@ -137,7 +149,7 @@ class _NamedScore:
 
 
 def get_scorer(name: str) -> Any:
-    """Scorer of a named metric, like `make_ranking_scorer`.
+    """Scorer of a named metric, like `sklearn.metrics.get_scorer`.
 
     Parameters
     ----------
@@ -147,11 +159,14 @@ def get_scorer(name: str) -> Any:
     Returns
     -------
     scorer : callable
+        See `make_ranking_scorer`, which also makes scorers of functions and of several metrics.
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError
         If the name is unknown or malformed.
+    TypeError
+        If it is no single name.
 
     Examples
     --------
@@ -159,7 +174,12 @@ def get_scorer(name: str) -> Any:
     >>> get_scorer("ndcg@10")
     ndcg@10
     """
-    return make_ranking_scorer(_without_sign(name))
+    if not isinstance(name, str) or not is_single_metric(name):
+        raise TypeError(
+            "get_scorer takes the name of one metric, such as 'ndcg@10'; make_ranking_scorer takes functions and lists "
+            f"of several. Got {echo(name)}."
+        )
+    return make_ranking_scorer(name)
 
 
 def get_scorer_names() -> list[str]:
@@ -175,61 +195,17 @@ def get_scorer_names() -> list[str]:
     >>> [name for name in get_scorer_names() if name.startswith("neg_r")]
     ['neg_ranking_loss', 'neg_rbp_residual', 'neg_relevance_position', 'neg_rmse']
     """
-    return sorted(name if entry.greater_is_better else f"neg_{name}" for name, entry in [*REGISTRY.items()])
-
-
-def get_scorers(metrics: MetricsLike, *, response_method: Any = RESPONSE, **keywords: Any) -> RankingScorers:
-    """One scorer of many metrics: predicts once, sorts once, returns a dict.
-
-    Parameters
-    ----------
-    metrics : str, metric function, sequence of them, or dict of str to one of them
-        In the forms of `evaluate`; for errors the prefix ``"neg_"`` may be written or left out.
-    response_method : str or tuple of str, default=("predict_proba", "decision_function", "predict")
-        Methods of the estimator to get scores from; the first that it has is used. Probabilities give the expected
-        grade, the sum of ``predict_proba`` times ``classes_``; a decision function with a column for each class is
-        passed over.
-    **keywords
-        Keywords for all metrics that have them.
-
-    Returns
-    -------
-    RankingScorers
-        For ``scoring=`` of `cross_validate` and the searches; these want ``refit="ndcg@10"``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a metric or a keyword is unknown or has a bad value.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from sklearn.linear_model import Ridge
-    >>> from sklearn_rank import get_scorers
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 2]
-    >>> y = pd.Series(y, index=pd.Index(["a", "a", "b", "b"], name="qid"))
-    >>> get_scorers(["ndcg@10", "mrr"])(Ridge().fit(X, y), X, y)
-    {'ndcg@10': 1.0, 'mrr': 1.0}
-    """
-    return RankingScorers(metrics, response_method=response_method, **keywords)
+    return sorted(scorer_name(name, entry) for name, entry in [*REGISTRY.items()])
 
 
 class RankingScorers(ScoreRequests):
-    """Several ranking metrics as one scorer, made by `get_scorers`.
-
-    ``scorers(estimator, X, y, qid=...)`` predicts and sorts once, and returns a dict of the values.
-
-    Attributes
-    ----------
-    names : list of str
-        Keys of the dict.
-    """
+    """Scorer of several metrics, of which `names` are the keys: it predicts and sorts once, and returns a dict."""
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
         check_response_method(response_method)
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
-        self._specs, self.names = parse_signed(metrics, **keywords)
+        self._specs = parse_signed(metrics, **keywords)
+        self.names = [scorer_name(name, spec) for name, spec in self._specs.items()]
         # Whether it checks rows for misuse.
         self._looks = True
 
@@ -249,7 +225,7 @@ class RankingScorers(ScoreRequests):
         result = evaluate_queries(queries, self._specs, queries.qid, queries.weight, None)
         if self._looks:
             look(SCORER, queries, self._specs, compute, y_true=y)
-        return self._signed(result)
+        return signed(result.mean(), self._specs)
 
     def prepare(self, rows: GroupedRows) -> PreparedMetrics:
         """Metrics of rows that are scored again and again, for `score_rows`."""
@@ -261,17 +237,13 @@ class RankingScorers(ScoreRequests):
 
     def score_predictions(self, y_score: ArrayLike, rows: PreparedMetrics) -> dict[str, float]:
         """The same for what a model predicts for these rows."""
-        return self._signed(rows.evaluate(low_scores(y_score, self._specs.values())))
+        return signed(rows.evaluate(low_scores(y_score, self._specs.values())).mean(), self._specs)
 
     def without_checks(self) -> RankingScorers:
         """A copy for a caller that has checked all rows for misuse, not only in the rows of a fold."""
         scorers = copy.copy(self)
         scorers._looks = False
         return scorers
-
-    def _signed(self, result: Evaluation) -> dict[str, float]:
-        """Means, with errors negative."""
-        return dict(zip(self.names, signed(result.mean(), self._specs).values(), strict=True))
 
     @property
     def __name__(self) -> str:
@@ -282,7 +254,7 @@ class RankingScorers(ScoreRequests):
         given = {} if self.response_method == RESPONSE else {"response_method": self.response_method}
         keywords = "".join(f", {name}={value!r}" for name, value in {**given, **self.keywords}.items())
         metrics = self.metrics if isinstance(self.metrics, Mapping) else self.names
-        return f"get_scorers({metrics}{keywords})"
+        return f"make_ranking_scorer({metrics}{keywords})"
 
     def __eq__(self, other: object) -> bool:
         """Whether the names, the metrics, their keywords, the methods and the requests are the same."""
@@ -297,37 +269,8 @@ class RankingScorers(ScoreRequests):
         return tuple(self.names), meanings, str(self.response_method), self._requests
 
 
-def parse_signed(metrics: MetricsLike, **keywords: Any) -> tuple[dict[str, MetricSpec], list[str]]:
-    """Metrics whose names may have the sign of a scorer, and the keys of what their scorer returns."""
-    if isinstance(metrics, Mapping):
-        specs = parse_metrics({n: _without_sign(metric) for n, metric in metrics.items()}, **keywords)
-        return specs, [*specs]
-    listed = listed_metrics(metrics)
-    specs = parse_metrics([*map(_without_sign, listed)], **keywords)
-    return specs, [m.strip() if isinstance(m, str) else n for m, n in zip(listed, specs, strict=True)]
-
-
-def signed(means: Mapping[str, float], metrics: Mapping[str, MetricSpec]) -> dict[str, float]:
-    """Means as scorers have them: errors negative."""
-    return {name: means[name] if spec.greater_is_better else -means[name] for name, spec in metrics.items()}
-
-
 def metrics_of(scoring: Any) -> dict[str, MetricSpec]:
     """Metrics of this library's scorers, by the names of what they return; others have an empty dict."""
     if isinstance(scoring, RankingScorers):
         return dict(zip(scoring.names, scoring._specs.values(), strict=True))
     return {scoring.__name__: scoring.spec} if isinstance(scoring, RankingScorer) else {}
-
-
-def _signed_name(spec: MetricSpec) -> str:
-    """Name of a metric whose higher values are better."""
-    return f"{'' if spec.greater_is_better else 'neg_'}{spec}"
-
-
-def _without_sign(name: Any) -> Any:
-    if not isinstance(name, str):
-        return name
-    bare = name.strip().removeprefix("neg_")
-    if bare != name.strip() and parse_metric(bare).greater_is_better:
-        raise ValueError(f"Only errors have a scorer with 'neg_', and higher is better here. Got {echo(name)}.")
-    return bare

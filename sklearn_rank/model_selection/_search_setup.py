@@ -16,8 +16,9 @@ import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._utils.constraints import is_count
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.private_parts import has_callbacks
 from sklearn_rank._utils.typing import CVLike, Estimator, Index, MatrixLike
@@ -82,6 +83,7 @@ class SearchSetup:
             chosen |= self._halving(search, ready)
         elif search.scoring is None:
             chosen |= {"scoring": self.scorers} | ({"refit": self.scorers.names[0]} if search.refit is True else {})
+        check_refit(search, chosen)
         return clone(search).set_params(**with_error_score(search, chosen))
 
     def _feature_search(self, search: Any) -> Any:
@@ -210,6 +212,16 @@ def with_error_score(search: Any, chosen: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(error_score, Real) or getattr(scorers, "is_single", not hasattr(scorers, "names")):
         return chosen
     return chosen | {"scoring": ForgivingScorer(scorers, error_score)}
+
+
+def check_refit(search: Any, chosen: Mapping[str, Any]) -> None:
+    """Refuse to refit by a metric that our scorer of several does not have, before any fit."""
+    names = getattr(chosen.get("scoring", search.scoring), "names", None)
+    if names is not None and isinstance(search.refit, str) and search.refit not in names:
+        raise ValueError(
+            f"The 'refit' parameter of {type(search).__name__} must be one of the scorer's names: {echo_all(names)}. "
+            f"Got {echo(search.refit)}.{other_spelling(search.refit, names)}"
+        )
 
 
 def score_strictly(search: Any) -> None:

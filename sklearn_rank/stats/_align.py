@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.names import direction_of
 from sklearn_rank._misuse.check import Finding
 from sklearn_rank._misuse.judged import mean_shares, unevenly_judged
@@ -276,6 +277,7 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     if not is_key(metric, result.per_query):
         raise ValueError(
             f"The 'metric' parameter of {function_name} must be one of {known} (of {echo(name)}). Got {echo(metric)}."
+            f"{other_spelling(metric, result.per_query)}"
         )
     if (average := result.average[metric]) != "macro":
         raise ValueError(

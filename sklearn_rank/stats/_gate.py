@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
 from sklearn_rank._misuse.judged import judged_note
@@ -262,6 +263,7 @@ class GateResult(TableReport, Saveable):
         if not is_key(metric, self._pairs):
             raise ValueError(
                 f"The 'metric' parameter of lost_most must be one of {echo_all(self._pairs)}. Got {echo(metric)}."
+                f"{other_spelling(metric, self._pairs)}"
             )
         return Table(("query", "old", "new", "difference"), tuple(self._lost(metric, n)))
 
@@ -515,7 +517,7 @@ def _checked_margins(margins: dict[Any, Any], known: list[str]) -> dict[str, flo
     for name, value in margins.items():
         if name not in known:
             near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f" Did you mean {echo(near[0])}?" if near else ""
+            hint = other_spelling(name, known) or (f" Did you mean {echo(near[0])}?" if near else "")
             raise ValueError(
                 f"The 'margin' parameter of no_worse must name metrics of both results: {echo_all(known)}. "
                 f"Got {echo(name)}.{hint}"

@@ -12,7 +12,6 @@ from sklearn_rank import (
     QueryRanker,
     RankingEvaluator,
     evaluate,
-    get_scorers,
     group_sizes,
     make_ranking_scorer,
     parse_metric,
@@ -192,7 +191,7 @@ def test_what_other_libraries_call_it(name):
         (evaluator.search, (GridSearchCV(Ridge(), {}), np.eye(4), Y)),
         (evaluator.split, (np.eye(4), Y)),
         (ranker.fit, (np.eye(4), Y)),
-        (get_scorers("ndcg"), (model, np.eye(4), Y)),
+        (make_ranking_scorer(["ndcg"]), (model, np.eye(4), Y)),
         (query_permutation_importance, (model, np.eye(4), Y)),
         (query_learning_curve, (Ridge(), np.eye(4), Y)),
     ):
@@ -328,7 +327,7 @@ def test_scorers_return_one_number():
     with pytest.raises(ValueError, match="A scorer returns one number"):
         make_ranking_scorer("ndcg", average=None)
     with pytest.raises(ValueError, match="Only errors have a scorer with 'neg_'"):
-        get_scorers(["neg_ndcg@10"])
+        make_ranking_scorer(["neg_ndcg@10"])
 
 
 def test_group_sizes():

@@ -255,7 +255,8 @@ OTHERS = {
     "an evaluator": (lambda X, y, q, w: skr.RankingEvaluator("ndcg", cv=2).compare(
         {"a": LinearRegression(), "b": LinearRegression(fit_intercept=False)}, X, y, qid=q, sample_weight=w, by=q),
         X, LABEL, QUERY, WEIGHT),
-    "scorers": (lambda X, y, q: skr.get_scorers(METRICS)(LinearRegression().fit(X, y), X, y, qid=q), X, LABEL, QUERY),
+    "scorers": (lambda X, y, q: skr.make_ranking_scorer(METRICS)(LinearRegression().fit(X, y), X, y, qid=q),
+        X, LABEL, QUERY),
     "importance": (lambda X, y, q, w: query_permutation_importance(
         LinearRegression().fit(X, y), X, y, qid=q, sample_weight=w, n_repeats=2, random_state=0),
         X, LABEL, QUERY, WEIGHT),

@@ -33,7 +33,7 @@ from sklearn_rank import (
     evaluate_frame,
     evaluate_run,
     get_scorer,
-    get_scorers,
+    make_ranking_scorer,
     prepare,
     query_learning_curve,
     query_permutation_importance,
@@ -115,7 +115,7 @@ def scorers(rows):
 
 
 def several_scorers(rows):
-    get_scorers([rows.metric])(Given().fit(None, None), rows.X, rows.label, qid=rows.qid)
+    make_ranking_scorer([rows.metric])(Given().fit(None, None), rows.X, rows.label, qid=rows.qid)
 
 
 def of_evaluate(rows):
@@ -529,7 +529,7 @@ def test_a_frozen_ranker_that_has_seen_the_queries():
     frozen = FrozenEstimator(QueryRanker(Ridge()).fit(X, y, qid=qid))
     other = FrozenEstimator(QueryRanker(Ridge()).fit(*features(1)[:2], qid=qid + 1000))
     named = pd.Series(y, index=pd.Index(qid, name="qid"))
-    for scorer in (get_scorer("ndcg@10"), get_scorers(["ndcg@10", "map"])):
+    for scorer in (get_scorer("ndcg@10"), make_ranking_scorer(["ndcg@10", "map"])):
         assert seen(scorer, frozen, X, named) == ([name], "")
         assert seen(scorer, other, X, named) == ([], "")
         assert seen(scorer, frozen.estimator, X, named) == ([], "")
@@ -591,7 +591,7 @@ def test_another_metric_than_the_one_that_decides_is_a_warning():
 def test_a_search_is_judged_by_its_own_scorer():
     rows = OF_ROWS["no order matters"]
     for scoring, raised in (("map", "no order matters"), ("ndcg", "")):
-        for own in (get_scorer(scoring), get_scorers([scoring])):
+        for own in (get_scorer(scoring), make_ranking_scorer([scoring])):
             search = GridSearchCV(
                 QueryRanker(Given()),
                 {"estimator__column": [0, 1]},
@@ -796,7 +796,7 @@ def test_minus_infinity_that_a_model_predicts_is_a_low_score():
     named = pd.Series(rows.label, index=pd.Index(rows.qid, name="qid"))
     metrics = ["ndcg", "map", "recall@10", "auc"]
     infinite, low = Infinite().fit(None, None), Low().fit(None, None)
-    for scorer in (get_scorers(metrics), *map(get_scorer, metrics)):
+    for scorer in (make_ranking_scorer(metrics), *map(get_scorer, metrics)):
         assert scorer(infinite, rows.X, named) == scorer(low, rows.X, named)
     evaluator, data = RankingEvaluator(metrics, cv=3), (rows.X, rows.label)
     found = evaluator.compare({"infinite": Infinite(), "low": Low()}, *data, qid=rows.qid)
@@ -808,7 +808,7 @@ def test_minus_infinity_that_a_model_predicts_is_a_low_score():
     as_given = evaluate(rows.label, infinite.predict(rows.X), qid=rows.qid, metrics=metrics).mean()
     assert as_given["recall@10"] < get_scorer("recall@10")(infinite, rows.X, named)
     with pytest.raises(ValueError, match="every y_score must be finite. Got -inf"):
-        get_scorers(["rmse", "ndcg"])(infinite, rows.X, named)
+        make_ranking_scorer(["rmse", "ndcg"])(infinite, rows.X, named)
 
 
 @pytest.mark.parametrize("scores", [[1.0, -np.inf, 0.5], [-np.inf] * 3, [-1.7e308, -np.inf, 1.7e308]])

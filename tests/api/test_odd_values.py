@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import LeaveOneQueryOut, compare_systems, evaluate, get_scorer, get_scorers, stats
+from sklearn_rank import LeaveOneQueryOut, compare_systems, evaluate, get_scorer, make_ranking_scorer, stats
 from sklearn_rank.io import join, read_run, read_table, write_run
 
 Y, S, Q = [0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], ["a", "a", "b", "b"]
@@ -95,7 +95,7 @@ def test_odd_values_are_refused(what):
         call()
 
 
-@pytest.mark.parametrize("scorer", [get_scorer("map"), get_scorers("map")], ids=["one", "many"])
+@pytest.mark.parametrize("scorer", [get_scorer("map"), make_ranking_scorer(["map"])], ids=["one", "many"])
 def test_scorers_do_not_match_rows_by_place(scorer):
     X = pd.DataFrame({"x": S})
     model, index = Ridge().fit(X, Y), pd.MultiIndex.from_arrays([Q, [3, 2, 1, 0]], names=["qid", None])

@@ -13,7 +13,6 @@ from sklearn_rank import (
     RankingEvaluator,
     evaluate,
     get_scorer,
-    get_scorers,
     make_ranking_scorer,
     parse_metric,
 )
@@ -59,7 +58,7 @@ def test_a_keyword_without_effect_is_refused(name, keywords, keyword, why):
         lambda: parse_metric(name, **keywords),
         lambda: make_ranking_scorer(name, **keywords),
         lambda: evaluate(np.minimum(Y, 1), S, qid=Q, metrics=[name, "map"], **keywords),
-        lambda: get_scorers([name, "map"], **keywords),
+        lambda: make_ranking_scorer([name, "map"], **keywords),
         lambda: parse_metric(in_name),
         lambda: get_scorer(f"{in_name}@5"),
         lambda: RankingEvaluator([in_name, "map"]).compare({}, None, None),
@@ -91,7 +90,11 @@ def test_tables_that_change_afterwards_change_nothing(table):
     X, model = [[1.0], [2.0]], Ridge().fit([[0.0], [1.0]], [0, 1])
     expected = dcg_score(y, model.predict(X), gain=table)
     spec, accumulator = parse_metric("dcg", gain=table), RankingAccumulator("dcg", gain=table)
-    scorers = [make_ranking_scorer("dcg", gain=table), make_ranking_scorer(spec), get_scorers(["dcg"], gain=table)]
+    scorers = [
+        make_ranking_scorer("dcg", gain=table),
+        make_ranking_scorer(spec),
+        make_ranking_scorer(["dcg"], gain=table),
+    ]
     evaluator = RankingEvaluator("dcg", gain=table)
     table[2] = 9.0
     accumulator.update(y, model.predict(X))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank import compare_systems, evaluate_run, get_scorer, parse_metric
+from sklearn_rank import compare_systems, evaluate_run, make_ranking_scorer, parse_metric
 
 ir_measures = pytest.importorskip("ir_measures")
 from ir_measures import AP, ERR, INST, RBP, RR, Bpref, IPrec, Judged, P, R, Rprec, SetF, SetP, SetR, Success, nDCG  # noqa: E402
@@ -46,7 +46,7 @@ def test_where_metrics_go():
     assert [spec.metric.name, spec.k, spec["gain"]] == ["ndcg", 10, "linear"]
     assert str(parse_metric(str(spec))) == str(spec)
     assert parse_metric(P(rel=2) @ 5, min_relevance=3)["min_relevance"] == 2
-    assert get_scorer(AP @ 10) is not None
+    assert make_ranking_scorer(AP @ 10) is not None
     qrels, run = collection(0)
     _, other = collection(1)
     report = compare_systems(qrels, {"one": run, "other": other}, metrics=[nDCG @ 5, "map"])

@@ -13,7 +13,7 @@ from sklearn_rank import (
     evaluate,
     get_metric_names,
     get_scorer,
-    get_scorers,
+    make_ranking_scorer,
     metric,
     parse_metric,
 )
@@ -106,7 +106,7 @@ def test_what_is_echoed():
 )
 def test_names_of_elsewhere(name, ours):
     str(parse_metric(ours))  # it is a name
-    for ask in (parse_metric, lambda n: evaluate([1], [1], qid=[1], metrics=[n]), get_scorers):
+    for ask in (parse_metric, lambda n: evaluate([1], [1], qid=[1], metrics=[n]), make_ranking_scorer):
         with pytest.raises(ValueError, match=r"Did you mean .*\?$") as caught:
             ask(name)
         assert str(caught.value).endswith(f"Did you mean {ours!r}?")
@@ -341,13 +341,13 @@ def test_several_cutoffs_are_several_metrics():
     for metrics in (["ndcg@1,3", "map"], ["ndcg@1, 3", "map"]):
         assert evaluate(*data, qid=[0] * 4, metrics=metrics).mean() == expected.mean()
     assert [*evaluate(*data, qid=[0] * 4, metrics="ndcg@1,3").mean()] == ["ndcg@1", "ndcg@3"]
-    assert get_scorers("ndcg@1,3").names == ["ndcg@1", "ndcg@3"]
+    assert make_ranking_scorer(["ndcg@1,3"]).names == ["ndcg@1", "ndcg@3"]
     assert [*RankingEvaluator("ndcg@1,3")._specs] == ["ndcg@1", "ndcg@3"]
     with pytest.raises(ValueError, match="name each cutoff"):
         evaluate(*data, qid=[0] * 4, metrics={"both": "ndcg@1,3"})
     with pytest.raises(ValueError, match="Each metric must be given once. Got 'ndcg@3' twice"):
         evaluate(*data, qid=[0] * 4, metrics="ndcg@3,3")
-    with pytest.raises(ValueError, match="cutoff"):
+    with pytest.raises(TypeError, match="one metric, such as 'ndcg@10'; make_ranking_scorer takes"):
         get_scorer("ndcg@1,3")
 
 

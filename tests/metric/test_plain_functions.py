@@ -20,7 +20,6 @@ from sklearn_rank import (
     evaluate,
     evaluate_batches,
     get_scorer,
-    get_scorers,
     make_ranking_scorer,
     parse_metric,
     query_learning_curve,
@@ -88,28 +87,28 @@ class TestTheBetterModelWins:
     def test_evaluator(self, loss, ranking):
         X, y, qid = ranking
         evaluator = RankingEvaluator([loss], cv=3)
-        (name,) = evaluator.scorers.names
+        ((name, _),) = evaluator._specs.items()
         report = evaluator.compare({"mean": DummyRegressor(), "ridge": Ridge()}, X, y, qid=qid)
         assert not report.results["ridge"].greater_is_better[name]
         pair = report.significance(name).comparisons["ridge", "mean"]
         assert pair.difference < 0
         assert pair.won > pair.lost
         cv = evaluator.cross_validate(Ridge(), X, y, qid=qid)
-        assert (cv[f"test_{name}"] < 0).all()
+        assert (cv[f"test_neg_{name}"] < 0).all()
         search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1e-3, 1e9]})
         assert evaluator.search(search, X, y, qid=qid).best_params_ == {"estimator__alpha": 1e-3}
 
-    @pytest.mark.parametrize("make", [make_ranking_scorer, get_scorers])
-    def test_scorers(self, loss, make, ranking):
+    @pytest.mark.parametrize("several", [False, True])
+    def test_scorers(self, loss, several, ranking):
         X, y, qid = ranking
-        model, scorer = Ridge().fit(X, y), pickle.loads(pickle.dumps(make(loss)))
+        model, scorer = Ridge().fit(X, y), pickle.loads(pickle.dumps(make_ranking_scorer([loss] if several else loss)))
         with sklearn.config_context(enable_metadata_routing=True):
             found = scorer(model, X, y, qid=qid)
             search = GridSearchCV(
                 QueryRanker(Ridge()), GRID, scoring=scorer, cv=QueryKFold(3),
-                refit=scorer.names[0] if make is get_scorers else True,
+                refit=scorer.names[0] if several else True,
             ).fit(X, y, qid=qid)  # fmt: skip
-        value = [*found.values()][0] if make is get_scorers else found
+        value = [*found.values()][0] if several else found
         assert value == pytest.approx(-evaluate(y, model.predict(X), qid=qid, metrics="mse").mean()["mse"])
         assert search.best_params_ == {"estimator__alpha": 1e-3}
 
@@ -146,7 +145,7 @@ DOORS = [
     lambda f, **said: [*evaluate([1, 0], [1, 2], qid=[1, 1], metrics=[f], **said).greater_is_better.values()][0],
     lambda f, **said: [*evaluate([1, 0], [1, 2], qid=[1, 1], metrics={"a": f}, **said).greater_is_better.values()][0],
     lambda f, **said: make_ranking_scorer(f, **said)._sign > 0,
-    lambda f, **said: [*get_scorers([f, "map"], **said)(MODEL, [[1]], [1], qid=[1]).values()][0] > 0,
+    lambda f, **said: [*make_ranking_scorer([f, "map"], **said)(MODEL, [[1]], [1], qid=[1]).values()][0] > 0,
     lambda f, **said: [*evaluate_batches([([1], [2], [1])], metrics=[f], **said).greater_is_better.values()][0],
 ]  # fmt: skip
 

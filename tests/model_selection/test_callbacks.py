@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer, get_scorers
+from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer, make_ranking_scorer
 from sklearn_rank.model_selection import _callbacks
 
 callback = pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
@@ -53,14 +53,14 @@ class Tasks:
 @pytest.mark.parametrize("scoring", ["score", "many", "dict", "r2"])
 def test_a_monitor_scores_the_rows_of_the_fit(given, scoring, routing):
     y, keywords = GIVEN[given]
-    asked = {"score": get_scorer("ndcg@3"), "many": get_scorers(["ndcg@3", "mse"]), "r2": "r2",
+    asked = {"score": get_scorer("ndcg@3"), "many": make_ranking_scorer(["ndcg@3", "mse"]), "r2": "r2",
              "dict": {"a": get_scorer("ndcg@3"), "b": get_scorer("mrr")}}[scoring]  # fmt: skip
     with sklearn.config_context(enable_metadata_routing=routing):
         monitor = callback.ScoringMonitor(scoring=asked)
         ranker = QueryRanker(Ridge()).set_callbacks(monitor).fit(X, y, **keywords)
     (row,) = monitor.get_logs().data
     expected = {"score": {"score": get_scorer("ndcg@3")(ranker, X, LABELLED)},
-                "many": get_scorers(["ndcg@3", "mse"])(ranker, X, LABELLED),
+                "many": make_ranking_scorer(["ndcg@3", "mse"])(ranker, X, LABELLED),
                 "dict": {n: get_scorer(m)(ranker, X, LABELLED) for n, m in (("a", "ndcg@3"), ("b", "mrr"))},
                 "r2": {"r2": sklearn.metrics.r2_score(Y, ranker.predict(X))}}[scoring]  # fmt: skip
     assert {name: row[name] for name in expected} == expected
@@ -71,7 +71,7 @@ def test_weights_of_queries_are_seen_by_a_monitor():
     weight = np.where(QID < "d", 1.0, 5.0)
     monitor = callback.ScoringMonitor(scoring=get_scorer("ndcg@3"))
     ranker = QueryRanker(Ridge()).set_callbacks(monitor).fit(X, Y, qid=QID, sample_weight=weight)
-    expected = get_scorers("ndcg@3")(ranker, X, Y, qid=QID, sample_weight=weight)["ndcg@3"]
+    expected = make_ranking_scorer(["ndcg@3"])(ranker, X, Y, qid=QID, sample_weight=weight)["ndcg@3"]
     assert monitor.get_logs().data[0]["score"] == expected != get_scorer("ndcg@3")(ranker, X, LABELLED)
 
 

@@ -17,7 +17,7 @@ from sklearn_rank import (
     RankingEvaluator,
     RepeatedQueryKFold,
     evaluate,
-    get_scorers,
+    make_ranking_scorer,
     stats,
 )
 from sklearn_rank.datasets import make_ranking
@@ -297,16 +297,17 @@ def test_names_and_keywords_of_metrics(data):
     assert report.results["ridge"].mean() == alone.mean()
     assert report.results["ridge"].meaning == alone.meaning
     scores = evaluator.cross_validate(Ridge(), X, y, qid=qid)
-    assert {"test_mine", "test_loss"} < {*scores}
-    assert (scores["test_loss"] < 0).all()
+    assert {"test_mine", "test_neg_loss"} < {*scores}
+    assert (scores["test_neg_loss"] < 0).all()
+    assert [*scores.mean_over_folds()] == ["mine", "loss"]
     assert (
         "mean_test_mine"
         in evaluator.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1]}), X, y, qid=qid).cv_results_
     )
-    assert evaluator.scorers.names == ["mine", "loss"]
+    assert evaluator.scorers.__name__ == "mine, neg_loss"
     assert repr(evaluator).startswith("RankingEvaluator({'mine': 'ndcg@5', 'loss': 'rmse'}, cv=QueryKFold(")
     assert repr(evaluator).endswith("gain='linear')")
-    assert repr(get_scorers({"mine": "ndcg@5"})) == "get_scorers({'mine': 'ndcg@5'})"
+    assert repr(make_ranking_scorer({"mine": "ndcg@5"})) == "make_ranking_scorer({'mine': 'ndcg@5'})"
     with pytest.raises(TypeError, match="has a keyword 'gian'. Did you mean 'gain'"):
         RankingEvaluator("ndcg", gian="linear")
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryRanker, RankingEvaluator, get_scorer, get_scorers, query_learning_curve
+from sklearn_rank import QueryRanker, RankingEvaluator, get_scorer, make_ranking_scorer, query_learning_curve
 
 EVALUATOR = RankingEvaluator(["map", "ndcg@5"], cv=3)
 
@@ -138,11 +138,11 @@ class Fails(Ridge):
 
 def test_a_search_that_has_no_score(shuffled):
     X, y, qid = shuffled
-    for scoring in (None, get_scorer("map"), get_scorers(["map"])):
+    for scoring in (None, get_scorer("map"), make_ranking_scorer(["map"])):
         search = GridSearchCV(
             QueryRanker(ByItself(None)), {"estimator__change": [with_first(np.inf)] * 2}, scoring=scoring
         )
-        search.set_params(refit="map" if scoring == get_scorers(["map"]) else True)
+        search.set_params(refit="map" if scoring == make_ranking_scorer(["map"]) else True)
         with (
             pytest.warns(UserWarning, match="non-finite|Scoring failed") as warned,
             pytest.raises(ValueError, match="No candidate of the search could be scored: the warnings say why"),
@@ -156,7 +156,7 @@ def test_a_search_that_has_no_score(shuffled):
     assert found.best_params_ == {"estimator__alpha": 1}
 
 
-SETTINGS = {}, {"scoring": get_scorers(["p@1", "map"]), "refit": "map"}, {"resource": "max_queries"}
+SETTINGS = {}, {"scoring": make_ranking_scorer(["p@1", "map"]), "refit": "map"}, {"resource": "max_queries"}
 
 
 @pytest.mark.filterwarnings("ignore:.*non-finite")

@@ -8,7 +8,14 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import HalvingGridSearchCV, HalvingRandomSearchCV
 
-from sklearn_rank import LeaveOneQueryOut, QueryRanker, QueryShuffleSplit, RankingEvaluator, get_scorer, get_scorers
+from sklearn_rank import (
+    LeaveOneQueryOut,
+    QueryRanker,
+    QueryShuffleSplit,
+    RankingEvaluator,
+    get_scorer,
+    make_ranking_scorer,
+)
 
 RANKER, GRID = QueryRanker(Ridge(solver="lsqr")), {"estimator__alpha": [0.1, 100.0, 1e4]}
 EVALUATOR = RankingEvaluator(["ndcg@5", "map"], cv=3)
@@ -61,7 +68,7 @@ def test_halving_decides_by_the_first_metric(shuffled, first):
         assert found.score(X, y, qid=qid) == get_scorer(first)(found, X, y, qid=qid)
 
 
-@pytest.mark.parametrize("params", [{"scoring": get_scorers(["mrr", "map"])}, {"refit": "map"}], ids=str)
+@pytest.mark.parametrize("params", [{"scoring": make_ranking_scorer(["mrr", "map"])}, {"refit": "map"}], ids=str)
 def test_halving_takes_one_number(shuffled, params):
     X, y, qid = shuffled
     halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", **params)

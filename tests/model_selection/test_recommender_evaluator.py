@@ -71,7 +71,7 @@ def test_scores_of_folds():
     assert evaluator.scorers is SCORER
     assert repr(evaluator).startswith("RankingEvaluator(make_recommender_scorer(['ndcg@10', 'recall@10'], items=<40>")
     negative = RankingEvaluator(make_recommender_scorer("relevance_position", items=range(40)), cv=CV)
-    assert negative.cross_validate(Factors(8), X, None)["test_relevance_position"][0] < 0
+    assert negative.cross_validate(Factors(8), X, None)["test_neg_relevance_position"][0] < 0
     assert negative.compare({"a": Factors(8)}, X, None).results["a"].mean()["relevance_position"] > 0
 
 

@@ -17,7 +17,7 @@ from sklearn_rank import (
     RepeatedQueryKFold,
     evaluate,
     get_scorer,
-    get_scorers,
+    make_ranking_scorer,
 )
 from sklearn_rank.model_selection import GlobalTimeSplit, LeaveLastOut
 
@@ -25,7 +25,7 @@ CV = QueryKFold(3)
 GRID = {"estimator__alpha": [0.1, 10.0]}
 SCORERS = {
     "one": lambda: get_scorer("ndcg@5"),
-    "several": lambda: get_scorers(["ndcg@5", "map"]),
+    "several": lambda: make_ranking_scorer(["ndcg@5", "map"]),
     "a dict": lambda: {"ndcg@5": get_scorer("ndcg@5"), "map": get_scorer("map")},
 }
 
@@ -111,7 +111,7 @@ def test_splitters_request_the_same_under_each_policy(splitter, request):
     assert requested(splitter.set_split_request(**{name: None}), "split") == before
 
 
-@pytest.mark.parametrize("make", [lambda: get_scorer("ndcg@10"), lambda: get_scorers("ndcg@10")])
+@pytest.mark.parametrize("make", [lambda: get_scorer("ndcg@10"), lambda: make_ranking_scorer(["ndcg@10"])])
 def test_scorers_keep_requests_that_are_not_named(make):
     assert requested(make()) == {"qid": True, "sample_weight": False}
     scorer = make()

@@ -22,7 +22,6 @@ from sklearn_rank import (
     RankingEvaluator,
     evaluate,
     get_scorer,
-    get_scorers,
     make_ranking_scorer,
     query_learning_curve,
     query_permutation_importance,
@@ -56,7 +55,7 @@ def values_at_every_door(model, X, y, qid):
         yield evaluate(y, ranker.predict(X), qid=qid, metrics="ndcg@10").mean()["ndcg@10"]
         yield get_scorer("ndcg@10")(ranker, X, y, qid=qid)
         yield pickle.loads(pickle.dumps(get_scorer("ndcg@10")))(model, X, y, qid=qid)
-        yield get_scorers(["ndcg@10"])(model, X, y, qid=qid)["ndcg@10"]
+        yield make_ranking_scorer(["ndcg@10"])(model, X, y, qid=qid)["ndcg@10"]
         everything = [(np.arange(len(y)),) * 2] * 2  # a dict of scorers shares what the model said
         scoring = {"a": get_scorer("ndcg@10"), "b": get_scorer("map")}
         found = cross_validate(model, X, y, scoring=scoring, cv=everything, params={"qid": qid}, error_score="raise")
@@ -93,7 +92,7 @@ def test_probabilities_give_the_expected_grade(model, n_grades, ranking):
     grade = model.predict_proba(X) @ model.classes_
     assert [*values_at_every_door(model, X, y, qid)] == pytest.approx([expected(y, grade, qid)] * 6, abs=1e-15)
     np.testing.assert_allclose(QueryRanker(model).fit(X, y).predict(X), grade, rtol=1e-15)
-    error = get_scorers("mse")(model, X, y, qid=qid)["mse"]  # which reads the values
+    error = make_ranking_scorer(["mse"])(model, X, y, qid=qid)["neg_mse"]  # which reads the values
     assert error == pytest.approx(-evaluate(y, grade, qid=qid, metrics="mse").mean()["mse"])
 
 
@@ -106,7 +105,7 @@ def test_many_grades_without_probabilities(model, ranking):
     assert found == pytest.approx([expected(y, model.predict(X), qid)] * 6, abs=1e-15)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing to tell whoever asks for it
-        assert get_scorers("ndcg@10", response_method="predict")(model, X, y, qid=qid)["ndcg@10"] == found[0]
+        assert make_ranking_scorer(["ndcg@10"], response_method="predict")(model, X, y, qid=qid)["ndcg@10"] == found[0]
 
 
 def test_evaluator_and_learning_curve(ranking):
@@ -138,7 +137,7 @@ def test_classes_that_are_no_numbers(model):
         with pytest.raises(TypeError, match=r"so these must be numbers, .*encode them before fit. Got classes"):
             QueryRanker(model).fit(X, y_true).predict(X)
     with pytest.raises(TypeError, match="so these must be numbers"):
-        get_scorers("map")(model.fit(X, y), X, [0, 1, 0, 1], qid=[1, 1, 2, 2])
+        make_ranking_scorer(["map"])(model.fit(X, y), X, [0, 1, 0, 1], qid=[1, 1, 2, 2])
 
 
 class Reversed(ClassifierMixin, BaseEstimator):
@@ -173,12 +172,12 @@ def test_the_methods_that_are_asked_for(ranking):
         found = {name: scorer(model, X, y > 1, qid=qid) for name, scorer in by.items()}
     assert len({*found.values()}) == 3
     with pytest.raises(TypeError, match="needs one of the methods predict_proba. Got Ridge"):
-        get_scorers("map", response_method="predict_proba")(Ridge().fit(X, y), X, y, qid=qid)
+        make_ranking_scorer(["map"], response_method="predict_proba")(Ridge().fit(X, y), X, y, qid=qid)
 
 
 def test_decisions_of_many_grades_and_nothing_else(ranking):
     X, y, qid = ranking
-    scorer = get_scorers("ndcg@10", response_method="decision_function")
+    scorer = make_ranking_scorer(["ndcg@10"], response_method="decision_function")
     with pytest.raises(ValueError, match=r"must be one score per row .*; for class probabilities wrap"):
         scorer(LinearSVC(random_state=0).fit(X, y), X, y, qid=qid)
 

@@ -17,7 +17,7 @@ from sklearn_rank import (
     QueryTimeSeriesSplit,
     RankingEvaluator,
     RepeatedQueryKFold,
-    get_scorers,
+    make_ranking_scorer,
     make_recommender_scorer,
     query_learning_curve,
     query_train_test_split,
@@ -47,7 +47,11 @@ CALLS = {
     "QueryRanker.fit, queries": (QueryRanker(Ridge(), max_queries=3).fit, FEATURES, ["y", "qid", "sample_weight"]),
     "partial_fit": (QueryRanker(SGDRegressor()).partial_fit, FEATURES, ["y", "qid", "sample_weight"]),
     "score": (FITTED.score, FEATURES, ["y", "qid", "sample_weight"]),
-    "scorers": (lambda X, y, **k: get_scorers("map")(FITTED, X, y, **k), FEATURES, ["y", "qid", "sample_weight"]),
+    "scorers": (
+        lambda X, y, **k: make_ranking_scorer(["map"])(FITTED, X, y, **k),
+        FEATURES,
+        ["y", "qid", "sample_weight"],
+    ),
     "compare": (
         lambda X, y, **k: RankingEvaluator("map", cv=2).compare({"a": Ridge()}, X, y, **k),
         FEATURES,

@@ -33,7 +33,6 @@ from sklearn_rank import (
     evaluate,
     get_scorer,
     get_scorer_names,
-    get_scorers,
     make_ranking_scorer,
     parse_metric,
 )
@@ -78,7 +77,9 @@ def test_cross_validate(way, shuffled):
 
 def test_many_metrics(way, shuffled):
     X, y, keywords = way
-    together = cross_validate(RANKER, X, y, scoring=get_scorers(["ndcg@5", "map", "neg_mse"]), cv=CV, **keywords)
+    together = cross_validate(
+        RANKER, X, y, scoring=make_ranking_scorer(["ndcg@5", "map", "neg_mse"]), cv=CV, **keywords
+    )
     scoring = {name: get_scorer(name) for name in ("ndcg@5", "map", "neg_mse")}
     apart = cross_validate(RANKER, X, y, scoring=scoring, cv=CV, return_train_score=True, **keywords)
     for name in scoring:
@@ -91,7 +92,7 @@ def test_many_metrics(way, shuffled):
     "make",
     [
         lambda: GridSearchCV(RANKER, GRID, scoring=SCORER, cv=CV),
-        lambda: GridSearchCV(RANKER, GRID, scoring=get_scorers(["ndcg@5", "map"]), refit="ndcg@5", cv=CV),
+        lambda: GridSearchCV(RANKER, GRID, scoring=make_ranking_scorer(["ndcg@5", "map"]), refit="ndcg@5", cv=CV),
         lambda: GridSearchCV(RANKER, GRID, scoring={"a": SCORER, "b": get_scorer("map")}, refit="a", cv=CV),
         lambda: RandomizedSearchCV(RANKER, GRID, n_iter=2, random_state=0, scoring=SCORER, cv=CV, n_jobs=2),
         lambda: HalvingGridSearchCV(
@@ -245,11 +246,15 @@ def test_names_and_keywords_of_scorers():
     assert repr(make_ranking_scorer("ndcg(gain=linear)@10")) == repr(
         make_ranking_scorer(ndcg_score, gain="linear", k=10)
     )
-    scorers = get_scorers(["ndcg@5", ndcg_score], gain="linear")
+    scorers = make_ranking_scorer(["ndcg@5", ndcg_score], gain="linear")
     assert scorers.names == ["ndcg@5", "ndcg"]
-    assert repr(scorers) == "get_scorers(['ndcg@5', 'ndcg'], gain='linear')"
+    assert repr(scorers) == "make_ranking_scorer(['ndcg@5', 'ndcg'], gain='linear')"
     model = Ridge().fit([[0.0], [1.0]], [0, 1])
-    assert get_scorers(["map", "AP", "rr"])(model, [[0.0], [1.0]], [0, 1], qid=[1, 1]) == {"map": 1, "AP": 1, "rr": 1}
+    assert make_ranking_scorer(["map", "AP", "rr"])(model, [[0.0], [1.0]], [0, 1], qid=[1, 1]) == {
+        "map": 1,
+        "AP": 1,
+        "rr": 1,
+    }
     assert repr(pickle.loads(pickle.dumps(scorers))) == repr(scorers)
 
 
@@ -282,7 +287,7 @@ def test_weights_for_the_scorer_alone(shuffled):
     both = {"qid": qid, "query_weight": weight}
     with sklearn.config_context(enable_metadata_routing=True):
         one = get_scorer("map").set_score_request(qid=True, sample_weight="query_weight")
-        many = get_scorers(["map"]).set_score_request(sample_weight="query_weight")
+        many = make_ranking_scorer(["map"]).set_score_request(sample_weight="query_weight")
         got = [cross_validate(RANKER, X, y, scoring=s, cv=CV, params=both) for s in (one, many)]
     for i, (train, test) in enumerate(CV.split(X, groups=qid)):
         s = Ridge().fit(X[train], y[train]).predict(X[test])

@@ -7,15 +7,17 @@ import posixpath
 import re
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 from sklearn.metrics import check_scoring, make_scorer
-from sklearn.model_selection import GridSearchCV, LearningCurveDisplay
+from sklearn.model_selection import GridSearchCV, LearningCurveDisplay, RandomizedSearchCV, cross_validate
 from sklearn.utils import estimator_html_repr
 
 from sklearn_rank import (
@@ -23,7 +25,6 @@ from sklearn_rank import (
     QueryRanker,
     get_scorer,
     get_scorer_names,
-    get_scorers,
     make_ranking_scorer,
     parse_metric,
 )
@@ -136,10 +137,12 @@ def test_other_types_are_never_equal():
     scorer = get_scorer("ndcg@10")
     assert scorer != "ndcg@10"
     assert scorer != make_scorer(ndcg_score, k=10)
-    assert scorer != get_scorers("ndcg@10")
+    assert scorer != make_ranking_scorer(["ndcg@10"])
 
 
-@pytest.mark.parametrize("make", [lambda: get_scorer("ndcg@10"), lambda: get_scorers("ndcg@10")], ids=["one", "many"])
+@pytest.mark.parametrize(
+    "make", [lambda: get_scorer("ndcg@10"), lambda: make_ranking_scorer(["ndcg@10"])], ids=["one", "many"]
+)
 def test_requests_are_compared_and_not_hashed(make):
     first, second = make(), make()
     with sklearn.config_context(enable_metadata_routing=True):
@@ -152,12 +155,12 @@ def test_requests_are_compared_and_not_hashed(make):
 
 @pytest.mark.slow
 def test_another_process_finds_it_equal():
-    text = pickle.dumps([get_scorer("ndcg(gain=linear)@10"), get_scorers(["ndcg@10", "rmse"])]).hex()
+    text = pickle.dumps([get_scorer("ndcg(gain=linear)@10"), make_ranking_scorer(["ndcg@10", "rmse"])]).hex()
     program = (
-        "import pickle; from sklearn_rank import get_scorer, get_scorers\n"
+        "import pickle; from sklearn_rank import get_scorer, make_ranking_scorer\n"
         f"one, many = pickle.loads(bytes.fromhex({text!r}))\n"
         "same = get_scorer('ndcg(gain=linear)@10')\n"
-        "print(one, one == same, hash(one) == hash(same), many == get_scorers(['ndcg@10', 'rmse']))"
+        "print(one, one == same, hash(one) == hash(same), many == make_ranking_scorer(['ndcg@10', 'rmse']))"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "ndcg(gain=linear)@10 True True True"
@@ -170,8 +173,8 @@ class TestScikitLearn:
         assert "ndcg@10" in estimator_html_repr(search)
 
     def test_a_search_of_many_is_printed_with_their_names(self):
-        search = GridSearchCV(Ridge(), {}, scoring=get_scorers(["ndcg@10", "rmse"]))
-        assert "get_scorers(['ndcg@10', 'rmse'])" in str(search).replace("\n", " ")
+        search = GridSearchCV(Ridge(), {}, scoring=make_ranking_scorer(["ndcg@10", "rmse"]))
+        assert "make_ranking_scorer(['ndcg@10', 'neg_rmse'])" in str(search).replace("\n", " ")
 
     def test_clones_have_an_equal_scorer(self):
         search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=get_scorer("ndcg@10"))
@@ -208,29 +211,55 @@ class TestScikitLearn:
 class TestMany:
     def test_the_call_that_makes_it_makes_an_equal_one(self):
         for scorers in (
-            get_scorers(["ndcg@10", "rmse"], ties="worst"),
-            get_scorers({"best": "mrr"}, response_method="predict"),
+            make_ranking_scorer(["ndcg@10", "rmse"], ties="worst"),
+            make_ranking_scorer({"best": "mrr"}, response_method="predict"),
         ):
-            again = eval(repr(scorers), {"get_scorers": get_scorers})
+            again = eval(repr(scorers), {"make_ranking_scorer": make_ranking_scorer})
             assert again == scorers
             assert hash(again) == hash(scorers)
             assert pickle.loads(pickle.dumps(scorers)) == scorers == copy.deepcopy(scorers)
 
     @pytest.mark.parametrize("other", [
-        get_scorers(["rmse", "ndcg@10"]), get_scorers(["ndcg@10"]), get_scorers(["ndcg@10", "rmse"], ties="worst"),
-        get_scorers({"ndcg@10": "ndcg@10", "rmse": "mse"}), get_scorers(["ndcg@10", "neg_rmse"]),
-        get_scorers(["ndcg@10", "rmse"], response_method="predict"), get_scorer("ndcg@10"),
+        make_ranking_scorer(["rmse", "ndcg@10"]), make_ranking_scorer(["ndcg@10"]),
+        make_ranking_scorer(["ndcg@10", "rmse"], ties="worst"),
+        make_ranking_scorer({"ndcg@10": "ndcg@10", "rmse": "mse"}),
+        make_ranking_scorer(["ndcg@10", "rmse"], response_method="predict"), get_scorer("ndcg@10"),
     ], ids=repr)  # fmt: skip
     def test_others_are_not_equal(self, other):
-        assert get_scorers(["ndcg@10", "rmse"]) != other
+        assert make_ranking_scorer(["ndcg@10", "rmse"]) != other
 
     def test_the_sign_of_an_error_may_be_written(self):
-        signed, bare = get_scorers({"error": "neg_rmse"}), get_scorers({"error": "rmse"})
-        model = Ridge().fit(X, Y)
-        assert signed.names == bare.names == ["error"]
-        assert signed(model, X, Y) == bare(model, X, Y)
+        value = get_scorer("rmse")(Ridge().fit(X, Y), X, Y)
+        for metrics in (["rmse"], ["neg_rmse"], [query_rmse_error], {"error": "neg_rmse"}, {"neg_error": "rmse"}):
+            name = "neg_error" if isinstance(metrics, dict) else "neg_rmse"
+            scorer = make_ranking_scorer(metrics)
+            assert scorer.__name__ == name
+            assert scorer(Ridge().fit(X, Y), X, Y) == {name: value}
+        assert make_ranking_scorer("neg_rmse") == make_ranking_scorer("rmse") == get_scorer("neg_rmse")
         with pytest.raises(ValueError, match="Only errors have a scorer with 'neg_'"):
-            get_scorers({"best": "neg_mrr"})
+            make_ranking_scorer({"best": "neg_mrr"})
+        with pytest.raises(ValueError, match="once, with 'neg_' or without. Got 'error' twice"):
+            make_ranking_scorer({"error": "rmse", "neg_error": "mse"})
+
+    @pytest.mark.parametrize("several", [["ndcg@10"], "ndcg@5,10", ndcg_score, get_scorer("map")])
+    def test_a_single_name_is_for_get_scorer(self, several):
+        with pytest.raises(TypeError, match="name of one metric, such as 'ndcg@10'; make_ranking_scorer takes"):
+            get_scorer(several)
+
+    @pytest.mark.parametrize("at_once", [True, False])
+    def test_wherever_scikit_learn_takes_several(self, at_once):
+        """By one scorer of all of them, and by a dict of scorers of one."""
+        names = ["ndcg@10", "neg_rmse"]
+        scoring = make_ranking_scorer(names) if at_once else {name: get_scorer(name) for name in names}
+        folds, model = {"scoring": scoring, "cv": QueryKFold(2)}, Ridge()
+        found = cross_validate(model, X, Y, **folds)
+        assert (found["test_neg_rmse"] < 0).all()
+        for search in (GridSearchCV, partial(RandomizedSearchCV, n_iter=1)):
+            results = search(model, {"alpha": [1.0]}, refit="neg_rmse", **folds).fit(X, Y).cv_results_
+            assert results["mean_test_neg_rmse"][0] == found["test_neg_rmse"].mean()
+            assert results["mean_test_ndcg@10"][0] == found["test_ndcg@10"].mean()
+        importance = permutation_importance(model.fit(X, Y), X, Y, scoring=scoring, n_repeats=1)
+        assert [*importance] == names
 
 
 def test_names_of_trackers_name_scorers_too():
@@ -238,11 +267,13 @@ def test_names_of_trackers_name_scorers_too():
     names = ["ndcg@10", "rbp(p=0.9)@5", "mrr", "neg_rmse"]
     model = Ridge().fit(X, Y)
     tracked = [*tracker_names(names).values()]
-    search = GridSearchCV(Ridge(), {"alpha": [1]}, scoring=get_scorers(tracked), refit=tracked[0], cv=QueryKFold(2))
+    search = GridSearchCV(
+        Ridge(), {"alpha": [1]}, scoring=make_ranking_scorer(tracked), refit=tracked[0], cv=QueryKFold(2)
+    )
     keys = [key for key in search.fit(X, Y).cv_results_ if key.startswith("mean_test_")]
     assert len(keys) == 4
     assert all(re.fullmatch(r"[/\w.\- ]+", key) and posixpath.normpath(key) == key for key in keys)
-    assert [*get_scorers(tracked)(model, X, Y).values()] == [*get_scorers(names)(model, X, Y).values()]
+    assert [*make_ranking_scorer(tracked)(model, X, Y).values()] == [*make_ranking_scorer(names)(model, X, Y).values()]
     assert [get_scorer(name) for name in tracked] == [get_scorer(name) for name in names]
 
 

@@ -34,7 +34,6 @@ from sklearn_rank import (
     QueryShuffleSplit,
     RankingEvaluator,
     get_scorer,
-    get_scorers,
     make_ranking_scorer,
     query_learning_curve,
 )
@@ -49,7 +48,7 @@ WAY_OUT = r"GridSearchCV\(QueryRanker\(model\), grid, scoring=get_scorer\('ndcg@
 
 
 def by_hand(cv=None, **options):
-    scoring = options or {"scoring": get_scorers(["ndcg@5", "map"]), "refit": "ndcg@5"}
+    scoring = options or {"scoring": make_ranking_scorer(["ndcg@5", "map"]), "refit": "ndcg@5"}
     return GridSearchCV(RANKER, GRID, cv=cv or QueryKFold(3), **scoring)
 
 

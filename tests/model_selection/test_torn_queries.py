@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from sklearn_rank import QueryKFold, QueryRanker, get_scorer, get_scorers, query_permutation_importance
+from sklearn_rank import QueryKFold, QueryRanker, get_scorer, make_ranking_scorer, query_permutation_importance
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.model_selection._fitted_queries import hash_rows, project_rows
 
@@ -24,7 +24,7 @@ pd = pytest.importorskip("pandas")
 RANKER, SCORER = QueryRanker(Ridge()), get_scorer("ndcg@5")
 GRID = {"estimator__alpha": [0.1, 10.0]}
 TORN = "queries with other rows than in fit"
-SCORING = {"one": SCORER, "many": get_scorers(["ndcg@5", "map"]), "dict": {"a": SCORER, "b": get_scorer("map")}}
+SCORING = {"one": SCORER, "many": make_ranking_scorer(["ndcg@5", "map"]), "dict": {"a": SCORER, "b": get_scorer("map")}}
 
 
 @pytest.fixture(params=["routing", "index"])
@@ -154,7 +154,7 @@ def test_rows_of_the_fit_are_scored(shuffled, name, model):
     fewer = containers(X[:-20])[name]
     with sklearn.config_context(enable_metadata_routing=True):
         fitted = clone(model).fit(features, y, qid=qid)
-        for scorer in (SCORER, get_scorers("ndcg@5")):
+        for scorer in (SCORER, make_ranking_scorer(["ndcg@5"])):
             scorer(fitted, again, y[rows], qid=qid[rows])
             scorer(fitted, again, (y > 0)[rows], qid=qid[rows])
             scorer(fitted, others, y, qid=qid)
@@ -313,7 +313,7 @@ def test_qid_passed_while_routing_is_off(ranking):
     with pytest.raises(ValueError, match="Metadata routing is off.*enable_metadata_routing=True"):
         cross_val_score(RANKER, X, y, scoring=SCORER, cv=KFold(3), params={"qid": qid}, error_score="raise")
     with pytest.raises(ValueError, match="Metadata routing is off"):
-        cross_validate(Ridge(), X, y, scoring=get_scorers("map"), cv=KFold(3), error_score="raise")
+        cross_validate(Ridge(), X, y, scoring=make_ranking_scorer(["map"]), cv=KFold(3), error_score="raise")
     with pytest.raises(ValueError, match="Metadata routing is off"):
         GridSearchCV(RANKER, GRID, scoring=SCORER, cv=QueryKFold(3)).fit(X, y, qid=qid)
     with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match="Got neither.$"):

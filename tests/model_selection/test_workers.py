@@ -21,7 +21,7 @@ import numpy as np
 import sklearn
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
-from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorers, make_ranking_scorer, metric
+from sklearn_rank import QueryKFold, QueryRanker, evaluate, make_ranking_scorer, metric
 from sklearn_rank.datasets import make_ranking
 
 BASE = 0.5
@@ -62,7 +62,7 @@ if __name__ == "__main__":
     for scoring, refit in (
         (make_ranking_scorer("hl@5", top=2.0), True),
         (None, True),
-        (get_scorers([half_life_score, "ndcg@5"]), "half_life"),
+        (make_ranking_scorer([half_life_score, "ndcg@5"]), "half_life"),
         ({"own": make_ranking_scorer(half_life_score), "plain": make_ranking_scorer(first_label)}, "own"),
     ):
         assert searched(scoring, 1, refit) == searched(scoring, 2, refit)

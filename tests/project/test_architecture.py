@@ -303,10 +303,10 @@ for name in ("stat", "_no_such_module", "compare"):
 
 def test_what_is_returned_is_public():
     from sklearn_rank.metrics import Metric, Ranked
-    from sklearn_rank.model_selection import Comparison, CrossValidation, RankingScorers, Summary
+    from sklearn_rank.model_selection import Comparison, CrossValidation, Summary
 
     returned = [getattr(sklearn_rank.results, name) for name in sklearn_rank.results.__all__]
-    for public in (*returned, Metric, Ranked, Comparison, CrossValidation, RankingScorers, Summary):
+    for public in (*returned, Metric, Ranked, Comparison, CrossValidation, Summary):
         assert public.__doc__
         assert not hasattr(sklearn_rank, public.__name__)
 

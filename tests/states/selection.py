@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 
-from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, evaluate, get_scorers, make_ranking_scorer
+from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, evaluate, make_ranking_scorer
 from sklearn_rank.datasets import make_ranking
 from states.machine import Disturbed, Machine, errors
 
@@ -24,6 +24,7 @@ WEIGHT = QID + 1.0
 WITH_INDEX = pd.Series(Y, index=pd.Index(QID, name="qid"))
 NAMES, CV = ("ndcg@3", "mse"), QueryKFold(3)
 SIGNS = {"ndcg@3": 1, "mse": -1}
+IN_SCORER = {"ndcg@3": "ndcg@3", "mse": "neg_mse"}
 with sklearn.config_context(enable_metadata_routing=True):
     RANKER = QueryRanker(Ridge()).set_fit_request(sample_weight=False)
 COPIES = [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), lambda x: clone(x, safe=False)]
@@ -102,7 +103,7 @@ class Selection(Machine):
     @rule(target=scorers, metric=st.sampled_from([*NAMES, NAMES]), weighted=st.booleans())
     def scorer(self, metric, weighted):
         """With the names of its metrics, and whether it asks for weights."""
-        scorer = make_ranking_scorer(metric) if isinstance(metric, str) else get_scorers([*metric])
+        scorer = make_ranking_scorer(metric if isinstance(metric, str) else [*metric])
         with sklearn.config_context(enable_metadata_routing=True):
             scorer = scorer.set_score_request(qid=True, sample_weight=True) if weighted else scorer
         return scorer, metric, weighted
@@ -126,7 +127,7 @@ class Selection(Machine):
         weighted = weighted and self.routing
         if isinstance(metric, str):
             return {"score": by_hand(metric, alpha, weighted)}
-        return {name: by_hand(name, alpha, weighted) for name in metric}
+        return {IN_SCORER[name]: by_hand(name, alpha, weighted) for name in metric}
 
     @rule(scorer=scorers)
     def cross_validate(self, scorer):
@@ -138,7 +139,7 @@ class Selection(Machine):
     @rule(scorer=scorers)
     def grid(self, scorer):
         y, keywords = self.rows(scorer[2])
-        refit = True if isinstance(scorer[1], str) else scorer[1][0]
+        refit = True if isinstance(scorer[1], str) else IN_SCORER[scorer[1][0]]
         search = GridSearchCV(RANKER, {"estimator__alpha": [0.1, 1e3]}, scoring=scorer[0], cv=CV, refit=refit)
         search.fit(X, y, **keywords.get("params", {}))
         for i, alpha in enumerate((0.1, 1e3)):
@@ -154,7 +155,7 @@ class Selection(Machine):
             calls = [pool.submit(scorer[0], model, X[test], WITH_INDEX.iloc[test]) for _ in range(2 * n_threads)]
             for call in calls:
                 for name in [scorer[1]] if isinstance(scorer[1], str) else scorer[1]:
-                    found = call.result() if isinstance(scorer[1], str) else call.result()[name]
+                    found = call.result() if isinstance(scorer[1], str) else call.result()[IN_SCORER[name]]
                     near(found, by_hand(name)[0])
 
     # --- evaluators ---------------------------------------------------------------------------------------------
@@ -177,7 +178,7 @@ class Selection(Machine):
     def validate(self, evaluator):
         found = evaluator.cross_validate(Ridge(), X, WITH_INDEX)
         for name in NAMES:
-            near(found[f"test_{name}"], by_hand(name))
+            near(found[f"test_{IN_SCORER[name]}"], by_hand(name))
 
     @rule(evaluator=evaluators, error=errors, fold=st.integers(0, 2), first=st.booleans())
     def a_model_fails(self, evaluator, error, fold, first):
@@ -216,7 +217,7 @@ class Selection(Machine):
     def search(self, evaluator):
         found = evaluator.search(GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0]}), X, Y, qid=QID)
         for name in NAMES:
-            near([found.cv_results_[f"split{k}_test_{name}"][0] for k in range(3)], by_hand(name))
+            near([found.cv_results_[f"split{k}_test_{IN_SCORER[name]}"][0] for k in range(3)], by_hand(name))
 
     @invariant()
     def configuration_is_as_it_was(self):
