@@ -25,7 +25,7 @@ BITS = [16, 32, 64]
 
 def tuned(model, grid, X, y):
     """The embedding with the best MAP@10 on folds that it was not fitted on, each image searching its fold."""
-    scorer = make_retrieval_scorer("euclidean", "map@10", denominator="min_k_relevant")
+    scorer = make_retrieval_scorer("map@10", distance="euclidean", denominator="min_k_relevant")
     search = GridSearchCV(model, grid, scoring=scorer, cv=StratifiedKFold(3)).fit(X, y)
     print(f"{search.best_params_}: MAP@10 {search.best_score_:.3f} in cross-validation")
     return search

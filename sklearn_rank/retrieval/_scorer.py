@@ -7,8 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.columns import check_features
+from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.meaning import text_of
-from sklearn_rank._metric.names import is_single_metric, parse_metrics
+from sklearn_rank._metric.names import is_single_metric
+from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import RETRIEVAL_SCORER
@@ -17,15 +19,17 @@ from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 
-def make_retrieval_scorer(distance: Any = "cosine", metrics: MetricsLike = "map@10", **options: Any) -> RetrievalScorer:
+def make_retrieval_scorer(
+    metric: MetricsLike = "map@10", *, distance: Any = "cosine", **options: Any
+) -> RetrievalScorer:
     """Make a scorer of transformers: each test sample ranks the others, and those with its label are relevant.
 
     Parameters
     ----------
+    metric : str, metric function, sequence of them, or dict of str to one of them, default="map@10"
+        In the forms of `make_ranking_scorer`.
     distance : str or callable, default="cosine"
         As in `evaluate_retrieval`.
-    metrics : str, metric function or sequence of them, default="map@10"
-        As in `evaluate`.
     **options
         Other keywords of `evaluate_retrieval`, or of the metrics.
 
@@ -33,7 +37,8 @@ def make_retrieval_scorer(distance: Any = "cosine", metrics: MetricsLike = "map@
     -------
     RetrievalScorer
         ``scorer(estimator, X, y)`` for ``scoring=``. It returns a number, or a dict if there are several metrics;
-        searches want ``refit="map@10"`` then. Higher is better, so the value of an error is negative.
+        searches need ``refit="map@10"`` then. Higher is better, so the value of an error is negative, and its name
+        starts with ``"neg_"``.
 
     Raises
     ------
@@ -49,12 +54,15 @@ def make_retrieval_scorer(distance: Any = "cosine", metrics: MetricsLike = "map@
     >>> X, y = load_iris(return_X_y=True)
     >>> grid = {"n_components": [1, 2], "whiten": [False, True]}
     >>> search = GridSearchCV(
-    ...     PCA(), grid, scoring=make_retrieval_scorer("euclidean"), cv=StratifiedKFold(3)
+    ...     PCA(),
+    ...     grid,
+    ...     scoring=make_retrieval_scorer("map@10", distance="euclidean"),
+    ...     cv=StratifiedKFold(3),
     ... )
     >>> search.fit(X, y).best_params_
     {'n_components': 2, 'whiten': False}
     """
-    return RetrievalScorer(distance, metrics, options)
+    return RetrievalScorer(metric, distance, options)
 
 
 class RetrievalScorer:
@@ -62,20 +70,20 @@ class RetrievalScorer:
 
     Parameters
     ----------
+    metric : str, metric function, sequence of them, or dict of str to one of them
+        In the forms of `make_ranking_scorer`.
     distance : str or callable
         As in `evaluate_retrieval`.
-    metrics : str, metric function or sequence of them
-        As in `evaluate`.
     options : dict
         Other keywords of `evaluate_retrieval`, or of the metrics.
     """
 
-    def __init__(self, distance: Any, metrics: MetricsLike, options: dict[str, Any]) -> None:
+    def __init__(self, metric: MetricsLike, distance: Any, options: dict[str, Any]) -> None:
         known = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}
         self._search_options = {name: value for name, value in options.items() if name in known}
-        self._specs = parse_metrics(metrics, **{name: v for name, v in options.items() if name not in known})
-        self.distance, self.metrics, self.options = distance, metrics, options
-        self._single = is_single_metric(metrics)
+        self._specs = parse_signed(metric, **{name: v for name, v in options.items() if name not in known})
+        self.metric, self.distance, self.options = metric, distance, options
+        self._single = is_single_metric(metric)
 
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike) -> float | dict[str, float]:
         """Value of each metric; higher is better."""
@@ -88,14 +96,13 @@ class RetrievalScorer:
                 features, query_labels=y, distance=self.distance, metrics=self._specs, **self._search_options
             )
         report(RETRIEVAL_SCORER, seen)
-        means = {
-            name: value if self._specs[name].greater_is_better else -value for name, value in result.mean().items()
-        }
+        means = signed(result.mean(), self._specs)
         return next(iter(means.values())) if self._single else means
 
     @property
     def __name__(self) -> str:
-        return ", ".join(map(str, self._specs.values()) if self._single else self._specs)
+        specs = {str(spec): spec for spec in self._specs.values()} if self._single else self._specs
+        return ", ".join(scorer_name(name, spec) for name, spec in specs.items())
 
     def __eq__(self, other: object) -> bool:
         """Whether the distance, the names, the metrics and all keywords are the same."""
@@ -111,5 +118,6 @@ class RetrievalScorer:
 
     def __repr__(self) -> str:
         """Call that makes this object."""
-        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"make_retrieval_scorer({self.distance!r}, {self.metrics!r}{options})"
+        given = {"distance": self.distance, **self.options}
+        options = "".join(f", {name}={value!r}" for name, value in given.items())
+        return f"make_retrieval_scorer({self.metric!r}{options})"

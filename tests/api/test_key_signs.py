@@ -17,6 +17,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import (
     InteractionRecommender,
@@ -36,7 +37,7 @@ from sklearn_rank import (
 )
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import DistributionDisplay
-from sklearn_rank.retrieval import evaluate_retrieval
+from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer
 from sklearn_rank.stats import compare, no_worse
 
 X, LABEL, QID = make_ranking(n_queries=20, random_state=0)
@@ -167,6 +168,9 @@ SCORERS = {
     ),
     "cross_validate": lambda kind: dict(reports(kind)[0]),
     "search": lambda kind: RankingEvaluator(METRICS[kind], **FOLDS).search(GRID, X, LABEL, qid=QID).cv_results_,
+    "retrieval scorer": lambda kind: make_retrieval_scorer(OF_USERS[kind], distance="euclidean")(
+        StandardScaler().fit(X[:60]), X[:60], CLASS[:60]
+    ),
     "users": lambda kind: of_users(kind)[3](InteractionRecommender(Popular()).fit(PAIRS[~LAST]), PAIRS[LAST]),
     "cross_validate of users": lambda kind: dict(of_users(kind)[0]),
     "scikit-learn's cross_validate of users": lambda kind: cross_validate(

@@ -450,7 +450,7 @@ def test_a_similarity_as_distance():
     name, given = "a similarity as distance", {"query_labels": labels, "metrics": "map"}
     assert seen(evaluate_retrieval, features, **given, distance=cosine) == ([], name)
     assert seen(evaluate_retrieval, features, **given, distance=lambda a, b: 1 - cosine(a, b)) == ([], "")
-    scorer, model = make_retrieval_scorer(cosine, "map"), PCA(2).fit(features)
+    scorer, model = make_retrieval_scorer("map", distance=cosine), PCA(2).fit(features)
     assert seen(scorer, model, features, labels) == ([name], "")
 
 
@@ -480,12 +480,12 @@ def test_queries_in_the_database():
 
 
 def test_labels_of_retrieval_scorers():
-    features, scorer = np.random.default_rng(0).random((N_QUERIES, 4)), make_retrieval_scorer("cosine", "map")
+    features, scorer = np.random.default_rng(0).random((N_QUERIES, 4)), make_retrieval_scorer("map", distance="cosine")
     model = FunctionTransformer().fit(features)
     assert seen(scorer, model, features, np.zeros(N_QUERIES)) == (["no order matters"], "")
     many = np.zeros((N_QUERIES, 80), dtype=int)
     many[::2, :40] = many[1::2, 40:] = 1
-    scorer = make_retrieval_scorer("cosine", "ndcg@10")
+    scorer = make_retrieval_scorer("ndcg@10", distance="cosine")
     assert seen(scorer, model, features, many) == (["large grades"], "")
 
 

@@ -591,4 +591,4 @@ def test_one_metric_is_one_however_it_is_given(shuffled, metric):
         "map"
     ]
     assert query_permutation_importance(model, X, y, qid=qid, metric=metric, n_repeats=1).importances.shape[1] == 1
-    assert make_retrieval_scorer(metrics=metric)(StandardScaler().fit(X), X, y) > 0
+    assert make_retrieval_scorer(metric)(StandardScaler().fit(X), X, y) > 0

@@ -19,7 +19,7 @@ def digits():
 
 
 def test_scorer_in_a_grid_search(digits):
-    scorer = make_retrieval_scorer("euclidean", "map@10")
+    scorer = make_retrieval_scorer("map@10", distance="euclidean")
     search = GridSearchCV(PCA(random_state=0), {"n_components": [1, 20]}, scoring=scorer, cv=StratifiedKFold(2))
     search.fit(*digits)
     assert search.best_params_ == {"n_components": 20}
@@ -30,18 +30,21 @@ def test_scorer_in_a_grid_search(digits):
 
 
 def test_scorer_of_many_metrics_and_of_errors(digits):
-    scorer = make_retrieval_scorer(metrics=["map@5", "fallout@5"], ties="worst")
+    scorer = make_retrieval_scorer(["map@5", "fallout@5"], ties="worst")
     scores = cross_validate(PCA(5), *digits, scoring=scorer, cv=2)
     assert (scores["test_map@5"] > 0).all()
-    assert (scores["test_fallout@5"] < 0).all()
-    single = make_retrieval_scorer(metrics="fallout@5", ties="worst")(PCA(5).fit(digits[0]), *digits)
+    assert (scores["test_neg_fallout@5"] < 0).all()
+    assert scorer.__name__ == "map@5, neg_fallout@5"
+    assert make_retrieval_scorer(["map@5", "neg_fallout@5"], ties="worst") == scorer
+    single = make_retrieval_scorer("fallout@5", ties="worst")(PCA(5).fit(digits[0]), *digits)
+    assert make_retrieval_scorer("neg_fallout@5").__name__ == "neg_fallout@5"
     assert isinstance(single, float)
     assert single < 0
 
 
 def test_scorer_pickles_prints_and_clones(digits):
-    scorer = make_retrieval_scorer("euclidean", "ndcg@5", ties="best")
-    assert repr(scorer) == "make_retrieval_scorer('euclidean', 'ndcg@5', ties='best')"
+    scorer = make_retrieval_scorer("ndcg@5", distance="euclidean", ties="best")
+    assert repr(scorer) == "make_retrieval_scorer('ndcg@5', distance='euclidean', ties='best')"
     model = PCA(3, random_state=0).fit(digits[0])
     assert pickle.loads(pickle.dumps(scorer))(model, *digits) == scorer(model, *digits)
     clone(GridSearchCV(PCA(), {"n_components": [1]}, scoring=scorer))
@@ -60,18 +63,18 @@ def test_scorer_pickles_prints_and_clones(digits):
     ids=["distance", "k", "keyword", "option", "dict of one", "name"],
 )
 def test_scorers_of_the_same_are_equal(other):
-    scorer = make_retrieval_scorer("euclidean", "ndcg@5", gain=[0, 1])
-    again = make_retrieval_scorer("euclidean", "NDCG@5", gain=(0.0, 1.0))
+    scorer = make_retrieval_scorer("ndcg@5", distance="euclidean", gain=[0, 1])
+    again = make_retrieval_scorer("NDCG@5", distance="euclidean", gain=(0.0, 1.0))
     assert scorer == again == pickle.loads(pickle.dumps(scorer))
     assert hash(scorer) == hash(again)
-    distance, metrics, options = other
-    assert scorer != make_retrieval_scorer(distance, metrics, **options)
+    distance, metric, options = other
+    assert scorer != make_retrieval_scorer(metric, distance=distance, **options)
     assert scorer != "ndcg@5"
 
 
 def test_scorer_has_the_names_of_its_metrics():
-    assert make_retrieval_scorer(metrics="NDCG@5").__name__ == "ndcg@5"
-    assert make_retrieval_scorer(metrics=["map@10", "mrr"]).__name__ == "map@10, mrr"
+    assert make_retrieval_scorer("NDCG@5").__name__ == "ndcg@5"
+    assert make_retrieval_scorer(["map@10", "mrr"]).__name__ == "map@10, mrr"
 
 
 def test_scorer_wants_a_transformer_and_known_keywords(digits):
@@ -79,11 +82,13 @@ def test_scorer_wants_a_transformer_and_known_keywords(digits):
         make_retrieval_scorer()(Ridge().fit(*digits), *digits)
     with pytest.raises(TypeError, match="has a keyword 'gane'"):
         make_retrieval_scorer(gane="linear")
+    with pytest.raises(TypeError, match="has a keyword 'metrics'"):
+        make_retrieval_scorer(metrics="map")
 
 
 def test_gains_that_change_afterwards_change_nothing(digits):
     gain = [0.0, 1.0]
-    scorer = make_retrieval_scorer(metrics="dcg@5", gain=gain)
+    scorer = make_retrieval_scorer("dcg@5", gain=gain)
     embedding = PCA(2).fit(digits[0])
     before = scorer(embedding, *digits)
     gain[1] = 5.0
