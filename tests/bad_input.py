@@ -218,10 +218,10 @@ OBJECTS = {
         {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
     ),
     "stats.ComparisonResult": lambda: stats.compare(a_result(), another_result(), metric="map"),
-    "results.Explanation": lambda: a_comparison().explain("one", "two", Q[0]),
-    "stats.GateResult": lambda: stats.no_worse(a_result(), another_result(), margin=0.1),
+    "results.Explanation": lambda: a_comparison().explain(Q[0], new="two", old="one"),
+    "stats.GateResult": lambda: stats.no_worse(new=a_result(), old=another_result(), margin=0.1),
     "stats.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
-    "stats.JudgedComparison": lambda: stats.compare_judged(judged(), judged()),
+    "stats.JudgedComparison": lambda: stats.compare_judged(new=judged(), old=judged()),
     "stats.JudgedInterval": lambda: stats.judged_interval(*judged()),
     "stats.MultipleComparison": several,
     **{f"display.{name}": partial(a_display, name) for name in DISPLAYS},

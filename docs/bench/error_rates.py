@@ -375,7 +375,7 @@ def decisions(shape, n_queries, n_metrics, n_at_margin, n_pairs, seed, margin=No
             Evaluation.from_values(range(n_queries), {name: pair[i] for name, pair in zip(names, pairs, strict=True)})
             for i in (0, 1)
         )
-        found[no_worse(new, old, margin=loss if margin is None else margin, alpha=LEVEL).decision] += 1
+        found[no_worse(new=new, old=old, margin=loss if margin is None else margin, alpha=LEVEL).decision] += 1
     return {decision: n / n_pairs for decision, n in found.items()}
 
 

@@ -30,7 +30,7 @@ def gate(options: argparse.Namespace) -> int:
     margins = _margins(options.margin, metrics)
     new, old = _new_and_old(options, metrics)
     with collected_findings() as seen:
-        found = no_worse(new, old, margin=margins, alpha=options.alpha)
+        found = no_worse(new=new, old=old, margin=margins, alpha=options.alpha)
     report(COMMAND, seen)
     if options.markdown is not None:
         with replacing(options.markdown) as file:

@@ -136,7 +136,6 @@ def checked_arguments(rules: Mapping[str, Constraint]) -> Callable[[Callable[P, 
 
 def refuse_position(function_name: str, by_position: list[str], by_name: str = "qid") -> None:
     """Refuse positional arguments that must be named."""
-    takes = ", ".join(by_position)
-    raise TypeError(
-        f"{function_name} takes {takes} by position and all else by name, such as {by_name}=. Got more by position."
-    )
+    takes = f"{', '.join(by_position)} by position and all else" if by_position else "all arguments"
+    got = "more" if by_position else "some"
+    raise TypeError(f"{function_name} takes {takes} by name, such as {by_name}=. Got {got} by position.")

@@ -364,7 +364,7 @@ class Comparison(TableReport, Saveable):
         Returns
         -------
         Table
-            Query ids, the value of each model, and their difference.
+            Query ids, the value of each model, and their difference, a less b.
 
         Raises
         ------
@@ -380,15 +380,16 @@ class Comparison(TableReport, Saveable):
         rows = zip(ids, of_a[order].tolist(), of_b[order].tolist(), (of_a - of_b)[order].tolist(), strict=True)
         return Table(("qid", a, b, "difference"), tuple(rows))
 
-    def explain(self, old: str, new: str, query: Any, *, metric: str | None = None) -> Explanation:
+    @named_arguments
+    def explain(self, query: Any, *, new: str, old: str, metric: str | None = None) -> Explanation:
         """Why two models differ on a query: what each document adds to the difference.
 
         Parameters
         ----------
-        old, new : str
-            Names of the models; the difference is the new one less the old one.
         query : id of a query
             Such as one of `most_different`.
+        new, old : str
+            Names of the models; the difference is the new one less the old one.
         metric : str, default=None
             None: the first.
 
@@ -423,7 +424,7 @@ class Comparison(TableReport, Saveable):
         >>> from sklearn_rank import compare_systems
         >>> runs = {"old": {"q": ["a", "c", "b"]}, "new": {"q": ["b", "c", "a"]}}
         >>> report = compare_systems({"q": {"a": 0, "b": 1, "c": 1}}, runs, metrics="ndcg")
-        >>> report.explain("old", "new", "q")
+        >>> report.explain("q", new="new", old="old")
         nDCG of query q: new 1.0000 - old 0.6934 = 0.3066
         Contributions of documents sum to the difference.
         document   grade   judged   rank old   rank new   contribution
@@ -431,10 +432,11 @@ class Comparison(TableReport, Saveable):
         a              0   yes             1          3         0.0000
         c              1   yes             2          2         0.0000
         """
-        return explanation_of(self._explained(old, new, metric), query)
+        return explanation_of(self._explained(new, old, metric), query)
 
     @described_as(explain)
-    def to_judge(self, old: str, new: str, n: int = 10, *, metric: str | None = None) -> Table:
+    @named_arguments
+    def to_judge(self, n: int = 10, *, new: str, old: str, metric: str | None = None) -> Table:
         """Documents of all queries that are not judged and whose judgement could change a difference most.
 
         Parameters
@@ -453,9 +455,9 @@ class Comparison(TableReport, Saveable):
         ValueError
             As `explain`, and if the mean is pooled or geometric.
         """
-        return documents_to_judge(self._explained(old, new, metric), n)
+        return documents_to_judge(self._explained(new, old, metric), n)
 
-    def _explained(self, old: str, new: str, metric: str | None) -> Source:
+    def _explained(self, new: str, old: str, metric: str | None) -> Source:
         first, _ = self._result(old), self._result(new)
         metric = self._metrics[0] if metric is None else known_metric(first, metric)
         return source_of(self.results, (old, new), metric)

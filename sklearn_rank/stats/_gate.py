@@ -17,6 +17,7 @@ from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
 from sklearn_rank._misuse.judged import judged_note
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
@@ -391,10 +392,11 @@ def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
     )  # fmt: skip
 
 
+@named_arguments
 def no_worse(
+    *,
     new: Any,
     old: Any,
-    *,
     margin: float | Mapping[str, float],
     alpha: float = 0.05,
     clusters: ClustersLike = None,
@@ -454,9 +456,9 @@ def no_worse(
     >>> from sklearn_rank.stats import no_worse
     >>> old = Evaluation.from_values(range(4), {"ndcg@10": [0.5, 0.4, 0.6, 0.3]})
     >>> new = Evaluation.from_values(range(4), {"ndcg@10": [0.4, 0.4, 0.7, 0.34]})
-    >>> bool(no_worse(new, old, margin=0.1))
+    >>> bool(no_worse(new=new, old=old, margin=0.1))
     True
-    >>> no_worse(new, old, margin={"ndcg@10": 0.05})
+    >>> no_worse(new=new, old=old, margin={"ndcg@10": 0.05})
     Undecided: new may lose more than the margin, or less, alpha=0.05
     low and high are one-sided bounds of the difference, at 95 % and 95 %. No worse: low is
     above -margin for every metric. Worse: high is below -margin for some metric.

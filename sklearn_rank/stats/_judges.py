@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
@@ -501,8 +502,9 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     return JudgedInterval(float(confidence_level), values)
 
 
+@named_arguments
 def compare_judged(
-    new: tuple[Any, Any], old: tuple[Any, Any], *, metric: str | None = None, confidence_level: float = 0.95
+    *, new: tuple[Any, Any], old: tuple[Any, Any], metric: str | None = None, confidence_level: float = 0.95
 ) -> JudgedComparison:
     """Compare two systems where people judged a few queries and a model, such as an LLM, judged many.
 
@@ -548,7 +550,7 @@ def compare_judged(
     ...     Evaluation.from_values(people, {"map": [0.3, 0.4, 0.5, 0.6, 0.7]}),
     ...     Evaluation.from_values(everything, {"map": [0.5, 0.5, 0.7, 0.7, 0.9] * 2}),
     ... )
-    >>> compare_judged(new, old)
+    >>> compare_judged(new=new, old=old)
     Difference of map, new less old, by people and a model, 95 % intervals
     5 queries judged by people are few: with fewer than 20 intervals may be too short.
     judged by      queries   difference       low     high        p   lambda      bias    corr.

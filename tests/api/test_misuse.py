@@ -516,7 +516,7 @@ def test_one_model_twice():
     for call in (
         lambda other: compare(result, other, metric="map"),
         lambda other: compare_all({"a": result, "b": other, "c": again}, metric="map"),
-        lambda other: no_worse(result, other, margin={"map": 0.01}),
+        lambda other: no_worse(new=result, old=other, margin={"map": 0.01}),
     ):
         assert seen(call, result) == ([name], "")
         assert seen(call, evaluate(y, scores, qid=qid)) == ([], "")

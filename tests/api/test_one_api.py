@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank import evaluate_batches, evaluate_frame, evaluate_run, spark
+from sklearn_rank import compare_systems, evaluate_batches, evaluate_frame, evaluate_run, spark
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._utils.docstring import parameter_entries
 from sklearn_rank.spark._value_table import MetricColumn, mean_of_sums, refuse_options
+from sklearn_rank.stats import no_worse
 
 EMPTY = inspect.Parameter.empty
 
@@ -138,3 +139,30 @@ def test_qid_goes_by_name():
         "batches.RankingAccumulator.update",
         "group_sizes",
     }
+
+
+# --- two systems ---------------------------------------------------------------------------------------------
+
+
+def test_new_and_old_go_by_name():
+    """Exchanged by position they would turn a decision round, and nothing could tell."""
+    names = {"new", "old"}
+    found = {
+        name: function for name, function in public_callables() if names & {*inspect.signature(function).parameters}
+    }
+    assert {name.rpartition(".")[-1] for name in found} == {"no_worse", "compare_judged", "explain", "to_judge"}
+    for function in found.values():
+        assert {kind for name, kind, _ in signature(function) if name in names} == {"KEYWORD_ONLY"}
+
+
+def test_an_order_by_position_is_refused():
+    report = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="mrr")
+    new, old = report.results["new"], report.results["old"]
+    with pytest.raises(TypeError, match=r"^no_worse takes all arguments by name, such as new=. Got some by position.$"):
+        no_worse(new, old, margin=0.1)
+    with pytest.raises(
+        TypeError, match="Comparison.explain takes query by position and all else by name, such as new="
+    ):
+        report.explain("old", "new", 7)
+    with pytest.raises(TypeError, match="Comparison.to_judge takes . by position and all else by name, such as new="):
+        report.to_judge("old", "new")

@@ -34,7 +34,7 @@ def explain(capsys, *arguments, code=0):
 @pytest.mark.parametrize("metric", ["ndcg@2", "map"])
 def test_it_prints_what_the_comparison_explains(files, capsys, metric):
     report = compare_systems(QRELS, {"old": OLD, "new": NEW}, metrics=metric)
-    found = report.explain("old", "new", "1")
+    found = report.explain("1", new="new", old="old")
     given = ["qrels", "old", "new", "-m", metric]
     assert explain(capsys, *given, "--query", "1") == f"{found}\n"
     assert explain(capsys, *given, "--query", "1", "--format", "markdown") == f"{found.to_markdown()}\n"
@@ -46,7 +46,7 @@ def test_it_prints_what_the_comparison_explains(files, capsys, metric):
     rows = [*csv.reader(io.StringIO(explain(capsys, *given, "--query", "1", "--format", "csv")))]
     assert rows[0] == ["document", "grade", "judged", "rank old", "rank new", "contribution"]
     assert [float(row[-1]) for row in rows[1:]] == [row[-1] for row in found.table.rows]
-    assert explain(capsys, *given, "--to-judge", "2") == f"{report.to_judge('old', 'new', 2)}\n"
+    assert explain(capsys, *given, "--to-judge", "2") == f"{report.to_judge(2, new='new', old='old')}\n"
     assert explain(capsys, *given, "--query", "1", "--to-judge", "2") == f"{found.to_judge(2)}\n"
 
 

@@ -94,7 +94,7 @@ def evaluated(files, name, metrics):
 def test_it_is_no_worse_of_results(cli, files):
     metrics = ["ndcg@5", "map"]
     new, old = (evaluated(files, name, metrics) for name in ("unsure", "old"))
-    expected = no_worse(new, old, margin={"ndcg@5": 0.05, "map": 0.01}, alpha=0.1)
+    expected = no_worse(new=new, old=old, margin={"ndcg@5": 0.05, "map": 0.01}, alpha=0.1)
     words = ("qrels", "unsure", "--baseline", "old", "-m", "ndcg@5", "-m", "map", "--alpha", "0.1")
     margins = ("--margin", "0.01", "--margin", "ndcg@5=0.05")
     code, out, _ = cli(*words, *margins, "--format", "json")

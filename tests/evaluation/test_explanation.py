@@ -41,7 +41,7 @@ def lists(seed=0, n=9, grades=4):
 def explained(label, old, new, metric, **keywords):
     qid = np.zeros(len(label), dtype=int)
     report = compare_systems(label, {"old": old, "new": new}, qid=qid, metrics=metric, **keywords)
-    return report.explain("old", "new", 0)
+    return report.explain(0, new="new", old="old")
 
 
 def column(explanation, name):
@@ -124,7 +124,7 @@ def test_every_metric_is_a_sum_or_left_out():
 def test_effects_of_leaving_out_by_hand():
     """RR 1/2 against 1: without the document above it old has 1, too; without the relevant one both have 0."""
     runs = {"old": {"q": ["a", "b", "c"]}, "new": {"q": ["b", "a", "c"]}}
-    found = compare_systems({"q": {"a": 0, "b": 1, "c": 0}}, runs, metrics="mrr").explain("old", "new", "q")
+    found = compare_systems({"q": {"a": 0, "b": 1, "c": 0}}, runs, metrics="mrr").explain("q", new="new", old="old")
     assert not found.is_sum
     assert column(found, "contribution") == {"a": 0.5, "b": 0.5, "c": 0.0}
     assert "need not sum" in repr(found)
@@ -158,7 +158,9 @@ def test_errors_are_new_less_old_as_they_are():
 def test_a_document_of_one_list_alone():
     """DCG@2 of labels as gains: b gives 1 / log2(3) to the new list; x is in it without a judgement, and gives 0."""
     runs = {"old": {"q": ["a", "y"]}, "new": {"q": ["x", "b"]}}
-    found = compare_systems({"q": {"a": 2, "b": 1, "c": 1}}, runs, metrics="dcg(gain=linear)@2").explain(*runs, "q")
+    found = compare_systems({"q": {"a": 2, "b": 1, "c": 1}}, runs, metrics="dcg(gain=linear)@2").explain(
+        "q", new="new", old="old"
+    )
     assert found.difference == pytest.approx(1 / math.log2(3) - 2)
     expected = {"a": -2.0, "b": pytest.approx(1 / math.log2(3)), "x": 0.0, "y": 0.0, "c": 0.0}
     assert column(found, "contribution") == expected
@@ -189,17 +191,17 @@ def test_ways_in_agree():
     """Rows, a frame, two dimensions, sparse matrices, runs: the same contributions of the same documents."""
     label, old, new = lists(3, n=6)
     both = np.stack([label, label[::-1]]), {"old": np.stack([old] * 2), "new": np.stack([new] * 2)}
-    expected = column(compare_systems(*both, metrics="ndcg@3").explain("old", "new", 1), "contribution")
+    expected = column(compare_systems(*both, metrics="ndcg@3").explain(1, new="new", old="old"), "contribution")
     qid = np.repeat([0, 1], 6)
     flat = {name: scores.ravel() for name, scores in both[1].items()}
-    rows = compare_systems(both[0].ravel(), flat, qid=qid, metrics="ndcg@3").explain("old", "new", 1)
+    rows = compare_systems(both[0].ravel(), flat, qid=qid, metrics="ndcg@3").explain(1, new="new", old="old")
     assert {document - 6: x for document, x in column(rows, "contribution").items()} == expected
     order = np.random.default_rng(0).permutation(12)
     frame = pd.DataFrame({"label": both[0].ravel(), "qid": qid, **flat}).iloc[order]
-    of_frame = compare_systems(frame, ["old", "new"], metrics="ndcg@3").explain("old", "new", 1)
+    of_frame = compare_systems(frame, ["old", "new"], metrics="ndcg@3").explain(1, new="new", old="old")
     assert {order[d] - 6: x for d, x in column(of_frame, "contribution").items()} == pytest.approx(expected)
     matrices = {name: sparse.csr_array(np.where(s > -np.inf, s + 1, 0)) for name, s in both[1].items()}
-    of_sparse = compare_systems(sparse.csr_array(both[0]), matrices, metrics="ndcg@3").explain("old", "new", 1)
+    of_sparse = compare_systems(sparse.csr_array(both[0]), matrices, metrics="ndcg@3").explain(1, new="new", old="old")
     assert of_sparse.grade == 1  # the highest label of all queries is not known
     for document, x in column(of_sparse, "contribution").items():
         assert x == pytest.approx(expected[document])
@@ -208,7 +210,7 @@ def test_ways_in_agree():
         name: {q: {f"d{i}": float(s) for i, s in enumerate(x[q]) if s > -np.inf} for q in (0, 1)}
         for name, x in both[1].items()
     }
-    of_runs = compare_systems(qrels, runs, metrics="ndcg@3").explain("old", "new", 1)
+    of_runs = compare_systems(qrels, runs, metrics="ndcg@3").explain(1, new="new", old="old")
     assert {int(d[1:]): x for d, x in column(of_runs, "contribution").items()} == pytest.approx(expected)
 
 
@@ -217,7 +219,7 @@ def test_masked_rows_and_padding():
     report = compare_systems(
         [[0, 1, 0], [0, 1, 1]], {"a": [[2.0, 1, 0], [3, 2, 1]], "b": [[1.0, 2, 0], [1, 2, 3]]}, mask=mask, metrics="mrr"
     )
-    assert {*column(report.explain("a", "b", 0), "contribution")} == {0, 1}
+    assert {*column(report.explain(0, new="b", old="a"), "contribution")} == {0, 1}
 
 
 def test_finished_results_are_matched_by_ids_or_by_rows():
@@ -226,21 +228,21 @@ def test_finished_results_are_matched_by_ids_or_by_rows():
         name: evaluate_run(qrels, run, metrics="mrr")
         for name, run in (("old", {"q": ["b", "a"], "r": ["a", "b"]}), ("new", {"q": ["a"], "r": ["x", "b"]}))
     }
-    found = compare_systems(results).explain("old", "new", "r")
+    found = compare_systems(results).explain("r", new="new", old="old")
     assert column(found, "rank new") == {"a": None, "b": 2, "x": 1}
     assert column(found, "judged") == {"a": "yes", "b": "yes", "x": "no"}
     y, qid = [1, 0, 0, 1], [0, 0, 1, 1]
     rows = {"old": evaluate(y, [1, 2, 1, 2], qid=qid), "new": evaluate(y, [2, 1, 1, 2], qid=qid)}
-    assert compare_systems(rows).explain("old", "new", 0).difference > 0
+    assert compare_systems(rows).explain(0, new="new", old="old").difference > 0
     turned = rows | {"new": evaluate(y[1::-1] + y[2:], [1, 2, 1, 2], qid=qid)}
     with pytest.raises(ValueError, match="matched by their rows .* other labels in 'new' than in 'old'"):
-        compare_systems(turned).explain("old", "new", 0)
+        compare_systems(turned).explain(0, new="new", old="old")
     mixed = {
         "old": evaluate([1, 0], [2, 1], qid=["q", "q"]),
         "new": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a"]}),
     }
     with pytest.raises(ValueError, match="Documents of both systems must have ids.*Got ids in 'new' alone"):
-        Comparison(results=mixed, baseline="old").explain("old", "new", "q")
+        Comparison(results=mixed, baseline="old").explain("q", new="new", old="old")
 
 
 def test_labels_of_documents_are_compared():
@@ -255,14 +257,14 @@ def test_labels_of_documents_are_compared():
     }
     for results, query in ((other, "q"), (shorter, 0), (dict(reversed(shorter.items())), 0)):
         with pytest.raises(ValueError, match="Documents are matched by their rows"):
-            compare_systems(results).explain("old", "new", query)
+            compare_systems(results).explain(query, new="new", old="old")
 
 
 def test_ids_of_several_types_and_lists_without_a_document():
     runs = {"old": {"q": ["a", 2], "r": []}, "new": {"q": [2, "a"], "r": [3]}}
     report = compare_systems({"q": {"a": 1, 2: 0}, "r": {}}, runs, metrics="p@1")
-    assert column(report.explain(*runs, "q"), "contribution") == {"a": -1.0, 2: 0.0}
-    found = report.explain(*runs, "r")
+    assert column(report.explain("q", new="new", old="old"), "contribution") == {"a": -1.0, 2: 0.0}
+    found = report.explain("r", new="new", old="old")
     assert column(found, "rank new") == {3: 1}
     assert math.isnan(found.judged[0])
 
@@ -272,7 +274,7 @@ def test_of_the_evaluator():
     X, qid = rng.normal(size=(60, 2)), np.repeat(np.arange(12), 5)
     y = np.clip(np.round(X[:, 0] + 1), 0, 3)
     report = RankingEvaluator("ndcg@3", cv=3).compare({"old": Ridge(1e6), "new": Ridge()}, X, y, qid=qid)
-    found = report.explain("old", "new", 4)
+    found = report.explain(4, new="new", old="old")
     assert sum(column(found, "contribution").values()) == pytest.approx(found.difference)
     assert {*column(found, "grade")} <= {*range(20, 25)}
 
@@ -284,31 +286,31 @@ def test_results_without_documents_say_which_call_keeps_them(tmp_path):
     batches = {name: evaluate_batches([(y, s, qid)], metrics="mrr") for name, s in scores.items()}
     parts = {name: result.subset([1]) for name, result in report.results.items()}
     for without in (Comparison.load(tmp_path / "report"), compare_systems(batches), compare_systems(parts)):
-        for call in (lambda r: r.explain("old", "new", 1), lambda r: r.to_judge("old", "new")):
+        for call in (lambda r: r.explain(1, new="new", old="old"), lambda r: r.to_judge(new="new", old="old")):
             with pytest.raises(ValueError, match="Got 'old' without documents: call compare_systems with labels"):
                 call(without)
     frames = {name: evaluate_frame(pd.DataFrame({"qid": qid, "label": y, "score": s})) for name, s in scores.items()}
-    assert compare_systems(frames).explain("old", "new", 0).difference > 0
+    assert compare_systems(frames).explain(0, new="new", old="old").difference > 0
 
 
 def test_wrong_arguments():
     report = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="mrr")
     with pytest.raises(ValueError, match="A model must be one of .* Got 'x'"):
-        report.explain("x", "new", 7)
+        report.explain(7, new="new", old="x")
     with pytest.raises(ValueError, match="The 'metric' parameter must be one of"):
-        report.explain("old", "new", 7, metric="map")
+        report.explain(7, new="new", old="old", metric="map")
     for labels, metric in (([[1, 0], [0, 1]], "alpha_ndcg"), ([1, 0], lambda y, s: float(y[s.argmax()]))):
         own = compare_systems(labels, {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics={"own": metric})
         with pytest.raises(ValueError, match="by subtopic, or a function of your own, is not explained.* Got 'own'"):
-            own.explain("old", "new", 7)
+            own.explain(7, new="new", old="old")
     with pytest.raises(ValueError, match="must be one of the 1 that were evaluated, such as 7. Got '7'.*another type"):
-        report.explain("old", "new", "7")
-    for call in (report.explain("old", "new", 7).to_judge, lambda n: report.to_judge("old", "new", n)):
+        report.explain("7", new="new", old="old")
+    for call in (report.explain(7, new="new", old="old").to_judge, lambda n: report.to_judge(n, new="new", old="old")):
         with pytest.raises(ValueError, match="'n' parameter of to_judge"):
             call(0)
     geometric = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="gm_map")
     with pytest.raises(ValueError, match="mean over queries.*Got average='geometric'"):
-        geometric.to_judge("old", "new")
+        geometric.to_judge(new="new", old="old")
 
 
 def test_scores_that_were_changed_since():
@@ -316,7 +318,7 @@ def test_scores_that_were_changed_since():
     report = compare_systems(np.array([1, 0]), {"old": scores, "new": -scores}, qid=np.array([7, 7]), metrics="mrr")
     scores[:] = 1, 2
     with pytest.raises(ValueError, match="were changed since: it had 1 in 'old', and now has 0.5"):
-        report.explain("old", "new", 7)
+        report.explain(7, new="new", old="old")
 
 
 # --- judged shares, documents to judge -----------------------------------------------------------------------
@@ -351,7 +353,7 @@ def test_judged_shares_stand_beside_every_comparison(tmp_path):
     assert text in report.to_markdown()
     summary = report.summary(full=True).to_frame()
     assert_allclose(summary["judged"][:2], [1, expected["new"]])
-    found = report.explain("old", "new", 3)
+    found = report.explain(3, new="new", old="old")
     assert found.judged == (1.0, pytest.approx(np.mean([d in qrels[3] for d in runs["new"][3][:5]])))
     judged = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7])
     assert "udged" not in repr(judged)
@@ -376,13 +378,13 @@ def test_to_judge_by_brute_force():
                 after = {n: r.per_query[metric] for n, r in values.items()}
                 expected[q, d] = ((after["new"] - after["old"]) - (before["new"] - before["old"]))[q]
         for q in qrels:
-            table = report.explain("old", "new", q, metric=metric).to_judge(100)
+            table = report.explain(q, new="new", old="old", metric=metric).to_judge(100)
             assert {row[0]: row[-1] for row in table.rows} == pytest.approx(
                 {d: x for (at, d), x in expected.items() if at == q}
             )
             sizes = [abs(row[-1]) for row in table.rows]
             assert sizes == sorted(sizes, reverse=True)
-        table = report.to_judge("old", "new", 5, metric=metric)
+        table = report.to_judge(5, new="new", old="old", metric=metric)
         largest = sorted(map(abs, expected.values()), reverse=True)[:5]
         assert_allclose([abs(row[-1]) for row in table.rows], np.array(largest) / 4)
         for q, d, *_, change in table.rows:
@@ -393,8 +395,8 @@ def test_weights_of_queries_count_in_what_to_judge():
     qrels, runs = pools(3, share=0.4)
     weight = {0: 0.0, 1: 1.0, 2: 3.0}
     report = compare_systems(qrels, runs, metrics="ndcg@5", sample_weight=weight)
-    for q, d, *_, change in report.to_judge("old", "new", 100).rows:
-        one = {row[0]: row[-1] for row in report.explain("old", "new", q).to_judge(100).rows}
+    for q, d, *_, change in report.to_judge(100, new="new", old="old").rows:
+        one = {row[0]: row[-1] for row in report.explain(q, new="new", old="old").to_judge(100).rows}
         assert change == pytest.approx(one[d] * weight[q] / 4)
         assert q > 0
 
@@ -403,10 +405,10 @@ def test_undefined_queries_do_not_count_in_what_to_judge():
     qrels, runs = pools(3, share=0.4)
     qrels[1] = dict.fromkeys(qrels[1], 0)
     report = compare_systems(qrels, runs, metrics="map", replace_undefined_by=math.nan)
-    rows = report.to_judge("old", "new", 100).rows
+    rows = report.to_judge(100, new="new", old="old").rows
     assert {row[0] for row in rows} == {0, 2}
     for q, d, *_, change in rows:
-        one = {row[0]: row[-1] for row in report.explain("old", "new", q).to_judge(100).rows}
+        one = {row[0]: row[-1] for row in report.explain(q, new="new", old="old").to_judge(100).rows}
         assert change == pytest.approx(one[d] / 2)
 
 
@@ -415,7 +417,10 @@ def test_ten_documents_to_judge_unless_another_number_is_asked_for():
     report = compare_systems(
         [1] + [math.nan] * 11, {"old": scores, "new": -scores}, qid=[0] * 12, metrics="map", unjudged="nonrelevant"
     )
-    for table in (report.explain("old", "new", 0).to_judge, lambda *n: report.to_judge("old", "new", *n)):
+    for table in (
+        report.explain(0, new="new", old="old").to_judge,
+        lambda *n: report.to_judge(*n, new="new", old="old"),
+    ):
         assert [len(table(*n).rows) for n in ((), (11,), (99,))] == [10, 11, 11]
 
 
@@ -427,7 +432,7 @@ def test_many_variants_of_a_long_list_take_little_memory():
     )
     tracemalloc.start()
     try:
-        report.explain("old", "new", 0)
+        report.explain(0, new="new", old="old")
         assert tracemalloc.get_traced_memory()[1] < 130e6
     finally:
         tracemalloc.stop()
@@ -443,7 +448,7 @@ def test_text_and_files(tmp_path):
     runs = {names[name]: run for name, run in runs.items()}
     report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"])
     for metric in ("ndcg@5", "map"):
-        found = report.explain(names["old"], names["new"], 3, metric=metric)
+        found = report.explain(3, **names, metric=metric)
         found.save(tmp_path / "why")
         again = Explanation.load(tmp_path / "why")
         for text in (repr, Explanation.to_markdown, Explanation.to_latex, Explanation._repr_html_):
@@ -454,7 +459,7 @@ def test_text_and_files(tmp_path):
         assert max(map(len, repr(found).splitlines())) <= 100
         assert max(map(len, repr(found.to_judge()).splitlines())) <= 100
         assert found.to_frame().columns.tolist()[3:5] == [f"rank {name}" for name in names.values()]
-    assert max(map(len, repr(report.to_judge(*names.values())).splitlines())) <= 100
+    assert max(map(len, repr(report.to_judge(**names)).splitlines())) <= 100
 
 
 def test_heads_of_printed_columns():
@@ -465,8 +470,8 @@ def test_heads_of_printed_columns():
         (("a/b/c" * 9, "a/b/c" * 8), ("rank old", "rank new")),
     ):
         report = compare_systems(labels, dict(zip(names, scores, strict=True)), qid=[0, 0], metrics="p@1")
-        found = report.explain(*names, 0)
-        for text in (repr(found), repr(found.to_judge()), repr(report.to_judge(*names))):
+        found = report.explain(0, old=names[0], new=names[1])
+        for text in (repr(found), repr(found.to_judge()), repr(report.to_judge(old=names[0], new=names[1]))):
             assert all(head in text for head in heads), text
 
 
@@ -498,8 +503,8 @@ def test_documents_that_were_changed_since():
     again = pickle.loads(pickle.dumps(report))
     qrels["q"]["z"] = 5
     with pytest.raises(ValueError, match="so they were changed since: evaluate again"):
-        report.explain("old", "new", "q")
-    assert {*column(again.explain("old", "new", "q"), "rank new")} == {"a", "b", "c"}
+        report.explain("q", new="new", old="old")
+    assert {*column(again.explain("q", new="new", old="old"), "rank new")} == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize(

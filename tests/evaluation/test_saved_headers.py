@@ -41,7 +41,7 @@ def evaluation_of_some_judged():
 def explanation():
     qrels = {str(q): {f"d{i}": i % 3 for i in range(9)} for q in range(9)}
     runs = {name: {q: sorted(judged, reverse=name == "b") for q, judged in qrels.items()} for name in ("a", "b")}
-    return compare_systems(qrels, runs, metrics="ndcg@5").explain("a", "b", "3")
+    return compare_systems(qrels, runs, metrics="ndcg@5").explain("3", new="b", old="a")
 
 
 RESULTS = {
@@ -49,8 +49,8 @@ RESULTS = {
     "some are judged": evaluation_of_some_judged,
     "Comparison": comparison,
     "JudgedInterval": lambda: judged_interval(independent(400), independent(len(Y))),
-    "JudgedComparison": lambda: compare_judged(*map(by_both_judges, X.T[:2]), metric="map"),
-    "GateResult": lambda: no_worse(evaluation(), evaluation(), margin=0.1),
+    "JudgedComparison": lambda: compare_judged(new=by_both_judges(X[:, 0]), old=by_both_judges(X[:, 1]), metric="map"),
+    "GateResult": lambda: no_worse(new=evaluation(), old=evaluation(), margin=0.1),
     "JudgeAgreement": lambda: judge_agreement(Y, Y),
     "Explanation": explanation,
 }

@@ -23,7 +23,8 @@ ALPHA = 0.05
 
 def results(new, old, *, metric="ndcg@10", **keywords):
     """Results of values, queries in their order."""
-    return tuple(Evaluation.from_values(range(len(x)), {metric: x}, **keywords) for x in (new, old))
+    values = {"new": new, "old": old}
+    return {name: Evaluation.from_values(range(len(x)), {metric: x}, **keywords) for name, x in values.items()}
 
 
 def drawn(rng, n, loss=0.0, spread=0.1):
@@ -39,13 +40,13 @@ def test_three_decisions_by_hand():
     old = np.full(8, 0.5)
     new = old + 0.01 * np.array([1, -1] * 4)
     reach = 1.894578605 * 0.01 / math.sqrt(7)
-    found = no_worse(*results(new, old), margin=0.008)
+    found = no_worse(**results(new, old), margin=0.008)
     assert (found.decision, found.decisions, bool(found)) == ("no worse", {"ndcg@10": "no worse"}, True)
     assert found.low["ndcg@10"] == pytest.approx(-reach)
     assert found.high["ndcg@10"] == pytest.approx(reach)
-    found = no_worse(*results(new, old), margin=0.007)
+    found = no_worse(**results(new, old), margin=0.007)
     assert (found.decision, bool(found)) == ("undecided", False)
-    found = no_worse(*results(new - 0.1, old), margin=0.09)
+    found = no_worse(**results(new - 0.1, old), margin=0.09)
     assert (found.decision, bool(found)) == ("worse", False)
     assert found.difference["ndcg@10"] == pytest.approx(-0.1)
 
@@ -57,23 +58,23 @@ def test_every_metric_must_pass_and_one_may_fail():
     same, lower = old + d, old + d - 0.05
     new = Evaluation.from_values(range(9), {"map": same, "mrr": lower})
     old = Evaluation.from_values(range(9), {"map": old, "mrr": old})
-    found = no_worse(new, old, margin=0.02)
+    found = no_worse(new=new, old=old, margin=0.02)
     assert found.decisions == {"map": "no worse", "mrr": "worse"}
     assert found.decision == "worse"
     error = d.std(ddof=1) / 3
     assert found.low["mrr"] == pytest.approx(-0.05 - stats.t.isf(0.05, 8) * error)
     assert found.high["mrr"] == pytest.approx(-0.05 + stats.t.isf(0.025, 8) * error)
     just = 0.05 - stats.t.isf(0.04, 8) * error
-    assert no_worse(new, old, margin={"mrr": just}).decision == "worse"
-    assert no_worse(new, old, margin={"map": 0.02, "mrr": just}).decision == "undecided"
-    assert no_worse(new, old, margin={"map": 0.02, "mrr": 0.2}).decision == "no worse"
-    assert no_worse(new, old, margin={"map": 0.001, "mrr": 0.2}).decision == "undecided"
+    assert no_worse(new=new, old=old, margin={"mrr": just}).decision == "worse"
+    assert no_worse(new=new, old=old, margin={"map": 0.02, "mrr": just}).decision == "undecided"
+    assert no_worse(new=new, old=old, margin={"map": 0.02, "mrr": 0.2}).decision == "no worse"
+    assert no_worse(new=new, old=old, margin={"map": 0.001, "mrr": 0.2}).decision == "undecided"
 
 
 def test_errors_are_turned_round(rng):
     new, old = rng.random((2, 30))
     lower, higher = results(new, old, metric="mse"), results(-new, -old, metric="minus")
-    found, expected = no_worse(*lower, margin=0.1), no_worse(*higher, margin=0.1)
+    found, expected = no_worse(**lower, margin=0.1), no_worse(**higher, margin=0.1)
     assert found.difference["mse"] == expected.difference["minus"] == pytest.approx(float(np.mean(old - new)))
     assert (found.low["mse"], found.decision) == (expected.low["minus"], expected.decision)
     assert "Lower is better in mse: the difference is old less new." in str(found)
@@ -84,18 +85,18 @@ def test_errors_are_turned_round(rng):
 @pytest.mark.parametrize("margin", [0, 0.01])
 def test_systems_without_a_difference_are_no_worse(margin):
     for values in (np.full(5, 0.3), np.linspace(0, 1, 5), np.zeros(5)):
-        assert no_worse(*results(values * (1 + 1e-15), values), margin=margin)
+        assert no_worse(**results(values * (1 + 1e-15), values), margin=margin)
     better = np.linspace(0, 1, 5)
-    assert no_worse(*results(better + 0.1, better), margin=margin)
+    assert no_worse(**results(better + 0.1, better), margin=margin)
 
 
 def test_a_loss_of_just_the_margin_is_never_decided():
     old = np.linspace(0.3, 0.9, 7)
-    found = no_worse(*results(old - 0.1, old), margin=0.1)
+    found = no_worse(**results(old - 0.1, old), margin=0.1)
     assert (found.decision, found.n_needed) == ("undecided", None)
     assert "No number of queries would decide" in str(found)
-    assert no_worse(*results(old - 0.1, old), margin=0.0999).decision == "worse"
-    assert no_worse(*results(old - 0.1, old), margin=0.1001).decision == "no worse"
+    assert no_worse(**results(old - 0.1, old), margin=0.0999).decision == "worse"
+    assert no_worse(**results(old - 0.1, old), margin=0.1001).decision == "no worse"
 
 
 # --- references --------------------------------------------------------------------------------------------------
@@ -110,9 +111,9 @@ VALUES = [0.4522, 0.7494, 0.2887, 0.8052, 0.8172, 0.4018, 0.3119, 0.4296, 0.509,
 
 def test_the_lower_test_is_the_one_of_statsmodels():
     """ttost_paired(a, b, -0.05, 0.05) and DescrStatsW(a - b).ttest_mean(-0.03, "larger") of statsmodels 0.15."""
-    new, old = results(*PAIRED)
-    assert no_worse(new, old, margin=0.05).pvalue["ndcg@10"] == pytest.approx(0.01391606415802883, rel=1e-12)
-    found = no_worse(new, old, margin=0.03)
+    new, old = results(*PAIRED).values()
+    assert no_worse(new=new, old=old, margin=0.05).pvalue["ndcg@10"] == pytest.approx(0.01391606415802883, rel=1e-12)
+    found = no_worse(new=new, old=old, margin=0.03)
     assert found.pvalue["ndcg@10"] == pytest.approx(0.05212335578087075, rel=1e-12)
     assert found.low["ndcg@10"] == pytest.approx(-0.030655908219566735, rel=1e-12)
 
@@ -131,13 +132,13 @@ def test_references():
         name = case["id"]
         given, expected = case["inputs"], case["expected"]
         if name.startswith("tost-paired") and given["low"] < 0:
-            found = no_worse(*results(given["a"], given["b"]), margin=-given["low"])
+            found = no_worse(**results(given["a"], given["b"]), margin=-given["low"])
             if "p_low" in expected:
                 assert found.pvalue["ndcg@10"] == pytest.approx(expected["p_low"], rel=1e-10)
             t = stats.t.isf(found.pvalue["ndcg@10"], len(given["a"]) - 1)
             assert t == pytest.approx(expected["t_low"], rel=1e-9)
         elif name.startswith("noninferiority-paired"):
-            found = no_worse(*results(given["a"], given["b"]), margin=given["margin"])
+            found = no_worse(**results(given["a"], given["b"]), margin=given["margin"])
             assert found.pvalue["ndcg@10"] == pytest.approx(expected["pvalue"], rel=1e-10)
             assert found.low["ndcg@10"] == pytest.approx(expected["low_95_one_sided"], rel=1e-10)
         elif name.startswith("weighted-mean") or (name.startswith("survey") and name.endswith("plain")):
@@ -164,8 +165,8 @@ def numbers(found):
 
 def test_scale_and_order_of_queries(rng):
     new, old = rng.random((2, 25))
-    expected = no_worse(*results(new, old), margin=0.1)
-    scaled = no_worse(*results(8 * new + 3, 8 * old + 3), margin=0.8)
+    expected = no_worse(**results(new, old), margin=0.1)
+    scaled = no_worse(**results(8 * new + 3, 8 * old + 3), margin=0.8)
     assert scaled.decision == expected.decision
     assert scaled.n_needed == expected.n_needed
     assert scaled.pvalue["ndcg@10"] == pytest.approx(expected.pvalue["ndcg@10"], rel=1e-9)
@@ -173,14 +174,14 @@ def test_scale_and_order_of_queries(rng):
         assert_allclose(numbers(scaled)[name], 8 * np.array(of), rtol=1e-9)
     order = rng.permutation(25)
     other = Evaluation.from_values(order, {"ndcg@10": new[order]})
-    found = no_worse(other, results(new, old)[1], margin=0.1)
+    found = no_worse(new=other, old=results(new, old)["old"], margin=0.1)
     for name, of in numbers(expected).items():
         assert_allclose(numbers(found)[name], of, rtol=1e-12)
 
 
 def test_swapping_systems_mirrors_the_bounds(rng):
-    a, b = drawn(rng, 40)
-    there, back = no_worse(a, b, margin=0.02), no_worse(b, a, margin=0.02)
+    a, b = drawn(rng, 40).values()
+    there, back = no_worse(new=a, old=b, margin=0.02), no_worse(new=b, old=a, margin=0.02)
     assert back.difference["ndcg@10"] == -there.difference["ndcg@10"]
     assert back.low["ndcg@10"] == pytest.approx(-there.high["ndcg@10"])
 
@@ -189,14 +190,14 @@ def test_a_larger_margin_never_hurts(rng):
     order = ["worse", "undecided", "no worse"]
     for _ in range(20):
         pair = drawn(rng, 15, loss=0.05)
-        decisions = [no_worse(*pair, margin=m).decision for m in (0, 0.01, 0.03, 0.1, 0.3)]
+        decisions = [no_worse(**pair, margin=m).decision for m in (0, 0.01, 0.03, 0.1, 0.3)]
         assert decisions == sorted(decisions, key=order.index)
 
 
 def test_decisions_p_values_and_intervals_agree(rng):
     for seed in range(40):
-        new, old = drawn(np.random.default_rng(seed), 20, loss=0.02)
-        found = no_worse(new, old, margin=0.04)
+        new, old = drawn(np.random.default_rng(seed), 20, loss=0.02).values()
+        found = no_worse(new=new, old=old, margin=0.04)
         d = new.per_query["ndcg@10"] - old.per_query["ndcg@10"]
         low, high = confidence_interval(d, confidence_level=1 - 2 * ALPHA)
         assert (found.low["ndcg@10"], found.high["ndcg@10"]) == pytest.approx((low, high))
@@ -206,22 +207,23 @@ def test_decisions_p_values_and_intervals_agree(rng):
 
 def test_the_number_of_queries_that_decides(rng):
     """The power of the test that the difference is above the margin; below it the one of the other test."""
-    new, old = drawn(rng, 30, loss=0.0)
+    new, old = drawn(rng, 30, loss=0.0).values()
     d = new.per_query["ndcg@10"] - old.per_query["ndcg@10"]
-    new, old = results(d - d.mean() + 0.5, np.full(30, 0.5))  # no difference at all
-    found = no_worse(new, old, margin=0.02)
+    new, old = results(d - d.mean() + 0.5, np.full(30, 0.5)).values()  # no difference at all
+    found = no_worse(new=new, old=old, margin=0.02)
     expected = power_of(d.std(ddof=1), difference=0.02, power=0.8, alternative="greater")
     assert (found.decision, found.n_needed) == ("undecided", expected)
     assert f"About {expected} queries would decide, with a chance of 0.8" in str(found)
-    losing = no_worse(*results(d - d.mean() + 0.47, np.full(30, 0.5)), margin=0.02)
+    losing = no_worse(**results(d - d.mean() + 0.47, np.full(30, 0.5)), margin=0.02)
     expected = power_of(d.std(ddof=1), difference=-0.01, power=0.8, alternative="less")
     assert (losing.decision, losing.n_needed) == ("undecided", expected)
-    assert no_worse(new, old, margin=0.4).n_needed is None
-    two = no_worse(*(Evaluation.from_values(range(30), {"a": x, "b": x}) for x in (
-        d - d.mean() + 0.5, np.full(30, 0.5))), margin={"a": 0.02, "b": 0.01})  # fmt: skip
+    assert no_worse(new=new, old=old, margin=0.4).n_needed is None
+    old = Evaluation.from_values(range(30), dict.fromkeys("ab", np.full(30, 0.5)))
+    new = Evaluation.from_values(range(30), dict.fromkeys("ab", d - d.mean() + 0.5))
+    two = no_worse(new=new, old=old, margin={"a": 0.02, "b": 0.01})
     assert two.n_needed == power_of(d.std(ddof=1), difference=0.01, power=0.8, alternative="greater")
-    pair = (Evaluation.from_values(range(30), {"a": x, "b": x}) for x in (d - d.mean() + 0.47, np.full(30, 0.5)))
-    both_lose = no_worse(*pair, margin={"a": 0.02, "b": 0.01})
+    new = Evaluation.from_values(range(30), dict.fromkeys("ab", d - d.mean() + 0.47))
+    both_lose = no_worse(new=new, old=old, margin={"a": 0.02, "b": 0.01})
     expected = power_of(d.std(ddof=1), difference=-0.02, power=0.8, alpha=ALPHA / 2, alternative="less")
     assert (both_lose.decision, both_lose.n_needed) == ("undecided", expected)
 
@@ -231,14 +233,14 @@ def test_queries_of_one_cluster_say_less(rng):
     old = np.full(120, 0.5)
     user = np.repeat(range(12), 10)
     new = old + shared
-    alone = no_worse(*results(new, old), margin=0.1)
-    given = no_worse(*results(new, old), margin=0.1, clusters=dict(enumerate(user)))
-    own = no_worse(*results(new, old, clusters=user), margin=0.1)
+    alone = no_worse(**results(new, old), margin=0.1)
+    given = no_worse(**results(new, old), margin=0.1, clusters=dict(enumerate(user)))
+    own = no_worse(**results(new, old, clusters=user), margin=0.1)
     low, _ = confidence_interval(new - old, clusters=user, confidence_level=0.9)
     assert given.low == own.low == {"ndcg@10": pytest.approx(low)}
     assert given.low["ndcg@10"] < alone.low["ndcg@10"]
     assert "Queries come in 12 clusters." in str(given)
-    undecided = no_worse(*results(new, old, clusters=user), margin=0.01)
+    undecided = no_worse(**results(new, old, clusters=user), margin=0.01)
     spread = stats.t.isf(0.05, 11)
     error = (undecided.difference["ndcg@10"] - undecided.low["ndcg@10"]) / spread
     above = undecided.difference["ndcg@10"] + 0.01
@@ -249,7 +251,7 @@ def test_queries_of_one_cluster_say_less(rng):
 def test_weights_of_results_count(rng, tmp_path):
     weight = rng.random(30) + 0.1
     new, old = (Evaluation.from_values(range(30), {"map": x}, weight=weight) for x in rng.random((2, 30)))
-    found = no_worse(new, old, margin=0.2)
+    found = no_worse(new=new, old=old, margin=0.2)
     d = new.per_query["map"] - old.per_query["map"]
     low, high = confidence_interval(d, weight=weight, confidence_level=0.9)
     assert (found.low["map"], found.high["map"]) == pytest.approx((low, high))
@@ -259,7 +261,7 @@ def test_weights_of_results_count(rng, tmp_path):
     assert str(GateResult.load(tmp_path / "weighted")) == str(found)
     other = Evaluation.from_values(range(30), {"map": d + 1}, weight=weight + 1)
     with pytest.raises(ValueError, match="no_worse takes results with the same weights"):
-        no_worse(new, other, margin=0.2)
+        no_worse(new=new, old=other, margin=0.2)
 
 
 @together("metric", ["map", "mse"])
@@ -274,7 +276,7 @@ def test_bounds_with_clusters_and_weights_of_results_are_those_of_the_interval(
     values = rng.random((2, 30))
     values[0, 4] = np.nan
     new, old = (Evaluation.from_values(range(30), {metric: x}, **options) for x in values)
-    found = no_worse(new, old, margin=0.2, alpha=0.1)
+    found = no_worse(new=new, old=old, margin=0.2, alpha=0.1)
     sign = -1 if metric == "mse" else 1
     low, high = confidence_interval(sign * (values[0] - values[1]), confidence_level=0.8, **options)
     assert (found.low[metric], found.high[metric]) == pytest.approx((low, high))
@@ -292,8 +294,8 @@ def test_bounds_with_clusters_and_weights_of_results_are_those_of_the_interval(
 def test_skewed_differences_of_few_queries_are_told(rng):
     old = np.full(20, 0.5)
     note = "Skewed values and few queries: the intervals of ndcg@10 may not keep their level."
-    assert note in " ".join(str(no_worse(*results(old - 0.4 * (np.arange(20) == 0), old), margin=0.1)).split())
-    assert "Skewed" not in str(no_worse(*results(old + rng.normal(0, 0.1, 20), old), margin=0.1))
+    assert note in " ".join(str(no_worse(**results(old - 0.4 * (np.arange(20) == 0), old), margin=0.1)).split())
+    assert "Skewed" not in str(no_worse(**results(old + rng.normal(0, 0.1, 20), old), margin=0.1))
 
 
 # --- error rates -------------------------------------------------------------------------------------------------
@@ -303,7 +305,7 @@ def test_skewed_differences_of_few_queries_are_told(rng):
 def test_error_rates_at_the_margin(n):
     """A system that loses just the margin passes, and is called worse, in 5 of 100 gates."""
     rng, n_gates = np.random.default_rng(0), 400
-    decisions = [no_worse(*drawn(rng, n, loss=0.03), margin=0.03).decision for _ in range(n_gates)]
+    decisions = [no_worse(**drawn(rng, n, loss=0.03), margin=0.03).decision for _ in range(n_gates)]
     low, high = stats.binom.ppf([0.0005, 0.9995], n_gates, ALPHA) / n_gates
     for decision in ("no worse", "worse"):
         assert low <= decisions.count(decision) / n_gates <= high, decision
@@ -312,7 +314,7 @@ def test_error_rates_at_the_margin(n):
 def test_equal_systems_pass_with_the_number_of_queries_that_power_names():
     rng, margin = np.random.default_rng(0), 0.03
     n = power_of(0.1, difference=margin, power=0.8, alternative="greater")
-    passed = np.mean([bool(no_worse(*drawn(rng, n), margin=margin)) for _ in range(300)])
+    passed = np.mean([bool(no_worse(**drawn(rng, n), margin=margin)) for _ in range(300)])
     low, high = stats.binom.ppf([0.0005, 0.9995], 300, 0.8) / 300
     assert low <= passed <= high
 
@@ -344,24 +346,24 @@ def ranked(scores, *, labels=None, metrics="ndcg@10", **keywords):
 def test_results_of_evaluate_and_of_a_comparison(rng):
     scores = {"new": rng.random(24), "old": rng.random(24)}
     new, old = (ranked(x, metrics=["ndcg@10", "map"]) for x in scores.values())
-    found = no_worse(new, old, margin=0.5)
+    found = no_worse(new=new, old=old, margin=0.5)
     labels, qid = np.tile([0, 1, 2, 0], 6), np.repeat(list("abcdef"), 4)
     report = compare_systems(labels, scores, qid=qid, metrics=["ndcg@10", "map"])
-    assert str(no_worse(report.results["new"], report.results["old"], margin=0.5)) == str(found)
-    assert no_worse(new, old, margin={"map": 0.5}).margin == {"map": 0.5}
+    assert str(no_worse(**report.results, margin=0.5)) == str(found)
+    assert no_worse(new=new, old=old, margin={"map": 0.5}).margin == {"map": 0.5}
 
 
 def test_queries_that_are_missing_or_undefined(tmp_path):
     new = Evaluation.from_values(list("abcde"), {"map": [0.1, 0.2, 0.5, 0.4, np.nan]})
     old = Evaluation.from_values(list("abcdf"), {"map": [0.1, 0.3, 0.4, 0.4, 0.5]})
     with pytest.raises(ValueError, match="no_worse needs the same queries.*Got 2 missing, the first 'f' in 'new'"):
-        no_worse(new, old, margin=0.1)
-    found = no_worse(new, old, margin=0.1, missing=0)
+        no_worse(new=new, old=old, margin=0.1)
+    found = no_worse(new=new, old=old, margin=0.1, missing=0)
     assert "1 queries are left out of map: it is undefined there." in str(found)
     assert "2 values of missing queries are filled in." in str(found)
     assert found.table.rows[0][1] == 5
     assert found.lost_most().rows[0] == ("f", 0.5, 0.0, -0.5)
-    assert no_worse(new, old, margin=0.1, missing=math.nan).table.rows[0][1] == 4
+    assert no_worse(new=new, old=old, margin=0.1, missing=math.nan).table.rows[0][1] == 4
     found.save(tmp_path / "gate")
     assert str(GateResult.load(tmp_path / "gate")) == str(found)
 
@@ -391,21 +393,21 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_wrong_use(what):
     make, options, message = REFUSED[what]
-    pair = make(ranked(np.arange(24)), ranked(-np.arange(24)))
+    new, old = make(ranked(np.arange(24)), ranked(-np.arange(24)))
     with pytest.raises((ValueError, TypeError), match=message):
-        no_worse(*pair, **{"margin": 0.01} | options)
+        no_worse(new=new, old=old, **{"margin": 0.01} | options)
 
 
 def test_a_margin_as_large_as_all_values():
-    new, old = results([0.0, 0.1, 0.2], [0.5, 0.9, 1.0])
+    new, old = results([0.0, 0.1, 0.2], [0.5, 0.9, 1.0]).values()
     with pytest.raises(ValueError, match="every system would be no worse. Got 1 for 'ndcg@10'"):
-        no_worse(new, old, margin=1)
-    assert no_worse(new, old, margin=0.99).decision == "undecided"
+        no_worse(new=new, old=old, margin=1)
+    assert no_worse(new=new, old=old, margin=0.99).decision == "undecided"
 
 
 def test_values_that_are_no_results():
     with pytest.raises(TypeError, match=r"two results of evaluate; .*from_values\(qid.*Got list for 'old'"):
-        no_worse(ranked(np.arange(24)), [0.1, 0.2], margin=0.1)
+        no_worse(new=ranked(np.arange(24)), old=[0.1, 0.2], margin=0.1)
 
 
 # --- the result --------------------------------------------------------------------------------------------------
@@ -417,7 +419,7 @@ def found(rng):
     ids = [f"a query with quite a long name |{i}|" for i in range(50)]
     values = [{"ndcg(gain=linear)@10": x, "mse": 1 - x} for x in (old + rng.normal(-0.02, 0.05, 50), old)]
     new, old = (Evaluation.from_values(ids, x, clusters=np.arange(50) // 2) for x in values)
-    return no_worse(new, old, margin={"ndcg(gain=linear)@10": 0.02, "mse": 0.03})
+    return no_worse(new=new, old=old, margin={"ndcg(gain=linear)@10": 0.02, "mse": 0.03})
 
 
 def test_it_fits_a_terminal_and_a_notebook(found):
@@ -450,7 +452,7 @@ def test_queries_that_lost_most(found):
 def test_equal_losses_keep_the_order_of_the_queries():
     old = np.full(30, 0.5)
     new = old - 0.1 * (np.arange(30) % 2) + 0.05 * (np.arange(30) % 3 == 0)
-    found = no_worse(*results(new, old), margin=0.4)
+    found = no_worse(**results(new, old), margin=0.4)
     rows = found.lost_most(100).rows
     assert [row[0] for row in rows] == [q for q in range(30) if q % 2 and q % 3] + [q for q in range(30) if q % 6 == 3]
     assert found.lost_most(3).rows == rows[:3]
@@ -486,7 +488,7 @@ def of_metric(**entries):
 def test_parts_of_a_saved_gate_fit_together(change, message, tmp_path):
     values = np.arange(6) / 10
     new, old = (Evaluation.from_values(range(6), {"map": x, "mrr": x}) for x in (values, values[::-1]))
-    result = no_worse(new, old, margin=0.1)
+    result = no_worse(new=new, old=old, margin=0.1)
     result.save(tmp_path / "saved")
     assert str(GateResult.load(changed(tmp_path / "saved"))) == str(result)
     with pytest.raises(ValueError, match=f"must hold a saved GateResult.*{message}"):
@@ -494,14 +496,16 @@ def test_parts_of_a_saved_gate_fit_together(change, message, tmp_path):
 
 
 def test_a_saved_gate_of_two_queries_is_loaded(tmp_path):
-    pair = (Evaluation.from_values([1, 2], {"map": x}, clusters=[1, 2], weight=[1, 2]) for x in ([0.5, 1], [1, 0.5]))
-    result = no_worse(*pair, margin=0.1)
+    new, old = (
+        Evaluation.from_values([1, 2], {"map": x}, clusters=[1, 2], weight=[1, 2]) for x in ([0.5, 1], [1, 0.5])
+    )
+    result = no_worse(new=new, old=old, margin=0.1)
     result.save(tmp_path / "saved")
     assert str(GateResult.load(tmp_path / "saved")) == str(result)
 
 
 def test_saved_and_loaded(found, tmp_path):
-    for i, result in enumerate((found, no_worse(*results([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]), margin=0.25))):
+    for i, result in enumerate((found, no_worse(**results([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]), margin=0.25))):
         result.save(tmp_path / f"gate{i}")
         loaded = GateResult.load(tmp_path / f"gate{i}")
         assert str(loaded) == str(result)

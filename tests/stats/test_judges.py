@@ -148,11 +148,11 @@ def test_a_bias_of_the_model_does_not_move_the_mean(rng):
 
 def test_swapping_systems(rng):
     new, old = drawn(rng, 20, 50), drawn(rng, 20, 50)
-    there, back = compare_judged(new, old), compare_judged(old, new)
+    there, back = compare_judged(new=new, old=old), compare_judged(new=old, old=new)
     assert back.difference == pytest.approx(-there.difference)
     assert back.confidence_interval == pytest.approx(tuple(-x for x in there.confidence_interval[::-1]))
     assert (back.pvalue, back.lam) == pytest.approx((there.pvalue, there.lam))
-    same = compare_judged(new, new)
+    same = compare_judged(new=new, old=new)
     assert (same.difference, same.pvalue, same.confidence_interval) == (0, 1, (0, 0))
 
 
@@ -162,10 +162,10 @@ def test_a_comparison_is_the_interval_of_the_differences(rng):
         Evaluation.from_values(a.qid, {"d": a.per_query["ndcg@10"] - b.per_query["ndcg@10"]})
         for a, b in zip(new, old, strict=True)
     ]
-    expected, found = judged_interval(*difference), compare_judged(new, old, metric="ndcg@10")
+    expected, found = judged_interval(*difference), compare_judged(new=new, old=old, metric="ndcg@10")
     assert (found.difference, found.lam) == (expected.mean["d"], expected.lam["d"])
     assert found.confidence_interval == expected.confidence_interval["d"]
-    low, high = compare_judged(new, old, confidence_level=1 - found.pvalue).confidence_interval
+    low, high = compare_judged(new=new, old=old, confidence_level=1 - found.pvalue).confidence_interval
     assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-9)
     assert (found.df, found.metric) == (19, "ndcg@10")
 
@@ -232,15 +232,15 @@ def test_wrong_use(what):
 def test_wrong_use_of_two_systems():
     human, model = of_labels([1, 0], n=5), of_labels([1, 1])
     with pytest.raises(TypeError, match=r"a pair of results for each system: old=\(human, model\). Got Evaluation"):
-        compare_judged((human, model), model)
+        compare_judged(new=(human, model), old=model)
     with pytest.raises(ValueError, match="Got other labels in 'old by people' than in 'new by people' for 5 queries"):
-        compare_judged((human, model), (of_labels([0, 2], n=5), model))
+        compare_judged(new=(human, model), old=(of_labels([0, 2], n=5), model))
     with pytest.raises(ValueError, match="Got other labels in 'old by the model' than in 'new by the model'"):
-        compare_judged((human, model), (human, of_labels([2, 0])))
+        compare_judged(new=(human, model), old=(human, of_labels([2, 0])))
     two = [of_labels(labels, n=n, metrics=["map", "mrr"]) for labels, n in (([1, 0], 5), ([1, 1], 8))]
     with pytest.raises(ValueError, match="results of several need metric=. Got map, mrr"):
-        compare_judged(two, two)
-    assert compare_judged(two, two, metric="mrr").metric == "mrr"
+        compare_judged(new=two, old=two)
+    assert compare_judged(new=two, old=two, metric="mrr").metric == "mrr"
 
 
 def test_labels_of_people_among_those_of_the_model():
@@ -250,7 +250,7 @@ def test_labels_of_people_among_those_of_the_model():
     with pytest.warns(UserWarning, match="The model's labels are people's on all 5 queries that both judged"):
         judged_interval(of_labels([1, 0], n=5), mixed)
     with pytest.warns(UserWarning, match="The model's labels are people's"):
-        compare_judged((of_labels([1, 0], n=5), mixed), (of_labels([1, 0], n=5), mixed))
+        compare_judged(new=(of_labels([1, 0], n=5), mixed), old=(of_labels([1, 0], n=5), mixed))
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_labels_of_people_among_those_of_the_model():
 def found(request, rng):
     new, old = drawn(rng, 12, 50), drawn(rng, 12, 50)
     if request.param == "comparison":
-        return compare_judged(new, old)
+        return compare_judged(new=new, old=old)
     names = ["a_metric_with_quite_a_long_name@10", "map"]
     return judged_interval(*(
         Evaluation.from_values(one.qid, {name: one.per_query["ndcg@10"] for name in names}) for one in new
@@ -274,7 +274,7 @@ def test_rows_of_the_table(level, rng):
     for people, model, found in (
         (*new, judged_interval(*new, confidence_level=level)),
         (*(Evaluation.from_values(a.qid, {"d": a.per_query["ndcg@10"] - b.per_query["ndcg@10"]}) for a, b in
-           zip(new, old, strict=True)), compare_judged(new, old, confidence_level=level)),
+           zip(new, old, strict=True)), compare_judged(new=new, old=old, confidence_level=level)),
     ):  # fmt: skip
         human, labeled = (next(iter(one.per_query.values())) for one in (people, model))
         rows = [row[1:] if "metric" in found.table.columns else row for row in found.table.rows]
@@ -338,7 +338,7 @@ def test_a_note_with_fewer_than_twenty_queries_of_people(rng):
 )
 def test_parts_of_a_saved_result_fit_together(change, message, rng, tmp_path):
     new, old = drawn(rng, 5, 2), drawn(rng, 5, 2)
-    for result in (judged_interval(*new), compare_judged(new, old)):
+    for result in (judged_interval(*new), compare_judged(new=new, old=old)):
         result.save(tmp_path / "saved")
         assert str(type(result).load(changed(tmp_path / "saved"))) == str(result)
         with pytest.raises(ValueError, match=f"must hold a saved {type(result).__name__}.*{message}"):
@@ -346,7 +346,7 @@ def test_parts_of_a_saved_result_fit_together(change, message, rng, tmp_path):
 
 
 def test_a_saved_comparison_is_by_one_metric(rng, tmp_path):
-    result = compare_judged(drawn(rng, 5, 2), drawn(rng, 5, 2))
+    result = compare_judged(new=drawn(rng, 5, 2), old=drawn(rng, 5, 2))
     result.save(tmp_path / "saved")
     of_two = {f"{name}_at_1": np.zeros(5 if name != "others" else 2) for name in ("human", "model", "others")}
     with pytest.raises(ValueError, match="a comparison is by one metric"):
