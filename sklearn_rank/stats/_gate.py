@@ -85,13 +85,17 @@ class PairedQueries:
 
     @cached_property
     def gain(self) -> Array:
-        """Difference of each query, positive where new is better."""
+        """Gain of each query: new less old, or old less new if lower is better; positive where new is better."""
         better, other = (self.new, self.old) if self.greater_is_better else (self.old, self.new)
         return Paired(better, other).values
 
+    def new_less_old(self, gain: Any) -> Any:
+        """Difference, new less old, that belongs to a gain."""
+        return gain if self.greater_is_better else 0.0 - gain  # -gain would print -0.0000
+
     @cached_property
     def estimate(self) -> MeanEstimate:
-        """Mean difference."""
+        """Mean gain."""
         return estimate_mean(self.gain, self.cluster, self.weight)
 
     def mean(self, x: Array) -> float:
@@ -105,7 +109,7 @@ class PairedQueries:
 
 
 class MarginTest(NamedTuple):
-    """One-sided bounds of a mean difference, its p-value and the decision, for a margin."""
+    """One-sided bounds of a mean difference, new less old, the p-value and the decision, for a margin."""
 
     low: float
     high: float
@@ -114,17 +118,18 @@ class MarginTest(NamedTuple):
 
 
 def margin_test(pair: PairedQueries, margin: float, alpha: float, n_metrics: int) -> MarginTest:
-    """Test a mean difference against -margin, to one side by `alpha`, to the other by `alpha` over all metrics."""
+    """Test a mean gain against -margin, to one side by `alpha`, to the other by `alpha` over all metrics."""
     mean, standard_error, df = pair.estimate
     to_low, to_high = (float(stats.t.isf(level, df)) * standard_error for level in (alpha, alpha / n_metrics))
     above = above_margin(pair, margin)
     pvalue = t_pvalue(ratio(above, standard_error), df, "greater")
     decision = NO_WORSE if above > to_low else IS_WORSE if above < -to_high else UNDECIDED
-    return MarginTest(mean - to_low, mean + to_high, pvalue, decision if pair.gain.any() else NO_WORSE)
+    low, high = sorted((pair.new_less_old(mean - to_low), pair.new_less_old(mean + to_high)))
+    return MarginTest(low, high, pvalue, decision if pair.gain.any() else NO_WORSE)
 
 
 def above_margin(pair: PairedQueries, margin: float) -> float:
-    """Difference plus the margin; exactly zero where it is rounding only."""
+    """Gain plus the margin; exactly zero where it is rounding only."""
     above = pair.estimate.mean + margin
     return above if abs(above) > EQUAL_WITHIN * max(np.abs(pair.new).max(), np.abs(pair.old).max()) else 0.0
 
@@ -153,10 +158,10 @@ class GateResult(TableReport, Saveable):
     decisions : dict of str to str
         Decision by each metric alone.
     difference : dict of str to float
-        Mean of new less mean of old; the other way round for a metric whose lower values are better, so that it is
-        positive where new is better.
+        Mean of new less mean of old, of every metric: where lower values are better, new is better if it is negative.
     low, high : dict of str to float
-        One-sided bounds of the difference: `low` at level 1 - alpha, `high` at level 1 - alpha / number of metrics.
+        One-sided bounds of the difference. The bound that decides on "no worse" has level 1 - alpha: `low`, or `high`
+        where lower values are better. The other one has level 1 - alpha / number of metrics.
     pvalue : dict of str to float
         P-value of the hypothesis that new loses the margin or more.
     n_needed : int or None
@@ -192,8 +197,8 @@ class GateResult(TableReport, Saveable):
 
     @property
     def difference(self) -> dict[str, float]:
-        """Mean difference by each metric, positive where new is better."""
-        return {name: pair.estimate.mean for name, pair in self._pairs.items()}
+        """Mean difference by each metric, new less old."""
+        return {name: pair.new_less_old(pair.estimate.mean) for name, pair in self._pairs.items()}
 
     @property
     def low(self) -> dict[str, float]:
@@ -225,12 +230,17 @@ class GateResult(TableReport, Saveable):
 
     @property
     def table(self) -> Table:
-        """A row for each metric: queries, means, difference, bounds, p-value, margin, decision."""
+        """A row for each metric: queries, means, difference, bounds, p-value, margin, the bound that decides, decision.
+
+        The difference is new less old. "no worse if" says which bound decides: ``low > -margin``, or ``high < margin``
+        where lower is better.
+        """
         rows = []
         for name, pair in self._pairs.items():
-            test, means = self._tests[name], (pair.mean(pair.old), pair.mean(pair.new))
+            test, means, margin = self._tests[name], (pair.mean(pair.old), pair.mean(pair.new)), self.margin[name]
+            passes = f"low > {0.0 - margin:g}" if pair.greater_is_better else f"high < {margin:g}"
             rows.append(
-                (name, len(pair.qid), *means, pair.estimate.mean, test.low, test.high, test.pvalue, self.margin[name],
+                (name, len(pair.qid), *means, self.difference[name], test.low, test.high, test.pvalue, margin, passes,
                  test.decision)
             )  # fmt: skip
         return Table(COLUMNS, tuple(rows))
@@ -252,7 +262,8 @@ class GateResult(TableReport, Saveable):
         Returns
         -------
         Table
-            Query ids, both values, and the difference, which is negative; queries without a loss are not in it.
+            Query ids, both values, and the difference, new less old: it is negative, or positive where lower values
+            are better. Queries without a loss are not in it.
 
         Raises
         ------
@@ -271,7 +282,7 @@ class GateResult(TableReport, Saveable):
     def _lost(self, metric: str, n: int) -> list[tuple[Any, ...]]:
         pair = self._pairs[metric]
         order = np.argsort(pair.gain, kind="stable")[: min(n, int((pair.gain < 0).sum()))]
-        columns = (pair.qid, pair.old, pair.new, pair.gain)
+        columns = (pair.qid, pair.old, pair.new, pair.new_less_old(pair.gain))
         return [*zip(*(column[order].tolist() for column in columns), strict=True)]
 
     def to_markdown(self) -> str:
@@ -297,8 +308,9 @@ class GateResult(TableReport, Saveable):
     def _notes(self) -> list[str]:
         pairs, level, other = self._pairs, 100 * (1 - self.alpha), 100 * (1 - self.alpha / len(self._pairs))
         notes = [
-            f"low and high are one-sided bounds of the difference, at {level:g} % and {other:.4g} %. No worse: low is "
-            "above -margin for every metric. Worse: high is below -margin for some metric."
+            f"The difference is new less old; low and high are its one-sided bounds. No worse: every metric passes its "
+            f"{PASSES!r}, whose bound is at {level:g} %. Worse: the other bound of some metric, at {other:.4g} %, is "
+            "beyond the margin."
         ]
         if self.decision == UNDECIDED:
             needed = self.n_needed
@@ -308,7 +320,7 @@ class GateResult(TableReport, Saveable):
                 else f"About {needed} queries would decide, with a chance of {CHANCE:g}, if differences stay as these."
             )
         if errors := [name for name, pair in pairs.items() if not pair.greater_is_better]:
-            notes.append(f"Lower is better in {', '.join(errors)}: the difference is old less new.")
+            notes.append(f"Lower is better in {', '.join(errors)}.")
         first = next(iter(pairs.values()))
         if first.n_clusters is not None:
             notes.append(f"Queries come in {first.n_clusters} clusters.")
@@ -326,7 +338,8 @@ class GateResult(TableReport, Saveable):
 
     def _tables(self) -> list[Table]:
         of_metrics = Table(
-            tuple(name for name in COLUMNS if name != "p"), tuple((*row[:7], *row[8:]) for row in self.table.rows)
+            tuple(name for name in COLUMNS if name not in ("p", "margin")),
+            tuple((*row[:7], *row[9:]) for row in self.table.rows),
         )
         lost = tuple((name, *row) for name in self._pairs for row in self._lost(name, N_SHOWN))
         head = ("lost most", "query", "old", "new", "difference")
@@ -369,7 +382,10 @@ class GateResult(TableReport, Saveable):
         return cls(_checked_margins({m["name"]: m["margin"] for m in metrics}, [*pairs]), alpha, pairs)
 
 
-COLUMNS = ("metric", "queries", "old", "new", "difference", "low", "high", "p", "margin", "decision")
+PASSES = "no worse if"
+"""Column that says which bound decides, and what it must pass."""
+
+COLUMNS = ("metric", "queries", "old", "new", "difference", "low", "high", "p", "margin", PASSES, "decision")
 
 
 def _check_headers(arrays: SavedArrays) -> None:
@@ -435,14 +451,16 @@ def no_worse(
 
     Notes
     -----
-    With d the mean difference new - old of a metric (old - new if lower values are better), s its standard error and t
-    the quantile of Student's distribution:
+    With d the mean difference new - old of a metric, s its standard error and t the quantile of Student's distribution:
 
-    - *no worse*: d - t(1 - alpha) s > -margin for **every** metric. All must pass, so no correction is needed (an
-      intersection-union test: R. L. Berger: Multiparameter hypothesis testing and acceptance sampling. Technometrics
-      24, 1982).
-    - *worse*: d + t(1 - alpha / m) s < -margin for **some** of the m metrics (Bonferroni).
+    - *no worse*: the lower bound d - t(1 - alpha) s > -margin for **every** metric. All must pass, so no correction is
+      needed (an intersection-union test: R. L. Berger: Multiparameter hypothesis testing and acceptance sampling.
+      Technometrics 24, 1982).
+    - *worse*: the upper bound d + t(1 - alpha / m) s < -margin for **some** of the m metrics (Bonferroni).
     - *undecided* otherwise.
+
+    If lower values are better, the upper bound decides: *no worse* is d + t(1 - alpha) s < margin, *worse* is d -
+    t(1 - alpha / m) s > margin. The table says which bound decides.
 
     Clusters and weights of the results count: with clusters s is the one that `confidence_interval` describes; with
     weights the linearized one of survey sampling. Two systems without any difference are no worse, by every margin.
@@ -460,11 +478,12 @@ def no_worse(
     True
     >>> no_worse(new=new, old=old, margin={"ndcg@10": 0.05})
     Undecided: new may lose more than the margin, or less, alpha=0.05
-    low and high are one-sided bounds of the difference, at 95 % and 95 %. No worse: low is
-    above -margin for every metric. Worse: high is below -margin for some metric.
+    The difference is new less old; low and high are its one-sided bounds. No worse: every
+    metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
+    metric, at 95 %, is beyond the margin.
     About 14 queries would decide, with a chance of 0.8, if differences stay as these.
-    metric    queries      old      new   difference       low     high   margin   decision
-    ndcg@10         4   0.4500   0.4600       0.0100   -0.0889   0.1089   0.0500   undecided
+    metric    queries      old      new   difference       low     high   no worse if   decision
+    ndcg@10         4   0.4500   0.4600       0.0100   -0.0889   0.1089   low > -0.05   undecided
     <BLANKLINE>
     lost most   query      old      new   difference
     ndcg@10         0   0.5000   0.4000      -0.1000

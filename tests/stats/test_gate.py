@@ -71,15 +71,35 @@ def test_every_metric_must_pass_and_one_may_fail():
     assert no_worse(new=new, old=old, margin={"map": 0.001, "mrr": 0.2}).decision == "undecided"
 
 
-def test_errors_are_turned_round(rng):
+def test_of_errors_the_upper_bound_decides(rng):
+    """The same values as an error and, negated, as a metric: the bounds change sides with the sign."""
     new, old = rng.random((2, 30))
     lower, higher = results(new, old, metric="mse"), results(-new, -old, metric="minus")
     found, expected = no_worse(**lower, margin=0.1), no_worse(**higher, margin=0.1)
-    assert found.difference["mse"] == expected.difference["minus"] == pytest.approx(float(np.mean(old - new)))
-    assert (found.low["mse"], found.decision) == (expected.low["minus"], expected.decision)
-    assert "Lower is better in mse: the difference is old less new." in str(found)
+    assert found.difference["mse"] == -expected.difference["minus"] == pytest.approx(float(np.mean(new - old)))
+    assert (found.low["mse"], found.high["mse"]) == (-expected.high["minus"], -expected.low["minus"])
+    assert (found.pvalue["mse"], found.decision) == (expected.pvalue["minus"], expected.decision)
+    assert "Lower is better in mse." in str(found)
+    assert (found.table.rows[0][9], expected.table.rows[0][9]) == ("high < 0.1", "low > -0.1")
     (query, before, after, difference) = found.lost_most(1).rows[0]
-    assert (before, after, difference) == (old[query], new[query], min(old - new))
+    assert (before, after, difference) == (old[query], new[query], max(new - old))
+
+
+def test_levels_of_the_bound_that_decides_and_of_the_other():
+    """Of two metrics the other bound is at 1 - alpha / 2, on whichever side it is."""
+    d = np.array([0.3, 0.1, -0.2, 0.0, 0.2, -0.1])
+    new = Evaluation.from_values(range(6), {"map": 0.5 + d, "mse": 0.5 + d})
+    old = Evaluation.from_values(range(6), dict.fromkeys(("map", "mse"), np.full(6, 0.5)))
+    found = no_worse(new=new, old=old, margin=0.2)
+    decides, other = (stats.t.isf(level, 5) * stats.sem(d) for level in (0.05, 0.025))
+    assert (found.low["map"], found.high["map"]) == pytest.approx((d.mean() - decides, d.mean() + other))
+    assert (found.low["mse"], found.high["mse"]) == pytest.approx((d.mean() - other, d.mean() + decides))
+
+
+def test_no_difference_of_errors_is_no_negative_zero():
+    found = no_worse(**results([0.5, 0.7], [0.5, 0.7], metric="mse"), margin=0)
+    assert "-0.0000" not in str(found)
+    assert found.table.rows[0][9] == "high < 0"
 
 
 @pytest.mark.parametrize("margin", [0, 0.01])
@@ -277,8 +297,7 @@ def test_bounds_with_clusters_and_weights_of_results_are_those_of_the_interval(
     values[0, 4] = np.nan
     new, old = (Evaluation.from_values(range(30), {metric: x}, **options) for x in values)
     found = no_worse(new=new, old=old, margin=0.2, alpha=0.1)
-    sign = -1 if metric == "mse" else 1
-    low, high = confidence_interval(sign * (values[0] - values[1]), confidence_level=0.8, **options)
+    low, high = confidence_interval(values[0] - values[1], confidence_level=0.8, **options)
     assert (found.low[metric], found.high[metric]) == pytest.approx((low, high))
     n_left_out = 1 + (0 if weight is None else np.count_nonzero(np.delete(weight, 4) == 0))
     assert found.table.rows[0][1] == 30 - n_left_out
@@ -440,10 +459,10 @@ def test_a_comment_on_a_pull_request(found):
 def test_queries_that_lost_most(found):
     rows = found.lost_most(4, metric="mse").rows
     losses = [row[3] for row in rows]
-    assert losses == sorted(losses)
-    assert all(loss < 0 for loss in losses)
-    for _, old, new, difference in rows:
-        assert difference == pytest.approx(old - new)
+    assert losses == sorted(losses, reverse=True)
+    assert all(loss > 0 for loss in losses)
+    assert all(difference == pytest.approx(new - old) for _, old, new, difference in rows)
+    assert all(row[3] < 0 for row in found.lost_most(4).rows)
     assert len(found.lost_most(1000).rows) < 50
     with pytest.raises(ValueError, match="'metric' parameter of lost_most must be one of 'ndcg.*Got 'map'"):
         found.lost_most(metric="map")
