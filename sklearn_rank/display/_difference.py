@@ -40,10 +40,11 @@ from sklearn_rank.stats._samples import Paired
 
 @completed
 class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
-    """Differences of two systems, query by query, sorted: how many queries gain and lose, and how much.
+    """Differences of a system from a baseline, query by query, sorted: how many queries gain and lose, and how much.
 
-    The broken line is the mean difference, the band around it its confidence interval. Several systems are drawn as a
-    row each: the mean of their differences from a baseline with its interval, and the middle half of the queries.
+    A difference is the value of the system less the value of the baseline, also where lower values are better. The
+    broken line is the mean difference, the band around it its confidence interval. Several systems are drawn as a row
+    each: the mean of their differences from the baseline with its interval, and the middle half of the queries.
 
     Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes its
     ``results``.
@@ -51,11 +52,11 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     Parameters
     ----------
     difference : array-like of shape (n_queries,)
-        For each query, the value of the first system minus the value of the second one; NaN is left out.
+        For each query, the value of the system less the value of the baseline; NaN is left out.
     qid : array-like of shape (n_queries,), default=None
         Query ids.
-    names : tuple of two str, default=("first", "second")
-        Names of the systems.
+    names : tuple of two str, default=("system", "baseline")
+        Names of the system and of the baseline.
     confidence_interval : tuple of two float, default=None
         Interval of the mean difference; NaN where there is none.
     confidence_level : float or None, default=None
@@ -75,7 +76,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     mean_ : float
         Mean difference.
     n_better_, n_equal_, n_worse_ : int
-        Queries on which the first system is better than the second, equal to it, worse.
+        Queries on which the system is better than the baseline, equal to it, worse.
     ax_ : Matplotlib Axes
     figure_ : Matplotlib Figure
     steps_ : list of StepPatch
@@ -88,7 +89,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     --------
     >>> import matplotlib.pyplot as plt
     >>> from sklearn_rank.display import DifferenceDisplay
-    >>> scores = {"new": [2, 1, 2, 1], "old": [2, 1, 1, 2]}
+    >>> scores = {"old": [2, 1, 1, 2], "new": [2, 1, 2, 1]}
     >>> display = DifferenceDisplay.from_predictions(
     ...     [0, 1, 1, 0], scores, qid=list("aabb"), metric="mrr"
     ... )
@@ -98,7 +99,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     """
 
     def __init__(
-        self, difference: ArrayLike, *, qid: ArrayLike | None = None, names: tuple[str, str] = ("first", "second"),
+        self, difference: ArrayLike, *, qid: ArrayLike | None = None, names: tuple[str, str] = ("system", "baseline"),
         confidence_interval: tuple[float, float] | None = None, confidence_level: float | None = None,
         pvalue: float | None = None, note: str = "", as_row: bool = False, metric: str = "metric",
         greater_is_better: bool = True, weight: ArrayLike | None = None,
@@ -167,8 +168,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         if self.confidence_interval is not None and self._has_interval():
             self.band_ = ax.axhspan(*self.confidence_interval, color="black", alpha=0.15, linewidth=0)
         ax.set_xlim(0, len(d))
-        better = "" if self.greater_is_better else " (lower is better)"
-        set_labels(ax, "queries, sorted by difference", f"difference in {display_name(self.metric)}{better}")
+        set_labels(ax, "queries, sorted by difference", self._what())
 
     def _draw_row(self, ax: Any, d: Array, kwargs: dict[str, Any]) -> None:
         """Mean of the differences with its interval, in a row below those that are there, over the queries' own."""
@@ -191,11 +191,16 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         for text in ax.texts:
             text.set_fontsize(size)
 
+    def _what(self) -> str:
+        """What is drawn, for the label of its axis."""
+        better = "" if self.greater_is_better else " (lower is better)"
+        return f"difference in {display_name(self.metric)} from {self.names[1]}{better}"
+
     def _label_rows(self, ax: Any) -> None:
         level = "" if self.confidence_level is None else f" with {percent(self.confidence_level)} interval"
-        better = "" if self.greater_is_better else " (lower is better)"
-        what = f"difference in {display_name(self.metric)}{better} from {self.names[1]}"
-        set_labels(ax, f"{what}\ndots: means{level}\nboxes: half of queries, lines: 90 %\n{self.note}".rstrip(), "")
+        set_labels(
+            ax, f"{self._what()}\ndots: means{level}\nboxes: half of queries, lines: 90 %\n{self.note}".rstrip(), ""
+        )
 
     def _mean(self, defined: NDArray[np.bool_]) -> float:
         weight = None if self.weight is None else self.weight[defined]
@@ -233,7 +238,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         metric : str, default=None
             One of their metrics. None: the only one.
         baseline : str, default=None
-            System that is subtracted from each other one. None: the last one.
+            System that is subtracted from each other one. None: the first.
         test : str, default="t"
             Test of paired queries, see `sklearn_rank.stats.compare`; pooled or geometric means have none.
         correction : {"holm", "bonferroni", "bh"} or None, default="holm"
@@ -251,7 +256,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
                 f"{len(results)}: {echo([*results])}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
             )
             raise ValueError(f"A difference needs a dict of two systems, by name. Got {got}.")
-        baseline = [*results][-1] if baseline is None else baseline
+        baseline = next(iter(results)) if baseline is None else baseline
         check_plan("DifferenceDisplay", test=test, correction=correction, baseline=baseline)
         if not is_key(baseline, results):
             raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
