@@ -17,6 +17,7 @@ from sklearn_rank.io._join import TREATMENTS
 
 METRICS_BY_DEFAULT = ["ndcg@10", "map"]
 STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
+BASELINE = "one of the runs, a further one, or a result that evaluate --save wrote; with --table a column"
 EPILOG = (
     "QRELS and RUN are files of TREC, BEIR or MS MARCO, JSON, or tables with known columns, also gzipped; '-' is "
     "the standard input. With --table they are columns of a file of CSV, Parquet or Arrow, and each --y-score is a run."
@@ -69,9 +70,9 @@ def parser() -> argparse.ArgumentParser:
         "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
         help="of p-values for the number of pairs (default: holm)",
     )  # fmt: skip
-    sub.add_argument("--baseline", metavar="RUN",
-                     help="compare all others with this run (default: all pairs; with --format latex or markdown the "
-                     "first run)")  # fmt: skip
+    sub.add_argument("--baseline", metavar="OLD",
+                     help=f"compare all others with this run, run less OLD: {BASELINE} (default: all pairs, a less b; "
+                     "with --format latex or markdown the first run)")  # fmt: skip
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
     _add_format(sub)
 
@@ -94,7 +95,8 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add("explain", explain.explain, "Why two runs differ on a query: what each document adds to the difference.")
     sub.epilog = explain.EXPLAIN_EPILOG
-    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS OLD NEW", "judgements, the old run, the new run")
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then the new run")
+    sub.add_argument("--baseline", required=True, metavar="OLD", help="the old run; with --table its column")
     sub.add_argument("--query", metavar="ID", help="the query (default: the one on which the new run loses most)")
     sub.add_argument(
         "--to-judge", type=int, metavar="N",
@@ -110,8 +112,11 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write: .png, .svg, .pdf")
     sub.add_argument(
         "--kind", choices=sorted(commands.PICTURES), default="distribution",
-        help="values by query, cutoffs, differences of two runs, or which runs differ (default: distribution)",
+        help="values by query, cutoffs, differences from a baseline, or which runs differ (default: distribution)",
     )  # fmt: skip
+    sub.add_argument("--baseline", metavar="OLD",
+                     help=f"of --kind difference and critical: {BASELINE} (default: the first run; of critical all "
+                     "pairs)")  # fmt: skip
     sub.add_argument("--max-k", type=int, default=20, metavar="K", help="deepest cutoff of --kind cutoff (default: 20)")
     return top
 

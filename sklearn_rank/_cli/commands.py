@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sklearn_rank._cli.data import is_count_measure, metrics_of, names_of, results
+from sklearn_rank._cli.data import is_count_measure, metrics_of, names_of, results, results_with_baseline
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.metric import REGISTRY, Metric
@@ -80,14 +80,12 @@ def _means(result: Evaluation) -> dict[str, float]:
 
 
 def compare_runs(options: argparse.Namespace) -> None:
-    """Print differences of runs with p-values, for each metric."""
+    """Print differences of runs with p-values, for each metric: a less b of all pairs, or run less baseline."""
     from sklearn_rank.model_selection._paper_table import paper_table
     from sklearn_rank.stats import compare_all
 
     metrics = metrics_of(options)
-    of_runs = results(options, metrics)
-    if len(of_runs) < 2:
-        raise ValueError(f"compare needs at least two runs. Got {', '.join(of_runs)}.")
+    of_runs = _at_least_two(options, metrics, "compare")
     is_for_paper = options.format in ("latex", "markdown")
     baseline = next(iter(of_runs)) if is_for_paper and options.baseline is None else options.baseline
     tests: dict[str, MultipleComparison] = {}
@@ -151,6 +149,11 @@ def plot(options: argparse.Namespace) -> None:
     metrics = names_of(options)
     if len(metrics) != 1:
         raise ValueError(f"plot takes exactly one metric. Got {', '.join(metrics)}.")
+    if options.baseline is not None and options.kind not in OF_DIFFERENCES:
+        raise ValueError(
+            f"--baseline is for pictures of differences: --kind {' or '.join(OF_DIFFERENCES)}. "
+            f"Got --kind {options.kind}."
+        )
     output = _with_format(options.output)
     try:
         import matplotlib
@@ -193,21 +196,25 @@ def _cutoff(options: argparse.Namespace, metric: str) -> Any:
 def _difference(options: argparse.Namespace, metric: str) -> Any:
     from sklearn_rank.display import DifferenceDisplay
 
-    return DifferenceDisplay.from_results(_at_least_two(options, metric), metric).ax_
+    of_runs = _at_least_two(options, [metric], "This picture")
+    return DifferenceDisplay.from_results(of_runs, metric, baseline=options.baseline).ax_
 
 
 def _critical(options: argparse.Namespace, metric: str) -> Any:
     from sklearn_rank.display import CriticalDifferenceDisplay
 
-    return CriticalDifferenceDisplay.from_results(_at_least_two(options, metric), metric).ax_
+    of_runs = _at_least_two(options, [metric], "This picture")
+    return CriticalDifferenceDisplay.from_results(of_runs, metric, baseline=options.baseline).ax_
 
 
-def _at_least_two(options: argparse.Namespace, metric: str) -> dict[str, Evaluation]:
-    of_runs = results(options, [metric])
+def _at_least_two(options: argparse.Namespace, metrics: list[str], what: str) -> dict[str, Evaluation]:
+    of_runs = results_with_baseline(options, metrics)
     if len(of_runs) < 2:
-        raise ValueError(f"This picture needs at least two runs. Got {', '.join(of_runs)}.")
+        raise ValueError(f"{what} needs at least two runs, or one and --baseline. Got {', '.join(of_runs)}.")
     return of_runs
 
 
 PICTURES = {"distribution": _distribution, "cutoff": _cutoff, "difference": _difference, "critical": _critical}
 """Pictures by name."""
+OF_DIFFERENCES = ("difference", "critical")
+"""Pictures that have a baseline."""

@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import sys
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -110,6 +111,59 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     return of_runs
 
 
+def runs_of(options: argparse.Namespace) -> list[str]:
+    """Runs that were given: the files after the judgements, or the columns of scores of a table."""
+    return [*(options.y_score or ["score"])] if options.table is not None else options.files[1:]
+
+
+def results_with_baseline(options: argparse.Namespace, names: list[str]) -> dict[str, Evaluation]:
+    """Result of each run and of --baseline: one of the runs, or a further run or saved result, which comes first."""
+    runs, baseline = runs_of(options), options.baseline
+    if baseline is None or baseline in runs:
+        return results(options, names)
+    if os.path.isfile(baseline) and zipfile.is_zipfile(baseline):
+        old = Evaluation.load(baseline)
+        _check_saved(old, baseline, names)
+        return {baseline: old} | results(options, names)
+    if options.table is not None:
+        options.y_score = [baseline, *runs]
+    else:
+        options.files = [*options.files[:1], baseline, *runs]
+    return results(options, names)
+
+
+def old_and_new(options: argparse.Namespace, names: list[str], command: str) -> dict[str, Evaluation]:
+    """Results of the old run, which is the baseline, and of the one new run.
+
+    Raises
+    ------
+    ValueError
+        If there is another number of new runs, or the new run is the old one.
+    """
+    runs = runs_of(options)
+    if len(runs) != 1 or runs == [options.baseline]:
+        what = "--y-score, the new run's scores" if options.table is not None else "QRELS and NEW"
+        got = f"{', '.join(runs) or 'none'}{', as --baseline too' * (runs == [options.baseline])}"
+        raise ValueError(f"{command} takes one new run: {what}; the old one is --baseline. Got {got}.")
+    return results_with_baseline(options, names)
+
+
+def _check_saved(old: Evaluation, name: str, metrics: list[str]) -> None:
+    """Refuse a saved result that lacks a metric or the fingerprints of its labels."""
+    for metric in metrics:
+        if metric not in old.per_query:
+            raise ValueError(
+                f"A saved baseline must have the metrics that are compared: {', '.join(metrics)}. "
+                f"Got {', '.join(old.per_query)} in {echo(name)}."
+            )
+    if old.label_fingerprints is None:
+        raise ValueError(
+            "A saved baseline must have fingerprints of its labels, which show that both runs have the same ones. Save "
+            f"a result of evaluate or evaluate_run. Got none in {echo(name)}."
+        )
+    tell(f"{name}: {len(old.qid)} queries, saved")
+
+
 def _tell_of_ties(name: str, result: Evaluation, metrics: Mapping[str, MetricSpec]) -> None:
     """Say how many queries have documents with equal scores, if a metric asks what these mean."""
     asking = [spec for spec in metrics.values() if "ties" in spec.metric.defaults]
@@ -163,7 +217,7 @@ def _systems(
         "negative": "keep" if options.keep_negative else "unjudged", "document_of": _documents(options),
         "aggregate": options.aggregate,
     }  # fmt: skip
-    runs = options.files[1:]
+    runs = runs_of(options)
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
         data = join(qrels, read_run(_source(name), **reading), **how)
@@ -198,7 +252,7 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     # The empty string is the name of a column too.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
-    scores = options.y_score or ["score"]
+    scores = runs_of(options)
     ids = [qid] if options.doc_id is None else [qid, options.doc_id]
     table = opened(_source(options.table), ids, [y_true, *scores], options.separator)
     _refuse_twice(scores)

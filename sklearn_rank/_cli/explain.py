@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._cli.data import metrics_of, results
+from sklearn_rank._cli.data import metrics_of, old_and_new
 from sklearn_rank._cli.output import put, show
 from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.explanation import Source, documents_to_judge, explanation_of, source_of
@@ -15,8 +15,8 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table
 
 EXPLAIN_EPILOG = (
-    "QRELS, OLD and NEW are files of TREC, also packed by gzip; '-' is the standard input. With --table they "
-    "are columns of a file: --y-score OLD --y-score NEW."
+    "QRELS, NEW and OLD are files of TREC, also packed by gzip; '-' is the standard input. With --table they "
+    "are columns of a file: --y-score NEW --baseline OLD."
 )
 
 
@@ -25,10 +25,7 @@ def explain(options: argparse.Namespace) -> None:
     metrics = metrics_of(options)
     if len(metrics) != 1:
         raise ValueError(f"explain takes one metric. Got {', '.join(metrics)}.")
-    of_runs = results(options, metrics)
-    if len(of_runs) != 2:
-        raise ValueError(f"explain takes two runs, the old one first. Got {', '.join(of_runs)}.")
-    aligned = align_results(of_runs, "explain")
+    aligned = align_results(old_and_new(options, metrics, "explain"), "explain")
     old, new = aligned
     source = source_of(aligned, (old, new), metrics[0])
     if options.to_judge is not None and options.query is None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
-import zipfile
 
-from sklearn_rank._cli.data import metrics_of, results
-from sklearn_rank._cli.output import put, show, tell
-from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._cli.data import metrics_of, old_and_new
+from sklearn_rank._cli.output import put, show
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import COMMAND
 from sklearn_rank._utils.echo import echo
@@ -28,7 +25,7 @@ def gate(options: argparse.Namespace) -> int:
 
     metrics = metrics_of(options)
     margins = _margins(options.margin, metrics)
-    new, old = _new_and_old(options, metrics)
+    old, new = old_and_new(options, metrics, "gate").values()
     with collected_findings() as seen:
         found = no_worse(new=new, old=old, margin=margins, alpha=options.alpha)
     report(COMMAND, seen)
@@ -45,48 +42,6 @@ def gate(options: argparse.Namespace) -> int:
     else:
         put({"markdown": found.to_markdown, "latex": found.to_latex}.get(options.format, found.__repr__)())
     return 0 if found.decision == "undecided" and options.undecided == "pass" else EXIT_CODES[found.decision]
-
-
-def _new_and_old(options: argparse.Namespace, metrics: list[str]) -> tuple[Evaluation, Evaluation]:
-    """Results of both, the old one computed in the same way or loaded."""
-    given = [*(options.y_score or ["score"])] if options.table is not None else options.files[1:]
-    if len(given) != 1:
-        what = "--y-score, the new run's scores" if options.table is not None else "QRELS and NEW"
-        raise ValueError(
-            f"gate takes one new run: {what}; the old one is --baseline. Got {', '.join(given) or 'none'}."
-        )
-    if _is_saved(options.baseline):
-        old = Evaluation.load(options.baseline)
-        _check_baseline(old, options.baseline, metrics)
-        (new,) = results(options, metrics).values()
-        return new, old
-    if options.table is not None:
-        options.y_score = [*given, options.baseline]
-    else:
-        options.files = [*options.files, options.baseline]
-    new, old = results(options, metrics).values()
-    return new, old
-
-
-def _is_saved(baseline: str) -> bool:
-    """Whether the baseline is a saved result, which is a zip file."""
-    return os.path.isfile(baseline) and zipfile.is_zipfile(baseline)
-
-
-def _check_baseline(old: Evaluation, name: str, metrics: list[str]) -> None:
-    """Refuse a saved result that lacks a metric or the fingerprints of its labels."""
-    for metric in metrics:
-        if metric not in old.per_query:
-            raise ValueError(
-                f"The saved baseline must have the metrics of the gate: {', '.join(metrics)}. "
-                f"Got {', '.join(old.per_query)} in {echo(name)}."
-            )
-    if old.label_fingerprints is None:
-        raise ValueError(
-            "A saved baseline must have fingerprints of its labels, which show that both runs have the same ones. Save "
-            f"a result of evaluate or evaluate_run. Got none in {echo(name)}."
-        )
-    tell(f"{name}: {len(old.qid)} queries, saved")
 
 
 def _margins(given: list[str], metrics: list[str]) -> dict[str, float]:

@@ -161,7 +161,7 @@ def compare(
     n_resamples: int = 9999,
     random_state: RandomState = None,
 ) -> ComparisonResult:
-    """Compare two systems by their values per query.
+    """Compare two systems by their values per query: a less b, like SciPy's paired tests, such as `ttest_rel`.
 
     Parameters
     ----------

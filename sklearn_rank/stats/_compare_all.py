@@ -46,7 +46,7 @@ DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), LabelledName("corre
 
 @dataclass(frozen=True, repr=False)
 class MultipleComparison(TableReport):
-    """Comparison of many systems by one metric, from `compare_all`.
+    """Comparison of many systems by one metric, from `compare_all`: a difference of a row is a less b.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class MultipleComparison(TableReport):
 
     @property
     def table(self) -> Table:
-        """A row for each pair: difference, interval, p, corrected p, effect size, won, tied, lost, queries."""
+        """A row for each pair: difference a less b, interval, p, corrected p, effect size, won, tied, lost, queries."""
         rows = []
         for (a, b), result in self.comparisons.items():
             row, n = result.row(), result.n_queries
@@ -139,7 +139,7 @@ class MultipleComparison(TableReport):
     def _decisive(self, written: Callable[[str], str]) -> list[Table]:
         """Means, and the columns of the pairs that decide; `table` has the others."""
         level = next(iter(self.comparisons.values())).confidence_level
-        columns = ("a", "b", "difference", f"{100 * level:g} % interval", "p corrected", "won", "lost")
+        columns = ("a", "b", DIFFERENCE, f"{100 * level:g} % interval", "p corrected", "won", "lost")
         rows = []
         for (a, b), pair in self.comparisons.items():
             low, high = map(cell, self.intervals.get((a, b), pair.confidence_interval))
@@ -167,6 +167,8 @@ def compare_all(
     random_state: RandomState = None,
 ) -> MultipleComparison:
     """Compare many systems, all pairs or all against a baseline.
+
+    A difference is a less b: of all pairs an earlier system less a later one, else a system less the baseline.
 
     Parameters
     ----------

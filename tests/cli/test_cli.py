@@ -470,10 +470,30 @@ def test_compare(files, cli):
     }
     out, _ = cli(*words[:6], "-m", "mrr", "--baseline", "run", "--correction", "none")
     assert [line.split()[:3] for line in out.splitlines()[1:]] == [["MAP", "other", "run"], ["MRR", "other", "run"]]
-    assert "Got 'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
-    assert "at least two runs" in cli("compare", "qrels", "run", code=2)[1]
+    assert "'mine'" in cli("compare", "qrels", "run", "other", "--baseline", "mine", code=2)[1].splitlines()[-1]
+    assert "two runs, or one and --baseline. Got run." in cli("compare", "qrels", "run", code=2)[1]
     assert set(arguments.STATISTICAL_TESTS) == set(TESTS)
     assert arguments.parser().parse_args(["compare"]).correction == "holm"  # as compare_all has it
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json", "markdown", "latex"])
+def test_a_baseline_is_one_of_the_runs_or_a_further_one(files, cli, form):
+    words = ["compare", "qrels", "run", "-m", "map,mrr", "--format", form]
+    further = cli(*words, "--baseline", "other")[0]
+    assert further == cli(*words[:2], "other", *words[2:], "--baseline", "other")[0]
+    assert further != cli(*words[:2], "run", "other", *words[3:], "--baseline", "run")[0]
+    cli("evaluate", "qrels", "other", "-m", "map,mrr", "--save", "saved.npz")
+    assert cli(*words, "--baseline", "saved.npz")[0].replace("saved.npz", "other").split() == further.split()
+
+
+def test_a_further_column_is_the_baseline(files, cli):
+    (files / "table.csv").write_text("qid,label,old,score\n7,1,2,1\n7,0,1,2\n8,1,2,1\n8,0,1,0\n")
+    words = ["compare", "--table", "table.csv", "-m", "mrr", "--format", "json"]
+    assert cli(*words, "--baseline", "old")[0] == cli(
+        *words, "--y-score", "old", "--y-score", "score", "--baseline", "old"
+    )[0]  # fmt: skip
+    ((row,),) = json.loads(cli(*words, "--baseline", "old")[0]).values()
+    assert (row["a"], row["b"], row["difference"]) == ("score", "old", -0.25)
 
 
 def test_compare_prints_the_table_of_a_paper(files, cli):
@@ -523,7 +543,9 @@ def test_pictures(files, cli, kind):
 def test_pictures_that_cannot_be(files, cli, monkeypatch):
     plot = ["plot", "qrels", "run", "-o", "x.svg"]
     assert "exactly one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
-    assert "at least two runs. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
+    assert "two runs, or one and --baseline. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
+    wrong = cli(*plot, "--baseline", "other", code=2)[1]
+    assert "--baseline is for pictures of differences: --kind difference or critical. Got --kind distribution" in wrong
     assert "--max-k must be 1 or more. Got 0" in cli(*plot, "--kind", "cutoff", "--max-k", "0", code=2)[1]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "sklearn-rank[plot]"' in cli(*plot, code=2)[1]

@@ -35,7 +35,7 @@ def explain(capsys, *arguments, code=0):
 def test_it_prints_what_the_comparison_explains(files, capsys, metric):
     report = compare_systems(QRELS, {"old": OLD, "new": NEW}, metrics=metric)
     found = report.explain("1", new="new", old="old")
-    given = ["qrels", "old", "new", "-m", metric]
+    given = ["qrels", "new", "--baseline", "old", "-m", metric]
     assert explain(capsys, *given, "--query", "1") == f"{found}\n"
     assert explain(capsys, *given, "--query", "1", "--format", "markdown") == f"{found.to_markdown()}\n"
     assert explain(capsys, *given, "--query", "1", "--format", "latex") == f"{found.to_latex()}\n"
@@ -53,8 +53,8 @@ def test_it_prints_what_the_comparison_explains(files, capsys, metric):
 def test_without_a_query_it_takes_the_largest_loss(files, capsys):
     report = compare_systems(QRELS, {"old": OLD, "new": NEW}, metrics="mrr")
     (query, *_), *_ = report.most_different("new", "old", 1).rows
-    assert f"MRR of query {query}: " in explain(capsys, "qrels", "old", "new", "-m", "mrr")
-    table = ("--table", "table.csv", "--y-score", "old", "--y-score", "new")
+    assert f"MRR of query {query}: " in explain(capsys, "qrels", "new", "--baseline", "old", "-m", "mrr")
+    table = ("--table", "table.csv", "--y-score", "new", "--baseline", "old")
     assert "of query 7: new" in explain(capsys, *table)
     assert "of query 8: new" in explain(capsys, *table, "--query", "8")
 
@@ -62,11 +62,26 @@ def test_without_a_query_it_takes_the_largest_loss(files, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("qrels", "old"), "explain takes two runs, the old one first. Got old."),
-        (("qrels", "old", "new", "-m", "map", "-m", "mrr"), "explain takes one metric. Got map, mrr."),
-        (("qrels", "old", "new", "--query", "9"), "--query must be one of 2 queries, such as '1'. Got '9'."),
-        (("qrels", "old", "new", "--to-judge", "0"), "'n' parameter of to_judge"),
+        (("qrels",), "explain takes one new run: QRELS and NEW; the old one is --baseline. Got none."),
+        (("qrels", "old", "new"), "explain takes one new run: QRELS and NEW; the old one is --baseline. Got old, new."),
+        (("qrels", "old"), "the old one is --baseline. Got old, as --baseline too."),
+        (("qrels", "new", "-m", "map", "-m", "mrr"), "explain takes one metric. Got map, mrr."),
+        (("qrels", "new", "--query", "9"), "--query must be one of 2 queries, such as '1'. Got '9'."),
+        (("qrels", "new", "--to-judge", "0"), "parameter of to_judge"),
     ],
 )
 def test_wrong_arguments(files, capsys, arguments, message):
-    assert message in explain(capsys, *arguments, code=2)
+    assert message in explain(capsys, *arguments, "--baseline", "old", code=2)
+
+
+def test_the_old_run_is_named(files, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["explain", "qrels", "old", "new"])
+    assert "the following arguments are required: --baseline" in capsys.readouterr().err
+
+
+def test_a_saved_baseline_has_no_documents(files, capsys):
+    assert main(["evaluate", "qrels", "old", "-m", "mrr", "--save", "old.npz"]) == 0
+    assert "'old.npz' without documents" in explain(
+        capsys, "qrels", "new", "--baseline", "old.npz", "-m", "mrr", code=2
+    )

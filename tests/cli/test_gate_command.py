@@ -123,7 +123,7 @@ def test_a_saved_baseline(cli, files):
     assert "judged by the same labels" in err
     assert f"Got other labels in 'old' than in 'new' for 1 queries, the first of them 'q{N - 1}'" in err
     code, _, err = cli("qrels", "same", "--baseline", "old.npz", "-m", "mrr", "--margin", "0.02")
-    assert (code, "must have the metrics of the gate: mrr. Got ndcg@10, map in 'old.npz'" in err) == (2, True)
+    assert (code, "must have the metrics that are compared: mrr. Got ndcg@10, map in 'old.npz'" in err) == (2, True)
     code, _, err = cli("qrels", "same", "--baseline", "old.npz", "-l", "2", "--margin", "0.02")
     assert (code, "with other keywords in 'old' than in 'new'" in err) == (2, True)
     Evaluation.from_values([f"q{i}" for i in range(N)], {"ndcg@10": np.ones(N)}).save("bare.npz")
@@ -144,7 +144,7 @@ def test_columns_of_a_table(cli):
     [
         (("qrels", "--baseline", "old", "--margin", "0.01"), "one new run: QRELS and NEW.*Got none"),
         (("qrels", "same", "bad", "--baseline", "old", "--margin", "0.01"), "one new run.*Got same, bad"),
-        (("qrels", "same", "--baseline", "same", "--margin", "0.01"), "Each file or column must be given once"),
+        (("qrels", "same", "--baseline", "same", "--margin", "0.01"), "one new run.*Got same, as --baseline too"),
         (("qrels", "same", "--margin", "0.01"), "arguments are required: --baseline"),
         ((*SAME[:-1], "much"), "--margin must be a number such as 0.01, or NAME=0.01. Got 'much'"),
         ((*SAME, "--margin", "mrr=0.1"), "--margin must name a metric of -m: ndcg@10. Got 'mrr'"),

@@ -616,7 +616,7 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     unpaired = compare_all({"one": one, "two": two}, metric="mrr", test="welch")
     assert unpaired.to_frame()["queries"].tolist() == ["12 and 12"]
     head, row = repr(many).splitlines()[-2:]
-    assert head.split() == ["a", "b", "difference", "95", "%", "interval", "p", "corrected", "won", "lost"]
+    assert head.split() == ["a", "b", "a", "-", "b", "95", "%", "interval", "p", "corrected", "won", "lost"]
     low, high = many.comparisons["one", "two"].confidence_interval
     assert f"[{low:.4f}, {high:.4f}]" in row
     assert row.split()[-3:] == [f"{many.corrected['one', 'two']:.4f}", "2", "1"]
