@@ -23,8 +23,9 @@ from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_
 from sklearn_rank._metric.adjustment import adjusted_values
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
+from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import METRIC
-from sklearn_rank._misuse.rows import is_plain, look
+from sklearn_rank._misuse.rows import another_gain, is_plain, look
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array
@@ -75,6 +76,8 @@ def value_of(
         (value,) = compute_means(queries, [spec], n_jobs)
     if not is_plain(queries, (spec,), y_true, y_score):
         look(METRIC, queries, {metric.function_name: spec}, compute, y_true=y_true, y_score=y_score)
+    if qid is None and mask is None:
+        report(METRIC, another_gain(metric.function_name, queries, keywords))
     return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)
 
 

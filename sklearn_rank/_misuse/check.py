@@ -37,7 +37,7 @@ class Check:
     severity : {"warning", "decision", "error"}
         Whether it always warns, raises where a decision is made, or always raises.
     can_be_meant : bool
-        Whether the user can silence it.
+        Whether `on_misuse` or a filter silences it; else the message says what to change.
     """
 
     name: str

@@ -10,7 +10,7 @@ OF_MODELS = "y", "predictions"
 OF_ROWS = "labels grades scores retrieved arguments ids qid names matrices"
 """Kinds of evidence that rows of the user are."""
 
-METRIC = Door("metric functions", OF_ROWS)
+METRIC = Door("metric functions", OF_ROWS + " form")
 SCORER = Door("scorers", "labels grades scores ids qid frozen fitted", may_raise=False, words=OF_MODELS)
 EVALUATE = Door("evaluate", OF_ROWS)
 FRAME = Door("evaluate_frame", "labels grades scores retrieved arguments ids qid names")

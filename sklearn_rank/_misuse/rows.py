@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ from sklearn_rank._misuse.evidence import (
 )
 from sklearn_rank._utils.constraints import is_word
 from sklearn_rank._utils.echo import echo
+
+GAIN_DIFFERS = ("dcg_score", "ndcg_score")
+"""Functions that scikit-learn has under the same name, with linear gain."""
 
 LEAST_QUERIES = 20
 """Queries that show what one in two would show by chance less than once in a million."""
@@ -106,6 +109,11 @@ NOTHING = Check(
     "nothing retrieved", "retrieved", "All scores are -inf, or a run has no documents.", "20 rows",
     "No document is retrieved in",
 )  # fmt: skip
+ANOTHER_GAIN = Check(
+    "another gain than scikit-learn's", "form",
+    "`ndcg_score` or `dcg_score` is called in scikit-learn's form: two dimensions, and no `gain=` or `convention=`.",
+    "a grade above 1", "than scikit-learn's function of the same name", can_be_meant=False,
+)  # fmt: skip
 NAMED = Check(
     "a column where lower is better", "names",
     "The scores are called rank, position, distance or cost, and are not negative.", "the name",
@@ -134,6 +142,7 @@ CHECKS_OF_ROWS = (
     SWAPPED,
     NOTHING,
     NAMED,
+    ANOTHER_GAIN,
     TRANSPOSED,
     MATRIX_AGAIN,
     BATCH_AGAIN,
@@ -399,6 +408,19 @@ def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: s
     if n_queries == queries.indptr[-1] or one_label_each(queries)[0]:
         return True
     return any(all_on_one_side(queries, metric, compute) for metric in metrics.values())
+
+
+def another_gain(function_name: str, queries: Queries, keywords: Mapping[str, Any]) -> Iterator[Finding]:
+    """Grades above 1 in a matrix, for a function that scikit-learn has with linear gain; `keywords` were given."""
+    high = queries.facts.label_range[1]
+    is_of_sklearn = function_name in GAIN_DIFFERS and queries.origin.first_query is not None
+    if is_of_sklearn and high > 1 and keywords.get("gain") is None and keywords.get("convention") is None:
+        yield Finding(
+            ANOTHER_GAIN,
+            f"{function_name} has the gain 2**label - 1, and labels go up to {high:g}, so it gives another number than "
+            "scikit-learn's function of the same name: pass gain='linear' for scikit-learn's number, or gain='exp2' "
+            "for this one.",
+        )
 
 
 def transposed(*given: Any) -> Iterator[Finding]:

@@ -100,7 +100,8 @@ def dcg_score(
     """Discounted cumulated gain: gains, each worth less the deeper its document stands.
 
     ``DCG@k = sum of g(r_i) d(i) over i <= k``, by default with ``g(r) = 2**r - 1`` and ``d(i) = 1 / log2(1 + i)``.
-    Not comparable between queries: see `ndcg_score`. Negative labels are taken as they are.
+    Not comparable between queries: see `ndcg_score`. Negative labels are taken as they are. scikit-learn's `dcg_score`
+    has linear gain, so a matrix of grades above 1 without `gain` warns, see `sklearn_rank.exceptions.RankingWarning`.
 
     References
     ----------
@@ -141,6 +142,8 @@ def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: f
 
     ``nDCG@k = DCG@k / IDCG@k``, where IDCG is the DCG of all judged documents, also those not retrieved, highest
     label first. Labels must not be negative, unless a table or function says what they gain, 0 or more.
+    scikit-learn's `ndcg_score` has linear gain, so a matrix of grades above 1 without `gain` warns, see
+    `sklearn_rank.exceptions.RankingWarning`.
 
     With labels that were divided by propensities it is propensity-scored: "psndcg", and "psp" with a flat discount.
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from misuse_cases import Given, seen
 from scipy.sparse import csr_array
+from sklearn import metrics as sklearn_metrics
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingRegressor, VotingRegressor
@@ -46,7 +47,7 @@ from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_run
-from sklearn_rank.metrics import map_score
+from sklearn_rank.metrics import dcg_score, map_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors, threshold_curve
 from sklearn_rank.stats import compare, compare_all, no_worse
 
@@ -362,7 +363,12 @@ PADDED = trec(lambda d: d + 1, lambda d: -d).replace("d9", "nan")
 NO_DOCUMENT = "documents that are none"
 TURNED, RISING = "run and judgements swapped", "a run worst first"
 FRACTION, CONTRADICTED = "rank and score swapped in a file", "ranks that contradict scores"
+GRADES = [[3, 2, 0, 1], [0, 0, 2, 1]], [[0.1, 0.2, 0.3, 0.25]] * 2
+ANOTHER_GAIN = "another gain than scikit-learn's"
+
 OTHERS = [
+    (ANOTHER_GAIN, doors.METRIC, lambda _: ndcg_score(*GRADES)),
+    (ANOTHER_GAIN, doors.METRIC, lambda _: dcg_score(*map(np.array, GRADES), k=2, sample_weight=[1, 2])),
     ("a transposed frame", doors.METRIC, lambda _: map_score(*transposed())),
     ("a transposed frame", doors.EVALUATE, lambda _: evaluate(*transposed())),
     ("a transposed frame", doors.PREPARE, lambda _: prepare(transposed()[0])),
@@ -423,6 +429,47 @@ def test_checks_of_spark(name, spark):
     for call in (sklearn_rank.spark.evaluate, sklearn_rank.spark.mean):
         assert seen(call, frame, y_score=rows.name, metrics=rows.metric) == ([name], "")
     assert seen(sklearn_rank.spark.per_query, frame, y_score=rows.name, metrics=rows.metric) == ([], "")
+
+
+@pytest.mark.parametrize("name", ["ndcg_score", "dcg_score"])
+def test_grades_in_the_form_of_scikit_learn(name):
+    """They name two ways out, of which one is scikit-learn's number."""
+    ours, theirs = getattr(sklearn_rank, name), getattr(sklearn_metrics, name)
+    with pytest.warns(RankingWarning, match=f"^{name} has the gain .*gain='linear' for .*, or gain='exp2' for this"):
+        value = ours(*GRADES)
+    assert value == ours(*GRADES, gain="exp2") != pytest.approx(theirs(*GRADES))
+    assert ours(*GRADES, gain="linear") == ours(*GRADES, convention="sklearn") == pytest.approx(theirs(*GRADES))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ndcg_score([[1, 0, 0], [0, 1, 1]], [[0.1, 0.3, 0.2]] * 2),
+        lambda: ndcg_score(*GRADES, qid=["a", "b"]),
+        lambda: ndcg_score(*map(np.ravel, GRADES), qid=[0] * 4 + [1] * 4),
+        lambda: ndcg_score(*GRADES, convention="lightgbm"),
+        lambda: dcg_score(*GRADES, mask=np.ones((2, 4), dtype=bool)),
+        lambda: map_score(*GRADES),
+        lambda: evaluate(*GRADES, metrics=["ndcg", "dcg"]),
+        lambda: evaluate(*GRADES, metrics=ndcg_score),
+        lambda: compare_systems(GRADES[0], {"a": GRADES[1]}, metrics="ndcg"),
+        lambda: prepare(GRADES[0], metrics="ndcg")(GRADES[1]),
+    ],
+    ids=[
+        "binary",
+        "ids",
+        "rows",
+        "convention",
+        "mask",
+        "another metric",
+        "a name",
+        "a function",
+        "systems",
+        "prepared",
+    ],
+)
+def test_other_calls_have_no_other_number(call):
+    assert seen(call) == ([], "")
 
 
 # --- checks of retrieval --------------------------------------------------------------------------------------
