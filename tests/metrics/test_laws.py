@@ -8,7 +8,7 @@ import inspect
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from registry import (
     METRICS,
     Data,
@@ -20,27 +20,16 @@ from registry import (
     labels_of,
     policies,
     public,
-    rough_data_for,
     tie_policy,
     value,
 )
 
 from sklearn_rank import get_metric_names
-from sklearn_rank._engine.ranked import Ranked
-from sklearn_rank._metric.metric import REGISTRY
 
 each_ranking_metric = each([m for m in METRICS if not m.pointwise and not m.reads_scores])
 each_cut_metric = each([m for m in METRICS if m.has_cutoff])
-each_pooling_metric = each([m for m in METRICS if m.supports_micro])
 
 # --- what a metric looks at ----------------------------------------------------------------------------------
-
-
-@each_ranking_metric
-def test_the_order_of_negated_scores_is_another(metric):
-    """So that the law above is not obeyed by a metric that reads nothing."""
-    data = data_for(metric, unjudged=metric.reads_unjudged)
-    assert not np.array_equal(curve(metric, data.with_score(-data.y_score)), curve(metric, data))
 
 
 @each([m for m in METRICS if m.pointwise])
@@ -80,15 +69,6 @@ def test_the_ideal_order_is_best(metric):
 
 
 @each_metric
-def test_values_keep_to_the_bounds(metric):
-    low, high = metric.bounds
-    for seed in range(20):
-        found = curve(metric, rough_data_for(metric, seed), replace_undefined_by=np.nan)
-        assert not (found < low - 1e-12).any()
-        assert not (found > high + 1e-12).any()
-
-
-@each_metric
 def test_bounds_and_names_are_facts(metric):
     assert metric.bounds[0] < metric.bounds[1]
     assert metric.name in get_metric_names()
@@ -96,30 +76,6 @@ def test_bounds_and_names_are_facts(metric):
 
 
 # --- small and strange queries -------------------------------------------------------------------------------
-
-
-@each_metric
-def test_queries_of_one_document(metric):
-    label = labels_of(metric)
-    data = Data(label, np.zeros(len(label)), np.arange(len(label)))
-    found = curve(metric, data)
-    assert np.isfinite(found).all()
-    for ties in policies(metric):
-        assert_array_equal(curve(metric, data, ties=ties), found)
-
-
-@each_ranking_metric
-def test_a_tied_query_is_worth_what_its_labels_say(metric):
-    """All tied: finite, in any order of the rows the same, and between the worst order and the best."""
-    label = draw_labels(metric, np.random.default_rng(1), 9)
-    tied = Data(label, np.full(9, 2.5), np.zeros(9))
-    found = curve(metric, tied)
-    assert np.isfinite(found).all()
-    assert_allclose(curve(metric, tied.rows(np.lexsort(np.atleast_2d(label.T)))), found, rtol=1e-12, atol=1e-15)
-    if "worst" in policies(metric):
-        worst, best = sorted(curve(metric, tied, ties=t).tolist() for t in ("worst", "best"))
-        assert (found >= np.array(worst) - 1e-12).all()
-        assert (found <= np.array(best) + 1e-12).all()
 
 
 @each_ranking_metric
@@ -173,54 +129,6 @@ def test_the_mean_over_no_defined_query_is_nan(metric):
 
 
 # --- cutoffs -------------------------------------------------------------------------------------------------
-
-
-@each_cut_metric
-def test_a_list_of_cutoffs_is_each_cutoff(metric):
-    data, ks = rough_data_for(metric), [5, 1, 3, 40, 3]
-    keywords = {"average": None, **tie_policy(metric)}
-    alone = [value(metric, data, k=k, **keywords) for k in ks]
-    for listed in (ks, tuple(ks), np.array(ks), np.array(ks, dtype="u1")):
-        assert_array_equal(value(metric, data, k=listed, **keywords), np.transpose(alone))
-    means = [value(metric, data, k=k, **tie_policy(metric)) for k in ks]
-    assert_allclose(value(metric, data, k=ks, **tie_policy(metric)), means, rtol=1e-14)
-    assert [type(mean) for mean in means] == [float] * len(ks)
-
-
-def reads_k(metric, data, monkeypatch):
-    """Whether the formula reads the cutoff itself, as one that divides by k does."""
-    read, k = [], Ranked.k
-    with monkeypatch.context() as patch:
-        patch.setattr(Ranked, "k", property(lambda ranked: read.append(True) or k.func(ranked)))
-        value(metric, data, k=20, **tie_policy(metric))
-    return bool(read)
-
-
-@each_cut_metric
-def test_a_cutoff_beyond_the_list_is_the_list(metric, monkeypatch):
-    """To a formula that reads k itself, the list is filled up with documents worth nothing."""
-    data = rough_data_for(metric, longest=6)
-    beyond = value(metric, data, k=20, average=None, **tie_policy(metric))
-    if not reads_k(metric, data, monkeypatch):
-        assert_array_equal(beyond, value(metric, data, average=None, **tie_policy(metric)))
-        return
-    ids = np.repeat(list(dict.fromkeys(data.qid)), 20)
-    filling = Data(np.zeros((len(ids), *data.y_true.shape[1:])), np.full(len(ids), -1.0), ids)
-    assert_allclose(value(metric, data.then(filling, 0), k=20, average=None, **tie_policy(metric)), beyond)
-
-
-@pytest.mark.parametrize("name", ["precision", "acg"])
-def test_precision_and_acg_divide_by_k_where_the_list_is_shorter(name):
-    assert_allclose(REGISTRY[name]([1, 1, 0], [3, 2, 1], qid=[0] * 3, k=20), 2 / 20)
-    assert_allclose(REGISTRY[name]([1, 1, 0], [3, 2, 1], qid=[0] * 3), 2 / 3)
-
-
-@each_cut_metric
-def test_a_cutoff_may_be_any_int(metric):
-    data = rough_data_for(metric, n_queries=5)
-    beyond = value(metric, data, k=10**15, average=None, **tie_policy(metric))
-    for k in (2**40, 2**62, 10**30):
-        assert_allclose(value(metric, data, k=k, average=None, **tie_policy(metric)), beyond, atol=1e-9)
 
 
 @each_cut_metric

@@ -15,7 +15,6 @@ from registry import (
     METRICS,
     Data,
     curve,
-    cutoffs,
     data_for,
     each,
     each_metric,
@@ -59,22 +58,6 @@ def test_a_table_of_gains_needs_an_entry_for_unjudged_documents(metric):
     assert_array_equal(whole, curve(metric, data._replace(y_true=np.array([1, 0, 2])), gain={0: 0, **table}))
     judged = data.rows([0, 2])
     assert_array_equal(curve(metric, data, gain=table, unjudged="drop"), curve(metric, judged, gain=table))
-
-
-@each_metric
-def test_two_dimensional_input_is_a_query_a_row(metric):
-    data = rough_data_for(metric, n_queries=60, longest=14).one_label()
-    label, score = data.y_true[:96].reshape(8, 12), data.y_score[:96].reshape(8, 12)
-    flat, weight = Data(label.ravel(), score.ravel(), np.repeat(np.arange(8), 12)), np.arange(8) + 0.5
-    for matrix in (
-        (label, score),
-        (np.asfortranarray(label), score[:, ::-1][:, ::-1]),
-        (label.tolist(), score),
-    ):
-        keywords = {**cutoffs(metric), **tie_policy(metric)}
-        assert_array_equal(metric(*matrix, average=None, **keywords), curve(metric, flat))
-        weighted = mean(metric, flat, sample_weight=np.repeat(weight, 12))
-        assert_array_equal(metric(*matrix, sample_weight=weight, **keywords), weighted)
 
 
 @each_metric

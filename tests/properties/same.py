@@ -383,7 +383,7 @@ def runs(rng, base):
 
 
 def matrices(rng, base):
-    """Queries by documents, padded."""
+    """Queries by documents, padded, or full."""
     if base.several or len(base.data.queries) > 50:
         return
     queries, longest = [*base.data.queries.values()], max(map(len, base.data.queries.values()))
@@ -399,8 +399,10 @@ def matrices(rng, base):
         keywords["sample_weight"] = [base.data.weights[q] for q in base.data.queries]
     if not mask.all(axis=1).any() and set(y_true[mask == 1]) == {0.0}:
         return  # a mask that could be the wrong way round is refused
-    result = evaluate(y_true, y_score, mask=mask == 1, qid=[*base.data.queries], metrics=base.metrics, **keywords)
-    yield result_of(base, result)
+    keywords |= {"qid": [*base.data.queries], "metrics": base.metrics}
+    yield result_of(base, evaluate(y_true, y_score, mask=mask == 1, **keywords))
+    if mask.all():
+        yield result_of(base, evaluate(np.asfortranarray(y_true), y_score.tolist(), **keywords))
 
 
 def masked(rng, base):
