@@ -229,7 +229,7 @@ OBJECTS = {
 """What methods are called on; other classes are made without arguments."""
 
 GIVEN = {
-    "X": X, "y": Y, "y_true": Y, "y_score": S, "score": S, "qid": Q, "groups": Q, "metric": "ndcg", "metrics": "ndcg",
+    "X": X, "y": Y, "y_true": Y, "y_score": S, "qid": Q, "groups": Q, "metric": "ndcg", "metrics": "ndcg",
     "data": FRAME, "table": FRAME, "source": FRAME, "value": "score", "judgements": QRELS, "run": RUN, "sizes": [2, 3],
     "qids": ["a"], "estimators": {"idle": Idle()}, "difference": 0.1, "std": 0.2, "n_queries": 10,
     "k": [1, 2], "mean": [0.1, 0.2], "precision": [0.3, 0.4], "recall": [0.1, 0.2], "curve": [0.1, 0.2],
@@ -238,9 +238,9 @@ GIVEN = {
     "values": [0.1, 0.2], "n_documents": [1, 2], "scores_a": [0.1, 0.2, 0.4], "scores_b": [0.2, 0.1, 0.1],
     "n_train": 80, "n_test": 20, "indices": [[0, 1], [1, 0]], "distances": [[0.1, 0.2], [0.1, 0.3]],
     "query_labels": [0, 1], "database_labels": [0, 1], "query_features": np.eye(2), "database_features": np.eye(2),
-    "query_relevance": QRELS, "measures": {"map"}, "measure": "map", "f_qrel": ["q1 0 d1 1"],
+    "query_relevance": QRELS, "measures": {"map"}, "measure": "map",
     "items": [1, 2], "users": [1, 2], "time": range(N),
-    "f_run": ["q1 Q0 d1 1 0.5 me"], "scores": RUN, "a": "one", "b": "two", "doc_id": range(N),
+    "scores": RUN, "a": "one", "b": "two", "doc_id": range(N),
     "margin": 0.1, "old": "one", "new": "two", "query": Q[0],
     "rounds": 5,
 }  # fmt: skip
@@ -256,7 +256,7 @@ def given_to(where, folder):
         "estimator": Fitted() if name in ("query_permutation_importance", "from_estimator") else Idle(),
         "result": a_result(), "results": {"one": a_result(), "two": another_result()}, "comparison": a_comparison(),
         "by": {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "y"},
-        "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None, "qrels": QRELS,
+        "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None,
     }  # fmt: skip
     if where.startswith("spark."):
         known |= {"data": spark_frame()}

@@ -150,7 +150,6 @@ KINDS = {
     "aliases": {"number": 3, "None": None, "numbers": [3], "taken": ["map"], "object": THING},
     "pools": {"number": 3, "text": "x", "object": THING, "list": [1]},
     "measures": {"number": 3, "None": None, "typo": {"nope"}, "numbers": {3}, "object": THING},
-    "lines": {"number": 3, "None": None, "numbers": [3], "text": "q1", "object": THING, "short": ["q1 d1"]},
     "grades": {"number": 3, "text": "x", "empty": [], "NaN": [NAN], "None": None, "object": THING},
     "count range": {"zero": 0, "text": "x", "falling": (3, 1), "one": (1,), "float": 1.5, "NaN": NAN, "object":
         THING},
@@ -218,7 +217,7 @@ KIND_OF = {
     "random_state": "random_state", **dict.fromkeys("n_train n_test".split(), "positive"), "std": "not negative",
     "noise": "not negative", "difference": "number", "baseline": "name", "model": "name", "a": "name", "b": "name",
     "name": "text or None", "prefix": "text", "tag": "tag", "ax": "axes", "comparison": "result", "other": "result",
-    "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run", "qrels": "run",
+    "missing": "choice or number", "response_method": "response", "judgements": "run", "run": "run",
     "exclude": "exclude", "separator": "separator", "document_of": "documents of chunks", "aggregate":
     "choice", "items": "items", "users": "of the model",
     "sizes": "sizes", "qids": "qids", "cv": "cv", "train_sizes": "train_sizes", "test_size":
@@ -226,7 +225,7 @@ KIND_OF = {
     "eval_set", "eval_qid": "pools",
     "classes": "numbers or None", "transform": "choice or None", "arrays": "arrays", "aliases":
     "aliases", "properties": "unknown", "pools": "pools", "query_relevance": "run", "scores": "run", "measures":
-    "measures", "measure": "metric", "values": "numbers", "f_qrel": "lines", "f_run": "lines", "relevance_level":
+    "measures", "measure": "metric", "values": "numbers", "relevance_level":
     "number", "grades": "grades", "n_documents": "count range", "pvalues": "numbers", "scores_a": "numbers",
     "scores_b": "numbers", "distance": "choice", "distance_params": "mapping or None", "relevance":
     "function or None", "mean": "numbers", "working_memory": "positive or None", "indices": "indices", "distances":
@@ -269,7 +268,7 @@ KIND_AT = {
     "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",
     "compat.*(measure)": "text", "compat.*(values)": "numbers of queries",
     "display.SegmentsDisplay(confidence_level)": "level or nothing",
-    "group_sizes(qid)": "ids", "InteractionRecommender.*t(X)": "interactions", 
+    "group_sizes(qid)": "ids", "LeaveLastOut(n_test)": "count", "InteractionRecommender.*t(X)": "interactions", 
     "make_recommender_scorer([ui]*[rm])": "column to come",
     **dict.fromkeys([f"{door}({column})" for door in ("LeaveLastOut", "GlobalTimeSplit", "InteractionRecommender")
     for column in ("user", "item", "time")], "column of interactions"), "LeaveLastOut.split(time)":

@@ -32,12 +32,12 @@ VALUE_NAMES = {
 """Names of columns in BEIR, MS MARCO, PyTerrier, ir_measures, MovieLens and others; those that stand first win."""
 
 
-Columns = tuple[Any, Any, Any]
+KnownColumns = tuple[Any, Any, Any]
 """Names of the columns of queries, documents and values; None where the name is unknown."""
-NO_NAMES: Columns = (None, None, None)
+USUAL_NAMES: KnownColumns = (None, None, None)
 
 
-def known_columns(names: Iterable[Any], kind: str, given: Columns = NO_NAMES) -> Columns:
+def known_columns(names: Iterable[Any], kind: str, given: KnownColumns = USUAL_NAMES) -> KnownColumns:
     """Columns of a run or of judgements (`kind`): the `given` names, or else the names that libraries give them."""
     known = {str(name).lower().replace("-", "_").replace(" ", "_"): name for name in names}
     usual = QUERY_NAMES, DOCUMENT_NAMES, VALUE_NAMES[kind]
@@ -49,7 +49,7 @@ def known_columns(names: Iterable[Any], kind: str, given: Columns = NO_NAMES) ->
 
 
 def entries_of_frame(
-    frame: Any, kind: str, duplicates: str, given: Columns = NO_NAMES,
+    frame: Any, kind: str, duplicates: str, given: KnownColumns = USUAL_NAMES,
     with_scores: Callable[[Entries], Entries] | None = None,
 ) -> Entries:  # fmt: skip
     """Entries of a table whose columns have the `given` names, or names that libraries give them.

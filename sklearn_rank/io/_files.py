@@ -19,7 +19,7 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import is_number
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.io._columns import NO_NAMES, Columns, check_names, entries_of_frame, known_columns, negated
+from sklearn_rank.io._columns import USUAL_NAMES, KnownColumns, check_names, entries_of_frame, known_columns, negated
 from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
 from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
@@ -74,7 +74,7 @@ def read_run(
 
     Parameters
     ----------
-    source : path, binary file, frame of pandas or polars, table of Arrow, or mapping of arrays
+    source : path, binary file, frame of pandas or polars, table of Arrow or DuckDB, or mapping of arrays
         What gzip made is unpacked.
     value : str, default=None
         Column of the numbers. None: a name that libraries give it. A column "rank" has ranks, any other has scores.
@@ -182,8 +182,8 @@ def read_qrels(
 
 
 def _read(
-    caller: str, kind: str, source: Any, given: Columns, format: str | None, duplicates: str, separator: str | None,
-    n_jobs: int | None,
+    caller: str, kind: str, source: Any, given: KnownColumns, format: str | None, duplicates: str,
+    separator: str | None, n_jobs: int | None,
 ) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
@@ -191,7 +191,7 @@ def _read(
     FORMAT[kind].check("format", format, caller)
     check_names(None, *given)
     is_file = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
-    if format == "trec" and (given != NO_NAMES or separator is not None or not is_file):
+    if format == "trec" and (given != USUAL_NAMES or separator is not None or not is_file):
         raise TypeError(
             "format='trec' reads lines between blanks, without a header: leave out qid=, doc_id=, value= and "
             f"separator=. Got {_named(given, separator)} for {source_name(source)}."
@@ -218,7 +218,7 @@ def _read(
             return _of_lines(complete_lines(file), name, kind, fields, has_header, duplicates, n_jobs, format)
         mark = separator or separator_in(line, [column for column in given if column is not None])
         columns = fields_of(line, mark)
-        header = None if given != NO_NAMES or _is_header(columns, kind) else _header(columns, kind, name)
+        header = None if given != USUAL_NAMES or _is_header(columns, kind) else _header(columns, kind, name)
         _refuse_ranks(header, format, name)
         with_scores = AS_SCORES[format]
         if header == FIELDS_OF["run"][3]:
@@ -234,7 +234,7 @@ def _refuse_ranks(fields: tuple[str, ...] | None, format: str | None, name: str)
         )
 
 
-def _named(given: Columns, separator: str | None) -> str:
+def _named(given: KnownColumns, separator: str | None) -> str:
     """Arguments of a call that are not None."""
     values = dict(zip(("qid", "doc_id", "value", "separator"), (*given, separator), strict=True))
     return ", ".join(f"{name}={echo(value)}" for name, value in values.items() if value is not None) or "no file"
@@ -254,7 +254,7 @@ def _of_lines(
     return read_lines(pieces, name, what, fields, duplicates, n_jobs, with_scores)
 
 
-def _fields(line: str, kind: str, separator: str | None, given: Columns) -> tuple[tuple[str, ...] | None, bool]:
+def _fields(line: str, kind: str, separator: str | None, given: KnownColumns) -> tuple[tuple[str, ...] | None, bool]:
     """Fields of lines between blanks, and whether the first line has their names; None for a table."""
     words = line.split()
     fields = FIELDS_OF[kind].get(len(words))
@@ -263,7 +263,7 @@ def _fields(line: str, kind: str, separator: str | None, given: Columns) -> tupl
     if _is_header(words, kind, given):
         in_order = [*known_columns(words, kind, given)][: len(words)] == words
         return (fields, True) if in_order and fields else (None, False)
-    if given != NO_NAMES:
+    if given != USUAL_NAMES:
         return None, False
     has_marks = len(words) < 2 and any(mark in line for mark in SEPARATORS)
     if has_marks or any(_is_header(fields_of(line, mark), kind) for mark in SEPARATORS):
@@ -271,7 +271,7 @@ def _fields(line: str, kind: str, separator: str | None, given: Columns) -> tupl
     return fields or FIELDS_OF[kind][max(FIELDS_OF[kind])], False
 
 
-def _needed(names: Sequence[str], kind: str, given: Columns) -> list[str]:
+def _needed(names: Sequence[str], kind: str, given: KnownColumns) -> list[str]:
     """Columns of queries, documents and values; no column if one is missing, so that an error has all names."""
     query, document, value = known_columns(names, kind, given)
     if None in (query, document) or (value is None and kind == "run"):
@@ -279,7 +279,7 @@ def _needed(names: Sequence[str], kind: str, given: Columns) -> list[str]:
     return [query, document, *([] if value is None else [value])]
 
 
-def _is_header(names: Sequence[str], kind: str, given: Columns = NO_NAMES) -> bool:
+def _is_header(names: Sequence[str], kind: str, given: KnownColumns = USUAL_NAMES) -> bool:
     has_given = all(name is None or name in names for name in given)
     return has_given and None not in known_columns(names, kind, given)[:2]
 
@@ -328,7 +328,7 @@ def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
 # --- JSON ----------------------------------------------------------------------------------------------------
 
 
-def _of_json(data: bytes, name: str, kind: str, duplicates: str, given: Columns, format: str | None) -> Entries:
+def _of_json(data: bytes, name: str, kind: str, duplicates: str, given: KnownColumns, format: str | None) -> Entries:
     """Entries of a JSON file, or of a file with an object in each line."""
     twice: list[str] = []
 
@@ -353,7 +353,7 @@ def _of_json(data: bytes, name: str, kind: str, duplicates: str, given: Columns,
         read = [read]
     if isinstance(read, list):
         return _of_rows(read, name, kind, duplicates, given, format)
-    if given != NO_NAMES:
+    if given != USUAL_NAMES:
         raise ValueError(
             "qid=, doc_id= and value= name the keys of rows in JSON, and JSON by query has none. "
             f"Got {_named(given, None)} for {name}."
@@ -376,7 +376,9 @@ def _of_mteb(read: dict[str, Any], name: str) -> Any:
     return run
 
 
-def _of_rows(rows: list[Any], name: str, kind: str, duplicates: str, given: Columns, format: str | None) -> Entries:
+def _of_rows(
+    rows: list[Any], name: str, kind: str, duplicates: str, given: KnownColumns, format: str | None
+) -> Entries:
     wrong = [row for row in rows if not isinstance(row, Mapping)]
     if wrong or not rows:
         got = echo(wrong[0]) if wrong else "none"

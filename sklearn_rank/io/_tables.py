@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from csv import Error, reader
 from gzip import GzipFile
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.columns import arrow_errors, check_arrow, is_of_disk
+from sklearn_rank._chunks.columns import arrow_errors, check_arrow, column_names, is_of_disk
 from sklearn_rank._engine.check import read
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo, one_line
+from sklearn_rank._utils.hints import has, hint_for_table, is_table
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._columns import check_column, check_names, column_entries, ids_in, in_row, numbers_in
 from sklearn_rank.io._entries import DUPLICATES, repeated_rows
@@ -31,7 +32,7 @@ def read_table(
 
     Parameters
     ----------
-    table : frame of pandas or polars, table of Arrow, mapping of arrays, path or binary file
+    table : frame of pandas or polars, table of Arrow or DuckDB, mapping of arrays, path or binary file
         Files are of CSV (with a header), Parquet or Arrow, known by their first bytes, and need the extra "arrow". In
         CSV ids are strings, unchanged.
     y_true : str, default="label"
@@ -123,13 +124,20 @@ def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: st
         raise TypeError(f"separator= is for a file of CSV. Got {type(table).__name__}, whose columns are apart.")
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
         return table.collect()
-    if not hasattr(table, "columns") and not hasattr(table, "keys"):
-        raise TypeError(f"A table is a frame, a mapping of arrays, or a file. Got {type(table).__name__} instead.")
-    return table
+    hint = "" if isinstance(table, Mapping) else hint_for_table(table)
+    if not hint and column_names(table) is not None:
+        return table
+    if not hint and is_table(table) and has(table, "__arrow_c_stream__"):
+        _import_arrow()
+        from pyarrow import table as table_of
+
+        return table_of(table)
+    hint = f" {hint}" if hint else ""
+    raise TypeError(f"A table is a frame, a mapping of arrays, or a file.{hint} Got {type(table).__name__} instead.")
 
 
 def _import_arrow() -> None:
-    import_optional("pyarrow", extra="arrow", purpose="Reading tables from files")
+    import_optional("pyarrow", extra="arrow", purpose="Reading tables of Arrow")
 
 
 def table_in(

@@ -131,6 +131,18 @@ def test_n_counts_rows_of_a_table_and_k_is_a_cutoff():
     assert not {name for name, function in public_callables() if takes(function, "k")} & tables
 
 
+def test_judgements_come_before_runs():
+    """In every function that takes both by position, and under one name everywhere."""
+    both = {name: inspect.signature(f).parameters for name, f in public_callables() if takes(f, "judgements")}
+    in_order = {name for name, parameters in both.items() if "run" in parameters and [*parameters][0] == "judgements"}
+    assert in_order == {"sklearn_rank.evaluate_run", "sklearn_rank.io.join"}
+    assert not {name for name, function in public_callables() if takes(function, "qrels")}
+
+
+def test_readers_of_runs_and_of_judgements_take_the_same():
+    assert signature(sklearn_rank.io.read_run) == signature(sklearn_rank.io.read_qrels)
+
+
 def test_qid_goes_by_name():
     """But in `group_sizes(qid)`, which has no other argument, and in `update`, which has the three arrays."""
     found = {name for name, function in public_callables() if takes_qid_by_position(function)}

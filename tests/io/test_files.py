@@ -147,6 +147,11 @@ def arrow_of(frame):
     return io.BytesIO(target.getvalue())
 
 
+def stream_of(frame):
+    pa = pytest.importorskip("pyarrow")
+    return pa.table(frame).to_reader()
+
+
 def parquet_of(frame):
     pytest.importorskip("pyarrow")
     return io.BytesIO(frame.to_parquet())
@@ -165,6 +170,9 @@ TABLES = {
     "Arrow": lambda frame: pytest.importorskip("pyarrow").Table.from_pandas(frame),
     "lists": lambda frame: {name: frame[name].tolist() for name in frame},
     "arrays": lambda frame: {name: frame[name].to_numpy() for name in frame},
+    "a stream of Arrow": lambda frame: stream_of(frame),
+    "DuckDB": lambda frame: pytest.importorskip("duckdb").sql("SELECT * FROM frame"),
+    "structured": lambda frame: frame.to_records(index=False),
     "commas": lambda frame: text_of(frame, ","),
     "tabs": lambda frame: text_of(frame, "\t"),
     "semicolons": lambda frame: text_of(frame, ";"),
@@ -282,6 +290,8 @@ CSV = "topic,page,bm25\n1,a,0.5\n"
         (read_qrels, RUNS["TREC"], {"format": "ranks"}, ValueError, "'format' parameter of read_qrels .*Got 'ranks'"),
         (read_run, pd.DataFrame(ROWS), {"separator": ","}, TypeError, "separator= is for a file of CSV. Got DataFrame"),
         (read_run, CSV, {"qid": ["topic"]}, TypeError, r"A column is named by a str. Got \['topic'\]"),
+        (read_run, read_run(file(RUNS["TREC"])), {}, TypeError, r"go to evaluate_run\(judgements, run\)\. Got Entries"),
+        (read_run, pd.Series([1.0]), {}, TypeError, "A table is a frame.*Got Series instead"),
         (read_run, RUN, {}, TypeError, "A table as run needs a column of queries.*evaluate_run and io.join take"),
         (read_qrels, RELEVANT, {}, TypeError, "A table as judgements needs .*evaluate_run and io.join take"),
     ],
