@@ -36,7 +36,7 @@ from sklearn_rank._evaluation.segments import (
 )
 from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._metric.adjustment import adjusted_mean
-from sklearn_rank._metric.key_signs import ByName, other_spelling
+from sklearn_rank._metric.key_signs import ByName, other_spelling, refuse_sign
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
 from sklearn_rank._metric.notation import labelled
@@ -169,6 +169,7 @@ class Evaluation(TableReport, Saveable):
             missing = (undefined or {}).get(name, np.isnan(of_queries))
             mean = (means or {}).get(name)
             direction = (greater_is_better or {}).get(name)
+            refuse_sign(name, direction is None or bool(direction))
             metrics[name] = GivenValues(
                 of_queries,
                 check_column(f"undefined of {echo(name)}", missing, ids, bool)[:, None],

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from sklearn_rank._metric.key_signs import SIGN
 from sklearn_rank._metric.metric import Formula
 from sklearn_rank._utils.echo import echo
 
@@ -19,9 +20,9 @@ def refuse_bad_names(name: Any, aliases: Iterable[Any]) -> None:
                 "The name of a metric must be a str of a-z, 0-9, '_' and '-', as in @metric(\"my_metric\"). "
                 f"Got {echo(text)} instead."
             )
-        if text.startswith("neg_"):
+        if text.startswith(SIGN):
             raise ValueError(
-                "The name of a metric must not start with 'neg_', which begins the names of scorers of errors. "
+                f"The name of a metric must not start with {SIGN!r}, which begins the names of scorers of errors. "
                 f"Got {echo(text)} instead."
             )
 

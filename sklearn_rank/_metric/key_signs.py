@@ -19,9 +19,9 @@ def scorer_name(name: str, metric: Metric | MetricSpec) -> str:
     return name if metric.greater_is_better else f"{SIGN}{name}"
 
 
-def refuse_sign(name: str, spec: MetricSpec) -> None:
+def refuse_sign(name: str, greater_is_better: bool) -> None:
     """Refuse a scorer's name for an error in a result."""
-    if name.startswith(SIGN) and not spec.greater_is_better:
+    if name.startswith(SIGN) and not greater_is_better:
         raise ValueError(
             f"In a result errors are positive, and names that start with {SIGN!r} are those of scorers: write "
             f"{echo(name.removeprefix(SIGN))}. Got {echo(name)}."

@@ -284,7 +284,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
         spec.refuse_unread(bare.keywords)
         name = str(metric).strip() if isinstance(metric, str) or is_measure(metric) else str(bare)
         name = name if given_name is None else given_name
-        refuse_sign(name, spec)
+        refuse_sign(name, spec.greater_is_better)
         if name in specs:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
         if spec.curve_index.ndim or spec["average"] is None:
@@ -325,6 +325,7 @@ def direction_of(name: str, *, argument: str) -> bool:
         return cached_spec(name).greater_is_better
     except (TypeError, ValueError):
         if must_say(name):
+            refuse_sign(name, False)
             raise ValueError(
                 f"The name {echo(name)} suggests that lower is better. Pass {argument} (or True)."
             ) from None

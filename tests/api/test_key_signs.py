@@ -37,6 +37,7 @@ from sklearn_rank import (
 )
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.display import DistributionDisplay
+from sklearn_rank.results import Evaluation
 from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer
 from sklearn_rank.stats import compare, no_worse
 
@@ -258,6 +259,15 @@ def test_results_refuse_the_sign_in_own_names():
     for evaluated in (lambda m: evaluate(LABEL, X[:, 0], qid=QID, metrics=m), RankingEvaluator):
         with pytest.raises(ValueError, match="In a result errors are positive.* write 'error'. Got 'neg_error'"):
             evaluated({"neg_error": "rmse"})
+
+
+def test_given_values_are_results():
+    """Values of other programs that are negative keep their name, if higher is said to be better."""
+    given = {"neg_rmse": [-1.0, -2.0]}
+    for said in (None, {"neg_rmse": False}):
+        with pytest.raises(ValueError, match="write 'rmse'. Got 'neg_rmse'"):
+            Evaluation.from_values(["a", "b"], given, greater_is_better=said)
+    assert Evaluation.from_values(["a", "b"], given, greater_is_better={"neg_rmse": True})["neg_rmse"] == -1.5
 
 
 @pytest.mark.parametrize(("door", "argument"), LOOKED_UP)
