@@ -23,6 +23,7 @@ from sklearn_rank import (
     RankingEvaluator,
     evaluate,
     get_scorer,
+    make_ranking_scorer,
     query_train_test_split,
 )
 from sklearn_rank.datasets import make_ranking
@@ -73,10 +74,10 @@ def stop_early(train, valid):
     """skorch's early stopping by nDCG@10 of validation queries, which the function below knows."""
     X, y, _ = train
     X_valid, y_valid, qid_valid = valid
-    scorer = get_scorer("ndcg@10")
+    scorers = make_ranking_scorer(["ndcg@10"])
 
     def ndcg_at_10(net, dataset, y=None):
-        return scorer(net, X_valid, y_valid, qid=qid_valid)
+        return scorers(net, X_valid, y_valid, qid=qid_valid)["ndcg@10"]
 
     net = network(
         train_split=predefined_split(Dataset(X_valid, y_valid)),

@@ -60,7 +60,8 @@ def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE,
 
         Of one metric it returns a number, and is equal to another of the same metric, keywords and requests. Of
         several it predicts once, sorts once, and returns a dict of floats, for ``scoring=`` of `cross_validate`, of
-        searches, which need ``refit="ndcg@10"`` then, and wherever scikit-learn takes several metrics. The keys are
+        searches, which need ``refit="ndcg@10"`` then, and wherever scikit-learn takes several metrics. A call takes
+        ``qid=`` without metadata routing, too, which scikit-learn refuses to scorers of one metric. The keys are
         the names of the scorers, ``"neg_rmse"`` for "rmse" and ``"neg_error"`` for ``{"error": "rmse"}``.
 
     Raises
