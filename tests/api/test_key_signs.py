@@ -316,7 +316,7 @@ def test_statistics_and_pictures_look_up():
     result = RESULTS["evaluate"]("a list")
     for call in (
         lambda: compare(result, result, metric="neg_rmse"),
-        lambda: no_worse(result, result, margin={"neg_rmse": 0.1}),
+        lambda: no_worse(new=result, old=result, margin={"neg_rmse": 0.1}),
         lambda: DistributionDisplay.from_result(result, "neg_rmse"),
     ):
         with pytest.raises(ValueError, match="'rmse' is there: errors are negative in scorers"):
