@@ -25,7 +25,7 @@ from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import METRIC
-from sklearn_rank._misuse.rows import another_gain, is_plain, look
+from sklearn_rank._misuse.rows import another_gain, has_another_gain, is_plain, look
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array
@@ -70,15 +70,21 @@ def value_of(
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
     queries = read(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
     at = spec.curve_index
-    if spec["average"] is None:
-        value = compute(queries, [spec], n_jobs)[0].values()
-    else:
-        (value,) = compute_means(queries, [spec], n_jobs)
+    value = _value(queries, spec, n_jobs)
     if not is_plain(queries, (spec,), y_true, y_score):
         look(METRIC, queries, {metric.function_name: spec}, compute, y_true=y_true, y_score=y_score)
-    if qid is None and mask is None:
-        report(METRIC, another_gain(metric.function_name, queries, keywords))
+    if qid is None and mask is None and has_another_gain(metric.function_name, queries, keywords):
+        linear = _value(queries, spec_of(metric, k, keywords | {"gain": "linear"}), n_jobs)
+        report(METRIC, another_gain(metric.function_name, queries, value, linear))
     return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)
+
+
+def _value(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> Array:
+    """Mean of a metric at its cutoffs, or with ``average=None`` its value for each query."""
+    if spec["average"] is None:
+        return compute(queries, [spec], n_jobs)[0].values()
+    (value,) = compute_means(queries, [spec], n_jobs)
+    return value
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:

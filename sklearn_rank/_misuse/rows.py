@@ -31,6 +31,7 @@ from sklearn_rank._misuse.evidence import (
 )
 from sklearn_rank._utils.constraints import is_word
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Array
 
 GAIN_DIFFERS = ("dcg_score", "ndcg_score")
 """Functions that scikit-learn has under the same name, with linear gain."""
@@ -112,7 +113,8 @@ NOTHING = Check(
 ANOTHER_GAIN = Check(
     "another gain than scikit-learn's", "form",
     "`ndcg_score` or `dcg_score` is called in scikit-learn's form: two dimensions, and no `gain=` or `convention=`.",
-    "a grade above 1", "than scikit-learn's function of the same name", can_be_meant=False,
+    "a grade above 1, and another value with linear gain", "than scikit-learn's function of the same name",
+    can_be_meant=False,
 )  # fmt: skip
 NAMED = Check(
     "a column where lower is better", "names",
@@ -410,16 +412,21 @@ def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: s
     return any(all_on_one_side(queries, metric, compute) for metric in metrics.values())
 
 
-def another_gain(function_name: str, queries: Queries, keywords: Mapping[str, Any]) -> Iterator[Finding]:
-    """Grades above 1 in a matrix, for a function that scikit-learn has with linear gain; `keywords` were given."""
-    high = queries.facts.label_range[1]
+def has_another_gain(function_name: str, queries: Queries, keywords: Mapping[str, Any]) -> bool:
+    """Whether grades above 1 come in scikit-learn's form, and no keyword says what they gain."""
     is_of_sklearn = function_name in GAIN_DIFFERS and queries.origin.first_query is not None
-    if is_of_sklearn and high > 1 and keywords.get("gain") is None and keywords.get("convention") is None:
+    is_said = keywords.get("gain") is not None or keywords.get("convention") is not None
+    return is_of_sklearn and not is_said and queries.facts.label_range[1] > 1
+
+
+def another_gain(function_name: str, queries: Queries, value: Array, linear: Array) -> Iterator[Finding]:
+    """The value of a function that scikit-learn has, too, is not its value with scikit-learn's linear gain."""
+    if not np.allclose(value, linear, rtol=1e-9, atol=0, equal_nan=True):
         yield Finding(
             ANOTHER_GAIN,
-            f"{function_name} has the gain 2**label - 1, and labels go up to {high:g}, so it gives another number than "
-            "scikit-learn's function of the same name: pass gain='linear' for scikit-learn's number, or gain='exp2' "
-            "for this one.",
+            f"{function_name} has the gain 2**label - 1, and labels go up to {queries.facts.label_range[1]:g}, so it "
+            "gives another number than scikit-learn's function of the same name: pass gain='linear' for scikit-learn's "
+            "number, or gain='exp2' for this one.",
         )
 
 

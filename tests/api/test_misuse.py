@@ -445,6 +445,7 @@ def test_grades_in_the_form_of_scikit_learn(name):
     "call",
     [
         lambda: ndcg_score([[1, 0, 0], [0, 1, 1]], [[0.1, 0.3, 0.2]] * 2),
+        lambda: ndcg_score([[2, 0, 0], [0, 3, 3]], [[0.1, 0.3, 0.2]] * 2),
         lambda: ndcg_score(*GRADES, qid=["a", "b"]),
         lambda: ndcg_score(*map(np.ravel, GRADES), qid=[0] * 4 + [1] * 4),
         lambda: ndcg_score(*GRADES, convention="lightgbm"),
@@ -457,6 +458,7 @@ def test_grades_in_the_form_of_scikit_learn(name):
     ],
     ids=[
         "binary",
+        "one grade",
         "ids",
         "rows",
         "convention",

@@ -112,7 +112,7 @@ def test_columns_in_scikit_learn():
 def test_two_dimensions_are_queries_by_documents():
     """Ids name the rows, each of them once; an id for each document is none of a row."""
     y, s, ids = Y.reshape(8, 3), S.reshape(8, 3), list("abcdefgh")
-    assert ndcg_score(y, s) == ndcg_score(Y, S, qid=Q)
+    assert ndcg_score(y, s, gain="exp2") == ndcg_score(Y, S, qid=Q)
     named = pd.DataFrame(y, index=pd.Index(ids, name="qid"))
     for y_true, y_score, qid in ((y, s, ids), (named, s, None), (named, named.copy(), ids)):
         found = evaluate(y_true, y_score, qid=qid, metrics="ndcg")
