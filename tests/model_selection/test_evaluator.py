@@ -106,7 +106,7 @@ def test_cross_validate_by_processes_too(configuration, shuffled):
             s = Ridge().fit(X[train], y[train]).predict(X[test])
             result = evaluate(y[test], s, qid=qid[test], metrics=METRICS).mean()
             assert scores["test_ndcg@5"][i] == pytest.approx(result["ndcg@5"])
-            assert scores["test_rmse"][i] == pytest.approx(-result["rmse"])
+            assert scores["test_neg_rmse"][i] == pytest.approx(-result["rmse"])
         for name in ("fit_time", "score_time"):
             assert ((scores[name] > 0) & (scores[name] < 60)).all()
 
