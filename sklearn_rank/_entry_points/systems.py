@@ -99,7 +99,7 @@ def compare_systems(
     mask : array-like of bool, shape of `y_true` without subtopics, default=None
         True where there is a document, see `evaluate`.
     baseline : str, default=None
-        System that the others are tested against. None: the first.
+        System that the others are tested against; a difference is system less baseline. None: the first.
     test : str, default="t"
         Paired test over queries, see `sklearn_rank.stats.compare`.
     correction : str or None, default="holm"

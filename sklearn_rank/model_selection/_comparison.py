@@ -178,8 +178,8 @@ class Comparison(TableReport, Saveable):
         -------
         Table
             A row for each model and metric: the mean over queries with its interval, mean and standard deviation over
-            folds, queries in the mean, undefined queries; against the baseline the difference of the means, the queries
-            won, tied and lost, the p-value over queries, the same corrected for the number of models, and the p-value
+            folds, queries in the mean, undefined queries; the difference, model less baseline, the queries won, tied
+            and lost against it, the p-value over queries, the same corrected for the number of models, and the p-value
             over folds (Nadeau and Bengio). A mean that is pooled or geometric has neither interval nor tests.
             One fold has no standard deviation and no p-value over folds; without folds there are no columns of them.
             Where some documents are not judged, the share that is, down to the cutoff.

@@ -100,7 +100,7 @@ class RankingEvaluator:
         Fits at a time, counted as in joblib. Backends of joblib that cannot return a generator, such as
         "multiprocessing", run `n_jobs` fits and report them before they run the next.
     baseline : str, default=None
-        Name of the model that `compare` tests the others against. None: the first.
+        Name of the model that `compare` tests the others against; a difference is model less baseline. None: the first.
     test : str, default="t"
         Paired test over queries, see `sklearn_rank.stats.compare`.
     correction : str or None, default="holm"
