@@ -1,4 +1,7 @@
-"""Classes that `evaluate`, `prepare`, `parse_metric` and others return; `Evaluation` also loads and makes results."""
+"""Classes that evaluations, comparisons and tests return; those that need more than an evaluation load when used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from sklearn_rank._evaluation.explanation import Explanation
 from sklearn_rank._evaluation.prepared import PreparedMetrics
@@ -7,4 +10,57 @@ from sklearn_rank._evaluation.segments import Segments
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.table import Table
 
-__all__ = ["Evaluation", "Explanation", "MetricSpec", "PreparedMetrics", "Segments", "Table"]
+if TYPE_CHECKING:
+    from sklearn_rank._evaluation.threshold_curve import ThresholdCurve
+    from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, Summary
+    from sklearn_rank.model_selection._folds import FoldScores
+    from sklearn_rank.retrieval._exposure import Exposure
+    from sklearn_rank.stats._gate import GateResult
+    from sklearn_rank.stats._judge_agreement import JudgeAgreement
+    from sklearn_rank.stats._judges import JudgedDifference, JudgedInterval
+
+__all__ = [
+    "Comparison",
+    "CrossValidation",
+    "Evaluation",
+    "Explanation",
+    "Exposure",
+    "FoldScores",
+    "GateResult",
+    "JudgeAgreement",
+    "JudgedDifference",
+    "JudgedInterval",
+    "MetricSpec",
+    "PreparedMetrics",
+    "Segments",
+    "Summary",
+    "Table",
+    "ThresholdCurve",
+]
+
+_MODULE_OF = {
+    "Comparison": "model_selection._comparison",
+    "CrossValidation": "model_selection._comparison",
+    "Exposure": "retrieval._exposure",
+    "FoldScores": "model_selection._folds",
+    "GateResult": "stats._gate",
+    "JudgeAgreement": "stats._judge_agreement",
+    "JudgedDifference": "stats._judges",
+    "JudgedInterval": "stats._judges",
+    "Summary": "model_selection._comparison",
+    "ThresholdCurve": "_evaluation.threshold_curve",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a class when it is first used: most of these load `scipy.stats` or scikit-learn's estimators."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"sklearn_rank.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Public names."""
+    return [*__all__]

@@ -200,7 +200,7 @@ def several():
 
 
 OBJECTS = {
-    "model_selection.Comparison": a_comparison,
+    "results.Comparison": a_comparison,
     "results.Evaluation": a_result,
     "results.PreparedMetrics": lambda: sklearn_rank.prepare(Y, qid=Q, metrics="ndcg"),
     "RankingAccumulator": lambda: sklearn_rank.RankingAccumulator("ndcg"),
@@ -214,15 +214,15 @@ OBJECTS = {
     "compat.pytrec_eval.RelevanceEvaluator": lambda: importlib.import_module(
         "sklearn_rank.compat.pytrec_eval"
     ).RelevanceEvaluator(QRELS, {"map"}),
-    "retrieval.Exposure": lambda: importlib.import_module("sklearn_rank.retrieval").exposure(
+    "results.Exposure": lambda: importlib.import_module("sklearn_rank.retrieval").exposure(
         {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
     ),
     "stats.ComparisonResult": lambda: stats.compare(a_result(), another_result(), metric="map"),
     "results.Explanation": lambda: a_comparison().explain(Q[0], new="two", old="one"),
-    "stats.GateResult": lambda: stats.no_worse(new=a_result(), old=another_result(), margin=0.1),
-    "stats.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
-    "stats.JudgedComparison": lambda: stats.compare_judged(new=judged(), old=judged()),
-    "stats.JudgedInterval": lambda: stats.judged_interval(*judged()),
+    "results.GateResult": lambda: stats.no_worse(new=a_result(), old=another_result(), margin=0.1),
+    "results.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
+    "results.JudgedDifference": lambda: stats.compare_judged(new=judged(), old=judged()),
+    "results.JudgedInterval": lambda: stats.judged_interval(*judged()),
     "stats.MultipleComparison": several,
     **{f"display.{name}": partial(a_display, name) for name in DISPLAYS},
 }
@@ -287,13 +287,13 @@ def given_to(where, folder):
 
 
 RETURNED = {
-    "io.Entries", "io.RankingData", "model_selection.Comparison", "model_selection.CrossValidation",
-    "model_selection.FoldScores", "model_selection.SegmentComparison", "model_selection.Summary", "results.Evaluation",
+    "io.Entries", "io.RankingData", "results.Comparison", "results.CrossValidation",
+    "results.FoldScores", "model_selection.SegmentComparison", "results.Summary", "results.Evaluation",
     "results.Explanation", "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table",
-    "retrieval.Exposure",
-    "retrieval.RetrievalScorer", "retrieval.ThresholdCurve",
-    "stats.ComparisonResult", "stats.FoldComparison", "stats.GateResult", "stats.JudgeAgreement",
-    "stats.JudgedComparison", "stats.JudgedInterval", "stats.MultipleComparison",
+    "results.Exposure",
+    "retrieval.RetrievalScorer", "results.ThresholdCurve",
+    "stats.ComparisonResult", "stats.FoldComparison", "results.GateResult", "results.JudgeAgreement",
+    "results.JudgedDifference", "results.JudgedInterval", "stats.MultipleComparison",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
 }  # fmt: skip
 """Classes that the library makes, and users only read: their constructors are no doors, their methods are."""

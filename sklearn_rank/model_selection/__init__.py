@@ -1,8 +1,6 @@
 """Splitters of whole queries, an estimator, scorers and an evaluator, which plug ranking into scikit-learn."""
 
-from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, Summary
 from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._folds import FoldScores
 from sklearn_rank.model_selection._interaction_split import GlobalTimeSplit, LeaveLastOut
 from sklearn_rank.model_selection._interactions import InteractionRecommender
 from sklearn_rank.model_selection._learning_curve import query_learning_curve
@@ -24,9 +22,6 @@ from sklearn_rank.model_selection._split import (
 )
 
 __all__ = [
-    "Comparison",
-    "CrossValidation",
-    "FoldScores",
     "GlobalTimeSplit",
     "InteractionRecommender",
     "LeaveLastOut",
@@ -38,7 +33,6 @@ __all__ = [
     "RankingEvaluator",
     "RepeatedQueryKFold",
     "SegmentComparison",
-    "Summary",
     "get_scorer",
     "get_scorer_names",
     "make_ranking_scorer",

@@ -247,7 +247,7 @@ class RankingEvaluator:
         return_train_score, return_estimator, return_indices : bool, default=False
             What else to return, see scikit-learn's function.
         on_fold : callable, default=None
-            Called with the `model_selection.FoldScores` of each fold as they come, in the order of the folds and in
+            Called with the `results.FoldScores` of each fold as they come, in the order of the folds and in
             this process, whatever `n_jobs` is. What it raises, such as ``optuna.TrialPruned``, stops the other fits.
 
         Returns

@@ -7,19 +7,15 @@ from sklearn_rank.stats._compare import ComparisonResult, compare
 from sklearn_rank.stats._compare_all import MultipleComparison, compare_all
 from sklearn_rank.stats._corrections import adjust_pvalues
 from sklearn_rank.stats._folds import FoldComparison, compare_folds
-from sklearn_rank.stats._gate import GateResult, no_worse
+from sklearn_rank.stats._gate import no_worse
 from sklearn_rank.stats._intervals import confidence_interval
-from sklearn_rank.stats._judge_agreement import JudgeAgreement, judge_agreement
-from sklearn_rank.stats._judges import JudgedComparison, JudgedInterval, compare_judged, judged_interval
+from sklearn_rank.stats._judge_agreement import judge_agreement
+from sklearn_rank.stats._judges import compare_judged, judged_interval
 from sklearn_rank.stats._power import power_of
 
 __all__ = [
     "ComparisonResult",
     "FoldComparison",
-    "GateResult",
-    "JudgeAgreement",
-    "JudgedComparison",
-    "JudgedInterval",
     "MultipleComparison",
     "adjust_pvalues",
     "compare",

@@ -315,7 +315,7 @@ class JudgedInterval(TableReport, Saveable):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class JudgedComparison(TableReport, Saveable):
+class JudgedDifference(TableReport, Saveable):
     """Difference of two systems by two judges, new less old, from `compare_judged`.
 
     Attributes
@@ -404,7 +404,7 @@ class JudgedComparison(TableReport, Saveable):
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         level, values = _loaded(words, arrays)
         if len(values) > 1:
-            raise ValueError("a comparison is by one metric")
+            raise ValueError("a difference is by one metric")
         return cls(level, values)
 
 
@@ -505,7 +505,7 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
 @named_arguments
 def compare_judged(
     *, new: tuple[Any, Any], old: tuple[Any, Any], metric: str | None = None, confidence_level: float = 0.95
-) -> JudgedComparison:
+) -> JudgedDifference:
     """Compare two systems where people judged a few queries and a model, such as an LLM, judged many.
 
     Parameters
@@ -520,7 +520,7 @@ def compare_judged(
 
     Returns
     -------
-    JudgedComparison
+    JudgedDifference
         ``difference``, ``confidence_interval``, ``pvalue``, ``lam``; ``table`` has people and the model alone, too.
 
     Raises
@@ -575,4 +575,4 @@ def compare_judged(
     aligned = [align(x, found.metric, ComparisonOptions(), "compare_judged") for x in (of_people, of_model)]
     values = judged_values(aligned[0], aligned[1], (new[0], new[1]), "compare_judged")
     _warn_of_the_same_judge((new[0], new[1]))
-    return JudgedComparison(float(confidence_level), {found.metric: values})
+    return JudgedDifference(float(confidence_level), {found.metric: values})

@@ -20,8 +20,8 @@ from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.inspection import query_permutation_importance
 from sklearn_rank.io import join, read_qrels, read_run, write_run
-from sklearn_rank.model_selection import Comparison, query_learning_curve, query_train_test_split
-from sklearn_rank.results import Evaluation
+from sklearn_rank.model_selection import query_learning_curve, query_train_test_split
+from sklearn_rank.results import Comparison, Evaluation
 from sklearn_rank.retrieval import (
     evaluate_retrieval,
     exposure,

@@ -8,8 +8,7 @@ from scipy.sparse import csr_array
 
 from sklearn_rank import compare_systems, evaluate, stats
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank.model_selection import Comparison
-from sklearn_rank.results import Evaluation
+from sklearn_rank.results import Comparison, Evaluation
 
 METRICS = ["ndcg@5", "map", "rmse"]
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import compare_systems, evaluate_frame, evaluate_run
-from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Comparison
 
 METRICS = ["ndcg@5", "map"]
 

@@ -14,8 +14,7 @@ from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator, evaluate, stats
 from sklearn_rank._utils.table import Table, cell
-from sklearn_rank.model_selection import Comparison
-from sklearn_rank.results import Evaluation
+from sklearn_rank.results import Comparison, Evaluation
 
 METRICS = ["ndcg@5", "map", "rmse", "p(average=micro)@5"]
 

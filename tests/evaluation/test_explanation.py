@@ -21,8 +21,8 @@ from sklearn_rank import (
 )
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import parse_metric
-from sklearn_rank.model_selection import Comparison, RankingEvaluator
-from sklearn_rank.results import Evaluation, Explanation
+from sklearn_rank.model_selection import RankingEvaluator
+from sklearn_rank.results import Comparison, Evaluation, Explanation
 
 SUMS = ["cg@4", "dcg@4", "dcg", "ndcg@3", "ndcg(gain=linear)", "rbp", "rbp(gain=exp2)@5", "p@3", "recall@4", "acg@3"]
 OTHERS = ["map", "map@5", "mrr", "hit@2", "err", "q", "bpref", "auc", "opa"]

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank.model_selection import Comparison
-from sklearn_rank.results import Evaluation
+from sklearn_rank.results import Comparison, Evaluation
 
 SAVED = Path(__file__).parents[1] / "saved"
 sys.path.insert(0, str(SAVED))

@@ -49,7 +49,7 @@ RESULTS = {
     "some are judged": evaluation_of_some_judged,
     "Comparison": comparison,
     "JudgedInterval": lambda: judged_interval(independent(400), independent(len(Y))),
-    "JudgedComparison": lambda: compare_judged(new=by_both_judges(X[:, 0]), old=by_both_judges(X[:, 1]), metric="map"),
+    "JudgedDifference": lambda: compare_judged(new=by_both_judges(X[:, 0]), old=by_both_judges(X[:, 1]), metric="map"),
     "GateResult": lambda: no_worse(new=evaluation(), old=evaluation(), margin=0.1),
     "JudgeAgreement": lambda: judge_agreement(Y, Y),
     "Explanation": explanation,

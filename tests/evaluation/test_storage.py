@@ -18,8 +18,7 @@ from sklearn.linear_model import Ridge
 from sklearn_rank import RankingEvaluator, evaluate
 from sklearn_rank._utils.storage import SavedArrays, replacing
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.model_selection import Comparison
-from sklearn_rank.results import Evaluation
+from sklearn_rank.results import Comparison, Evaluation
 
 pytestmark = pytest.mark.slow
 
@@ -225,7 +224,7 @@ def test_names_may_not_be_there_twice(saved, tmp_path):
 
 LIMITED = """
 import resource, sys
-from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Comparison
 from sklearn_rank.results import Evaluation
 resource.setrlimit(resource.RLIMIT_DATA, (2**29, 2**29))
 for path in sys.argv[1:]:

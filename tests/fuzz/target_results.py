@@ -5,8 +5,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from sklearn_rank.model_selection import Comparison
-from sklearn_rank.results import Evaluation
+from sklearn_rank.results import Comparison, Evaluation
 
 BETWEEN = b"\xff\xfe\xff"
 """Between the names and the contents of members: so the fuzzer need not find check sums."""

@@ -21,7 +21,7 @@ from sklearn_rank import (
     stats,
 )
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Comparison
 
 MODELS = {"constant": DummyRegressor(), "ridge": Ridge()}
 METRICS = ["ndcg@5", "map", "rmse"]

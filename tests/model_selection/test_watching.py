@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, evaluate
-from sklearn_rank.model_selection import FoldScores
+from sklearn_rank.results import FoldScores
 
 METRICS = ["ndcg@5", "rmse"]
 HAS_CALLBACKS = hasattr(GridSearchCV, "set_callbacks")

@@ -43,9 +43,9 @@ FLOORS = [
     ("metrics", "_evaluation"),
     ("_chunks", "boosting"),
     ("model_selection",),
-    ("batches", "spark", "display", "inspection", "io", "results"),
+    ("batches", "spark", "display", "inspection", "io"),
     ("retrieval",),
-    ("_entry_points",),
+    ("_entry_points", "results"),
     ("_cli", "compat"),
     ("__main__",),
     ("__init__",),
@@ -285,6 +285,33 @@ assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, pa
 
 
 @pytest.mark.slow
+def test_results_load_what_is_used(imported_alone):
+    """`Evaluation` and `Table` need neither tests nor models; the others are imported by their names."""
+    imported_alone.check("""
+results = sklearn_rank.results
+heavy = [name for name in ("scipy.stats", "sklearn_rank.stats", "sklearn_rank.model_selection") if name in sys.modules]
+assert not {*heavy} - before and dir(results) == results.__all__, heavy
+assert {"Evaluation", "Table"} < {*vars(results)} and "Comparison" not in vars(results)
+assert all(getattr(results, name) is getattr(results, name) for name in results.__all__)
+try:
+    results.Compare
+except AttributeError as error:
+    assert str(error) == "module 'sklearn_rank.results' has no attribute 'Compare'"
+else:
+    raise AssertionError(results.Compare)
+""")
+
+
+def test_each_class_of_results_has_one_public_name():
+    from bad_input import public_modules
+
+    returned = {id(getattr(sklearn_rank.results, name)) for name in sklearn_rank.results.__all__}
+    for module in public_modules():
+        names = getattr(module, "__all__", ())
+        assert module is sklearn_rank.results or not [n for n in names if id(getattr(module, n)) in returned], module
+
+
+@pytest.mark.slow
 def test_public_names_are_what_completion_shows(imported_alone):
     imported_alone.check("""
 assert round(sklearn_rank.stats.compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4]).pvalue, 4) == 0.1027
@@ -303,10 +330,9 @@ for name in ("stat", "_no_such_module", "compare"):
 
 def test_what_is_returned_is_public():
     from sklearn_rank.metrics import Metric, Ranked
-    from sklearn_rank.model_selection import Comparison, CrossValidation, Summary
 
     returned = [getattr(sklearn_rank.results, name) for name in sklearn_rank.results.__all__]
-    for public in (*returned, Metric, Ranked, Comparison, CrossValidation, Summary):
+    for public in (*returned, Metric, Ranked):
         assert public.__doc__
         assert not hasattr(sklearn_rank, public.__name__)
 

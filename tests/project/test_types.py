@@ -25,7 +25,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, evaluate, get_scorer, metric, parse_metric
 from sklearn_rank.metrics import Ranked
-from sklearn_rank.model_selection import Comparison
+from sklearn_rank.results import Comparison
 from sklearn_rank.results import Evaluation
 from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.stats import ComparisonResult, compare

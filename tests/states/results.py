@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, initialize, invariant, rule
 
 from sklearn_rank import compare_systems, evaluate
-from sklearn_rank.model_selection import Comparison
-from sklearn_rank.results import Evaluation
+from sklearn_rank.results import Comparison, Evaluation
 from states.machine import METRICS, Machine, heard, kinds, named, query_lists, refused, rows_of
 
 places = st.sampled_from(["one", "two", "three.npz"])

@@ -14,8 +14,8 @@ from registry import together
 from scipy import stats
 
 from sklearn_rank import compare_systems, evaluate
-from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import GateResult, confidence_interval, no_worse, power_of
+from sklearn_rank.results import Evaluation, GateResult
+from sklearn_rank.stats import confidence_interval, no_worse, power_of
 from sklearn_rank.stats._gate import estimate_mean
 
 ALPHA = 0.05

@@ -13,16 +13,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from sklearn_rank import evaluate
 from sklearn_rank.io import read_qrels, read_run
-from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import (
-    JudgeAgreement,
-    JudgedComparison,
-    JudgedInterval,
-    compare_judged,
-    confidence_interval,
-    judge_agreement,
-    judged_interval,
-)
+from sklearn_rank.results import Evaluation, JudgeAgreement, JudgedDifference, JudgedInterval
+from sklearn_rank.stats import compare_judged, confidence_interval, judge_agreement, judged_interval
 from sklearn_rank.stats._judges import JudgedValues, power_tuned
 
 
@@ -302,7 +294,7 @@ def test_printed_and_saved(found, tmp_path):
     loaded = type(found).load(tmp_path / "found")
     assert str(loaded) == str(found)
     assert loaded.confidence_interval == found.confidence_interval
-    other = {JudgedInterval, JudgedComparison} - {type(found)}
+    other = {JudgedInterval, JudgedDifference} - {type(found)}
     with pytest.raises(ValueError, match="must hold a saved"):
         other.pop().load(tmp_path / "found")
 
@@ -345,12 +337,12 @@ def test_parts_of_a_saved_result_fit_together(change, message, rng, tmp_path):
             type(result).load(changed(tmp_path / "saved", **change))
 
 
-def test_a_saved_comparison_is_by_one_metric(rng, tmp_path):
+def test_a_saved_difference_is_by_one_metric(rng, tmp_path):
     result = compare_judged(new=drawn(rng, 5, 2), old=drawn(rng, 5, 2))
     result.save(tmp_path / "saved")
     of_two = {f"{name}_at_1": np.zeros(5 if name != "others" else 2) for name in ("human", "model", "others")}
-    with pytest.raises(ValueError, match="a comparison is by one metric"):
-        JudgedComparison.load(
+    with pytest.raises(ValueError, match="a difference is by one metric"):
+        JudgedDifference.load(
             changed(tmp_path / "saved", description={"metrics": ["a", "b"], "n_left_out": [0, 0]}, **of_two)
         )
 
