@@ -10,7 +10,13 @@ from sklearn_rank._engine.kernels.sums import cumsum, joint, means_of_grades, me
 from sklearn_rank._engine.ranking import NO_CUTOFF
 
 SIZES = [[1], [2], [3], [4], [5], [6], [1, 1, 1, 1, 1, 1], [1, 3, 1], [2, 2, 2], [4, 2], [1, 5], [2, 1, 1, 1], [3, 3]]
-"""Sizes of the tie blocks of lists: they have few enough orders to look at each."""
+LONG = [(3, 2, 9), (15, 3, 6), (30, 2, 100), (0, 3, 1023), (1020, 3, 40)]
+SIZES += [[1] * n for n in (*range(7, 14), 16, 17, 40, 127, 129, 1025)]
+SIZES += [[*[1] * n, size, *[1] * m] for n, size, m in LONG]
+SIZES += [[4, *[1] * 20], [2, 2, *[1] * 13, 3], [*[1] * 126, 2, 2, 1, 1], [*[1] * 1022, 2, 2, *[1] * 9]]
+"""Sizes of the tie blocks of lists, with few ties where they are long: they have few enough orders to look at each."""
+
+LONGEST = max(map(sum, SIZES))
 
 LISTS = [sizes for seed in range(4) for sizes in np.random.default_rng(seed).permutation(np.array(SIZES, dtype=object))]
 
@@ -54,8 +60,8 @@ TABLES = {
 def test_sums(table, cutoffs, discounted, per_rank, weighted):
     grade, values, ptr, ends = lists(table)
     rng = np.random.default_rng(1)
-    weight, discount = rng.random(len(values)) if weighted else np.ones(1), rng.random(6)
-    by_rank = (discount if discounted else np.ones(6)) / (np.arange(1, 7) if per_rank else 1)
+    weight, discount = rng.random(len(values)) if weighted else np.ones(1), rng.random(LONGEST)
+    by_rank = (discount if discounted else np.ones(LONGEST)) / (np.arange(1, LONGEST + 1) if per_rank else 1)
 
     def sums(rows):
         at = np.sort(rows)
@@ -76,7 +82,7 @@ def test_joint_sums(table):
     for x, of_x in both_ways(table, values, grade):
         for y, of_y in both_ways(grades, grades[grade], grade):
             found = np.empty(len(grade))
-            joint(x, of_x, y, of_y, None, ptr, ends, np.empty((2, 7)), found)
+            joint(x, of_x, y, of_y, None, ptr, ends, np.empty((2, LONGEST + 1)), found)
             assert_allclose(found, twins, rtol=1e-13)
 
 
@@ -100,7 +106,7 @@ def test_sums_of_means(of_labels):
         by_grade, by_item = np.empty((2, len(LISTS), 1))
         means_of_grades(grade, table, of, ptr, np.array([at]), ends, by_grade)
         means_of_items(relevant, of[grade], ptr, np.array([at]), ends, by_item)
-        assert_allclose(by_grade[:, 0], [twin[: min(at, 9)][-1] for twin in twins], rtol=1e-13)
+        assert_allclose(by_grade[:, 0], [twin[:at][-1] for twin in twins], rtol=1e-13)
         assert_array_equal(by_item, by_grade)
 
 
@@ -118,7 +124,7 @@ def test_cascades(p):
     up = np.concatenate(expected(lambda rows: naive.cascade(values[rows[::-1]])[::-1], ptr))
     for x, of in both_ways(p, values, grade):
         found = np.full(len(grade), np.nan)
-        assert cascade(x, of, ptr, ends, NO_CUTOFF, np.empty((2, 7)), found)
+        assert cascade(x, of, ptr, ends, NO_CUTOFF, np.empty((2, LONGEST + 1)), found)
         assert_allclose(found, down, rtol=1e-13, atol=1e-16)
-        assert cascade_upwards(x, of, ptr, ends, np.empty((5, 7)), found)
+        assert cascade_upwards(x, of, ptr, ends, np.empty((5, LONGEST + 1)), found)
         assert_allclose(found, up, rtol=1e-13, atol=1e-16)
