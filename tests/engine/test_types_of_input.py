@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from properties import forms
 from registry import together
 
 from sklearn_rank import evaluate
@@ -13,7 +14,6 @@ RNG = np.random.default_rng(0)
 N = 5000
 LABEL, SCORE, QID = RNG.integers(0, 5, N), RNG.normal(size=N).astype(np.float16), RNG.integers(0, 300, N) // 7
 METRICS = ["ndcg@10", "map", "mse", "err(max_grade=40)", "ndcg(ties=worst)@3"]
-TYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", ">i4", ">i8", ">f4", ">f8", "g", "O"]
 
 
 def bits(label, score):
@@ -26,12 +26,17 @@ def bits(label, score):
 
 
 @pytest.mark.filterwarnings("ignore:A label has the gain")
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("form", forms.NUMBERS)
 @pytest.mark.parametrize("factor", [1, 9])
-def test_types_change_no_bit(kind, factor):
-    """Also where labels are no grades."""
-    label = (LABEL * factor).astype(kind)
-    assert bits(label, SCORE) == bits(label.astype(float), SCORE.astype(float))
+def test_containers_change_no_bit(factor, form, monkeypatch):
+    """Also where labels are no grades, and where rows are read in blocks."""
+    monkeypatch.setattr("sklearn_rank._utils.threads.BLOCK_ROWS", 1000)
+    score = SCORE.astype(float)
+    for label in (LABEL * float(factor), (LABEL > 1) * 1.0):
+        if (held := forms.NUMBERS[form](label.tolist())) is not None:
+            assert bits(held, SCORE) == bits(label, score)
+    if (held := forms.NUMBERS[form](score.tolist())) is not None:
+        assert bits(LABEL, held) == bits(LABEL, score)
 
 
 @pytest.mark.parametrize("kind", ["f2", "f4", ">f4", "i4", "f8"])
