@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sklearn_rank.stats._gate import GateResult
     from sklearn_rank.stats._judge_agreement import JudgeAgreement
     from sklearn_rank.stats._judges import JudgedDifference, JudgedInterval
+    from sklearn_rank.stats._paired_test import PairedTest
 
 __all__ = [
     "Comparison",
@@ -31,6 +32,7 @@ __all__ = [
     "JudgedDifference",
     "JudgedInterval",
     "MetricSpec",
+    "PairedTest",
     "PreparedMetrics",
     "Segments",
     "Summary",
@@ -47,6 +49,7 @@ _MODULE_OF = {
     "JudgeAgreement": "stats._judge_agreement",
     "JudgedDifference": "stats._judges",
     "JudgedInterval": "stats._judges",
+    "PairedTest": "stats._paired_test",
     "Summary": "model_selection._comparison",
     "ThresholdCurve": "_evaluation.threshold_curve",
 }

@@ -195,7 +195,7 @@ def a_display(name):
     return DISPLAYS[name](getattr(sklearn_rank.display, name))
 
 
-def several():
+def a_test():
     return stats.compare_all({"one": a_result(), "two": another_result()}, metric="map")
 
 
@@ -217,13 +217,12 @@ OBJECTS = {
     "results.Exposure": lambda: importlib.import_module("sklearn_rank.retrieval").exposure(
         {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
     ),
-    "stats.ComparisonResult": lambda: stats.compare(a_result(), another_result(), metric="map"),
+    "results.PairedTest": lambda: stats.compare(a_result(), another_result(), metric="map"),
     "results.Explanation": lambda: a_comparison().explain(Q[0], new="two", old="one"),
     "results.GateResult": lambda: stats.no_worse(new=a_result(), old=another_result(), margin=0.1),
     "results.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
     "results.JudgedDifference": lambda: stats.compare_judged(new=judged(), old=judged()),
     "results.JudgedInterval": lambda: stats.judged_interval(*judged()),
-    "stats.MultipleComparison": several,
     **{f"display.{name}": partial(a_display, name) for name in DISPLAYS},
 }
 """What methods are called on; other classes are made without arguments."""
@@ -255,6 +254,7 @@ def given_to(where, folder):
     known |= {
         "estimator": Fitted() if name in ("query_permutation_importance", "from_estimator") else Idle(),
         "result": a_result(), "results": {"one": a_result(), "two": another_result()}, "comparison": a_comparison(),
+        "test": a_test(),
         "by": {"a": "x", "b": "x", "c": "x", "d": "y", "e": "y", "f": "y"},
         "other": OBJECTS["RankingAccumulator"](), "path": folder / "file", "search": None,
     }  # fmt: skip
@@ -288,12 +288,11 @@ def given_to(where, folder):
 
 RETURNED = {
     "io.Entries", "io.RankingData", "results.Comparison", "results.CrossValidation",
-    "results.FoldScores", "model_selection.SegmentComparison", "results.Summary", "results.Evaluation",
+    "results.FoldScores", "results.PairedTest", "results.Summary", "results.Evaluation",
     "results.Explanation", "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table",
     "results.Exposure",
     "retrieval.RetrievalScorer", "results.ThresholdCurve",
-    "stats.ComparisonResult", "stats.FoldComparison", "results.GateResult", "results.JudgeAgreement",
-    "results.JudgedDifference", "results.JudgedInterval", "stats.MultipleComparison",
+    "results.GateResult", "results.JudgeAgreement", "results.JudgedDifference", "results.JudgedInterval",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
 }  # fmt: skip
 """Classes that the library makes, and users only read: their constructors are no doors, their methods are."""

@@ -49,8 +49,8 @@ def any_rejection(correction, n_queries, n_systems, n_families, seed, n_resample
     found = 0
     for i in range(n_families):
         values = dict(enumerate(systems(rng, n_queries, [0] * n_systems)))
-        corrected = compare_all(values, correction=correction, n_resamples=n_resamples, random_state=i).corrected
-        found += min(corrected.values()) <= LEVEL
+        tested = compare_all(values, correction=correction, n_resamples=n_resamples, random_state=i)
+        found += min(tested[pair].corrected_pvalue for pair in tested.pairs) <= LEVEL
     return found / n_families
 
 

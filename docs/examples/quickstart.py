@@ -43,8 +43,9 @@ def choice(results, metric="ndcg@10"):
     """What to take: the best mean, and the models that may be as good. The best is chosen by the data, so all pairs
     are tested and corrected."""
     best = max(results, key=lambda name: results[name].mean()[metric])
-    pairs = compare_all(results, metric=metric).corrected
-    p_value = {name: p for pair, p in pairs.items() if best in pair for name in pair if name != best}
+    tested = compare_all(results, metric=metric)
+    with_best = [pair for pair in tested.pairs if best in pair]
+    p_value = {name: tested[pair].corrected_pvalue for pair in with_best for name in pair if name != best}
     worse = [name for name, p in p_value.items() if p < 0.05]
     equal = [name for name in p_value if name not in worse]
     lines = [f"Chosen by {metric}: {best}, the highest mean."]

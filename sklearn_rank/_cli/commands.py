@@ -21,7 +21,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats import MultipleComparison
+    from sklearn_rank.stats._paired_test import PairedTest
 
 UNSHOWN = ("p", "effect", "tied", "queries")
 """Columns of `compare` that a terminal has no room for."""
@@ -88,7 +88,7 @@ def compare_runs(options: argparse.Namespace) -> None:
     of_runs = _at_least_two(options, metrics, "compare")
     is_for_paper = options.format in ("latex", "markdown")
     baseline = next(iter(of_runs)) if is_for_paper and options.baseline is None else options.baseline
-    tests: dict[str, MultipleComparison] = {}
+    tests: dict[str, PairedTest] = {}
     unevenly: list[Finding] = []
     for metric in metrics:
         with collected_findings() as seen:
@@ -108,17 +108,16 @@ def compare_runs(options: argparse.Namespace) -> None:
     report(COMMAND, unevenly[:1])
 
 
-def _show_pairs(options: argparse.Namespace, tests: Mapping[str, MultipleComparison]) -> None:
+def _show_pairs(options: argparse.Namespace, tests: Mapping[str, PairedTest]) -> None:
     """Print a row for each metric and pair; the columns that decide, where the rows are for a terminal."""
     rows: list[tuple[Any, ...]] = []
     nested: dict[str, list[dict[str, Any]]] = {}
     for metric, tested in tests.items():
-        columns = ("a", "b", "mean a", "mean b", *tested.table.columns[2:])
+        columns = tested.table.columns
         shown = [i for i, name in enumerate(columns) if options.format != "table" or name not in UNSHOWN]
-        for a, b, *row in tested.table.rows:
-            cells = (a, b, tested.means[a], tested.means[b], *row)
-            rows.append((_heading(options, metric), *(cells[i] for i in shown)))
-            nested.setdefault(metric, []).append(dict(zip(columns, cells, strict=True)))
+        for row in tested.table.rows:
+            rows.append((_heading(options, metric), *(row[i] for i in shown)))
+            nested.setdefault(metric, []).append(dict(zip(columns, row, strict=True)))
     show(("metric", *(columns[i] for i in shown)), rows, nested, options.format, fit=True)
 
 

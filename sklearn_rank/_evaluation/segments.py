@@ -16,13 +16,20 @@ from sklearn_rank._engine.ids import id_order, ids_of
 from sklearn_rank._evaluation.given_values import check_properties
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.table import WIDTH, Table, TableReport, cell, shorten
+from sklearn_rank._utils.table import (
+    VALUE_WIDTH,
+    WIDTH,
+    Table,
+    TableReport,
+    cell,
+    shorten,
+    shorten_values,
+    with_interval,
+)
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank._utils.warning import collected_warnings
 
 SegmentsBy = str | Sequence[str] | AttributesLike
-VALUE_WIDTH = 24
-"""Characters of the value of an attribute where tables are printed."""
 
 SEGMENT_COLUMNS = ("metric", "queries", "mean", "low", "high", "undefined")
 """Columns of the table behind the attributes."""
@@ -248,22 +255,12 @@ class Segments(TableReport):
         """The rows of a metric, the interval in one column."""
         at = len(self.by)
         rows = [
-            (*shorten_values(row[:at], width), *with_interval(*row[at + 1 :]))
+            (*shorten_values(row[:at], width), row[at + 1], *with_interval(*row[at + 2 :]))
             for row in (*self.table.rows, *self.overall.rows)
             if row[at] == metric
         ]
         columns = ("queries", display_name(metric), f"{100 * self.confidence_level:g} % interval", "undefined")
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
-
-
-def shorten_values(values: Sequence[Any], width: int) -> Iterator[str]:
-    """Values of attributes as they are printed; None is all queries."""
-    return (shorten("all" if value is None else str(value), width) for value in values)
-
-
-def with_interval(n: int, mean: float, low: float | None, high: float | None, *rest: Any) -> tuple[Any, ...]:
-    """Cells of a row, the ends of its interval as one text."""
-    return (n, mean, None if low is None else f"[{cell(low)}, {cell(high)}]", *rest)
 
 
 def numbers_of(result: PerQueryResult, confidence_level: float) -> dict[str, tuple[Any, ...]]:

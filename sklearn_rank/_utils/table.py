@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from numbers import Real
@@ -30,6 +30,9 @@ WIDTH = 100
 
 SHORTEST = 8
 """Characters of a word that is cut to fit, at least."""
+
+VALUE_WIDTH = 24
+"""Characters of the value of an attribute where tables are printed."""
 
 MARKUP = re.compile(r"[\\|<`*\[]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown interprets in the cell of a table."""
@@ -286,6 +289,16 @@ def shorten(text: str, width: int) -> str:
     text = printable(text)
     head = (width - 1) // 2
     return text if len(text) <= width else f"{text[:head]}..{text[head + 2 - width :]}"
+
+
+def shorten_values(values: Sequence[Any], width: int) -> Iterator[str]:
+    """Values of attributes as they are printed; None is all queries."""
+    return (shorten("all" if value is None else str(value), width) for value in values)
+
+
+def with_interval(mean: float | None, low: float | None, high: float | None, *rest: Any) -> tuple[Any, ...]:
+    """Cells of a row, the ends of its interval as one text."""
+    return (mean, None if low is None else f"[{cell(low)}, {cell(high)}]", *rest)
 
 
 def printable(text: str) -> str:

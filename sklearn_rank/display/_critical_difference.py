@@ -22,9 +22,10 @@ from sklearn_rank.display._figure import (
 )
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import COLORS
-from sklearn_rank.stats import MultipleComparison, compare_all, confidence_interval
+from sklearn_rank.stats import compare_all, confidence_interval
 from sklearn_rank.stats._align import align
 from sklearn_rank.stats._intervals import method_of_metric
+from sklearn_rank.stats._paired_test import PairedTest
 from sklearn_rank.stats._significance import ComparisonOptions
 
 BAR, NARROW = 11.0, 3.5
@@ -180,25 +181,27 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         return [[self.order_[i] for i in group] for group in rows]
 
     @classmethod
-    def from_comparison(
-        cls, comparison: MultipleComparison, *, alpha: float = 0.05,
-        intervals: Mapping[str, tuple[float, float]] | None = None, ax: Any = None, **kwargs: Any,
+    def from_test(
+        cls, test: PairedTest, *, alpha: float = 0.05, intervals: Mapping[str, tuple[float, float]] | None = None,
+        ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
         """Picture of what `sklearn_rank.stats.compare_all` returns.
 
         Parameters
         ----------
-        comparison : MultipleComparison
+        test : PairedTest
+            Of segments the pairs on all queries are drawn.
         intervals : dict of str to (float, float), default=None
-            Confidence interval of the mean of each system, at the level of the comparison. None: no intervals.
+            Confidence interval of the mean of each system, at the level of the test. None: no intervals.
         """
-        if not hasattr(type(comparison), "corrected_pvalue"):
-            raise TypeError(f"comparison must be what stats.compare_all(...) returns. Got {echo(comparison)} instead.")
+        if not isinstance(test, PairedTest):
+            raise TypeError(f"test must be what stats.compare_all(...) returns. Got {echo(test)} instead.")
+        of_all = test.overall
         display = cls(
-            comparison.means, comparison.corrected, alpha=alpha, baseline=comparison.baseline,
-            metric=comparison.metric or "value", greater_is_better=comparison.greater_is_better,
-            note=in_words(comparison.test, comparison.correction), intervals=intervals,
-            confidence_level=_level_of(comparison),
+            of_all.means, {pair: of_all[pair].corrected_pvalue for pair in of_all.pairs}, alpha=alpha,
+            baseline=of_all.baseline, metric=of_all.metric or "value", greater_is_better=of_all.greater_is_better,
+            note=in_words(of_all.test, of_all.correction), intervals=intervals,
+            confidence_level=of_all.confidence_level,
         )  # fmt: skip
         return display.plot(ax, **kwargs)
 
@@ -221,9 +224,8 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         ValueError, TypeError
             If `compare_all` does not take them.
         """
-        comparison = compare_all(results, metric=metric, **options)
-        intervals = _intervals(results, metric, **options)
-        return cls.from_comparison(comparison, alpha=alpha, intervals=intervals, ax=ax)
+        test = compare_all(results, metric=metric, **options)
+        return cls.from_test(test, alpha=alpha, intervals=_intervals(results, metric, **options), ax=ax)
 
     @classmethod
     def _from_evaluated(
@@ -271,10 +273,6 @@ def _intervals(
         )
         for name, values in zip(results, aligned.values, strict=True)
     }  # fmt: skip
-
-
-def _level_of(comparison: MultipleComparison) -> float | None:
-    return next((pair.confidence_level for pair in comparison.comparisons.values()), None)
 
 
 def _columns(spans: Sequence[tuple[int, int]]) -> list[int]:

@@ -195,14 +195,15 @@ class SegmentsDisplay(PredictionsDisplay):
         if not hasattr(type(comparison), "most_different"):
             raise TypeError(f"comparison must be what compare_systems(...) returns. Got {echo(comparison)} instead.")
         segments = comparison.segments(by, metric=metric, confidence_level=confidence_level)
-        at = len(segments.by)
-        rows: dict[str, list[Any]] = {name: [] for name in segments.interaction}
+        rows: dict[str, list[Any]] = {name: [] for name, _ in segments.pairs}
         for row in segments.table.rows:
-            rows[row[at]].append((row[:at], row[at + 1], row[at + 4 : at + 7]))
+            of = dict(zip(segments.table.columns, row, strict=True))
+            values = tuple(of[name] for name in segments.by)
+            rows[of["a"]].append((values, of["queries"], (of["difference"], of["low"], of["high"])))
         display = cls._of_rows(
-            rows, {row[at]: row[at + 4] for row in segments.overall.rows}, metric=segments.metric,
+            rows, {a: segments.overall[a, b].difference for a, b in segments.pairs}, metric=str(segments.metric),
             difference_from=segments.baseline, confidence_level=confidence_level,
-            greater_is_better=comparison.results[segments.baseline].greater_is_better[segments.metric],
+            greater_is_better=segments.greater_is_better,
         )  # fmt: skip
         return display.plot(ax, **kwargs)
 

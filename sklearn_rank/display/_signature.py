@@ -41,6 +41,7 @@ METHOD_TEXTS = {
     },
     "from_estimator": {"ax": AX},
     "from_comparison": {"ax": AX},
+    "from_test": {"ax": AX},
     "from_predictions": {
         "y_true": "y_true : array-like of shape (n_samples,)\n    Relevance of each document to its query.",
         "y_score": "y_score : array-like of shape (n_samples,)\n    Output of the model, higher ranks first.",

@@ -11,7 +11,6 @@ from sklearn_rank.model_selection._scorer import (
     get_scorer_names,
     make_ranking_scorer,
 )
-from sklearn_rank.model_selection._segments import SegmentComparison
 from sklearn_rank.model_selection._split import (
     LeaveOneQueryOut,
     QueryKFold,
@@ -32,7 +31,6 @@ __all__ = [
     "QueryTimeSeriesSplit",
     "RankingEvaluator",
     "RepeatedQueryKFold",
-    "SegmentComparison",
     "get_scorer",
     "get_scorer_names",
     "make_ranking_scorer",

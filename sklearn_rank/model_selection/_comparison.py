@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from sklearn_rank._evaluation.explanation import Explanation, Source, documents_
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation, known_metric
-from sklearn_rank._evaluation.segments import SegmentsBy, with_interval
+from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import Door, collected_findings, report
@@ -26,10 +26,13 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, names, part
-from sklearn_rank._utils.table import WIDTH, PartlyPrinted, Table, TableReport, shorten
+from sklearn_rank._utils.table import WIDTH, PartlyPrinted, Table, TableReport, shorten, with_interval
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.model_selection._paper_table import PaperTable, count_of, numbers_in_means, paper_table
-from sklearn_rank.model_selection._segments import SegmentComparison, compare_segments
+from sklearn_rank.model_selection._segments import compare_segments
+
+if TYPE_CHECKING:
+    from sklearn_rank.stats._paired_test import PairedTest
 
 
 class CrossValidation(ByName[Any]):
@@ -139,7 +142,7 @@ class Comparison(TableReport, Saveable):
         return {model: mean_shares(of_model) for model, of_model in shares.items()}
 
     @named_arguments
-    def significance(self, metric: str) -> Any:
+    def significance(self, metric: str) -> PairedTest:
         """Tests of each model against the baseline over queries, corrected for their number.
 
         Tests that draw at random draw the same each time.
@@ -151,7 +154,8 @@ class Comparison(TableReport, Saveable):
 
         Returns
         -------
-        sklearn_rank.stats.MultipleComparison
+        PairedTest
+            A row for each model but the baseline.
         """
         from sklearn_rank.stats import compare_all
 
@@ -217,7 +221,7 @@ class Comparison(TableReport, Saveable):
 
     def _note(self, rows: Sequence[Mapping[str, Any]], skewed: set[str]) -> str:
         """Note under the summary, of its rows and of metrics whose values are skewed."""
-        from sklearn_rank.stats._compare import constant_note  # loads scipy.stats
+        from sklearn_rank.stats._paired_test import constant_note  # loads scipy.stats
 
         constant = {row["metric"] for row in rows if has_no_width(row.get("low"), row.get("high"))}
         settled = [
@@ -241,10 +245,10 @@ class Comparison(TableReport, Saveable):
         return {
             model: {
                 "difference": pair.difference, "won": pair.won, "tied": pair.tied, "lost": pair.lost, "p": pair.pvalue,
-                "p corrected": tests.corrected[model, other], "p folds": self._fold_pvalue(model, other, metric),
+                "p corrected": pair.corrected_pvalue, "p folds": self._fold_pvalue(model, other, metric),
                 "settled": pair.is_constant,
             }
-            for (model, other), pair in tests.comparisons.items()
+            for (model, other) in tests.pairs for pair in [tests[model, other]]
         }  # fmt: skip
 
     def _fold_pvalue(self, model: str, other: str, metric: str) -> float | None:
@@ -285,7 +289,7 @@ class Comparison(TableReport, Saveable):
 
     def segments(
         self, by: SegmentsBy = None, *, metric: str | None = None, confidence_level: float = 0.95
-    ) -> SegmentComparison:
+    ) -> PairedTest:
         """Compare each model with the baseline in each segment of the queries, such as each country.
 
         Parameters
@@ -301,9 +305,10 @@ class Comparison(TableReport, Saveable):
 
         Returns
         -------
-        SegmentComparison
-            ``table``, ``overall``, ``interaction``, ``to_frame()``. P-values are corrected for the number of models
-            and segments.
+        PairedTest
+            A row for each model and segment: ``table``, ``overall``, ``interaction``, ``macro()``, ``to_frame()``.
+            P-values are corrected for the number of rows. They are NaN if a segment is too small for a test, or has no
+            query for which the metric is defined for all models.
 
         Raises
         ------
@@ -701,7 +706,7 @@ class Summary(PartlyPrinted):
     def _block(self, rows: Sequence[tuple[Any, ...]]) -> Table:
         """One metric, the interval in one column, names of models as long as the line allows."""
         interval = f"{100 * self.confidence_level:g} % interval"
-        names, numbers = [str(row[0]) for row in rows], [with_interval(*row[1:-1])[1:] for row in rows]
+        names, numbers = [str(row[0]) for row in rows], [with_interval(*row[2:-1]) for row in rows]
 
         def table(width: int) -> Table:
             shortened = [shorten(name, width) for name in names]

@@ -15,7 +15,7 @@ from sklearn_rank._utils.constraints import SHARE, Constraint, is_count
 from sklearn_rank._utils.table import latex_text, markdown_text, printable
 
 if TYPE_CHECKING:
-    from sklearn_rank.stats import MultipleComparison
+    from sklearn_rank.stats._paired_test import PairedTest
 
 TEST_NAMES = {
     "t": "paired t-test",
@@ -74,7 +74,7 @@ class PaperTable:
 
 def paper_table(
     results: Mapping[str, Evaluation],
-    tests: Mapping[str, MultipleComparison | None],
+    tests: Mapping[str, PairedTest | None],
     *,
     systems: Sequence[str],
     baseline: str,
@@ -120,17 +120,18 @@ def _cell(text: str | None, best: str | None, mark: str) -> Cell:
     return Cell(text, text == best, mark)
 
 
-def _marks(tested: MultipleComparison, confidence_level: float) -> dict[str, str]:
+def _marks(tested: PairedTest, confidence_level: float) -> dict[str, str]:
     """Mark of each system that differs significantly from the baseline."""
     marks = {}
-    for (name, other), pair in tested.comparisons.items():
-        if tested.corrected[name, other] < 1 - confidence_level and pair.difference != 0:
+    for name, other in tested.pairs:
+        pair = tested[name, other]
+        if pair.corrected_pvalue < 1 - confidence_level and pair.difference != 0:
             marks[name] = BETTER if (pair.difference > 0) == tested.greater_is_better else WORSE
     return marks
 
 
 def _note(
-    results: Mapping[str, Evaluation], tests: Mapping[str, MultipleComparison | None], baseline: str, level: float,
+    results: Mapping[str, Evaluation], tests: Mapping[str, PairedTest | None], baseline: str, level: float,
     marks: set[str],
 ) -> str:  # fmt: skip
     """Sentences that say which means, which test, correction and level."""
@@ -147,11 +148,11 @@ def _note(
     words = {BETTER: "better", WORSE: "worse"}
     differing = [f"{mark} significantly {word} than {baseline}" for mark, word in words.items() if mark in marks]
     correction = CORRECTION_NAMES.get(tested[0].correction or "")
-    n_tests = len(tested[0].comparisons)
+    n_tests = len(tested[0].pairs)
     how = f"{correction}-corrected for {n_tests} systems" if correction else "not corrected"
     how = how if n_tests > 1 else "one comparison"
     note += f" {'; '.join(differing) or f'No system differs significantly from {baseline}'}"
-    n_clusters = next(iter(tested[0].comparisons.values())).n_clusters
+    n_clusters = tested[0].n_clusters
     how = how if n_clusters is None else f"queries in {n_clusters} clusters, {how}"
     note += f" ({TEST_NAMES[tested[0].test]}, two-sided, p < {1 - level:.3g}, {how})."
     untested = [display_name(metric) for metric, one in tests.items() if one is None]

@@ -3,10 +3,10 @@
 They take values per query. ``docs/statistics.md`` says how to read a p-value.
 """
 
-from sklearn_rank.stats._compare import ComparisonResult, compare
-from sklearn_rank.stats._compare_all import MultipleComparison, compare_all
+from sklearn_rank.stats._compare import compare
+from sklearn_rank.stats._compare_all import compare_all
 from sklearn_rank.stats._corrections import adjust_pvalues
-from sklearn_rank.stats._folds import FoldComparison, compare_folds
+from sklearn_rank.stats._folds import compare_folds
 from sklearn_rank.stats._gate import no_worse
 from sklearn_rank.stats._intervals import confidence_interval
 from sklearn_rank.stats._judge_agreement import judge_agreement
@@ -14,9 +14,6 @@ from sklearn_rank.stats._judges import compare_judged, judged_interval
 from sklearn_rank.stats._power import power_of
 
 __all__ = [
-    "ComparisonResult",
-    "FoldComparison",
-    "MultipleComparison",
     "adjust_pvalues",
     "compare",
     "compare_all",

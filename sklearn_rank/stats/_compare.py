@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,139 +11,17 @@ import numpy as np
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
-from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import one_of
-from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._intervals import difference_interval, skew_note
-from sklearn_rank.stats._power import detectable
+from sklearn_rank.stats._corrections import adjusted
+from sklearn_rank.stats._intervals import difference_interval
+from sklearn_rank.stats._paired_test import PairedTest, PairRow
 from sklearn_rank.stats._proportions import Interval
-from sklearn_rank.stats._samples import Paired, Unpaired, is_skewed
+from sklearn_rank.stats._samples import Paired, Unpaired, exact_mean, is_skewed
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
 from sklearn_rank.stats._weights import WeightLike
-
-EQUAL_DIFFERENCES = 1e-12
-"""Share of a difference below which its standard error is rounding."""
-
-
-@dataclass(frozen=True, repr=False)
-class ComparisonResult(TableReport):
-    """Difference of two systems, a less b, from `compare`.
-
-    Attributes
-    ----------
-    difference : float
-        Mean of a less mean of b.
-    pvalue : float
-        Probability of a difference at least this large if both systems were equally good.
-    statistic : float
-        Statistic of the test: t; the rank sum or U of `scipy.stats`; queries on which a is higher (sign test);
-        the difference (randomization, permutation).
-    confidence_interval : (float, float)
-        Interval of the mean difference. With a one-sided alternative it is open to one side.
-    interval_method : {"t", "welch", "bca", "newcombe"}
-        BCa for the bootstrap; Newcombe's for a metric that is 0 or 1 by definition, such as a hit rate, where all
-        values are 0 or 1 and there are neither weights nor clusters; else Welch's for different queries, and Student's
-        t.
-    effect_size : float
-        Difference in units of its spread: Cohen's d_z (paired) or d; for tests of ranks the rank-biserial correlation,
-        for the sign test the share won less the share lost, both from -1 to 1.
-    won, tied, lost : int or None
-        Queries on which a is better, equal, worse, each counted once; None for different queries.
-    standard_error, df : float
-        Standard error of the difference, and its degrees of freedom.
-    n_queries : int or (int, int)
-        Queries compared.
-    n_left_out, n_filled : int
-        Queries left out because a value was undefined, or the weight 0; values filled in because a query was missing.
-    metric : str or None
-    test, alternative : str
-    confidence_level : float
-    n_clusters : int or None
-        Clusters of the queries; None where queries are independent.
-    is_weighted : bool
-        Whether queries count differently in the means.
-    is_skewed : bool
-        Whether queries are too few for the skew of their differences, or weights, so that the interval may not keep its
-        level.
-    judged : dict of str to float
-        Mean share of the documents of a and of b that are judged, down to the cutoff; empty if unknown.
-    """
-
-    metric: str | None
-    test: str
-    alternative: str
-    difference: float
-    pvalue: float
-    statistic: float
-    confidence_interval: Interval
-    confidence_level: float
-    effect_size: float
-    won: int | None
-    tied: int | None
-    lost: int | None
-    standard_error: float
-    df: float
-    n_queries: int | tuple[int, int]
-    n_left_out: int
-    n_filled: int
-    n_clusters: int | None
-    interval_method: str
-    is_weighted: bool
-    is_skewed: bool
-    judged: dict[str, float] = field(default_factory=dict)
-
-    def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:
-        """Smallest true difference that a t test on as many queries of this kind finds with the given power.
-
-        Parameters
-        ----------
-        power : float, default=0.8
-        alpha : float, default=0.05
-            Level of the test.
-
-        Returns
-        -------
-        float
-        """
-        check_arguments("minimal_detectable_difference", power=power, alpha=alpha)
-        return detectable(self.standard_error, self.df, power, alpha, self.alternative)
-
-    def row(self) -> tuple[Any, ...]:
-        """Cells of a table: difference, interval, p, effect size, and for the same queries won, tied and lost."""
-        counts = () if self.won is None else (self.won, self.tied, self.lost)
-        return (self.difference, *self.confidence_interval, self.pvalue, self.effect_size, *counts)
-
-    def _title(self) -> str:
-        n = self.n_queries if isinstance(self.n_queries, int) else " and ".join(map(str, self.n_queries))
-        n = f"{n} weighted queries" if self.is_weighted else f"{n} queries"
-        n = n if self.n_clusters is None else f"{n} in {self.n_clusters} clusters"
-        return f"{self.metric or 'a metric'}: a less b, {n}, test {self.test!r}, {self.alternative}"
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether the difference is the same for every query, so that p and the interval are not of others."""
-        return self.difference != 0 and self.standard_error <= EQUAL_DIFFERENCES * abs(self.difference)
-
-    def _notes(self) -> list[str]:
-        notes = ["The interval is Newcombe's, of a difference of success rates."] * (self.interval_method == "newcombe")
-        notes += [skew_note()] * self.is_skewed + [constant_note()] * self.is_constant
-        return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
-
-    def _tables(self) -> list[Table]:
-        row = self.row()
-        return [Table(PAIR_COLUMNS[: len(row)], (row,))]
-
-
-def constant_note(pairs: Sequence[str] = ()) -> str:
-    """What is said of a difference that no query changes, in one comparison or in some pairs."""
-    of = f" of {', '.join(pairs)}" if pairs else ""
-    return f"The difference{of} is the same for every query, so p and the interval do not say what others would show."
-
-
-PAIR_COLUMNS = ("difference", "low", "high", "p", "effect", "won", "tied", "lost")
 
 
 def compare(
@@ -160,7 +38,7 @@ def compare(
     greater_is_better: bool | None = None,
     n_resamples: int = 9999,
     random_state: RandomState = None,
-) -> ComparisonResult:
+) -> PairedTest:
     """Compare two systems by their values per query: a less b, like SciPy's paired tests, such as `ttest_rel`.
 
     Parameters
@@ -199,7 +77,8 @@ def compare(
 
     Returns
     -------
-    ComparisonResult
+    PairedTest
+        Of one pair, named a and b: ``difference``, ``pvalue``, ``confidence_interval`` and the rest.
 
     Raises
     ------
@@ -229,8 +108,8 @@ def compare(
     >>> result = compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4])
     >>> result
     a metric: a less b, 4 queries, test 't', two-sided
-    difference       low     high        p   effect   won   tied   lost
-        0.1500   -0.0554   0.3554   0.1027   1.1619     3      1      0
+         a        b   difference       low     high        p   effect   won   tied   lost
+    0.6250   0.4750       0.1500   -0.0554   0.3554   0.1027   1.1619     3      1      0
     >>> compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4], test="randomization").pvalue
     0.25
     """
@@ -240,7 +119,7 @@ def compare(
     check_options("compare", options)
     aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
     report(STATISTICS, aligned.findings)
-    return replace(compare_values(aligned.values[0], aligned.values[1], options, aligned), judged=aligned.judged)
+    return paired_test("ab", [("a", "b")], aligned, options)
 
 
 def check_options(function_name: str, options: ComparisonOptions) -> None:
@@ -254,11 +133,45 @@ def check_test(function_name: str, test: Any) -> None:
     one_of(*TESTS, doc="").check("test", test, function_name)
 
 
-def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> ComparisonResult:
-    """Compare two of the systems that were aligned."""
-    test = TESTS[options.test]
-    sample = Paired(a, b, aligned.cluster, aligned.weight) if test.paired else Unpaired(a, b)
-    outcome = run_test(sample, options)
+def paired_test(
+    systems: Sequence[str], pairs: Sequence[tuple[str, str]], aligned: Aligned, options: ComparisonOptions, *,
+    correction: str | None = None, baseline: str | None = None,
+    adjust: Callable[[Sequence[PairRow]], Array] | None = None,
+) -> PairedTest:  # fmt: skip
+    """Test pairs of the systems that were aligned; `adjust` gives the corrected p-values of their rows."""
+    values = dict(zip(systems, aligned.values, strict=True))
+    samples = [sample_of_pair(values[a], values[b], options, aligned) for a, b in pairs]
+    rows = [row_of(*pair, sample, options, aligned) for pair, sample in zip(pairs, samples, strict=True)]
+    p = adjusted([row.pvalue for row in rows], correction) if adjust is None else adjust(rows).tolist()
+    return PairedTest(
+        **common_to_rows(aligned, options),
+        correction=correction, baseline=baseline, judged=aligned.judged,
+        means={name: exact_mean(x, aligned.weight) for name, x in values.items()},
+        _rows=corrected_rows(rows, samples, p, options, aligned),
+    )  # fmt: skip
+
+
+def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, Any]:
+    """Attributes of a test that say what was compared, and how."""
+    return {
+        "metric": aligned.metric, "test": options.test, "alternative": options.alternative,
+        "confidence_level": options.confidence_level, "greater_is_better": aligned.greater_is_better,
+        "n_left_out": aligned.n_left_out, "n_filled": aligned.n_filled, "is_weighted": aligned.weight is not None,
+        "n_clusters": None if aligned.cluster is None else len(np.unique(aligned.cluster)),
+    }  # fmt: skip
+
+
+def sample_of_pair(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> Paired | Unpaired:
+    """Values of two systems as the test takes them."""
+    return Paired(a, b, aligned.cluster, aligned.weight) if TESTS[options.test].paired else Unpaired(a, b)
+
+
+def row_of(
+    a: str, b: str, sample: Paired | Unpaired, options: ComparisonOptions, aligned: Aligned,
+    segment: tuple[Any, ...] = (),
+) -> PairRow:  # fmt: skip
+    """Test one pair, on all queries or in a segment."""
+    test, outcome = TESTS[options.test], run_test(sample, options)
     method, interval = difference_interval(
         sample, is_binary=aligned.is_binary, confidence_level=options.confidence_level, alternative=options.alternative
     )
@@ -266,35 +179,49 @@ def compare_values(a: Array, b: Array, options: ComparisonOptions, aligned: Alig
         method, interval = "bca", outcome.interval
     won, tied, lost = None, None, None
     if isinstance(sample, Paired):
-        won, tied, lost = _counts(sample.values, aligned.greater_is_better)
-    return ComparisonResult(
-        metric=aligned.metric,
-        test=options.test,
-        alternative=options.alternative,
+        won, tied, lost = counts(sample.values, aligned.greater_is_better)
+    weight = sample.weight if isinstance(sample, Paired) else None
+    return PairRow(
+        a, b, segment, sample.n,
+        mean_a=exact_mean(sample.a, weight), mean_b=exact_mean(sample.b, weight),
         difference=sample.difference,
         pvalue=outcome.pvalue,
         statistic=outcome.statistic,
         confidence_interval=interval,
-        confidence_level=options.confidence_level,
+        interval_method=method,
         effect_size=0.0 if sample.identical else test.effect(sample),
-        won=won,
-        tied=tied,
-        lost=lost,
+        won=won, tied=tied, lost=lost,
         standard_error=sample.standard_error,
         df=sample.df,
-        n_queries=sample.n,
-        n_left_out=aligned.n_left_out,
-        n_filled=aligned.n_filled,
-        n_clusters=None if aligned.cluster is None else len(np.unique(aligned.cluster)),
-        interval_method=method,
-        is_weighted=aligned.weight is not None,
         is_skewed=method != "newcombe" and is_skewed(sample),
-    )
+    )  # fmt: skip
 
 
-def interval_at(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned, level: float) -> Interval:
-    """Interval of the difference of two systems at another level."""
-    sample = Paired(a, b, aligned.cluster, aligned.weight) if TESTS[options.test].paired else Unpaired(a, b)
+def corrected_rows(
+    rows: Sequence[PairRow], samples: Sequence[Paired | Unpaired | None], pvalues: Sequence[float],
+    options: ComparisonOptions, aligned: Aligned,
+) -> tuple[PairRow, ...]:  # fmt: skip
+    """The rows with their corrected p-values, and the intervals at the level of these."""
+    n_tests = sum(sample is not None for sample in samples)
+    return tuple(
+        replace(
+            row, corrected_pvalue=p,
+            corrected_interval=row.confidence_interval if sample is None
+            else _corrected_interval(row, sample, p, n_tests, options, aligned),
+        )
+        for row, sample, p in zip(rows, samples, pvalues, strict=True)
+    )  # fmt: skip
+
+
+def _corrected_interval(
+    row: PairRow, sample: Paired | Unpaired, corrected: float, n_tests: int, options: ComparisonOptions,
+    aligned: Aligned,
+) -> Interval:  # fmt: skip
+    """Interval of a pair whose p was corrected: by what p has grown, the chance to miss is smaller."""
+    if corrected <= row.pvalue:
+        return row.confidence_interval
+    share = row.pvalue / corrected if row.pvalue > 0 else 1 / n_tests
+    level = 1 - (1 - options.confidence_level) * share
     if options.test == "bootstrap" and (drawn := run_test(sample, replace(options, confidence_level=level)).interval):
         return drawn
     return difference_interval(
@@ -302,6 +229,7 @@ def interval_at(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned
     )[1]
 
 
-def _counts(d: Array, greater_is_better: bool) -> tuple[int, int, int]:
+def counts(d: Array, greater_is_better: bool) -> tuple[int, int, int]:
+    """Differences by which a is better, equal and worse."""
     above, below = int((d > 0).sum()), int((d < 0).sum())
     return (above if greater_is_better else below), len(d) - above - below, (below if greater_is_better else above)

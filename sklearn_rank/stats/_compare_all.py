@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,140 +12,18 @@ import numpy as np
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
-from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.table import LabelledName, Table, TableReport, cell, shorten
 from sklearn_rank._utils.typing import Array, RandomState
-from sklearn_rank.stats._align import Aligned, align
+from sklearn_rank.stats._align import align
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._compare import (
-    PAIR_COLUMNS,
-    ComparisonResult,
-    check_options,
-    check_test,
-    compare_values,
-    constant_note,
-    interval_at,
-)
-from sklearn_rank.stats._corrections import adjust_pvalues, tukey
-from sklearn_rank.stats._intervals import skew_note
-from sklearn_rank.stats._proportions import Interval
-from sklearn_rank.stats._samples import exact_mean, sums_by_cluster
+from sklearn_rank.stats._compare import check_options, check_test, paired_test
+from sklearn_rank.stats._corrections import tukey
+from sklearn_rank.stats._paired_test import PairedTest, PairRow
+from sklearn_rank.stats._samples import sums_by_cluster
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions
 from sklearn_rank.stats._weights import WeightLike
-
-PAIR_NAME_WIDTH = 16
-"""Characters of a system's name where pairs are printed, so that a line fits a terminal."""
-
-DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), LabelledName("corrected", "corr. p")
-"""Columns whose printed heads are no longer than their numbers."""
-
-
-@dataclass(frozen=True, repr=False)
-class MultipleComparison(TableReport):
-    """Comparison of many systems by one metric, from `compare_all`: a difference of a row is a less b.
-
-    Attributes
-    ----------
-    means : dict of str to float
-        Mean of each system over the queries compared.
-    n_queries : dict of str to int
-        Number of these queries.
-    comparisons : dict of (str, str) to ComparisonResult
-        Comparison of each pair, not corrected.
-    corrected : dict of (str, str) to float
-        P-value of each pair, corrected.
-    metric : str or None
-    test, correction : str
-    baseline : str or None
-    greater_is_better : bool
-        Whether a higher value of the metric is better.
-    intervals : dict of (str, str) to (float, float)
-        Interval of each pair at the level that belongs to its corrected p: it leaves out 0 where that is below 1 less
-        the confidence level. These are printed; `comparisons` has the intervals of each pair by itself.
-    judged : dict of str to float
-        Mean share of the documents of each system that are judged, down to the cutoff; empty if unknown.
-    """
-
-    metric: str | None
-    test: str
-    correction: str | None
-    baseline: str | None
-    means: dict[str, float]
-    comparisons: dict[tuple[str, str], ComparisonResult]
-    corrected: dict[tuple[str, str], float]
-    greater_is_better: bool
-    n_queries: dict[str, int]
-    intervals: dict[tuple[str, str], Interval]
-    judged: dict[str, float]
-
-    def corrected_pvalue(self, a: str, b: str) -> float:
-        """Corrected p-value of a pair; of a two-sided comparison in either order.
-
-        Raises
-        ------
-        KeyError
-            If the pair was not compared.
-        """
-        two_sided = all(result.alternative == "two-sided" for result in self.comparisons.values())
-        pair = (b, a) if two_sided and is_key((b, a), self.corrected) else (a, b)
-        if not is_key(pair, self.corrected):
-            listed = ", ".join(f"{echo(x)} and {echo(y)}" for x, y in self.corrected)
-            raise KeyError(f"A pair must be one of {listed}. Got {echo(a)} and {echo(b)}.")
-        return self.corrected[pair]
-
-    @property
-    def table(self) -> Table:
-        """A row for each pair: difference a less b, interval, p, corrected p, effect size, won, tied, lost, queries."""
-        rows = []
-        for (a, b), result in self.comparisons.items():
-            row, n = result.row(), result.n_queries
-            queries = n if isinstance(n, int) else " and ".join(map(str, n))
-            rows.append((a, b, *row[:4], self.corrected[a, b], *row[4:], queries))
-        columns = ("a", "b", DIFFERENCE, *PAIR_COLUMNS[1:4], CORRECTED, *PAIR_COLUMNS[4:])
-        return Table((*columns[: len(rows[0]) - 1], "queries"), tuple(rows))
-
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return self.table.to_frame()
-
-    def _title(self) -> str:
-        first = next(iter(self.comparisons.values()))
-        queries = "weighted queries" if first.is_weighted else "queries"
-        if first.n_clusters is not None:
-            queries += f" in {first.n_clusters} clusters"
-        queries = "" if queries == "queries" else f"{queries}, "
-        return f"{self.metric or 'a metric'}, {queries}test {self.test!r}, correction {self.correction!r}"
-
-    def _notes(self) -> list[str]:
-        skewed = [f"{a} - {b}" for (a, b), pair in self.comparisons.items() if pair.is_skewed]
-        constant = [f"{a} - {b}" for (a, b), pair in self.comparisons.items() if pair.is_constant]
-        notes = [skew_note(skewed)] * bool(skewed) + [constant_note(constant)] * bool(constant)
-        is_corrected = any(
-            interval != self.comparisons[pair].confidence_interval for pair, interval in self.intervals.items()
-        )
-        notes += ["Intervals are at the level of the corrected p."] * is_corrected
-        return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
-
-    def _tables(self) -> list[Table]:
-        return self._decisive(lambda name: name)
-
-    def _text_tables(self) -> list[Table]:
-        return self._decisive(lambda name: shorten(str(name), PAIR_NAME_WIDTH))
-
-    def _decisive(self, written: Callable[[str], str]) -> list[Table]:
-        """Means, and the columns of the pairs that decide; `table` has the others."""
-        level = next(iter(self.comparisons.values())).confidence_level
-        columns = ("a", "b", DIFFERENCE, f"{100 * level:g} % interval", "p corrected", "won", "lost")
-        rows = []
-        for (a, b), pair in self.comparisons.items():
-            low, high = map(cell, self.intervals.get((a, b), pair.confidence_interval))
-            counts = () if pair.won is None else (pair.won, pair.lost)
-            rows.append((written(a), written(b), pair.difference, f"[{low}, {high}]", self.corrected[a, b], *counts))
-        means = tuple((written(name), self.n_queries[name], mean) for name, mean in self.means.items())
-        return [Table(("system", "queries", "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
 
 
 @named_arguments
@@ -165,7 +42,7 @@ def compare_all(
     greater_is_better: bool | None = None,
     n_resamples: int = 9999,
     random_state: RandomState = None,
-) -> MultipleComparison:
+) -> PairedTest:
     """Compare many systems, all pairs or all against a baseline.
 
     A difference is a less b: of all pairs an earlier system less a later one, else a system less the baseline.
@@ -203,7 +80,8 @@ def compare_all(
 
     Returns
     -------
-    MultipleComparison
+    PairedTest
+        A row for each pair; ``test[a, b]`` is the test of one.
 
     Raises
     ------
@@ -228,8 +106,8 @@ def compare_all(
     ...     "old": [0.5, 0.4, 0.6, 0.4],
     ...     "odd": [0.1, 0.9, 0.8, 0.2],
     ... }
-    >>> result = compare_all(values, baseline="old", test="randomization")
-    >>> result.comparisons["new", "old"].pvalue, result.corrected_pvalue("new", "old")
+    >>> test = compare_all(values, baseline="old", test="randomization")["new", "old"]
+    >>> test.pvalue, test.corrected_pvalue
     (0.25, 0.5)
     """
     options = ComparisonOptions(
@@ -243,42 +121,20 @@ def compare_all(
         raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
     aligned = align(results, metric, options, "compare_all", clusters, weight)
     report(STATISTICS, aligned.findings)
-    values = dict(zip(results, aligned.values, strict=True))
-    pairs = (
-        [*combinations(values, 2)] if baseline is None else [(name, baseline) for name in values if name != baseline]
-    )
-    compared = {(a, b): compare_values(values[a], values[b], options, aligned) for a, b in pairs}
-    if correction == "tukey":
-        differences = np.array([result.difference for result in compared.values()])
+    names = [*results]
+    pairs = [*combinations(names, 2)] if baseline is None else [(name, baseline) for name in names if name != baseline]
+
+    def by_tukey(rows: Sequence[PairRow]) -> Array:
         sums, total = aligned.values, float(len(aligned.values[0]))
         if aligned.weight is not None:
             sums, total = [aligned.weight * x for x in sums], math.fsum(aligned.weight)
         if aligned.cluster is not None:
             sums = [sums_by_cluster(x, aligned.cluster)[0] for x in sums]
-        corrected = tukey(np.column_stack(sums), differences * total, n_resamples, random_state)
-    else:
-        corrected = adjust_pvalues([result.pvalue for result in compared.values()], correction)
-    means = {name: exact_mean(x, aligned.weight) for name, x in values.items()}
-    by_pair = dict(zip(compared, corrected.tolist(), strict=True))
-    intervals = {
-        (a, b): _corrected_interval(values[a], values[b], options, aligned, one, by_pair[a, b], len(pairs))
-        for (a, b), one in compared.items()
-    }
-    return MultipleComparison(
-        aligned.metric, test, correction, baseline, means, compared, by_pair, aligned.greater_is_better,
-        {name: len(x) for name, x in values.items()}, intervals, aligned.judged,
-    )  # fmt: skip
+        differences = np.array([row.difference for row in rows])
+        return tukey(np.column_stack(sums), differences * total, n_resamples, random_state)
 
-
-def _corrected_interval(
-    a: Array, b: Array, options: ComparisonOptions, aligned: Aligned, result: ComparisonResult, corrected: float,
-    n_pairs: int,
-) -> Interval:  # fmt: skip
-    """Interval of a pair whose p was corrected: by what p has grown, the chance to miss is smaller."""
-    if corrected <= result.pvalue:
-        return result.confidence_interval
-    share = result.pvalue / corrected if result.pvalue > 0 else 1 / n_pairs
-    return interval_at(a, b, options, aligned, 1 - (1 - options.confidence_level) * share)
+    adjust = by_tukey if correction == "tukey" else None
+    return paired_test(names, pairs, aligned, options, correction=correction, baseline=baseline, adjust=adjust)
 
 
 def check_plan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,14 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
         corrected[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
         return np.minimum(corrected, 1.0)
     return p
+
+
+def adjusted(pvalues: Sequence[float], correction: str | None) -> list[float]:
+    """P-values corrected for their number; NaN, if there was no test, does not count."""
+    p = np.array(pvalues, dtype=np.float64)
+    known = ~np.isnan(p)
+    p[known] = adjust_pvalues(p[known], correction)
+    return p.tolist()
 
 
 def tukey(values: Array, differences: Array, n_resamples: int, random_state: RandomState) -> Array:

@@ -3,50 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._engine.columns import check_rows
-from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank.stats._arguments import check_arguments, numbers
-from sklearn_rank.stats._intervals import Interval, t_interval
-from sklearn_rank.stats._samples import Paired, ratio
+from sklearn_rank.stats._compare import counts
+from sklearn_rank.stats._intervals import t_interval
+from sklearn_rank.stats._paired_test import PairedTest, PairRow
+from sklearn_rank.stats._samples import Paired, exact_mean, ratio
 from sklearn_rank.stats._significance import t_pvalue
-
-
-@dataclass(frozen=True, repr=False)
-class FoldComparison(TableReport):
-    """Difference of two models over folds, a less b, from `compare_folds`.
-
-    Attributes
-    ----------
-    difference : float
-        Mean over folds of the score of a minus the score of b.
-    pvalue, statistic : float
-        Result of the corrected resampled t test.
-    confidence_interval : (float, float)
-    standard_error : float
-        With the correction.
-    n_folds : int
-    alternative : str
-    """
-
-    difference: float
-    pvalue: float
-    statistic: float
-    confidence_interval: Interval
-    standard_error: float
-    n_folds: int
-    alternative: str
-
-    def _title(self) -> str:
-        return f"Mean of a less mean of b, {self.n_folds} folds, corrected resampled t test, {self.alternative}"
-
-    def _tables(self) -> list[Table]:
-        low, high = self.confidence_interval
-        return [Table(("difference", "low", "high", "p"), ((self.difference, low, high, self.pvalue),))]
 
 
 def compare_folds(
@@ -57,7 +25,7 @@ def compare_folds(
     n_test: float,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
-) -> FoldComparison:
+) -> PairedTest:
     """Compare two models by their scores on the same folds: the corrected resampled t test of Nadeau and Bengio.
 
     Training sets of different folds share most of their rows, so scores of folds are not independent and a plain t
@@ -76,7 +44,8 @@ def compare_folds(
 
     Returns
     -------
-    FoldComparison
+    PairedTest
+        Of one pair, named a and b, whose ``unit`` is a fold; `standard_error` has the correction.
 
     Raises
     ------
@@ -114,12 +83,22 @@ def compare_folds(
     sample = Paired(a, b)
     standard_error = sample.standard_error * math.sqrt(1 + sample.n * n_test / n_train)
     t = ratio(sample.difference, standard_error)
-    return FoldComparison(
+    won, tied, lost = counts(sample.values, True)
+    row = PairRow(
+        "a", "b", (), sample.n,
+        mean_a=exact_mean(a), mean_b=exact_mean(b),
         difference=sample.difference,
         pvalue=1.0 if sample.identical else t_pvalue(t, sample.df, alternative),
         statistic=t,
         confidence_interval=t_interval(sample.difference, standard_error, sample.df, confidence_level, alternative),
-        standard_error=standard_error,
-        n_folds=sample.n,
-        alternative=alternative,
-    )
+        interval_method="t",
+        effect_size=sample.cohen,
+        won=won, tied=tied, lost=lost,
+        standard_error=standard_error, df=sample.df,
+    )  # fmt: skip
+    return PairedTest(
+        metric=None, test="corrected resampled t", alternative=alternative, correction=None,
+        confidence_level=confidence_level, baseline=None, greater_is_better=True, unit="fold",
+        means={"a": row.mean_a, "b": row.mean_b}, judged={},
+        _rows=(replace(row, corrected_pvalue=row.pvalue, corrected_interval=row.confidence_interval),),
+    )  # fmt: skip

@@ -18,6 +18,8 @@ PUBLIC = {
     for m, module in MODULES.items()
     for n in getattr(module, "__all__", ["Constraint", "Metric", "MetricFunction", "Ranked"])  # of `metrics`
 }
+RESULTS = {n: value for n, value in ((name.rpartition(".")[2], of) for name, of in PUBLIC.items()) if n[0].isupper()}
+"""Classes by name: a module may import one for type checking only, because it is heavy."""
 FOR_THE_ENGINE = (".MetricSpec.read", ".Ranked.pairs")
 """Of what they return fields are read, as `r.pairs().right`, and nothing is kept."""
 TYPES = {id(value) for value in PUBLIC.values() if inspect.isclass(value)}
@@ -44,6 +46,6 @@ def classes_of(hint):
 def test_what_is_returned_is_public(name, function):
     if name.endswith(FOR_THE_ENGINE) or "return" not in getattr(function, "__annotations__", ()):
         return
-    for returned in classes_of(get_type_hints(function).get("return")):
+    for returned in classes_of(get_type_hints(function, localns=RESULTS).get("return")):
         assert id(returned) in TYPES, returned
         assert inspect.getdoc(returned)

@@ -463,7 +463,7 @@ def test_compare(files, cli):
     ((row,),) = json.loads(cli(*words, "--random-state", "3")[0]).values()
     values = json.loads(cli("evaluate", "qrels", "run", "other", "-m", "map", "--per-query", "--format", "json")[0])
     results = {run: [*metrics["map"].values()] for run, metrics in values.items()}
-    assert row["corrected"] == compare_all(results, test="bootstrap", random_state=3).corrected_pvalue("run", "other")
+    assert row["p corrected"] == compare_all(results, test="bootstrap", random_state=3)["run", "other"].corrected_pvalue
     assert (row["a"], row["b"], row["won"]) == ("run", "other", 1)
     assert {run: row[f"mean {x}"] for x, run in zip("ab", results, strict=True)} == {
         run: pytest.approx(np.mean(of_run)) for run, of_run in results.items()
@@ -514,10 +514,10 @@ def test_compare_fits_a_terminal(files, cli):
         (files / name).write_text(RUN.replace("7.5", "1.5", name != first))
     words = ["compare", "qrels", first, second, "-m", "ndcg@10"]
     (row,) = csv.DictReader(io.StringIO(cli(*words, "--format", "csv")[0]))
-    assert {"difference", "corrected"} < {*row}
+    assert {"difference", "p corrected"} < {*row}
     head, line = cli(*words)[0].splitlines()
     assert max(len(head), len(line)) <= 100
-    shown = "mean a,mean b,difference,low,high,corrected,won,lost".split(",")
+    shown = "mean a,mean b,difference,low,high,p corrected,won,lost".split(",")
     numbers = [cell(float(row[name]) if "." in row[name] else int(row[name])) for name in shown]
     assert {*row} - {*shown} == {"metric", "a", "b", "p", "effect", "tied", "queries"}
     assert line.split() == ["nDCG@10", "run_of..system", "anothe..s_year", *numbers]

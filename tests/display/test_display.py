@@ -386,9 +386,10 @@ def test_the_comparison_that_is_drawn(data, rng):
     scores = {"new": s, "old": s + rng.normal(0, 0.1, len(s)), "random": rng.permutation(s)}
     results = {name: evaluate(y, score, qid=qid, metrics=["ndcg@3", "rmse"]) for name, score in scores.items()}
     options = {"test": "wilcoxon", "correction": "bonferroni"}
-    comparison = compare_all(results, metric="ndcg@3", **options)
+    tested = compare_all(results, metric="ndcg@3", **options)
     display = CriticalDifferenceDisplay.from_results(results, "ndcg@3", **options)
-    assert (display.means, display.pvalues) == (comparison.means, comparison.corrected)
+    assert display.means == tested.means
+    assert display.pvalues == {pair: tested[pair].corrected_pvalue for pair in tested.pairs}
     assert display.order_[-1] == "random"
     assert display.groups_ == [display.order_[:2]]
     assert "(Wilcoxon test, Bonferroni-corrected, level 0.05)" in display.ax_.get_xlabel()

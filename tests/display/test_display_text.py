@@ -284,7 +284,7 @@ def test_critical_differences_have_intervals_and_bars_inside():
         assert frame.x0 < box.x0
         assert box.x1 < frame.x1
         assert all(text.x1 < box.x0 for name, text in written(display.figure_) if name.startswith("0."))
-    plain = CriticalDifferenceDisplay.from_comparison(compare_all(results, metric="ndcg@5"))
+    plain = CriticalDifferenceDisplay.from_test(compare_all(results, metric="ndcg@5"))
     assert (plain.intervals, plain.intervals_) == ({}, None)
 
 
@@ -361,12 +361,12 @@ def test_differences_of_several_systems_from_a_baseline():
     display = DifferenceDisplay.from_results(results, "ndcg@5", baseline=first, test="sign", correction="bonferroni")
     found = compare_all(results, metric="ndcg@5", baseline=first, test="sign", correction="bonferroni")
     for name in others:
-        assert display.pvalue[name] == pytest.approx(found.corrected[name, first])
-        assert display.n_better_[name] == found.comparisons[name, first].won
+        assert display.pvalue[name] == pytest.approx(found[name, first].corrected_pvalue)
+        assert display.n_better_[name] == found[name, first].won
         points, _, (bars,) = display.band_[name]
-        assert points.get_xdata() == pytest.approx([found.comparisons[name, first].difference])
+        assert points.get_xdata() == pytest.approx([found[name, first].difference])
         low_high = bars.get_segments()[0][:, 0].tolist()
-        assert low_high == pytest.approx(found.comparisons[name, first].confidence_interval)
+        assert low_high == pytest.approx(found[name, first].confidence_interval)
     label = " ".join(display.ax_.get_xlabel().split())
     assert f"difference in nDCG@5 from {first}" in label
     assert "sign test, Bonferroni-corrected" in label

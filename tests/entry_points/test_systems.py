@@ -146,10 +146,10 @@ def test_the_statistics_are_those_of_compare_all(rows):
         expected = stats.compare_all(
             evaluated(rows), metric=metric, baseline="new", test="wilcoxon", correction="bonferroni"
         )
-        assert found.significance(metric).corrected == expected.corrected
+        assert found.significance(metric) == expected
         for name in ("old", "best"):
-            pair = expected.comparisons[name, "new"]
-            assert frame.loc[name, metric]["p corrected"] == expected.corrected[name, "new"]
+            pair = expected[name, "new"]
+            assert frame.loc[name, metric]["p corrected"] == expected[name, "new"].corrected_pvalue
             assert (frame.loc[name, metric]["won"], frame.loc[name, metric]["lost"]) == (pair.won, pair.lost)
     assert found.baseline == "new"
 

@@ -32,7 +32,8 @@ def test_each_row_is_a_comparison(test):
     values = report.results
     for row in frame.itertuples():
         there = values["new"].attributes["country"] == row.country
-        a, b = (values[name].per_query["map"][there] for name in (row.system, "new"))
+        assert row.b == "new"
+        a, b = (values[name].per_query["map"][there] for name in (row.a, row.b))
         alone = compare(a, b, test=test, random_state=0)
         assert (row.queries, row.won, row.tied, row.lost) == (there.sum(), alone.won, alone.tied, alone.lost)
         assert (row.difference, row.low, row.high, row.p) == (
@@ -40,13 +41,12 @@ def test_each_row_is_a_comparison(test):
             *alone.confidence_interval,
             alone.pvalue,
         )
-        np.testing.assert_allclose([row.mean, row.baseline], [a.mean(), b.mean()])
+        one = got[row.a, row.b, row.country]
+        assert (one.pvalue, one.effect_size, one.df) == (alone.pvalue, alone.effect_size, alone.df)
+        np.testing.assert_allclose([frame["mean a"][row.Index], frame["mean b"][row.Index]], [a.mean(), b.mean()])
     np.testing.assert_allclose(frame["p corrected"], adjust_pvalues(frame["p"]))
-    overall = report.significance("map")
-    for row in got.overall.to_frame().itertuples():
-        assert row.difference == overall.comparisons[row.system, "new"].difference
-    corrected = got.overall.to_frame().set_index("system")["p corrected"]
-    assert corrected.to_dict() == {name: overall.corrected_pvalue(name, "new") for name in ("old", "other")}
+    assert got.overall == report.significance("map")
+    assert (got.pairs, got.by) == ([("old", "new"), ("other", "new")], ("country",))
 
 
 def test_interaction():
@@ -58,7 +58,7 @@ def test_interaction():
     assert "Welch's ANOVA p corrected = " in str(report.segments("device", metric="map"))
     both = report.segments().to_frame()  # the first metric, all attributes
     assert len(both) == 2 * 6
-    assert both.columns[:3].tolist() == ["country", "device", "system"]
+    assert both.columns[:4].tolist() == ["country", "device", "a", "b"]
 
 
 def test_a_difference_in_one_segment_is_an_interaction():
@@ -70,7 +70,7 @@ def test_a_difference_in_one_segment_is_an_interaction():
     }
     got = compare_systems(results).segments()
     frame = got.to_frame().set_index("kind")
-    assert got.interaction["new"] < 1e-9
+    assert got.interaction["new", "old"] < 1e-9
     assert frame["p corrected"]["head"] < 1e-9 < 0.01 < frame["p corrected"]["tail"]
 
 
@@ -81,8 +81,8 @@ def test_clusters_and_folds():
     there = report.results["old"].attributes["device"] == "mobile"
     a, b = (report.results[name].per_query["map"][there] for name in ("new", "old"))
     alone = compare(a, b, clusters=report.results["old"].clusters[there])
-    row = frame.to_frame().set_index(["device", "system"]).loc[("mobile", "new")]
-    assert (row["low"], row["high"], row["p"]) == (*alone.confidence_interval, alone.pvalue)
+    one = frame["new", "old", "mobile"]
+    assert (one.confidence_interval, one.pvalue) == (alone.confidence_interval, alone.pvalue)
     untested = compared(clusters=COUNTRY).segments("country", metric="map").to_frame()  # each of one cluster
     assert untested[["low", "high", "won", "p"]].isna().all(axis=None)
     models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
@@ -106,17 +106,21 @@ def test_rows_of_weighted_and_clustered_queries_are_comparisons(own, level, corr
     found = report.segments(confidence_level=level)
     frame, overall = found.to_frame(), found.overall.to_frame()
     for row in [*frame.itertuples(), *overall.itertuples()]:
-        at = segment == row.by if row.by is not None else np.ones(60, dtype=bool)
+        at = segment == row.by if hasattr(row, "by") else np.ones(60, dtype=bool)
         options = {name: of_queries[at] for name, of_queries in own.items()} | {"confidence_level": level}
-        alone = compare(values[row.system][at], values["old"][at], **options)
+        alone = compare(values[row.a][at], values["old"][at], **options)
         assert (row.difference, row.low, row.high) == pytest.approx((alone.difference, *alone.confidence_interval))
         assert (row.p, row.won, row.lost) == (pytest.approx(alone.pvalue), alone.won, alone.lost)
-        assert row.mean == pytest.approx(np.average(values[row.system][at], weights=options.get("weight")))
+        mean = np.average(values[row.a][at], weights=options.get("weight"))
+        assert row[row._fields.index("b") + 1] == pytest.approx(mean)
     for table in (frame, overall):
         np.testing.assert_allclose(table["p corrected"], adjust_pvalues(table["p"], correction))
-    overall = overall.set_index("system")
-    for name in ("new", "other"):
-        assert overall["p corrected"][name] == pytest.approx(report.significance("map").corrected_pvalue(name, "old"))
+    assert confidence_level_apart(found.overall) == confidence_level_apart(report.significance("map"))
+
+
+def confidence_level_apart(test):
+    """What does not depend on the level of the intervals."""
+    return [(test[pair].corrected_pvalue, test[pair].won, test[pair].n) for pair in test.pairs]
 
 
 @together("test", ["t", "randomization"])
@@ -139,10 +143,12 @@ def test_a_query_of_weight_0_is_in_no_segment(test, clusters):
         return compare_systems(results, test=test).segments("country")
 
     every, counted = segments(weight >= 0), segments(weight > 0)
-    for name in ("table", "overall", "interaction", "n_clusters"):
+    for name in ("table", "interaction", "n_clusters"):
         assert getattr(every, name) == getattr(counted, name), name
+    assert every.overall.table == counted.overall.table
+    assert (every.n_left_out, counted.n_left_out) == (5, 1)
     assert (every.macro().rows, str(every)) == (counted.macro().rows, str(counted))
-    assert [row[2] for row in every.table.rows[:4]] == [4, 4, 6, 5]
+    assert [row[-1] for row in every.table.rows[:4]] == [4, 4, 6, 5]
 
 
 def test_the_same_from_every_door():
@@ -154,7 +160,7 @@ def test_the_same_from_every_door():
     runs = {name: {q: dict(zip(part["document"], part[name], strict=True)) for q, part in rows} for name in SYSTEMS}
     by = dict(zip(QID.tolist(), COUNTRY.tolist(), strict=True))
     got = compare_systems(judgements, runs, by={"country": by}, metrics="map").segments().table
-    assert [row[:4] for row in got.rows] == [row[:4] for row in expected.rows]
+    assert [(*row[:3], row[-1]) for row in got.rows] == [(*row[:3], row[-1]) for row in expected.rows]
 
 
 def test_small_and_undefined_segments():
@@ -162,12 +168,13 @@ def test_small_and_undefined_segments():
     by = ["a", "a", "b", "c", "d", "c"]
     results = {name: Evaluation.from_values(range(6), {"map": v}, by={"x": by}) for name, v in values.items()}
     got = compare_systems(results).segments()
-    assert [row[:3] for row in got.table.rows] == [("a", "new", 2), ("b", "new", 0), ("c", "new", 2), ("d", "new", 0)]
-    assert got.table.rows[1][3:] == (None,) * 10  # no query of b has both values
+    assert [(row[0], row[-1]) for row in got.table.rows] == [("a", 2), ("b", 0), ("c", 2), ("d", 0)]
+    assert got.table.rows[1][3:-1] == (None,) * 11  # no query of b has both values
+    assert np.isnan(got["new", "old", "b"].pvalue)
     one = {name: Evaluation.from_values(range(3), {"map": v}, by=["a", "a", "b"]) for name, v in
            {"old": [0.1, 0.2, 0.3], "new": [0.2, 0.5, 0.5]}.items()}  # fmt: skip
     row = compare_systems(one).segments().table.rows[1]
-    assert (row[0], row[2], row[5:]) == ("b", 1, (0.2, *[None] * 7))
+    assert (row[0], row[3:]) == ("b", (0.5, 0.3, 0.2, *[None] * 8, 1))
     text = str(compared(baseline="old").segments())
     assert max(map(len, text.splitlines())) <= 100
 
@@ -177,7 +184,7 @@ def test_small_and_undefined_segments():
     [
         ({"metric": "ndcg"}, "one of the result's metrics"),
         ({"by": "age"}, "It has 'country', 'device'"),
-        ({"by": {"system": DEVICE[:60]}}, "another name than the columns of its table, system, .* Got 'system'"),
+        ({"by": {"mean a": DEVICE[:60]}}, "another name than the columns of its table, a, b, .* Got 'mean a'"),
         ({"confidence_level": 95}, "between 0 and 1"),
     ],
 )
@@ -240,8 +247,39 @@ def test_two_queries_are_a_test_and_skewed_values_are_told():
     values = {"old": [0.1, 0.2, 0.3, 0.4, 0.5], "new": [0.3, 0.5, 0.4, 0.7, 0.6]}
     results = {name: Evaluation.from_values(range(5), {"map": of}, by=[*"aabbc"]) for name, of in values.items()}
     report = compare_systems(results).segments()
-    assert [row[-1] is not None for row in report.table.rows] == [True, True, False]
+    assert [not np.isnan(report["new", "old", name].pvalue) for name in "abc"] == [True, True, False]
     assert "may not keep their level" not in str(report)
     skewed = {"old": np.zeros(9), "new": np.array([0, 0, 0, 0, 0, 0, 0, 0.01, 1])}
     results = {name: Evaluation.from_values(range(9), {"map": of}, by=[*"aaaaaaaab"]) for name, of in skewed.items()}
     assert "the intervals of MAP may not keep their level" in " ".join(str(compare_systems(results).segments()).split())
+
+
+def test_one_pair_and_one_segment_are_tests_of_their_own():
+    report = compared(metrics="map")
+    found = report.segments()
+    pair = found["new", "old"]
+    assert pair.pairs == [("new", "old")]
+    assert pair.table.rows == found.table.rows[:6]
+    assert pair.interaction == {("new", "old"): found.interaction["new", "old"]}
+    assert (pair.overall, [row[0] for row in pair.macro().rows]) == (found.overall["new", "old"], ["new"])
+    assert pair.overall.overall is pair.overall
+    of_country, of_both = found["new", "old", "de"], found["new", "old", "de", "mobile"]
+    assert of_country.table.rows == tuple(row for row in found.table.rows if row[:3] == ("de", row[1], "new"))
+    assert of_both.difference == next(row for row in found.table.rows if row[:3] == ("de", "mobile", "new"))[6]
+    assert "other" not in str(pair)
+    with pytest.raises(KeyError, match=r"A segment of a pair must be one of \('new', 'old', 'de', .* Got \(.*'es'\)"):
+        found["new", "old", "es"]
+    with pytest.raises(AttributeError, match=r"'pvalue' is of one pair. Got a test of 6 rows: choose one"):
+        getattr(pair, "pvalue")  # noqa: B009
+
+
+@together("correction", [None, "holm"])
+def test_printed_intervals_of_segments_belong_to_the_corrected_p(correction):
+    found = compared(metrics="map", correction=correction).segments("country")
+    for row in found.table.rows:
+        one = found[row[1], row[2], row[0]]
+        (low, high), alone = one.corrected_interval, one.confidence_interval
+        assert (low > 0 or high < 0) == (one.corrected_pvalue < 0.05)
+        assert low <= alone[0] < alone[1] <= high
+        assert f"[{low:.4f}, {high:.4f}]" in str(found)
+    assert ("at the level of the corrected p" in str(found)) == (correction is not None)

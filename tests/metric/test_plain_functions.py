@@ -90,7 +90,7 @@ class TestTheBetterModelWins:
         ((name, _),) = evaluator._specs.items()
         report = evaluator.compare({"mean": DummyRegressor(), "ridge": Ridge()}, X, y, qid=qid)
         assert not report.results["ridge"].greater_is_better[name]
-        pair = report.significance(name).comparisons["ridge", "mean"]
+        pair = report.significance(name)["ridge", "mean"]
         assert pair.difference < 0
         assert pair.won > pair.lost
         cv = evaluator.cross_validate(Ridge(), X, y, qid=qid)

@@ -57,7 +57,7 @@ def test_marks_are_of_corrected_p_values_and_of_means_that_differ():
         "same": Evaluation.from_values(np.arange(11), {"x": [0.125] * 10 + [-1.25]}),
     }
     tested = compare_all(results, metric="x", baseline="base", test="sign")
-    assert tested.comparisons["same", "base"].pvalue < 0.05
+    assert tested["same", "base"].pvalue < 0.05
     table = paper_table(results, {"x": tested}, systems=[*results], baseline="base")
     assert table.to_markdown().splitlines()[3] == "| same | **0.0000** |"
 

@@ -50,7 +50,7 @@ def test_models_are_compared_on_all_items(n_jobs):
     assert told[0].scores == report.results["one"].mean()
     assert report.n_queries == [(80, 80)]
     assert report.y_score == {}
-    assert report.significance("ndcg@10").comparisons["eight", "one"].pvalue < 0.01
+    assert report.significance("ndcg@10")["eight", "one"].pvalue < 0.01
     assert report.summary().to_frame().set_index(["model", "metric"])["mean"]["lists", "recall@10"] > 0
     by = {user: user % 2 for user in range(80)}
     assert len(report.segments(by).table.rows) == 4
@@ -112,7 +112,7 @@ def test_users_in_several_folds_count_once():
     assert pooled.label_fingerprints.tolist() == by_user[pooled.qid].astype(np.uint32).tolist()
     report = evaluator.compare({"a": Factors(4), "b": Factors(1)}, X, None)
     assert report.results["a"].mean() == pooled.mean()
-    assert report.significance("ndcg@10").comparisons["b", "a"].pvalue < 0.5
+    assert report.significance("ndcg@10")["b", "a"].pvalue < 0.5
     undefined = make_recommender_scorer("ndcg@10", items=np.arange(40), min_relevance=2, gain="binary")
     nothing = RankingEvaluator(undefined, cv=cv).compare({"a": Factors(4)}, X, None).results["a"]
     assert nothing.mean() == {"ndcg@10": 0}

@@ -28,7 +28,8 @@ from sklearn_rank.metrics import Ranked
 from sklearn_rank.results import Comparison
 from sklearn_rank.results import Evaluation
 from sklearn_rank.metrics import ndcg_score
-from sklearn_rank.stats import ComparisonResult, compare
+from sklearn_rank.results import PairedTest
+from sklearn_rank.stats import compare
 
 y, s, qid = [1, 0, 1, 0], np.array([0.1, 0.2, 0.3, 0.4]), ["a", "a", "b", "b"]
 result = evaluate(y, s, qid=qid, metrics=["ndcg@10", ndcg_score, "map"])
@@ -39,7 +40,7 @@ evaluate(pd.Series(y), pd.Series(s), qid=pd.Series(qid), metrics="map", sample_w
 evaluate(csr_array(np.eye(2)), csr_array(np.eye(2)), metrics={"mine": "ndcg(gain=linear)@5"})
 ndcg_score(y, s, qid=qid, k=[1, 10], gain="linear")
 parse_metric("rbp(p=0.9)@10").metric.bounds
-assert_type(compare(result, result, metric="map"), ComparisonResult)
+assert_type(compare(result, result, metric="map"), PairedTest)
 
 
 @metric("hits_in_view", undefined_when="no relevant document", needs_relevant=True, bounds=(0, 1))

@@ -170,7 +170,7 @@ def test_corrections(correction):
 def test_tukey_is_the_randomization_test_of_two():
     a, b = pair(12)
     exact = compare(a, b, test="randomization").pvalue
-    got = compare_all({"a": a, "b": b}, correction="tukey", random_state=0).corrected_pvalue("a", "b")
+    got = compare_all({"a": a, "b": b}, correction="tukey", random_state=0)["a", "b"].corrected_pvalue
     assert got == pytest.approx(exact, abs=4 * sqrt(exact / 9999))
 
 
@@ -178,9 +178,9 @@ def test_tukey_by_enumeration():
     values = np.random.default_rng(1).random((3, 3)) + [0, 0.3, 0.9]
     ways = [np.ptp(np.sum(rows, axis=0)) for rows in product(*(list(permutations(row)) for row in values))]
     got = compare_all(dict(zip("abc", values.T, strict=True)), correction="tukey", random_state=0)
-    for pair_, result in got.comparisons.items():
-        exact = np.mean(np.array(ways) >= abs(result.difference) * 3 - 1e-12)
-        assert got.corrected_pvalue(*pair_) == pytest.approx(exact, abs=4 * sqrt(exact / 9999))
+    for one in map(got.__getitem__, got.pairs):
+        exact = np.mean(np.array(ways) >= abs(one.difference) * 3 - 1e-12)
+        assert one.corrected_pvalue == pytest.approx(exact, abs=4 * sqrt(exact / 9999))
 
 
 POWER = [  # statsmodels 0.15.0, TTestPower().power(difference, n, alpha, alternative=...)
@@ -279,9 +279,9 @@ def test_tukey_counts_what_was_observed():
     """(b + 1) / (n + 1): p is never 0, and 1 / (n + 1) where no resample is as far apart."""
     a = np.random.default_rng(0).random(30) / 100
     found = compare_all({"a": a, "b": a + 1, "c": a + 2}, correction="tukey", n_resamples=99, random_state=0)
-    assert set(found.corrected.values()) == {1 / 100}
+    assert {found[pair].corrected_pvalue for pair in found.pairs} == {1 / 100}
     found = compare_all({"a": a, "b": a + 1}, correction="tukey", n_resamples=1, random_state=0)
-    assert found.corrected_pvalue("a", "b") == 1 / 2
+    assert found["a", "b"].corrected_pvalue == 1 / 2
 
 
 @pytest.mark.parametrize(("test", "ways"), [("randomization", 2**5), ("permutation", 252)])
@@ -352,7 +352,9 @@ def test_reports_fit_a_terminal():
     assert set(many.to_frame()["a"]) <= {*many.means}
     assert all(name in many.to_markdown() for name in many.means)
     folds = compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100)
-    assert repr(folds).splitlines()[1].split() == ["difference", "low", "high", "p"]
+    assert repr(folds).splitlines()[1].split() == "a b difference low high p effect won tied lost".split()
+    assert folds.table.columns[-1] == "folds"
+    assert (folds.unit, folds.n, folds.won, folds.means) == ("fold", 3, 3, pytest.approx({"a": 0.7, "b": 0.5}))
 
 
 def test_a_generator_goes_on():
@@ -407,9 +409,9 @@ def test_printed_intervals_belong_to_the_corrected_p(correction):
     base = rng.random(30)
     values = {f"s{i}": base + shift + rng.normal(0, 0.1, 30) for i, shift in enumerate((0, 0.04, 0.05, 0.06))}
     result = compare_all(values, correction=correction)
-    for pair, one in result.comparisons.items():
-        low, high = result.intervals[pair]
-        assert (low > 0 or high < 0) == (result.corrected[pair] < 0.05)
+    for one in map(result.__getitem__, result.pairs):
+        low, high = one.corrected_interval
+        assert (low > 0 or high < 0) == (one.corrected_pvalue < 0.05)
         assert (low <= one.confidence_interval[0]) == (high >= one.confidence_interval[1]) is True
         assert f"[{low:.4f}, {high:.4f}]" in str(result)
     assert ("at the level of the corrected p" in str(result)) == (correction is not None)
@@ -420,6 +422,6 @@ def test_corrected_intervals_of_other_tests():
     values = {name: rng.random(30) + shift for name, shift in (("a", 0.0), ("b", 0.2), ("c", 0.4))}
     for test, correction in (("bootstrap", "holm"), ("welch", "holm"), ("t", "tukey"), ("randomization", "bonferroni")):
         result = compare_all(values, test=test, correction=correction, random_state=0, n_resamples=500)
-        for pair, one in result.comparisons.items():
-            low, high = result.intervals[pair]
+        for one in map(result.__getitem__, result.pairs):
+            low, high = one.corrected_interval
             assert low <= one.confidence_interval[0] < one.confidence_interval[1] <= high

@@ -144,7 +144,7 @@ def test_equal_means_of_other_values_are_tested(test, alternative):
         assert result.effect_size == pytest.approx(effect)
         low, high = result.confidence_interval
         assert low < 0 < high
-        assert compare_all({"a": a, "b": b}, test=test, alternative=alternative).comparisons["a", "b"] == result
+        assert compare_all({"a": a, "b": b}, test=test, alternative=alternative, correction=None) == result
 
 
 @together("correction", CORRECTIONS)
@@ -152,10 +152,10 @@ def test_equal_means_of_other_values_are_tested(test, alternative):
 def test_identical_systems_among_many(correction, test, values):
     results = {"a": values[0], "again": values[0].copy(), "b": values[1]}
     found = compare_all(results, test=test, correction=correction, n_resamples=99, random_state=0)
-    assert found.corrected_pvalue("a", "again") == 1
-    assert not np.isnan(list(found.corrected.values())).any()
+    assert found["a", "again"].corrected_pvalue == 1
+    assert not np.isnan([*corrected(found).values()]).any()
     same = compare_all({"a": values[0], "b": values[0].copy()}, test=test, correction=correction, n_resamples=99)
-    assert same.corrected_pvalue("a", "b") == 1
+    assert same["a", "b"].corrected_pvalue == 1
 
 
 @all_tests
@@ -278,7 +278,7 @@ def test_lower_is_better(rng):
     assert got.difference == pytest.approx(one.mean()["rmse"] - two.mean()["rmse"])
     d = [1, 1, -1, 0, 0.5]
     assert (compare(d, np.zeros(5)).won, compare(d, np.zeros(5), greater_is_better=False).won) == (3, 1)
-    assert got.won + got.tied + got.lost == higher.n_queries
+    assert got.won + got.tied + got.lost == higher.n
     shuffled = {q: v for q, v in zip(two.qid.tolist(), two.per_query["rmse"], strict=True)}
     better = [v < shuffled[q] for q, v in zip(one.qid.tolist(), one.per_query["rmse"], strict=True)]
     assert got.won == sum(better)
@@ -294,11 +294,11 @@ def test_missing_queries(rng):
         compare(one, short, missing=0.0)
     one, short = (replace(result, _source=DataCounts()) for result in (one, short))  # their labels are not known
     filled = compare(one, short, missing=0.0)
-    assert (filled.n_queries, filled.n_filled, filled.n_left_out) == (13, 11, 0)
+    assert (filled.n, filled.n_filled, filled.n_left_out) == (13, 11, 0)
     assert filled.difference == pytest.approx((one.per_query["mrr"].sum() - short.per_query["mrr"].sum()) / 13)
     left = compare(one, short, missing=np.nan)
-    assert (left.n_queries, left.n_left_out) == (2, 11)
-    assert compare(one, short, test="welch").n_queries == (12, 3)
+    assert (left.n, left.n_left_out) == (2, 11)
+    assert compare(one, short, test="welch").n == (12, 3)
     with pytest.raises(ValueError, match="Got 3 missing, the first '1' in 'a'"):  # not 1
         compare(evaluate([1, 1], [1, 1], qid=[1, 2], metrics="mrr"), evaluate([1], [1], qid=["1"], metrics="mrr"))
 
@@ -306,9 +306,9 @@ def test_missing_queries(rng):
 def test_undefined_queries_are_left_out_of_both():
     a, b = [0.5, np.nan, 0.2, 0.9], [0.1, 0.3, np.nan, 0.4]
     got = compare(a, b)
-    assert (got.n_queries, got.n_left_out) == (2, 2)
+    assert (got.n, got.n_left_out) == (2, 2)
     assert got.pvalue == compare([0.5, 0.9], [0.1, 0.4]).pvalue
-    assert compare(a, b, test="welch").n_queries == (3, 3)
+    assert compare(a, b, test="welch").n == (3, 3)
     three = compare_all({"a": a, "b": b, "c": [np.nan, 1, 1, 1.0], "d": [1, 2, 3, 4]}, test="welch")
     assert three.means["d"] == 2.5
     with pytest.raises(ValueError, match="two queries or more with a defined value. Got 1, after 3 undefined"):
@@ -456,10 +456,10 @@ def test_an_interval_of_a_p_value_of_0_that_is_corrected():
     a = rng.random(80)
     systems = {"a": a, "b": a + 1 + 1e-7 * rng.random(80), "c": a + 2 + 1e-7 * rng.random(80)}
     found = compare_all(systems, correction="tukey", random_state=0)
-    for (x, y), interval in found.intervals.items():
+    for x, y in found.pairs:
         alone = compare(systems[x], systems[y], confidence_level=1 - 0.05 / 3)
-        assert (alone.pvalue, found.corrected[x, y]) == (0, 1e-4)
-        assert interval == alone.confidence_interval
+        assert (alone.pvalue, found[x, y].corrected_pvalue) == (0, 1e-4)
+        assert found[x, y].corrected_interval == alone.confidence_interval
 
 
 @pytest.mark.parametrize(
@@ -467,7 +467,7 @@ def test_an_interval_of_a_p_value_of_0_that_is_corrected():
     [
         lambda a, b, **more: compare(a, b, test="randomization", random_state=0, **more).pvalue,
         lambda a, b, **more: compare(a, b, test="bootstrap", random_state=0, **more).confidence_interval,
-        lambda a, b, **more: compare_all({"a": a, "b": b}, correction="tukey", random_state=0, **more).corrected,
+        lambda a, b, **more: compare_all({"a": a, "b": b}, correction="tukey", random_state=0, **more).corrected_pvalue,
         lambda a, b, **more: confidence_interval(a, method="percentile", random_state=0, **more),
     ],
 )
@@ -523,21 +523,42 @@ def test_data_that_are_refused(values):
 # --- many systems --------------------------------------------------------------------------------------------------
 
 
+NUMBERS = (
+    "difference pvalue statistic confidence_interval interval_method effect_size won tied lost standard_error df n "
+    "is_skewed is_constant n_left_out n_filled n_clusters is_weighted"
+).split()
+
+
+def numbers(test):
+    """What a test says of one pair, not corrected."""
+    return [getattr(test, name) for name in NUMBERS]
+
+
+def corrected(test):
+    """Corrected p-value of each pair."""
+    return {pair: test[pair].corrected_pvalue for pair in test.pairs}
+
+
 def test_many(values, rng):
     systems = {"a": values[0], "b": values[1], "c": rng.permutation(values[0])}
     found = compare_all(systems, test="randomization", n_resamples=199, random_state=2)
-    assert list(found.comparisons) == [("a", "b"), ("a", "c"), ("b", "c")]
-    for (x, y), result in found.comparisons.items():
-        assert result == compare(systems[x], systems[y], test="randomization", n_resamples=199, random_state=2)
-        assert found.corrected_pvalue(x, y) == found.corrected_pvalue(y, x)
-    raw = [result.pvalue for result in found.comparisons.values()]
-    assert_allclose(list(found.corrected.values()), adjust_pvalues(raw))
+    assert found.pairs == [("a", "b"), ("a", "c"), ("b", "c")]
+    for x, y in found.pairs:
+        alone = compare(systems[x], systems[y], test="randomization", n_resamples=199, random_state=2)
+        assert numbers(found[x, y]) == numbers(alone)
+    raw = [found[pair].pvalue for pair in found.pairs]
+    assert_allclose([*corrected(found).values()], adjust_pvalues(raw))
     assert found.means == pytest.approx({name: x.mean() for name, x in systems.items()})
     against = compare_all(systems, baseline="b", correction=None)
-    assert list(against.corrected) == [("a", "b"), ("c", "b")]
-    assert against.corrected_pvalue("c", "b") == compare(systems["c"], systems["b"]).pvalue
-    with pytest.raises(KeyError, match="'a' and 'b', 'c' and 'b'. Got 'a' and 'c'"):
-        against.corrected_pvalue("a", "c")
+    assert against.pairs == [("a", "b"), ("c", "b")]
+    assert against["c", "b"].corrected_pvalue == compare(systems["c"], systems["b"]).pvalue
+    for key in (("a", "c"), ("b", "a"), ("a", "b", "x"), ("a",), "ab", [*"ab"], ([], {}), (values[0], "b"), np.nan):
+        with pytest.raises(KeyError, match=r"A pair must be one of \('a', 'b'\), \('c', 'b'\). Got "):
+            against[key]
+    with pytest.raises(AttributeError, match=r"a test of 2 rows: choose one, such as test\['a', 'b'\].pvalue"):
+        getattr(against, "pvalue")  # noqa: B009
+    with pytest.raises(ValueError, match="needs the segments of Comparison.segments"):
+        against.macro()
 
 
 WEIGHT, CLUSTERS = np.arange(30) % 4 * 1.0, np.arange(30) // 4
@@ -559,31 +580,15 @@ def test_each_of_many_pairs_is_a_comparison_of_two(test, options, alternative, v
     options = {"test": test, "alternative": alternative, "n_resamples": 99, "random_state": 0} | options
     found = compare_all(systems, correction="bonferroni", **options)
     level = options.get("confidence_level", 0.95)
-    for (a, b), result in found.comparisons.items():
-        assert result == compare(systems[a], systems[b], **options)
-        p = found.corrected[a, b]
+    for a, b in found.pairs:
+        result = found[a, b]
+        assert numbers(result) == numbers(compare(systems[a], systems[b], **options))
+        p = result.corrected_pvalue
         assert p == pytest.approx(min(3 * result.pvalue, 1))
         wider = options | {"confidence_level": 1 - (1 - level) * (result.pvalue / p if result.pvalue else 1 / 3)}
         expected = compare(systems[a], systems[b], **wider).confidence_interval
-        assert found.intervals[a, b] == pytest.approx(expected)
+        assert result.corrected_interval == pytest.approx(expected)
         assert found.means[a] - found.means[b] == pytest.approx(result.difference)
-
-
-@all_tests
-@together("alternative", ALTERNATIVES)
-@together("correction", [None, "holm", "bonferroni", "bh"])
-def test_only_two_sided_pairs_have_a_p_in_either_order(test, alternative, correction, values):
-    systems = {"a": values[0], "b": values[1], "c": values[0][::-1].copy()}
-    options = {"test": test, "alternative": alternative, "n_resamples": 99, "random_state": 0}
-    for baseline in (None, "c"):
-        found = compare_all(systems, correction=correction, baseline=baseline, **options)
-        for (a, b), p in found.corrected.items():
-            assert found.corrected_pvalue(a, b) == p
-            if alternative == "two-sided":
-                assert found.corrected_pvalue(b, a) == p
-                continue
-            with pytest.raises(KeyError, match=f"A pair must be one of .*Got '{b}' and '{a}'"):
-                found.corrected_pvalue(b, a)
 
 
 def test_many_that_are_refused(values):
@@ -607,19 +612,31 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     assert lines[0] == "mrr: a less b, 12 queries, test 't', two-sided"
     assert lines[1] == "Skewed values and few queries: the interval may not keep its level."
     columns = ["difference", "low", "high", "p", "effect", "won", "tied", "lost"]
-    assert lines[2].split() == columns
+    assert lines[2].split() == ["a", "b", *columns]
     assert "12 and 12 queries" in repr(compare(one, two, metric="mrr", test="welch"))
-    many = compare_all({"one": one, "two": two}, metric="mrr")
-    assert list(many.to_frame().columns) == ["a", "b", *columns[:4], "corrected", *columns[4:], "queries"]
-    assert many.n_queries == {"one": 12, "two": 12}
-    assert many.to_frame()["queries"].tolist() == [12]
+    two_systems = compare_all({"one": one, "two": two}, metric="mrr")
+    names = ["a", "b", "mean a", "mean b"]
+    expected = [*names, *columns[:4], "p corrected", *columns[4:], "queries"]
+    assert [*two_systems.to_frame().columns] == [*result.to_frame().columns] == expected
+    assert two_systems.to_frame()["queries"].tolist() == [12]
+    assert (two_systems.n, two_systems.means) == (12, {"one": one.mean()["mrr"], "two": two.mean()["mrr"]})
+    expected = str(result).replace("a less b", "one less two").replace("     a        b", "   one      two")
+    assert str(two_systems) == expected
     unpaired = compare_all({"one": one, "two": two}, metric="mrr", test="welch")
     assert unpaired.to_frame()["queries"].tolist() == ["12 and 12"]
-    head, row = repr(many).splitlines()[-2:]
-    assert head.split() == ["a", "b", "a", "-", "b", "95", "%", "interval", "p", "corrected", "won", "lost"]
-    low, high = many.comparisons["one", "two"].confidence_interval
+    assert [*unpaired.to_frame().columns] == [*names, *columns[:4], "p corrected", "effect", "queries"]
+    systems = {"one": one.per_query["mrr"], "two": two.per_query["mrr"], "half": np.full(12, 0.5)}
+    many = compare_all(systems)
+    lines = repr(many).splitlines()
+    assert lines[0] == "a metric, test 't', correction 'holm'"
+    assert [line.split()[:2] for line in lines[-8:-5]] == [[name, "12"] for name in systems]
+    head, row = lines[-4:-2]
+    assert head.split() == ["a", "b", "difference", "95", "%", "interval", "p", "corrected", "won", "lost"]
+    pair = many["one", "two"]
+    low, high = pair.corrected_interval
     assert f"[{low:.4f}, {high:.4f}]" in row
-    assert row.split()[-3:] == [f"{many.corrected['one', 'two']:.4f}", "2", "1"]
+    assert row.split()[-3:] == [f"{pair.corrected_pvalue:.4f}", str(pair.won), str(pair.lost)]
+    assert str(pair).startswith("a metric: one less two, 12 queries, test 't', two-sided")
     assert pickle.loads(pickle.dumps(many)) == many
     tiny = repr(compare(np.arange(40.0), np.arange(40.0) + 1 + 0.1 * rng.random(40)))
     assert "e-" in tiny  # not 0.0000
@@ -669,7 +686,7 @@ def test_one_metric_is_compared_and_looked_at(metric, values):
         with pytest.raises(ValueError, match=rule):
             call()
     with pytest.raises(KeyError, match="A pair must be one of"):
-        compare_all(dict(zip("ab", values, strict=True))).corrected_pvalue(metric, "b")
+        compare_all(dict(zip("ab", values, strict=True)))[metric, "b"]
 
 
 def test_whether_greater_is_better_is_true_or_false(values):

@@ -1,0 +1,496 @@
+"""What a test of differences returns: a row for each pair of systems, and for each segment of the queries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar, overload
+
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._misuse.judged import judged_note
+from sklearn_rank._utils.constraints import is_key
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.table import (
+    VALUE_WIDTH,
+    WIDTH,
+    LabelledName,
+    Table,
+    TableReport,
+    cell,
+    shorten,
+    shorten_values,
+    with_interval,
+)
+from sklearn_rank.stats._arguments import check_arguments
+from sklearn_rank.stats._intervals import skew_note
+from sklearn_rank.stats._power import detectable
+from sklearn_rank.stats._proportions import Interval
+
+T = TypeVar("T")
+
+EQUAL_DIFFERENCES = 1e-12
+"""Share of a difference below which its standard error is rounding."""
+
+PAIR_NAME_WIDTH = 16
+"""Characters of a system's name where pairs are printed, so that a line fits a terminal."""
+
+DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), LabelledName("p corrected", "corr. p")
+"""Columns whose printed heads are no longer than their numbers."""
+
+PAIR_COLUMNS = (
+    "a", "b", "mean a", "mean b", DIFFERENCE, "low", "high", "p", CORRECTED, "effect", "won", "tied", "lost", "queries",
+)  # fmt: skip
+"""Columns of the table behind the attributes of segments."""
+
+PLURALS = {"query": "queries", "fold": "folds"}
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """Numbers of a pair, on all queries or on those of a segment; NaN and None where there are too few for a test."""
+
+    a: str
+    b: str
+    segment: tuple[Any, ...]
+    n: int | tuple[int, int]
+    mean_a: float = math.nan
+    mean_b: float = math.nan
+    difference: float = math.nan
+    pvalue: float = math.nan
+    corrected_pvalue: float = math.nan
+    statistic: float = math.nan
+    confidence_interval: Interval = (math.nan, math.nan)
+    corrected_interval: Interval = (math.nan, math.nan)
+    interval_method: str = ""
+    effect_size: float = math.nan
+    won: int | None = None
+    tied: int | None = None
+    lost: int | None = None
+    standard_error: float = math.nan
+    df: float = math.nan
+    is_skewed: bool = False
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The pair, and the values of the segment."""
+        return (self.a, self.b, *self.segment)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the difference is the same for every query, so that p and the interval are not of others."""
+        return self.difference != 0 and self.standard_error <= EQUAL_DIFFERENCES * abs(self.difference)
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """Ends of the interval at the level of the corrected p-value, if there is one."""
+        low, high = self.corrected_interval
+        return (None, None) if math.isnan(low) else (low, high)
+
+    def cells(self) -> tuple[Any, ...]:
+        """Cells of a table, None where there is no number."""
+        numbers = (
+            self.mean_a, self.mean_b, self.difference, *self.confidence_interval, self.pvalue, self.corrected_pvalue,
+            self.effect_size,
+        )  # fmt: skip
+        known = (None if math.isnan(x) else x for x in numbers)
+        return (*self.segment, self.a, self.b, *known, self.won, self.tied, self.lost, written_count(self.n))
+
+
+class OfOnePair(Generic[T]):
+    """An attribute of a test of one pair, read from its row; a test of several rows does not have it."""
+
+    def __init__(self, description: str) -> None:
+        self.__doc__ = description
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Store the name of the attribute, which the row has, too."""
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: PairedTest, owner: type) -> T: ...
+    def __get__(self, instance: PairedTest | None, owner: type) -> Self | T:
+        """Value of the only row.
+
+        Raises
+        ------
+        AttributeError
+            If there are several rows.
+        """
+        if instance is None:
+            return self
+        first, *others = instance._rows
+        if others:
+            raise AttributeError(
+                f"{self.name!r} is of one pair. Got a test of {len(others) + 1} rows: choose one, such as "
+                f"test[{', '.join(map(echo, first.key))}].{self.name}, or read them all in test.table."
+            )
+        value: T = getattr(first, self.name)
+        return value
+
+
+@dataclass(frozen=True)
+class SegmentTests:
+    """The other tests of systems by segment: on all queries, of the segments' differences, of means over segments."""
+
+    by: tuple[str, ...]
+    overall: PairedTest
+    interaction: dict[tuple[str, str], float]
+    interaction_test: str
+    macro: Table
+
+    def of_pair(self, a: str, b: str) -> SegmentTests:
+        """The tests of one pair."""
+        rows = tuple(row for row in self.macro.rows if row[0] == a)
+        interaction = {(a, b): self.interaction[a, b]}
+        return replace(self, overall=self.overall[a, b], interaction=interaction, macro=replace(self.macro, rows=rows))
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PairedTest(TableReport):
+    """Tests of differences between systems, a less b: of one pair or several, on all queries or in segments of them.
+
+    From `stats.compare`, `stats.compare_all`, `stats.compare_folds`, `Comparison.significance` and
+    `Comparison.segments`. ``test["new", "old"]`` is the test of one pair, and ``test["new", "old", "fr"]`` that in one
+    segment.
+
+    Attributes
+    ----------
+    metric : str or None
+    test, alternative : str
+    correction : str or None
+        Correction of the p-values for the number of rows.
+    confidence_level : float
+        Level of each interval by itself.
+    baseline : str or None
+        System that every other is compared with; None: all pairs.
+    greater_is_better : bool
+        Whether a higher value of the metric is better.
+    means : dict of str to float
+        Mean of each system over the queries compared.
+    unit : {"query", "fold"}
+        What has a value of each system.
+    n_left_out, n_filled : int
+        Queries left out because a value was undefined, or the weight 0; values filled in because a query was missing.
+    n_clusters : int or None
+        Clusters of the queries; None where queries are independent.
+    is_weighted : bool
+        Whether queries count differently in the means.
+    judged : dict of str to float
+        Mean share of the documents of each system that are judged, down to the cutoff; empty if unknown.
+    pairs : list of (str, str)
+        The pairs, a and b.
+    table : Table
+        A row for each pair and segment: the values of the segment, a, b, their means, the difference with its interval,
+        p, corrected p, effect size, queries won, tied and lost, number of queries.
+    by : tuple of str
+        Attributes that make the segments; segments of several are their combinations. Empty without segments.
+    overall : PairedTest
+        The pairs on all queries, corrected for their number; the test itself without segments.
+    interaction : dict of (str, str) to float
+        P-value of a test that the difference of a pair varies between segments at all, corrected for the number of
+        pairs; NaN where there is none. Empty without segments.
+    difference : float
+        Mean of a less mean of b. This and the following attributes are of one row: a test of several does not have
+        them.
+    pvalue : float
+        Probability of a difference at least this large if both systems were equally good.
+    corrected_pvalue : float
+        The same, corrected.
+    statistic : float
+        Statistic of the test: t; the rank sum or U of `scipy.stats`; queries on which a is higher (sign test);
+        the difference (randomization, permutation).
+    confidence_interval : (float, float)
+        Interval of the mean difference. With a one-sided alternative it is open to one side.
+    corrected_interval : (float, float)
+        Interval at the level that belongs to the corrected p: it leaves out 0 where that is below 1 less the confidence
+        level. This one is printed.
+    interval_method : {"t", "welch", "bca", "newcombe"}
+        BCa for the bootstrap; Newcombe's for a metric that is 0 or 1 by definition, such as a hit rate, where all
+        values are 0 or 1 and there are neither weights nor clusters; else Welch's for different queries, and Student's
+        t.
+    effect_size : float
+        Difference in units of its spread: Cohen's d_z (paired) or d; for tests of ranks the rank-biserial correlation,
+        for the sign test the share won less the share lost, both from -1 to 1.
+    won, tied, lost : int or None
+        Queries on which a is better, equal, worse, each counted once; None for different queries.
+    standard_error, df : float
+        Standard error of the difference, and its degrees of freedom.
+    n : int or (int, int)
+        Queries compared, or folds; of a and of b if they differ.
+    is_skewed : bool
+        Whether queries are too few for the skew of their differences, or weights, so that the interval may not keep its
+        level.
+    is_constant : bool
+        Whether the difference is the same for every query, so that p and the interval are not of others.
+
+    Examples
+    --------
+    Holm doubles the smaller of the two p-values:
+
+    >>> from sklearn_rank.stats import compare_all
+    >>> values = {"new": [0.7, 0.5, 0.9, 0.4], "old": [0.5, 0.4, 0.6, 0.4]}
+    >>> test = compare_all(values | {"odd": [0.1, 0.9, 0.8, 0.2]}, baseline="old")
+    >>> test.pairs
+    [('new', 'old'), ('odd', 'old')]
+    >>> test["new", "old"]
+    a metric: new less old, 4 queries, test 't', two-sided, correction 'holm'
+    The interval is at the level of the corrected p.
+       new      old   difference       low     high        p   p corrected   effect   won   tied   lost
+    0.6250   0.4750       0.1500   -0.1196   0.4196   0.1027        0.2055   1.1619     3      1      0
+    """
+
+    metric: str | None
+    test: str
+    alternative: str
+    correction: str | None
+    confidence_level: float
+    baseline: str | None
+    greater_is_better: bool
+    means: dict[str, float]
+    unit: str = "query"
+    n_left_out: int = 0
+    n_filled: int = 0
+    n_clusters: int | None = None
+    is_weighted: bool = False
+    judged: dict[str, float]
+    _rows: tuple[PairRow, ...]
+    _segments: SegmentTests | None = None
+
+    difference = OfOnePair[float]("Mean of a less mean of b.")
+    pvalue = OfOnePair[float]("Probability of a difference at least this large if both systems were equally good.")
+    corrected_pvalue = OfOnePair[float]("The p-value, corrected for the number of rows.")
+    statistic = OfOnePair[float]("Statistic of the test.")
+    confidence_interval = OfOnePair[Interval]("Interval of the mean difference.")
+    corrected_interval = OfOnePair[Interval]("Interval of the mean difference at the level of the corrected p-value.")
+    interval_method = OfOnePair[str]("Name of the method of the interval.")
+    effect_size = OfOnePair[float]("Difference in units of its spread.")
+    won = OfOnePair[int | None]("Queries on which a is better.")
+    tied = OfOnePair[int | None]("Queries on which both are equal.")
+    lost = OfOnePair[int | None]("Queries on which a is worse.")
+    standard_error = OfOnePair[float]("Standard error of the difference.")
+    df = OfOnePair[float]("Degrees of freedom of the standard error.")
+    n = OfOnePair[int | tuple[int, int]]("Queries compared, or folds; of a and of b if they differ.")
+    is_skewed = OfOnePair[bool]("Whether queries are too few for the skew of their differences, or weights.")
+    is_constant = OfOnePair[bool]("Whether the difference is the same for every query.")
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs, a and b."""
+        return [*dict.fromkeys((row.a, row.b) for row in self._rows)]
+
+    @property
+    def table(self) -> Table:
+        """A row for each pair and segment."""
+        rows = [row.cells() for row in self._rows]
+        columns = (*self.by, *PAIR_COLUMNS[:-1], PLURALS[self.unit])
+        if all(row.won is None for row in self._rows) and not self.by:
+            rows = [(*row[:-4], row[-1]) for row in rows]
+            columns = (*columns[:-4], columns[-1])
+        return Table(columns, tuple(rows))
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """Attributes that make the segments."""
+        return () if self._segments is None else self._segments.by
+
+    @property
+    def overall(self) -> PairedTest:
+        """The pairs on all queries."""
+        return self if self._segments is None else self._segments.overall
+
+    @property
+    def interaction(self) -> dict[tuple[str, str], float]:
+        """P-value of a test that the difference of a pair varies between segments."""
+        return {} if self._segments is None else self._segments.interaction
+
+    def __getitem__(self, key: tuple[Any, ...]) -> PairedTest:
+        """The test of one pair, (a, b), or of one pair in one segment, (a, b, value of the first attribute, ...).
+
+        Raises
+        ------
+        KeyError
+            If the pair was not compared, or there is no such segment.
+        """
+        is_tuple = isinstance(key, tuple) and len(key) > 1
+        of_key = [row for row in self._rows if is_tuple and is_key(key, {row.key[: len(key)]: row})]
+        if not of_key:
+            what, listed = "A pair", self.pairs
+            if self.by and is_tuple and is_key(key[:2], dict.fromkeys(listed)):
+                what, listed = "A segment of a pair", [row.key for row in self._rows if (row.a, row.b) == key[:2]]
+            raise KeyError(f"{what} must be one of {', '.join(map(echo, listed))}. Got {echo(key)}.")
+        a, b = of_key[0].a, of_key[0].b
+        means, judged = ({x: of[x] for x in (a, b) if x in of} for of in (self.means, self.judged))
+        segments = None if self._segments is None else self._segments.of_pair(a, b)
+        return replace(self, means=means, judged=judged, _rows=tuple(of_key), _segments=segments)
+
+    def macro(self) -> Table:
+        """Means over segments, each segment counting once, and their differences.
+
+        Returns
+        -------
+        Table
+            A row for each pair: number of segments and of queries, mean of the system and of the baseline over
+            segments, their difference with its interval, standard error and degrees of freedom, p-value, and the same
+            corrected for the number of pairs; ``to_frame()`` has all columns.
+
+        Raises
+        ------
+        ValueError
+            If there are no segments.
+
+        Notes
+        -----
+        Intervals are like in `Segments.macro`, of paired differences. P-values are of the t test with that standard
+        error; for a comparison by "randomization" the signs of queries, or clusters, are flipped. Other tests than
+        these two give no p-value.
+        """
+        if self._segments is None:
+            raise ValueError(
+                "macro() is a mean over segments, so it needs the segments of Comparison.segments(by). "
+                f"Got a test of {', '.join(f'{a} and {b}' for a, b in self.pairs)} without segments."
+            )
+        return self._segments.macro
+
+    def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:
+        """Smallest true difference of one pair that a t test on as many such queries finds with the given power.
+
+        Parameters
+        ----------
+        power : float, default=0.8
+        alpha : float, default=0.05
+            Level of the test.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        AttributeError
+            If there are several rows.
+        """
+        check_arguments("minimal_detectable_difference", power=power, alpha=alpha)
+        return detectable(self.standard_error, self.df, power, alpha, self.alternative)
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame; needs the extra "pandas"."""
+        return self.table.to_frame()
+
+    def _title(self) -> str:
+        test, correction = f"test {self.test!r}", f"correction {self.correction!r}"
+        first, *others = self._rows
+        if self.by:
+            counted = self._counted(self.overall._rows[0].n)
+            by = "" if self.by == ("by",) else f" by {' and '.join(self.by)}"
+            metric = display_name(self.metric or "")
+            return f"Differences in {metric} from {self.baseline}{by}, {counted}, {test}, {correction}"
+        what = self.metric or "a metric"
+        if others:
+            counted = "" if self.n_clusters is None and not self.is_weighted else f"{self._counted()}, "
+            return f"{what}, {counted}{test}, {correction}"
+        correction = f", {correction}" if self._is_corrected else ""
+        pair = f"{first.a} less {first.b}"
+        return f"{what}: {pair}, {self._counted(first.n)}, {test}, {self.alternative}{correction}"
+
+    def _counted(self, n: int | tuple[int, int] | None = None) -> str:
+        """What the means are of: "80 weighted queries in 20 clusters"."""
+        number = "" if n is None else f"{written_count(n)} "
+        clusters = "" if self.n_clusters is None else f" in {self.n_clusters} clusters"
+        return f"{number}{'weighted ' if self.is_weighted else ''}{PLURALS[self.unit]}{clusters}"
+
+    @property
+    def _is_corrected(self) -> bool:
+        """Whether a printed p-value is another one than without a correction."""
+        return any(row.corrected_pvalue > row.pvalue for row in self._rows)
+
+    def _notes(self) -> list[str]:
+        alone, rows = len(self._rows) == 1 and not self.by, self._rows
+        skewed, constant = ([f"{row.a} - {row.b}" for row in rows if test(row)] for test in (_is_skewed, _is_constant))
+        notes: list[str] = []
+        if self._segments is not None:
+            rows = (*rows, *self.overall._rows)
+            skewed, constant = [display_name(self.metric or "")] * any(map(_is_skewed, rows)), []
+            for (a, _), p in self.interaction.items():
+                tested = "no test" if math.isnan(p) else f"{self._segments.interaction_test} p corrected = {cell(p)}"
+                notes.append(f"{a}: {tested} of whether its difference varies between segments")
+        is_newcombe = alone and rows[0].interval_method == "newcombe"
+        notes += ["The interval is Newcombe's, of a difference of success rates."] * is_newcombe
+        notes += [skew_note(() if alone else skewed)] * bool(skewed)
+        notes += [constant_note(() if alone else constant, self.unit)] * bool(constant)
+        is_wider = any(row.ends not in ((None, None), row.confidence_interval) for row in rows)
+        which = "The interval is" if alone else "Intervals are"
+        notes += [f"{which} at the level of the corrected p."] * is_wider
+        return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
+
+    def _tables(self) -> list[Table]:
+        return self._printed(str, WIDTH)
+
+    def _text_tables(self) -> list[Table]:
+        return self._printed(lambda name: shorten(str(name), PAIR_NAME_WIDTH), VALUE_WIDTH)
+
+    def _printed(self, written: Callable[[Any], str], width: int) -> list[Table]:
+        """The columns that decide, names and values of attributes as long as they may be; `table` has the others."""
+        if self.by:
+            return [self._of_segments(a, b, width) for a, b in self.pairs]
+        return [self._alone(written)] if len(self._rows) == 1 else self._of_pairs(written)
+
+    def _alone(self, written: Callable[[Any], str]) -> Table:
+        """The only pair in a line."""
+        (row,) = self._rows
+        corrected = {"p corrected": row.corrected_pvalue} if self._is_corrected else {}
+        counts = {} if row.won is None else {"won": row.won, "tied": row.tied, "lost": row.lost}
+        low, high = row.ends
+        numbers = {"difference": row.difference, "low": low, "high": high, "p": row.pvalue, **corrected}
+        numbers |= {"effect": row.effect_size, **counts}
+        return Table((written(row.a), written(row.b), *numbers), ((row.mean_a, row.mean_b, *numbers.values()),))
+
+    def _of_pairs(self, written: Callable[[Any], str]) -> list[Table]:
+        """The systems, and the pairs."""
+        n_of: dict[str, int] = {}
+        for row in self._rows:
+            n_of |= zip((row.a, row.b), row.n if isinstance(row.n, tuple) else (row.n, row.n), strict=True)
+        means = tuple((written(name), n_of[name], mean) for name, mean in self.means.items())
+        level = f"{100 * self.confidence_level:g} % interval"
+        columns = ("a", "b", "difference", level, "p corrected", "won", "lost")
+        rows = [
+            (written(row.a), written(row.b), *with_interval(row.difference, *row.ends), row.corrected_pvalue,
+             *(() if row.won is None else (row.won, row.lost)))
+            for row in self._rows
+        ]  # fmt: skip
+        return [Table(("system", PLURALS[self.unit], "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
+
+    def _of_segments(self, a: str, b: str, width: int) -> Table:
+        """The rows of a pair, and the one of all queries."""
+        width = width if width == WIDTH else max(6, width // len(self.by))
+        rows = []
+        for row in (*self._rows, *self.overall._rows):
+            if (row.a, row.b) == (a, b):
+                difference, p = (None if math.isnan(x) else x for x in (row.difference, row.corrected_pvalue))
+                segment = row.segment or (None,) * len(self.by)
+                numbers = with_interval(difference, *row.ends)
+                rows.append((*shorten_values(segment, width), row.n, *numbers, p, row.won, row.lost))
+        level = f"{100 * self.confidence_level:g} % interval"
+        columns = (PLURALS[self.unit], f"{shorten(a, VALUE_WIDTH)} difference", level, "p corrected", "won", "lost")
+        return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
+
+
+def _is_skewed(row: PairRow) -> bool:
+    return row.is_skewed
+
+
+def _is_constant(row: PairRow) -> bool:
+    return row.is_constant
+
+
+def written_count(n: int | tuple[int, int]) -> int | str:
+    """Number of queries, "12 and 15" where systems have queries of their own."""
+    return " and ".join(map(str, n)) if isinstance(n, tuple) else n
+
+
+def constant_note(pairs: Sequence[str] = (), unit: str = "query") -> str:
+    """Note on a difference that is the same for every query, of one comparison or of some pairs."""
+    of = f" of {', '.join(pairs)}" if pairs else ""
+    return f"The difference{of} is the same for every {unit}, so p and the interval do not say what others would show."
