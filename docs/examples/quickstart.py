@@ -73,7 +73,7 @@ def main():
         evaluator = RankingEvaluator(["ndcg@10", "map", "mrr"], cv=5, progress=True)
         report = evaluator.compare(searches, X, y, qid=qid)
         print(report)
-        print(f"\n{choice(report.results)}")
+        print(f"\n{choice(report)}")
     print(f"\nDone in {perf_counter() - began:.0f} s.")
     print("Next: docs/start/boosters.md, the same with your features, grades and query ids.")
 

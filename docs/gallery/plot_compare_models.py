@@ -29,7 +29,7 @@ print(report)
 # %%
 # The means with their differences, tested pair by pair and corrected for the number of pairs:
 
-CriticalDifferenceDisplay.from_results(report.results, "ndcg@10")
+CriticalDifferenceDisplay.from_results(report, "ndcg@10")
 plt.show()
 
 # %%

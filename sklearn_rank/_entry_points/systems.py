@@ -74,7 +74,7 @@ def compare_systems(
 
     Parameters
     ----------
-    data : array-like, table, judgements, or dict of str to Evaluation
+    data : array-like, table, judgements, dict of str to Evaluation, or Comparison
         Relevance of each document to its query, like `y_true` of `evaluate`; a table for `evaluate_frame`; judgements
         for `evaluate_run`; or finished results by the names of the systems, with no other argument but `baseline`,
         `test` and `correction`.

@@ -10,14 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn_rank._utils.constraints import BOOL, COUNT, SHARE, Constraint, is_count, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank.stats._align import is_result
 
 STR = Constraint("a str", lambda v: isinstance(v, str), "")
 STR_OR_NONE = Constraint("a str or None", lambda v: v is None or isinstance(v, str), "")
-RESULT = Constraint(
-    "a result: of evaluate(...), or one of compare_systems(...).results",
-    lambda v: hasattr(type(v), "per_query") and not isinstance(v, type),
-    "",
-)
+RESULT = Constraint("a result: of evaluate(...), or one of compare_systems(...), such as report['new']", is_result, "")
 METHOD_RULES = {
     "show_points": Constraint("a bool or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "name": STR_OR_NONE,

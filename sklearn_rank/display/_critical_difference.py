@@ -42,8 +42,8 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
     number of pairs. With a baseline there is one bar, of the baseline and all that may not differ from it. Means are
     drawn, not mean ranks as in the charts of Demšar, so that the picture also says how large a difference is.
 
-    Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes its
-    ``results``.
+    Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes what it
+    returns.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
 
         Parameters
         ----------
-        results : dict of str to Evaluation
+        results : dict of str to Evaluation, or Comparison
             Two systems or more, by name.
         **options
             Passed to `sklearn_rank.stats.compare_all`: `test`, `correction`, `baseline` and the rest.

@@ -46,8 +46,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     broken line is the mean difference, the band around it its confidence interval. Several systems are drawn as a row
     each: the mean of their differences from the baseline with its interval, and the middle half of the queries.
 
-    Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes its
-    ``results``.
+    Models are compared on queries that they have not seen by `RankingEvaluator.compare`; `from_results` takes what it
+    returns.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
 
         Parameters
         ----------
-        results : dict of str to Evaluation
+        results : dict of str to Evaluation, or Comparison
             Two systems or more, by name.
         metric : str, default=None
             One of their metrics. None: the only one.

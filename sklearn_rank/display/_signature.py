@@ -35,7 +35,7 @@ METHOD_TEXTS = {
         "ax": AX,
     },
     "from_results": {
-        "results": "results : dict of str to Evaluation\n    Systems by name.",
+        "results": "results : dict of str to Evaluation, or Comparison\n    Systems by name.",
         "metric": "metric : str, default=None\n    One of their metrics. None: the only one.",
         "ax": AX,
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
@@ -93,8 +93,11 @@ PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", "p co
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Comparison(TableReport, Saveable):
+class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
     """Models on the same queries: of `RankingEvaluator.compare`, by folds, or of `compare_systems`, without.
+
+    It is a mapping from models to their `results`, so each function that takes a dictionary of results takes it, such
+    as `stats.compare_all` and the methods `from_results` of Displays.
 
     Attributes
     ----------
@@ -129,6 +132,18 @@ class Comparison(TableReport, Saveable):
     baseline: str
     test: str = "t"
     correction: str | None = "holm"
+
+    def __getitem__(self, model: str) -> Evaluation:
+        """Result of a model."""
+        return self.results[model]
+
+    def __iter__(self) -> Iterator[str]:
+        """Models that have a result."""
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        """Number of models that have a result."""
+        return len(self.results)
 
     @property
     def per_query(self) -> dict[str, dict[str, Array]]:

@@ -49,7 +49,7 @@ def compare_all(
 
     Parameters
     ----------
-    results : dict of str to Evaluation or array-like of shape (n_queries,)
+    results : dict of str to Evaluation or array-like of shape (n_queries,), or Comparison
         Two systems or more, in the forms of `compare`. All are compared on the same queries: one that is undefined for
         one system is left out for all. (Tests for different queries take each system's own.)
     metric : str, default=None

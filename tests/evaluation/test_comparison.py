@@ -362,7 +362,7 @@ def test_results_show_themselves_in_notebooks(report):
     assert "nDCG@5 & " in one.to_latex()
     two = stats.compare(one, report.results["constant"], metric="map")
     three = stats.compare_all(report.results, metric="map")
-    assert two.to_markdown().splitlines()[0].startswith("| difference | low | high | p |")
+    assert two.to_markdown().splitlines()[0].startswith("| a | b | difference | low | high | p |")
     assert three.to_markdown().count("\n|---|") == three.to_latex().count("\\end{tabular}") == 2
     for shown in (one, two, three, report):
         assert shown._repr_html_().count("<table>") == shown._repr_html_().count("</table>") > 0
