@@ -53,7 +53,7 @@ class PairRow:
     a: str
     b: str
     segment: tuple[Any, ...]
-    n: int | tuple[int, int]
+    n_units: int | tuple[int, int]
     mean_a: float = math.nan
     mean_b: float = math.nan
     difference: float = math.nan
@@ -94,7 +94,7 @@ class PairRow:
             self.effect_size,
         )  # fmt: skip
         known = (None if math.isnan(x) else x for x in numbers)
-        return (*self.segment, self.a, self.b, *known, self.won, self.tied, self.lost, written_count(self.n))
+        return (*self.segment, self.a, self.b, *known, self.won, self.tied, self.lost, written_count(self.n_units))
 
 
 class OfOnePair(Generic[T]):
@@ -218,7 +218,7 @@ class PairedTest(TableReport):
         Queries on which a is better, equal, worse, each counted once; None for different queries.
     standard_error, df : float
         Standard error of the difference, and its degrees of freedom.
-    n : int or (int, int)
+    n_units : int or (int, int)
         Queries compared, or folds; of a and of b if they differ.
     is_skewed : bool
         Whether queries are too few for the skew of their differences, or weights, so that the interval may not keep its
@@ -272,7 +272,7 @@ class PairedTest(TableReport):
     lost = OfOnePair[int | None]("Queries on which a is worse.")
     standard_error = OfOnePair[float]("Standard error of the difference.")
     df = OfOnePair[float]("Degrees of freedom of the standard error.")
-    n = OfOnePair[int | tuple[int, int]]("Queries compared, or folds; of a and of b if they differ.")
+    n_units = OfOnePair[int | tuple[int, int]]("Queries compared, or folds; of a and of b if they differ.")
     is_skewed = OfOnePair[bool]("Whether queries are too few for the skew of their differences, or weights.")
     is_constant = OfOnePair[bool]("Whether the difference is the same for every query.")
 
@@ -383,7 +383,7 @@ class PairedTest(TableReport):
         test, correction = f"test {self.test!r}", f"correction {self.correction!r}"
         first, *others = self._rows
         if self.by:
-            counted = self._counted(self.overall._rows[0].n)
+            counted = self._counted(self.overall._rows[0].n_units)
             by = "" if self.by == ("by",) else f" by {' and '.join(self.by)}"
             metric = display_name(self.metric or "")
             return f"Differences in {metric} from {self.baseline}{by}, {counted}, {test}, {correction}"
@@ -393,7 +393,7 @@ class PairedTest(TableReport):
             return f"{what}, {counted}{test}, {correction}"
         correction = f", {correction}" if self._is_corrected else ""
         pair = f"{first.a} less {first.b}"
-        return f"{what}: {pair}, {self._counted(first.n)}, {test}, {self.alternative}{correction}"
+        return f"{what}: {pair}, {self._counted(first.n_units)}, {test}, {self.alternative}{correction}"
 
     def _counted(self, n: int | tuple[int, int] | None = None) -> str:
         """What the means are of: "80 weighted queries in 20 clusters"."""
@@ -451,10 +451,15 @@ class PairedTest(TableReport):
         """The systems, and the pairs."""
         n_of: dict[str, int] = {}
         for row in self._rows:
-            n_of |= zip((row.a, row.b), row.n if isinstance(row.n, tuple) else (row.n, row.n), strict=True)
+            n_of |= zip(
+                (row.a, row.b),
+                row.n_units if isinstance(row.n_units, tuple) else (row.n_units, row.n_units),
+                strict=True,
+            )
         means = tuple((written(name), n_of[name], mean) for name, mean in self.means.items())
         level = f"{100 * self.confidence_level:g} % interval"
-        columns = ("a", "b", "difference", level, "p corrected", "won", "lost")
+        difference = DIFFERENCE.label if self.baseline is None else "difference"
+        columns = ("a", "b", difference, level, "p corrected", "won", "lost")
         rows = [
             (written(row.a), written(row.b), *with_interval(row.difference, *row.ends), row.corrected_pvalue,
              *(() if row.won is None else (row.won, row.lost)))
@@ -471,7 +476,7 @@ class PairedTest(TableReport):
                 difference, p = (None if math.isnan(x) else x for x in (row.difference, row.corrected_pvalue))
                 segment = row.segment or (None,) * len(self.by)
                 numbers = with_interval(difference, *row.ends)
-                rows.append((*shorten_values(segment, width), row.n, *numbers, p, row.won, row.lost))
+                rows.append((*shorten_values(segment, width), row.n_units, *numbers, p, row.won, row.lost))
         level = f"{100 * self.confidence_level:g} % interval"
         columns = (PLURALS[self.unit], f"{shorten(a, VALUE_WIDTH)} difference", level, "p corrected", "won", "lost")
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))

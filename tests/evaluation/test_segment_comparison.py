@@ -120,7 +120,7 @@ def test_rows_of_weighted_and_clustered_queries_are_comparisons(own, level, corr
 
 def confidence_level_apart(test):
     """What does not depend on the level of the intervals."""
-    return [(test[pair].corrected_pvalue, test[pair].won, test[pair].n) for pair in test.pairs]
+    return [(test[pair].corrected_pvalue, test[pair].won, test[pair].n_units) for pair in test.pairs]
 
 
 @together("test", ["t", "randomization"])

@@ -30,7 +30,7 @@ def test_statsmodels_agrees():
     """``OLS(x, ones).fit(cov_type="cluster", use_t=True)`` of statsmodels 0.15 has these numbers."""
     x, cluster = clustered()
     result = compare(x, np.zeros(40), clusters=cluster)
-    assert (result.df, result.n, result.n_clusters) == (6, 40, 7)
+    assert (result.df, result.n_units, result.n_clusters) == (6, 40, 7)
     np.testing.assert_allclose([result.standard_error, result.pvalue], [0.42661276782340807, 0.5300304030038359])
     expected = [-0.7596605755786563, 1.3281070992950605]
     np.testing.assert_allclose(result.confidence_interval, expected)

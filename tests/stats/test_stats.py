@@ -354,7 +354,7 @@ def test_reports_fit_a_terminal():
     folds = compare_folds([0.5, 0.7, 0.9], [0.4, 0.5, 0.6], n_train=200, n_test=100)
     assert repr(folds).splitlines()[1].split() == "a b difference low high p effect won tied lost".split()
     assert folds.table.columns[-1] == "folds"
-    assert (folds.unit, folds.n, folds.won, folds.means) == ("fold", 3, 3, pytest.approx({"a": 0.7, "b": 0.5}))
+    assert (folds.unit, folds.n_units, folds.won, folds.means) == ("fold", 3, 3, pytest.approx({"a": 0.7, "b": 0.5}))
 
 
 def test_a_generator_goes_on():

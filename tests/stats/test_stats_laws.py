@@ -278,7 +278,7 @@ def test_lower_is_better(rng):
     assert got.difference == pytest.approx(one.mean()["rmse"] - two.mean()["rmse"])
     d = [1, 1, -1, 0, 0.5]
     assert (compare(d, np.zeros(5)).won, compare(d, np.zeros(5), greater_is_better=False).won) == (3, 1)
-    assert got.won + got.tied + got.lost == higher.n
+    assert got.won + got.tied + got.lost == higher.n_units
     shuffled = {q: v for q, v in zip(two.qid.tolist(), two.per_query["rmse"], strict=True)}
     better = [v < shuffled[q] for q, v in zip(one.qid.tolist(), one.per_query["rmse"], strict=True)]
     assert got.won == sum(better)
@@ -294,11 +294,11 @@ def test_missing_queries(rng):
         compare(one, short, missing=0.0)
     one, short = (replace(result, _source=DataCounts()) for result in (one, short))  # their labels are not known
     filled = compare(one, short, missing=0.0)
-    assert (filled.n, filled.n_filled, filled.n_left_out) == (13, 11, 0)
+    assert (filled.n_units, filled.n_filled, filled.n_left_out) == (13, 11, 0)
     assert filled.difference == pytest.approx((one.per_query["mrr"].sum() - short.per_query["mrr"].sum()) / 13)
     left = compare(one, short, missing=np.nan)
-    assert (left.n, left.n_left_out) == (2, 11)
-    assert compare(one, short, test="welch").n == (12, 3)
+    assert (left.n_units, left.n_left_out) == (2, 11)
+    assert compare(one, short, test="welch").n_units == (12, 3)
     with pytest.raises(ValueError, match="Got 3 missing, the first '1' in 'a'"):  # not 1
         compare(evaluate([1, 1], [1, 1], qid=[1, 2], metrics="mrr"), evaluate([1], [1], qid=["1"], metrics="mrr"))
 
@@ -306,9 +306,9 @@ def test_missing_queries(rng):
 def test_undefined_queries_are_left_out_of_both():
     a, b = [0.5, np.nan, 0.2, 0.9], [0.1, 0.3, np.nan, 0.4]
     got = compare(a, b)
-    assert (got.n, got.n_left_out) == (2, 2)
+    assert (got.n_units, got.n_left_out) == (2, 2)
     assert got.pvalue == compare([0.5, 0.9], [0.1, 0.4]).pvalue
-    assert compare(a, b, test="welch").n == (3, 3)
+    assert compare(a, b, test="welch").n_units == (3, 3)
     three = compare_all({"a": a, "b": b, "c": [np.nan, 1, 1, 1.0], "d": [1, 2, 3, 4]}, test="welch")
     assert three.means["d"] == 2.5
     with pytest.raises(ValueError, match="two queries or more with a defined value. Got 1, after 3 undefined"):
@@ -352,7 +352,7 @@ def test_keywords_that_are_refused(options, message):
 
 WRONG = {
     "alpha": 5, "alternative": "larger", "confidence_level": 95, "correction": "sidak", "difference": np.inf,
-    "greater_is_better": 1, "method": "z", "missing": "drop", "n": 1, "n_resamples": 0, "n_test": 0, "n_train": 0,
+    "greater_is_better": 1, "method": "z", "missing": "drop", "n_queries": 1, "n_resamples": 0, "n_test": 0, "n_train": 0,
     "power": 80, "random_state": -1, "std": -1, "test": "z",
 }  # fmt: skip
 TAKES = {
@@ -524,8 +524,8 @@ def test_data_that_are_refused(values):
 
 
 NUMBERS = (
-    "difference pvalue statistic confidence_interval interval_method effect_size won tied lost standard_error df n "
-    "is_skewed is_constant n_left_out n_filled n_clusters is_weighted"
+    "difference pvalue statistic confidence_interval interval_method effect_size won tied lost standard_error df "
+    "n_units is_skewed is_constant n_left_out n_filled n_clusters is_weighted"
 ).split()
 
 
@@ -619,7 +619,7 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     expected = [*names, *columns[:4], "p corrected", *columns[4:], "queries"]
     assert [*two_systems.to_frame().columns] == [*result.to_frame().columns] == expected
     assert two_systems.to_frame()["queries"].tolist() == [12]
-    assert (two_systems.n, two_systems.means) == (12, {"one": one.mean()["mrr"], "two": two.mean()["mrr"]})
+    assert (two_systems.n_units, two_systems.means) == (12, {"one": one.mean()["mrr"], "two": two.mean()["mrr"]})
     expected = str(result).replace("a less b", "one less two").replace("     a        b", "   one      two")
     assert str(two_systems) == expected
     unpaired = compare_all({"one": one, "two": two}, metric="mrr", test="welch")
@@ -631,7 +631,9 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     assert lines[0] == "a metric, test 't', correction 'holm'"
     assert [line.split()[:2] for line in lines[-8:-5]] == [[name, "12"] for name in systems]
     head, row = lines[-4:-2]
-    assert head.split() == ["a", "b", "difference", "95", "%", "interval", "p", "corrected", "won", "lost"]
+    of_pairs = ["95", "%", "interval", "p", "corrected", "won", "lost"]
+    assert head.split() == ["a", "b", "a", "-", "b", *of_pairs]
+    assert str(compare_all(systems, baseline="two")).splitlines()[-3].split() == ["a", "b", "difference", *of_pairs]
     pair = many["one", "two"]
     low, high = pair.corrected_interval
     assert f"[{low:.4f}, {high:.4f}]" in row

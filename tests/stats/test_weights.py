@@ -78,7 +78,7 @@ def test_survey_of_r_has_these_standard_errors(case):
 def test_by_hand():
     """Weights 2, 1, 1 of 0, 0.5, 1: mean 3/8, weighted deviations -6/8, 1/8, 5/8, so 3/2 * (36 + 1 + 25) / 64 / 16."""
     found = compare([0, 0.5, 1], [0.0, 0, 0], weight=[2, 1, 1])
-    assert (found.difference, found.df, found.n) == (0.375, 2, 3)
+    assert (found.difference, found.df, found.n_units) == (0.375, 2, 3)
     assert found.standard_error == pytest.approx(np.sqrt(1.5 * 62 / 64 / 16), rel=1e-14)
     assert found.effect_size == pytest.approx(0.375 / np.sqrt(1.5 * (2 * 9 + 1 + 25) / 64 / 4), rel=1e-14)
     assert (found.won, found.tied, found.lost) == (2, 1, 0)
@@ -124,7 +124,7 @@ def test_a_query_of_weight_0_is_not_there(test):
     x, weight = weighted()
     more = quick(np.append(x, [9.0, -4.0]), np.zeros(42), test=test, weight=np.append(weight, [0, 0]))
     one = quick(x, 0 * x, test=test, weight=weight)
-    assert (more.n, more.n_left_out, more.table) == (40, 2, one.table)
+    assert (more.n_units, more.n_left_out, more.table) == (40, 2, one.table)
     for method in METHODS:
         options = {"method": method, "random_state": 0, "n_resamples": 199}
         longer = confidence_interval(np.append(x, 9.0), weight=np.append(weight, 0), **options)
