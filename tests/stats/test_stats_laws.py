@@ -352,8 +352,8 @@ def test_keywords_that_are_refused(options, message):
 
 WRONG = {
     "alpha": 5, "alternative": "larger", "confidence_level": 95, "correction": "sidak", "difference": np.inf,
-    "greater_is_better": 1, "method": "z", "missing": "drop", "n_queries": 1, "n_resamples": 0, "n_test": 0, "n_train": 0,
-    "power": 80, "random_state": -1, "std": -1, "test": "z",
+    "greater_is_better": 1, "method": "z", "missing": "drop", "n_queries": 1, "n_resamples": 0, "n_test": 0,
+    "n_train": 0, "power": 80, "random_state": -1, "std": -1, "test": "z",
 }  # fmt: skip
 TAKES = {
     "compare": (lambda **given: compare([1, 2, 3], [3, 2, 1], **given), (
