@@ -472,21 +472,21 @@ def no_worse(
 
     >>> from sklearn_rank.results import Evaluation
     >>> from sklearn_rank.stats import no_worse
-    >>> old = Evaluation.from_values(range(4), {"ndcg@10": [0.5, 0.4, 0.6, 0.3]})
-    >>> new = Evaluation.from_values(range(4), {"ndcg@10": [0.4, 0.4, 0.7, 0.34]})
+    >>> old = Evaluation.from_values(range(4), {"mrr": [0.5, 0.4, 0.6, 0.3]})
+    >>> new = Evaluation.from_values(range(4), {"mrr": [0.4, 0.4, 0.7, 0.34]})
     >>> bool(no_worse(new=new, old=old, margin=0.1))
     True
-    >>> no_worse(new=new, old=old, margin={"ndcg@10": 0.05})
+    >>> no_worse(new=new, old=old, margin={"mrr": 0.05})
     Undecided: new may lose more than the margin, or less, alpha=0.05
     The difference is new less old; low and high are its one-sided bounds. No worse: every
     metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
     metric, at 95 %, is beyond the margin.
     About 14 queries would decide, with a chance of 0.8, if differences stay as these.
-    metric    queries      old      new   difference       low     high   no worse if   decision
-    ndcg@10         4   0.4500   0.4600       0.0100   -0.0889   0.1089   low > -0.05   undecided
+    metric   queries      old      new   difference       low     high   no worse if   decision
+    mrr            4   0.4500   0.4600       0.0100   -0.0889   0.1089   low > -0.05   undecided
     <BLANKLINE>
     lost most   query      old      new   difference
-    ndcg@10         0   0.5000   0.4000      -0.1000
+    mrr             0   0.5000   0.4000      -0.1000
     """
     check_arguments("no_worse", alpha=alpha, missing=missing)
     ALPHA.check("alpha", alpha, "no_worse")

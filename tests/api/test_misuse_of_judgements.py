@@ -101,8 +101,9 @@ def test_what_is_done_with_a_comparison_is_silent(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         report = compare_systems(*runs(), metrics=METRICS)
+    of_both = {"new": "new", "old": "old"}
     assert told_by(repr, report) == told_by(report.to_latex) == told_by(report.significance, "map") == 0
-    assert told_by(report.explain, "old", "new", 3) == told_by(report.to_judge, "old", "new") == 0
+    assert told_by(report.explain, 3, **of_both) == told_by(report.to_judge, **of_both) == 0
 
 
 def test_a_saved_baseline_keeps_what_was_judged(tmp_path):
