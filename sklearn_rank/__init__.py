@@ -33,12 +33,13 @@ from sklearn_rank.metrics import (
 
 if TYPE_CHECKING:
     from sklearn_rank import datasets
-    from sklearn_rank._entry_points.frames import evaluate_frame
     from sklearn_rank._entry_points.runs import evaluate_run
     from sklearn_rank._entry_points.systems import compare_systems
     from sklearn_rank._evaluation.evaluate import evaluate
     from sklearn_rank._evaluation.prepare import prepare
-    from sklearn_rank.batches import RankingAccumulator, evaluate_batches
+    from sklearn_rank._tables.accumulator import RankingAccumulator
+    from sklearn_rank._tables.batches import evaluate_batches
+    from sklearn_rank._tables.frames import evaluate_frame
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
         GlobalTimeSplit,
@@ -104,15 +105,15 @@ __all__ = [
 ]
 
 _PACKAGES = (
-    *"batches boosting compat datasets display exceptions inspection".split(),
+    *"boosting compat datasets display exceptions inspection".split(),
     *"io model_selection results retrieval spark stats".split(),
 )
 _PACKAGE_OF = {
-    "RankingAccumulator": "batches",
+    "RankingAccumulator": "_tables.accumulator",
     "compare_systems": "_entry_points.systems",
     "evaluate": "_evaluation.evaluate",
-    "evaluate_batches": "batches",
-    "evaluate_frame": "_entry_points.frames",
+    "evaluate_batches": "_tables.batches",
+    "evaluate_frame": "_tables.frames",
     "evaluate_run": "_entry_points.runs",
     "prepare": "_evaluation.prepare",
     "query_permutation_importance": "inspection",

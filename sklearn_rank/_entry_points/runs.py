@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
@@ -16,6 +15,7 @@ from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import RUN
 from sklearn_rank._misuse.runs import RISING, TURNED
+from sklearn_rank._tables.column_arguments import column_arguments
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sklearn_rank._chunks.column_arguments import ColumnNames, checked_names, column_arguments
-from sklearn_rank._chunks.columns import columns_of, read_column, table_with
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._evaluation.alignment import align_results
@@ -22,6 +20,8 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import SYSTEMS
 from sklearn_rank._misuse.models import models_twice
+from sklearn_rank._tables.column_arguments import ColumnNames, checked_names, column_arguments
+from sklearn_rank._tables.columns import columns_of, read_column, table_with
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended

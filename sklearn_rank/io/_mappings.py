@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import column_names
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
 from sklearn_rank._misuse.evidence import LOWEST_INT, MARKS, odd_ids, odd_texts
+from sklearn_rank._tables.columns import column_names
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.columns import arrow_errors, check_arrow, column_names, is_of_disk
 from sklearn_rank._engine.check import read
+from sklearn_rank._tables.columns import arrow_errors, check_arrow, column_names, is_of_disk
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table, is_table

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
-from sklearn_rank._chunks.column_arguments import MOST_LISTED
-from sklearn_rank._chunks.columns import column_names, find_column
 from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._tables.column_arguments import MOST_LISTED
+from sklearn_rank._tables.columns import column_names, find_column
 from sklearn_rank._utils.docstring import completed_docstring
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.hints import has

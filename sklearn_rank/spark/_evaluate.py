@@ -8,16 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.column_arguments import (
-    ColumnNames,
-    ColumnRequest,
-    column_arguments,
-    refuse_missing_columns,
-    refuse_no_rows,
-    refuse_other_types,
-)
-from sklearn_rank._chunks.columns import read_column
-from sklearn_rank._chunks.parts import result_from_columns
 from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.values import FLOOR, PartialSums
@@ -28,6 +18,16 @@ from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.doors import SPARK
 from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.rows import look_at_evidence
+from sklearn_rank._tables.column_arguments import (
+    ColumnNames,
+    ColumnRequest,
+    column_arguments,
+    refuse_missing_columns,
+    refuse_no_rows,
+    refuse_other_types,
+)
+from sklearn_rank._tables.columns import read_column
+from sklearn_rank._tables.parts import result_from_columns
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo

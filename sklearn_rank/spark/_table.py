@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sklearn_rank._chunks.parts import FIELDS
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._tables.parts import FIELDS
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.spark._value_table import KEY, MetricColumn

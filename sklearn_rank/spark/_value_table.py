@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from sklearn_rank._chunks.column_arguments import column_arguments
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._tables.column_arguments import column_arguments
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.warning import warn_caller
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adjacent_queries
-from sklearn_rank._chunks.column_arguments import ColumnNames
-from sklearn_rank._chunks.parts import evaluate_parts, result_to_columns
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import odd_ids
+from sklearn_rank._tables.batch_validator import BatchRows, BatchValidator, adjacent_queries
+from sklearn_rank._tables.column_arguments import ColumnNames
+from sklearn_rank._tables.parts import evaluate_parts, result_to_columns
 from sklearn_rank._utils.echo import echo
 
 Specs = Mapping[str, MetricSpec]

@@ -58,14 +58,14 @@ CASES = {
     "features": ("retrieval._distances.PAIRS_PER_PART", lambda _: of_many_items("euclidean")),
     "directions": ("retrieval._distances.PAIRS_PER_PART", lambda _: of_many_items("cosine")),
     "scattered": (
-        "batches._scattered_queries.RUN_ROWS",
+        "_tables.scattered_queries.RUN_ROWS",
         lambda _: skr.evaluate_batches(batches(DRAWN), memory_limit=300),
     ),
     "grouped": (
-        "_chunks.batch_validator.ROWS_PER_PART",
+        "_tables.batch_validator.ROWS_PER_PART",
         lambda _: skr.evaluate_batches(batches(), assume_grouped=True),
     ),
-    "Parquet": ("_chunks.columns.ROWS_PER_READ", of_parquet),
+    "Parquet": ("_tables.columns.ROWS_PER_READ", of_parquet),
 }
 """Rows taken at a time: the constant that says how many, and a call that reads it."""
 

@@ -146,11 +146,7 @@ def test_readers_of_runs_and_of_judgements_take_the_same():
 def test_qid_goes_by_name():
     """But in `group_sizes(qid)`, which has no other argument, and in `update`, which has the three arrays."""
     found = {name for name, function in public_callables() if takes_qid_by_position(function)}
-    assert {name.removeprefix("sklearn_rank.") for name in found} == {
-        "RankingAccumulator.update",
-        "batches.RankingAccumulator.update",
-        "group_sizes",
-    }
+    assert {name.removeprefix("sklearn_rank.") for name in found} == {"RankingAccumulator.update", "group_sizes"}
 
 
 # --- two systems ---------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from registry import Data, each_kind_of_data, rough_data_for, tie_policy
 
 from sklearn_rank import evaluate, evaluate_batches, parse_metric
 from sklearn_rank import spark as on_spark
-from sklearn_rank._chunks import batch_validator
+from sklearn_rank._tables import batch_validator
 
 SUBTOPICS = ["label 0", "label 1", "label 2"]
 

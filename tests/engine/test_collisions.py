@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine import grouping as _grouping
 from sklearn_rank._engine.grouping import Distinct, Keys, group_rows, number_together
 from sklearn_rank._engine.ranking import Labels, Ranking
+from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.io._entries import match
 

@@ -27,7 +27,6 @@ from queue import Queue
 from plant import LIMIT, ROOT, copy_project, failure, read_faults
 
 TESTS = {
-    "_chunks": "tests/batches tests/io",
     "_cli": "tests/cli",
     "_engine": "tests/engine",
     "_entry_points": "tests/entry_points tests/evaluation",
@@ -36,8 +35,8 @@ TESTS = {
     "_metric": "tests/metric tests/metrics",
     "_misuse": "tests/api/test_misuse.py tests/api/test_least_evidence.py tests/api/test_misuse_of_ids.py "
     "tests/api/test_misuse_of_judgements.py",
+    "_tables": "tests/tables tests/io",
     "_utils": "tests/utils tests/api tests/engine",
-    "batches": "tests/batches",
     "boosting": "tests/boosting",
     "compat": "tests/compat",
     "datasets.py": "tests/utils",

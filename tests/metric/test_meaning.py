@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from sklearn_rank import RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
-from sklearn_rank._chunks.parts import join_parts
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._metric.meaning import text_of
+from sklearn_rank._tables.parts import join_parts
 from sklearn_rank._utils.storage import load, save
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all

@@ -18,8 +18,8 @@ from spark_cases import NAMES, NAN, assert_same, collected, in_one_order, make, 
 
 import sklearn_rank.spark
 from sklearn_rank import evaluate
-from sklearn_rank._chunks.column_arguments import ColumnNames
 from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._tables.column_arguments import ColumnNames
 from sklearn_rank.spark import evaluate as evaluate_on_spark
 from sklearn_rank.spark import mean, per_query
 from sklearn_rank.spark._shipping import Shipped

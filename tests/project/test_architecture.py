@@ -41,9 +41,9 @@ FLOORS = [
     ("_metric", "_groups"),
     ("stats",),
     ("metrics", "_evaluation"),
-    ("_chunks", "boosting"),
+    ("_tables", "boosting"),
     ("model_selection",),
-    ("batches", "spark", "display", "inspection", "io"),
+    ("spark", "display", "inspection", "io"),
     ("retrieval",),
     ("_entry_points", "results"),
     ("_cli", "compat"),
@@ -270,9 +270,7 @@ def test_import_is_light(imported_alone):
     imported_alone.check(f"assert not loaded & set({OPTIONAL + late}), loaded")
 
 
-@pytest.mark.parametrize(
-    "package", "batches datasets display inspection io model_selection results retrieval stats".split()
-)
+@pytest.mark.parametrize("package", "datasets display inspection io model_selection results retrieval stats".split())
 @pytest.mark.slow
 def test_public_packages_come_on_demand(imported_alone, package):
     """Each in a process of its own, where no other is loaded."""

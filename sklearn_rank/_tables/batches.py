@@ -6,10 +6,6 @@ from contextlib import ExitStack, closing
 from numbers import Integral
 from typing import Any
 
-from sklearn_rank._chunks.batch_validator import BatchRows, BatchValidator, adjacent_queries
-from sklearn_rank._chunks.column_arguments import column_arguments
-from sklearn_rank._chunks.columns import iterate_batches
-from sklearn_rank._chunks.parts import evaluate_parts, join_parts
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
@@ -17,11 +13,15 @@ from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import BATCHES
 from sklearn_rank._misuse.evidence import Evidence, odd_ids
 from sklearn_rank._misuse.rows import look_at_evidence
+from sklearn_rank._tables.batch_validator import BatchRows, BatchValidator, adjacent_queries
+from sklearn_rank._tables.column_arguments import column_arguments
+from sklearn_rank._tables.columns import iterate_batches
+from sklearn_rank._tables.parts import evaluate_parts, join_parts
+from sklearn_rank._tables.scattered_queries import Part, scattered_parts
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.batches._scattered_queries import Part, scattered_parts
 
 
 @named_arguments

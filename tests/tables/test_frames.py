@@ -320,7 +320,7 @@ def test_faults_of_the_data(table, keywords, message):
 def test_without_narwhals(monkeypatch):
     """pandas, polars, Arrow, dicts and streams need none; a table without a stream does."""
     monkeypatch.setitem(sys.modules, "narwhals", None)
-    monkeypatch.setattr("sklearn_rank._chunks.columns.find_spec", lambda name: None)
+    monkeypatch.setattr("sklearn_rank._tables.columns.find_spec", lambda name: None)
     for kind in ("pandas", "polars", "polars lazy", "Arrow", "Arrow reader", "Arrow stream", "dict", "DuckDB"):
         assert_same(evaluate_frame(TABLES[kind]()), evaluate(LABEL, SCORE, qid=QID))
     with pytest.raises(ImportError, match=r'Other needs narwhals: pip install "sklearn-rank\[frames\]"'):

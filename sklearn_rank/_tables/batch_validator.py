@@ -12,10 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.column_arguments import ColumnNames, refuse_no_rows
-from sklearn_rank._chunks.columns import Columns, DataSetBatches, read_columns
-from sklearn_rank._chunks.parts import check_part
-from sklearn_rank._chunks.query_ids import QueryIdIndex
 from sklearn_rank._engine.check import check_shapes, queries_of
 from sklearn_rank._engine.columns import check_rows, queries_in
 from sklearn_rank._engine.grouping import Number, refuse_other_queries
@@ -24,6 +20,10 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import BATCHES
 from sklearn_rank._misuse.rows import BatchesSeen, matrix_again
+from sklearn_rank._tables.column_arguments import ColumnNames, refuse_no_rows
+from sklearn_rank._tables.columns import Columns, DataSetBatches, read_columns
+from sklearn_rank._tables.parts import check_part
+from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank._utils.echo import extended
 from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 from sklearn_rank._utils.typing import Array, Index

@@ -13,7 +13,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.columns import Columns
 from sklearn_rank._engine.check import read, refuse_bad_weight
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
@@ -26,6 +25,7 @@ from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.rows import is_lower
+from sklearn_rank._tables.columns import Columns
 from sklearn_rank._utils.numbers import refuse_inexact
 from sklearn_rank._utils.threads import with_helpers
 from sklearn_rank._utils.typing import Array, Index

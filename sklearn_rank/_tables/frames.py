@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn_rank._chunks.column_arguments import checked_names, column_arguments
-from sklearn_rank._chunks.columns import columns_of, table_with
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._misuse.doors import FRAME
+from sklearn_rank._tables.column_arguments import checked_names, column_arguments
+from sklearn_rank._tables.columns import columns_of, table_with
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import with_arguments_of
 from sklearn_rank._utils.echo import extended

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.column_arguments import ColumnNames, refuse_missing_columns
+from sklearn_rank._tables.column_arguments import ColumnNames, refuse_missing_columns
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table
 from sklearn_rank._utils.optional import import_optional

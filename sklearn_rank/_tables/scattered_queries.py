@@ -16,9 +16,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from sklearn_rank._chunks.batch_validator import BatchRows, ScatteredRows, as_float64
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._tables.batch_validator import BatchRows, ScatteredRows, as_float64
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import BLOCK_ROWS
 from sklearn_rank._utils.typing import Index

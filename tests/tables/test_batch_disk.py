@@ -10,7 +10,7 @@ import pytest
 from batch_cases import check, cut, make
 
 from sklearn_rank import evaluate_batches
-from sklearn_rank.batches import _scattered_queries
+from sklearn_rank._tables import scattered_queries
 
 pytestmark = pytest.mark.slow
 
@@ -118,8 +118,8 @@ def test_short_writes_and_reads_are_gone_on_with(tmp_path, monkeypatch):
         def readinto(self, room):
             return self.file.readinto(room[:1000])
 
-    real = _scattered_queries.tempfile.TemporaryFile
-    monkeypatch.setattr(_scattered_queries.tempfile, "TemporaryFile", lambda **options: Slow(real(**options)))
+    real = scattered_queries.tempfile.TemporaryFile
+    monkeypatch.setattr(scattered_queries.tempfile, "TemporaryFile", lambda **options: Slow(real(**options)))
     check(make(n_queries=400, shuffle=True), 999, memory_limit=10_000)
 
 
@@ -151,7 +151,7 @@ def test_nothing_is_left_by_a_process_that_was_killed(forks, name, tmp_path):
 def test_parts_fit_the_memory(memory_limit, n_jobs, monkeypatch):
     """No more rows are read at a time than the limit allows, but for a single query."""
     sizes = []
-    real = _scattered_queries._read
+    real = scattered_queries._read
 
     def read(spool, extents):
         rows = real(spool, extents)
@@ -159,9 +159,9 @@ def test_parts_fit_the_memory(memory_limit, n_jobs, monkeypatch):
             sizes.append(20 * len(rows.number))
         return rows
 
-    monkeypatch.setattr(_scattered_queries, "_read", read)
+    monkeypatch.setattr(scattered_queries, "_read", read)
     check(make(n_queries=2500, longest=9, shuffle=True), 1000, memory_limit=memory_limit, n_jobs=n_jobs)
-    assert max(sizes) <= memory_limit // (_scattered_queries.MEMORY_SHARE * n_jobs)
+    assert max(sizes) <= memory_limit // (scattered_queries.MEMORY_SHARE * n_jobs)
 
 
 def test_many_subtopics_go_to_disk_and_back():
@@ -179,7 +179,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
 
         def close(self): ...
 
-    with _scattered_queries.Spool(tmp_path) as spool:
+    with scattered_queries.Spool(tmp_path) as spool:
         spool._file = Unreadable()
         with pytest.raises(OSError, match="Rows beyond memory_limit= go to a temporary file") as error:
             spool.read(0, np.empty(3))

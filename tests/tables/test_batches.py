@@ -10,9 +10,8 @@ from batch_cases import NAMES, assert_same, check, cut, make
 from registry import Data
 
 from sklearn_rank import evaluate, evaluate_batches
-from sklearn_rank._chunks import batch_validator
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank.batches import _scattered_queries
+from sklearn_rank._tables import batch_validator, scattered_queries
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def test_rows_in_any_order(size, memory_limit):
 
 @pytest.mark.slow
 def test_large_enough_to_be_divided_many_times(monkeypatch):
-    monkeypatch.setattr(_scattered_queries, "BASE", 3)
+    monkeypatch.setattr(scattered_queries, "BASE", 3)
     data, one = make(n_queries=300, longest=9, shuffle=True), Data(np.ones(2000), np.arange(2000.0), np.full(2000, 9))
     check(data, 100, memory_limit=500)
     check(Data(*map(np.concatenate, zip(data, one, strict=True))), 99)

@@ -9,18 +9,6 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._chunks.batch_validator import BatchKind
-from sklearn_rank._chunks.column_arguments import column_arguments
-from sklearn_rank._chunks.parts import (
-    ColumnBuffer,
-    columns_in_order,
-    discounts_of,
-    evaluate_part,
-    evidence_of,
-    result_from_columns,
-    result_to_columns,
-)
-from sklearn_rank._chunks.query_ids import kind_after
 from sklearn_rank._engine.attributes import QueryRows, check_attributes
 from sklearn_rank._engine.check import read
 from sklearn_rank._engine.columns import queries_in
@@ -34,6 +22,18 @@ from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import ACCUMULATOR
 from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.rows import look_at_evidence, transposed
+from sklearn_rank._tables.batch_validator import BatchKind
+from sklearn_rank._tables.column_arguments import column_arguments
+from sklearn_rank._tables.parts import (
+    ColumnBuffer,
+    columns_in_order,
+    discounts_of,
+    evaluate_part,
+    evidence_of,
+    result_from_columns,
+    result_to_columns,
+)
+from sklearn_rank._tables.query_ids import kind_after
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as

@@ -9,7 +9,7 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate, evaluate_batches
-from sklearn_rank._chunks.query_ids import QueryIdIndex
+from sklearn_rank._tables.query_ids import QueryIdIndex
 
 KINDS = {
     "pandas": pd.DataFrame,

@@ -7,8 +7,8 @@ import pytest
 from batch_cases import assert_same, check, cut, make
 
 from sklearn_rank import evaluate, evaluate_batches
-from sklearn_rank._chunks.batch_validator import narrow_labels
-from sklearn_rank._chunks.query_ids import QueryIdIndex
+from sklearn_rank._tables.batch_validator import narrow_labels
+from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank._utils.threads import with_helpers
 
 
