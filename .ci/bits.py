@@ -19,9 +19,8 @@ from sklearn_rank import (
     RankingAccumulator,
     compare_systems,
     evaluate,
-    evaluate_batches,
-    evaluate_frame,
     evaluate_run,
+    evaluate_table,
     get_metric_names,
     parse_metric,
     prepare,
@@ -79,7 +78,7 @@ def ways(names, rows, shuffled):
     given = {"metrics": names, "qid": qid, "sample_weight": weight}
     yield "evaluate", evaluate(label, score, **given)
     yield "prepared", prepare(label, **given).evaluate(score)
-    yield "batches", evaluate_batches((rows.at(i) for i in np.array_split(np.arange(len(qid)), 9)), metrics=names)
+    yield "batches", evaluate_table((rows.at(i) for i in np.array_split(np.arange(len(qid)), 9)), metrics=names)
     for way, some in ("half of the queries", rows.at(qid % 2 == 0)), ("shuffled", rows.at(shuffled)):
         yield way, evaluate(some.label, some.score, qid=some.qid, metrics=names)
 
@@ -102,7 +101,7 @@ def ways_together(names, rows):
     if label.ndim > 1:
         return
     columns = {"y_true": "label", "y_score": "score", "sample_weight": "weight"}
-    yield "table", evaluate_frame(rows._asdict(), metrics=names, **columns)
+    yield "table", evaluate_table(rows._asdict(), metrics=names, **columns)
     weights = weight[np.unique(qid, return_index=True)[1]]
     mask = np.arange(LONGEST) < np.bincount(qid)[:, None]
     padded = np.full((2, *mask.shape), -1.0)

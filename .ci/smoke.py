@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
 # Each way in has the numbers of the others.
 columns = {"label": y, "score": X[:, 0], "qid": qid}
 expected = sklearn_rank.evaluate(y, X[:, 0], qid=qid).mean()
-assert sklearn_rank.evaluate_frame(columns).mean() == expected
+assert sklearn_rank.evaluate_table(columns).mean() == expected
 systems = sklearn_rank.compare_systems(columns, y_score=["score"])
 assert systems.results["score"].mean() == expected
 whole = sklearn_rank.RankingAccumulator()
@@ -64,7 +64,7 @@ result = report.results["ridge"]
 for extra, ask in {
     "pandas": lambda: result.to_frame(),
     "plot": lambda: DistributionDisplay.from_result(result, "mrr"),
-    "arrow": lambda: sklearn_rank.evaluate_batches("rows.parquet", metrics="map"),
+    "arrow": lambda: sklearn_rank.evaluate_table("rows.parquet", metrics="map"),
     "spark": lambda: sklearn_rank.spark.evaluate(None, metrics="map"),
 }.items():
     try:

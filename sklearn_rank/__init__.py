@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from sklearn_rank._evaluation.evaluate import evaluate
     from sklearn_rank._evaluation.prepare import prepare
     from sklearn_rank._tables.accumulator import RankingAccumulator
-    from sklearn_rank._tables.batches import evaluate_batches
-    from sklearn_rank._tables.frames import evaluate_frame
+    from sklearn_rank._tables.evaluate import evaluate_table
     from sklearn_rank.inspection import query_permutation_importance
     from sklearn_rank.model_selection import (
         GlobalTimeSplit,
@@ -77,9 +76,8 @@ __all__ = [
     "dcg_score",
     "err_score",
     "evaluate",
-    "evaluate_batches",
-    "evaluate_frame",
     "evaluate_run",
+    "evaluate_table",
     "fbeta_at_k_score",
     "get_metric_names",
     "get_scorer",
@@ -112,9 +110,8 @@ _PACKAGE_OF = {
     "RankingAccumulator": "_tables.accumulator",
     "compare_systems": "_entry_points.systems",
     "evaluate": "_evaluation.evaluate",
-    "evaluate_batches": "_tables.batches",
-    "evaluate_frame": "_tables.frames",
     "evaluate_run": "_entry_points.runs",
+    "evaluate_table": "_tables.evaluate",
     "prepare": "_evaluation.prepare",
     "query_permutation_importance": "inspection",
 }

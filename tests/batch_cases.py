@@ -3,7 +3,7 @@
 import numpy as np
 from registry import Data
 
-from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank import evaluate, evaluate_table
 
 NAMES = ["ndcg@10", "ndcg@3", "map", "err", "mse", "auc", "p@5"]
 
@@ -42,7 +42,7 @@ def check(columns, size, *, metrics=NAMES, assume_grouped=False, memory_limit=15
     weight = {"sample_weight": columns[3]} if len(columns) == 4 else {}
     expected = evaluate(*columns[:2], qid=columns[2], metrics=metrics, **weight, **keywords)
     batches = cut(columns, size)
-    found = evaluate_batches(
+    found = evaluate_table(
         batches, metrics=metrics, assume_grouped=assume_grouped, memory_limit=memory_limit, **keywords
     )
     assert_same(found, expected)

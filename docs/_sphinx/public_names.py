@@ -1,6 +1,6 @@
 """Public names in prose become links to their entries, and a name without an entry fails the build.
 
-In Markdown a public name is what stands in code, `evaluate_frame` or `sklearn_rank.io.join(qrels, run)`; in docstrings
+In Markdown a public name is what stands in code, `evaluate_table` or `sklearn_rank.io.join(qrels, run)`; in docstrings
 what stands in single backticks. So pages need no directives that GitHub would not show.
 """
 

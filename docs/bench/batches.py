@@ -1,4 +1,4 @@
-"""Memory and time of `evaluate_batches`, beside `evaluate` on the same rows at once.
+"""Memory and time of `evaluate_table`, beside `evaluate` on the same rows at once.
 
     python docs/bench/batches.py [--rows 10000000] [--length 100] [--way grouped scattered parquet memory] [--markdown]
 
@@ -28,7 +28,7 @@ import numpy as np
 from measure import added_memory
 from tables import Lines, machine
 
-from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank import evaluate, evaluate_table
 
 METRICS = ["ndcg@10", "map"]
 WAYS = ["grouped", "scattered", "parquet", "memory"]
@@ -62,7 +62,7 @@ def result_of(way: str, n_rows: int, length: int, path: Path) -> Any:
         label, score, qid = map(np.concatenate, zip(*batches(n_rows, length, True), strict=True))
         return evaluate(label, score, qid=qid, metrics=METRICS)
     source = path if way == "parquet" else batches(n_rows, length, way == "scattered")
-    return evaluate_batches(source, metrics=METRICS, assume_grouped=way == "grouped")
+    return evaluate_table(source, metrics=METRICS, assume_grouped=way == "grouped")
 
 
 def seconds(call: Any) -> float:
@@ -91,7 +91,7 @@ def measure(way: str, n_rows: int, length: int, path: Path) -> str:
 
 
 def floors(path: Path, n_rows: int, length: int, n_jobs: int, rounds: int) -> None:
-    """Print what reading, reading and sorting, and `evaluate_batches` take of the same file."""
+    """Print what reading, reading and sorting, and `evaluate_table` take of the same file."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -101,7 +101,7 @@ def floors(path: Path, n_rows: int, length: int, n_jobs: int, rounds: int) -> No
     calls: dict[str, Any] = {
         "read": lambda: [None for _ in ds.dataset(path).to_batches(columns=columns, use_threads=n_jobs > 1)],
         "read and sort": lambda: ds.dataset(path).to_table(columns=columns, use_threads=n_jobs > 1).sort_by("qid"),
-        "ours": lambda: evaluate_batches(path, metrics=METRICS, n_jobs=n_jobs, folder=path.parent).mean(),
+        "ours": lambda: evaluate_table(path, metrics=METRICS, n_jobs=n_jobs, folder=path.parent).mean(),
     }
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     for i in range(rounds + 1):

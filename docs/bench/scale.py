@@ -1,4 +1,4 @@
-"""Which way for how many rows: seconds and memory of `evaluate`, `evaluate_batches` and Spark on the same files.
+"""Which way for how many rows: seconds and memory of `evaluate`, `evaluate_table` and Spark on the same files.
 
     python docs/bench/scale.py [--rows 1000000 10000000 100000000] [--length 100] [--way evaluate batches spark]
                                [--order scattered grouped] [--markdown]
@@ -63,9 +63,9 @@ def with_evaluate(grouped: bool) -> Iterator[Means]:
 
 @contextmanager
 def with_batches(grouped: bool) -> Iterator[Means]:
-    from sklearn_rank import evaluate_batches
+    from sklearn_rank import evaluate_table
 
-    yield lambda folder: evaluate_batches(
+    yield lambda folder: evaluate_table(
         folder, metrics=METRICS, assume_grouped=grouped, folder=folder.parent, n_jobs=2
     ).mean()
 

@@ -128,7 +128,7 @@ def _check_shape(x: Any, shape: tuple[int, ...], name: str, rows: QueryRows) -> 
     n_queries, per_row = len(rows.ids), rows.indptr is not None
     expected = rows.n_given if rows.n_given is not None else n_queries
     if isinstance(x, (str, bytes)):
-        raise ValueError(f"{name} must be a column of values; evaluate_frame takes the name of one. Got {echo(x)}.")
+        raise ValueError(f"{name} must be a column of values; evaluate_table takes the name of one. Got {echo(x)}.")
     if shape != (expected,):
         hint = " Values per query go into a dict from queries to values." if per_row and shape == (n_queries,) else ""
         unit = "row" if per_row else "query"

@@ -45,7 +45,7 @@ HOW_TO_CALL = (
     "compare_systems({'bm25': result, 'lgbm': result})."
 )
 """What errors about the form of the arguments say."""
-EVALUATED_BY = {FILE_HINT: "evaluate_batches", SPARK_HINT: "spark.evaluate"}
+EVALUATED_BY = {FILE_HINT: "evaluate_table", SPARK_HINT: "spark.evaluate"}
 """Functions that evaluate a column of data that are no table in memory."""
 
 
@@ -75,7 +75,7 @@ def compare_systems(
     Parameters
     ----------
     data : array-like, table, judgements, dict of str to Evaluation, or Comparison
-        Relevance of each document to its query, like `y_true` of `evaluate`; a table for `evaluate_frame`; judgements
+        Relevance of each document to its query, like `y_true` of `evaluate`; a table for `evaluate_table`; judgements
         for `evaluate_run`; or finished results by the names of the systems, with no other argument but `baseline`,
         `test` and `correction`.
     y_score : dict, list of str or frame
@@ -90,7 +90,7 @@ def compare_systems(
         Weight of each row's query in the mean, as an array, a column, or by query. Intervals and tests are of the
         weighted means; tests other than "t", "randomization" and "bootstrap" leave them untested.
     by : array-like of shape (n_samples,), dict, frame, str or list of str, default=None
-        Attributes of each row's query, such as its country, in the forms of `evaluate`, `evaluate_frame` and
+        Attributes of each row's query, such as its country, in the forms of `evaluate`, `evaluate_table` and
         `evaluate_run`.
     clusters : array-like of shape (n_samples,), dict or str, default=None
         What each row's query belongs to, such as a user or a session, in the same ways.
@@ -257,7 +257,7 @@ def _refuse_table_of_rows(data: Any, systems: Mapping[str, Any]) -> None:
 def _refuse_larger(data: Any, columns: Mapping[str, str]) -> None:
     """Refuse data that are no table in memory; results of their columns can be compared."""
     hint = hint_for(data)
-    function = EVALUATED_BY.get(hint) if hint else "evaluate_batches" * isinstance(data, Iterator)
+    function = EVALUATED_BY.get(hint) if hint else "evaluate_table" * isinstance(data, Iterator)
     if function:
         raise TypeError(
             "compare_systems reads tables in memory. Evaluate each column, and compare the results: compare_systems({"
@@ -332,7 +332,7 @@ def _of_columns(
     Raises
     ------
     ValueError or TypeError
-        As `evaluate_frame`.
+        As `evaluate_table`.
     """
     if mask is not None:
         raise TypeError("mask= is not supported for tables: each row is a document. Got a mask.")

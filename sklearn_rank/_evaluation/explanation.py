@@ -115,7 +115,7 @@ def source_of(results: Mapping[str, Evaluation], names: tuple[str, str], metric:
         queries = result._source.queries if isinstance(result._source, RankedData) else None
         if queries is None or (isinstance(queries, LazyQueries) and not queries.is_by_column):
             raise ValueError(
-                "To explain a difference takes the documents, which results of evaluate, evaluate_frame, evaluate_run "
+                "To explain a difference takes the documents, which results of evaluate, evaluate_table, evaluate_run "
                 "and compare_systems keep; those that were loaded, made of values, batches or subsets do not. "
                 f"Got {echo(name)} without documents: call compare_systems with labels and scores, or with runs."
             )

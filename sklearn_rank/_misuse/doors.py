@@ -13,10 +13,9 @@ OF_ROWS = "labels grades scores retrieved arguments ids qid names matrices"
 METRIC = Door("metric functions", OF_ROWS + " form")
 SCORER = Door("scorers", "labels grades scores ids qid frozen fitted", may_raise=False, words=OF_MODELS)
 EVALUATE = Door("evaluate", OF_ROWS)
-FRAME = Door("evaluate_frame", "labels grades scores retrieved arguments ids qid names")
+TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches")
 RUN = Door("evaluate_run", "labels grades scores retrieved ids qid runs", words=("the judgements", "the run"))
 PREPARE = Door("prepare", OF_ROWS)
-BATCHES = Door("evaluate_batches", "labels grades scores retrieved arguments ids qid names batches")
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid matrices")
 SYSTEMS = Door("compare_systems", OF_ROWS + " runs models judged")
 COMPARE = Door(

@@ -18,10 +18,11 @@ from sklearn_rank._engine.grouping import Number, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import BATCHES
+from sklearn_rank._misuse.doors import TABLE
 from sklearn_rank._misuse.rows import BatchesSeen, matrix_again
 from sklearn_rank._tables.column_arguments import ColumnNames, refuse_no_rows
-from sklearn_rank._tables.columns import Columns, DataSetBatches, read_columns
+from sklearn_rank._tables.columns import Columns, read_columns
+from sklearn_rank._tables.data_sets import DataSetBatches
 from sklearn_rank._tables.parts import check_part
 from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank._utils.echo import extended
@@ -147,7 +148,7 @@ class BatchValidator:
         self._accept(queries)
         n_before, number = self.seen.n, self.seen.number(queries.qid)
         if queries.origin.first_query is not None and (number < n_before).any():
-            report(BATCHES, matrix_again(queries.qid[number < n_before][:1].tolist()[0]))
+            report(TABLE, matrix_again(queries.qid[number < n_before][:1].tolist()[0]))
         if self._grouped:
             self._check_adjacent(queries, number, n_before)
         if queries.weight is not None:

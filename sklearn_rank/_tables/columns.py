@@ -1,4 +1,4 @@
-"""The columns of a ranking: of one table, of a tuple of arrays, of many batches, of data sets on disk.
+"""The columns of a ranking: of one table, or of a tuple of arrays; and which data come in pieces.
 
 Knows the containers, not their contents. Frames of pandas and polars, tables of Arrow, mappings and
 structured arrays are read as they are. Plans and frames of other libraries go by way of narwhals, and what else speaks
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -17,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._tables.column_arguments import ColumnNames, refuse_missing_columns
-from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table
 from sklearn_rank._utils.optional import import_optional
 
@@ -25,15 +23,14 @@ TABLE_KINDS = (
     "a frame of pandas or polars, a record batch or table of Arrow, a relation of DuckDB (con.sql), a dict of arrays, "
     "or another table that narwhals or Arrow's PyCapsule interface reads"
 )
+DATA_KINDS = (
+    f"{TABLE_KINDS}; or, in pieces, the path of a file of CSV, Parquet or Arrow or of a folder of them, a pyarrow data "
+    "set, or an iterable of tables"
+)
 BATCH_KINDS = f"a tuple (y_true, y_score, qid) or (y_true, y_score, qid, sample_weight) of arrays, {TABLE_KINDS}"
 CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
 TABLE_ATTRIBUTES = ("collect_schema", "columns", "__narwhals_lazyframe__", "__narwhals_dataframe__", *CAPSULES)
 """Attributes of tables; each table has one of them."""
-
-ROWS_PER_READ = 2**17
-"""Rows of a data set that are read at a time."""
-UNTYPED_FORMATS = ("csv", "json")
-"""Formats without types: what is read is as the data set says."""
 
 
 class Columns(NamedTuple):
@@ -46,6 +43,24 @@ class Columns(NamedTuple):
     by: Any = None
     clusters: Any = None
     tie_break: Any = None
+
+
+# --- kinds of data -------------------------------------------------------------------------------------------
+
+
+def is_in_pieces(data: Any) -> bool:
+    """Whether these are data on disk, or an iterable of tables or of tuples of arrays."""
+    if isinstance(data, (str, os.PathLike)) or has(data, "get_fragments"):
+        return True
+    if _is_table(data) or column_names(data) is not None or not isinstance(data, Iterable):
+        return False
+    return isinstance(data, (Iterator, list, tuple)) or not hint_for_table(data)
+
+
+def is_stream(data: Any) -> bool:
+    """Whether a table can be read piece by piece, too: a relation of DuckDB, a reader of Arrow."""
+    is_lazy = has(data, "__arrow_c_stream__") and column_names(data) is None and not has(data, "to_native")
+    return is_lazy and not hint_for_table(data)
 
 
 # --- columns of one batch ------------------------------------------------------------------------------------
@@ -145,13 +160,13 @@ def table_with(data: Any, names: ColumnNames, where: str = "data", kinds: str = 
     if present is not None:
         refuse_missing_columns(names, present, where)
         return data
-    frame = _selected(data, names, where)
+    frame = selected_columns(data, names, where)
     if frame is not None:
         frame = frame.collect() if has(frame, "collect") else frame.to_arrow()
         return frame.to_native() if has(frame, "to_native") else frame
-    stream = _open_stream(data)
+    stream = open_stream(data)
     refuse_missing_columns(names, stream.schema.names, where)
-    arrow, wanted = _import_arrow(), names.distinct()
+    arrow, wanted = import_arrow(), names.distinct()
     fields = arrow.schema([stream.schema.field(name) for name in wanted])
     return arrow.Table.from_batches((batch.select(wanted) for batch in stream), fields)
 
@@ -160,7 +175,7 @@ def _is_table(data: Any) -> bool:
     return any(has(data, attribute) for attribute in TABLE_ATTRIBUTES)
 
 
-def _selected(data: Any, names: ColumnNames, where: str) -> Any:
+def selected_columns(data: Any, names: ColumnNames, where: str) -> Any:
     """Frame or plan of the named columns; None for what only Arrow's interface reads."""
     frame = _frame(data)
     if frame is None:
@@ -182,11 +197,11 @@ def _frame(data: Any) -> Any:
     return None if frame is data else frame
 
 
-def _open_stream(data: Any) -> Any:
+def open_stream(data: Any) -> Any:
     """Record batches of Arrow of what speaks its PyCapsule interface."""
     if not any(has(data, capsule) for capsule in CAPSULES):
         raise TypeError(f"data must be {TABLE_KINDS}. Got {type(data).__name__}.")
-    arrow = _import_arrow()
+    arrow = import_arrow()
     try:
         if has(data, "__arrow_c_array__"):
             batch = arrow.record_batch(data)
@@ -198,7 +213,7 @@ def _open_stream(data: Any) -> Any:
 
 def arrow_errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
     """What Arrow and the values of its columns raise if a file is damaged, and more types of errors."""
-    return _import_arrow().ArrowException, LookupError, ArithmeticError, UnicodeDecodeError, OSError, *more
+    return import_arrow().ArrowException, LookupError, ArithmeticError, UnicodeDecodeError, OSError, *more
 
 
 def is_of_disk(error: Exception) -> bool:
@@ -223,169 +238,5 @@ def check_arrow(table: Any) -> None:
             np.asarray(column)
 
 
-def _import_arrow(module: str = "", purpose: str = "Data in the format of Arrow") -> Any:
+def import_arrow(module: str = "", purpose: str = "Data in the format of Arrow") -> Any:
     return import_optional(f"pyarrow{module}", extra="arrow", purpose=purpose)
-
-
-# --- many batches --------------------------------------------------------------------------------------------
-
-
-def iterate_batches(data: Any, names: ColumnNames) -> Iterable[Any]:
-    """Iterate over the batches of an iterable, of one table, or of a data set on disk.
-
-    Raises
-    ------
-    TypeError
-        If the data cannot be iterated over.
-    ValueError
-        If a file is not of Parquet, or a data set lacks a column.
-    """
-    if isinstance(data, (str, os.PathLike)):
-        data = _open_data_set(os.fspath(data))
-    if has(data, "get_fragments"):
-        return DataSetBatches(data, names)
-    if isinstance(data, (Iterator, list, tuple)):
-        return iter(data)
-    hint, is_table = hint_for_table(data), _is_table(data)
-    if hint or not (is_table or isinstance(data, Iterable)):
-        raise TypeError(
-            "data must be an iterable of batches, the path of a Parquet file or folder, or a pyarrow data set. "
-            f"{hint}{' ' * bool(hint)}Got {type(data).__name__} instead."
-        )
-    if column_names(data) is None and has(data, "__arrow_c_stream__"):
-        frame = _selected(data, names, "data")
-        return iter(_open_stream(data if frame is None else frame.to_native()))
-    # A table is one batch.
-    return iter([data] if is_table or column_names(data) is not None else data)
-
-
-def _open_data_set(path: str) -> Any:
-    """Data set of a Parquet file, or of a folder of them.
-
-    Raises
-    ------
-    ValueError
-        If a file is not of Parquet, or a column is in files and in the names of folders.
-    """
-    data_sets = _import_data_sets()
-    try:
-        data_set = data_sets.dataset(path, partitioning="hive")
-        # Names that are no text are found here.
-        _ = data_set.schema.names
-    # ArrowTypeError.
-    except TypeError as error:
-        raise ValueError(
-            "A column must be in files or in the names of folders, such as qid=7, not in both; to read it from the "
-            f"files give the data set, pyarrow.dataset.dataset(path). Got {path}: {one_line(str(error), 200)}"
-        ) from None
-    except arrow_errors(ValueError) as error:
-        if is_of_disk(error):
-            raise
-        raise ValueError(
-            "A path must lead to a Parquet file or to a folder of them; for other files pass the data set, "
-            f"pyarrow.dataset.dataset(path, format='csv'). Got {path}: {one_line(str(error), 200)}"
-        ) from None
-    return data_set
-
-
-def _import_data_sets() -> Any:
-    return _import_arrow(".dataset", "A data set on disk")
-
-
-class DataSetBatches:
-    """Batches of the named columns of a data set, each file in its own types; `file` is where the last batch is from.
-
-    Arrow would cast them to the types of the first file, which makes a label of 2 True and the id "007" 7.
-    """
-
-    def __init__(self, dataset: Any, names: ColumnNames) -> None:
-        self._dataset, self._names, self.file = dataset, names, ""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Check the schemas of all files, then yield the batches of each."""
-        dataset, names = self._dataset, self._names
-        cast = self._check()
-        for fragment in dataset.get_fragments():
-            self.file = _file_of(fragment)
-            # Arrow would read ahead of the row groups of Parquet.
-            split = getattr(fragment, "split_by_row_group", None)
-            with _reading(self.file):
-                schema = _schema(fragment, dataset.schema, names, cast)
-                _try_batches(fragment)
-                for part in [fragment] if split is None else split():
-                    for batch in part.to_batches(schema=schema, columns=names.flat(), batch_size=ROWS_PER_READ):
-                        check_arrow(batch)
-                        yield batch
-
-    def _check(self) -> set[str]:
-        """Check the columns of each file; return those that the caller wants in another type than the first file's."""
-        names, schema = self._names, self._dataset.schema
-        with _reading("the data set"):
-            present = schema.names
-        refuse_missing_columns(names, present)
-        cast, folders = None, dict[Any, str]()
-        for fragment in self._dataset.get_fragments():
-            file = _file_of(fragment)
-            with _reading(file):
-                own = fragment.physical_schema
-                present = own.names
-            keys = _import_data_sets().get_partition_keys(fragment.partition_expression)
-            # Arrow would read missing values of a column that a file lacks.
-            refuse_missing_columns(names, [*present, *keys], file)
-            _refuse_merged(folders, file, keys, names.qid)
-            if cast is None:
-                cast = {n for n in names.flat() if n not in keys and schema.field(n).type != own.field(n).type}
-        return cast or set()
-
-
-def _schema(fragment: Any, schema: Any, names: ColumnNames, cast: set[str]) -> Any:
-    """Types to read a file in: its own, but for what is `cast`, and for keys and text, which have none."""
-    own = fragment.physical_schema
-    kept = {*own.names} - cast if _format_of(fragment) not in UNTYPED_FORMATS else ()
-    return _import_arrow().schema([(own if n in kept else schema).field(n) for n in names.distinct()])
-
-
-def _try_batches(fragment: Any) -> None:
-    """Read a file of Arrow once without threads: a damaged one ends the process while a data set reads ahead."""
-    if _format_of(fragment) == "arrow":
-        with fragment.open() as file:
-            reader = _import_arrow(".ipc").open_file(file)
-            for i in range(reader.num_record_batches):
-                reader.get_batch(i)
-
-
-def _format_of(fragment: Any) -> str:
-    return getattr(getattr(fragment, "format", None), "default_extname", "")
-
-
-def _refuse_merged(folders: dict[Any, str], file: str, keys: Mapping[str, Any], qid: str) -> None:
-    """Raise ValueError if a query has had another folder: their names were read as equal numbers."""
-    if qid not in keys or isinstance(keys[qid], str):
-        return
-    folder = next((part for part in file.split("/") if part.startswith(f"{qid}=")), "")
-    before = folders.setdefault(keys[qid], folder)
-    if before != folder:
-        raise ValueError(
-            "Folders of one query must be named alike; if they are of two, read their names as text: "
-            f"pyarrow.dataset.dataset(path, partitioning=pyarrow.dataset.partitioning(pyarrow.schema([({qid!r}, "
-            f"pyarrow.string())]), flavor='hive')). Got {echo(before)} and {echo(folder)}, which are the same number."
-        )
-
-
-@contextmanager
-def _reading(file: str) -> Iterator[None]:
-    """Say which file cannot be read."""
-    try:
-        yield
-    except arrow_errors(ValueError, TypeError) as error:
-        if is_of_disk(error):
-            raise
-        raise ValueError(
-            "Each file of a data set must be whole, and of its format; files whose names begin with '.' or '_' are not "
-            f"read from a folder. Got {file}: {one_line(str(error), 200)}"
-        ) from error
-
-
-def _file_of(fragment: Any) -> str:
-    """Path of a file."""
-    return str(getattr(fragment, "path", "a part of the data set"))

@@ -24,7 +24,7 @@ KEYWORD_HINTS = {
     "It is a parameter of QueryRanker: QueryRanker(model, eval_metric='ndcg@10', early_stopping_rounds=20).": (
         "eval_fraction", "eval_metric", "early_stopping_rounds",
     ),
-    "by= and clusters= go to evaluate and evaluate_frame; segments() of a result takes values by query, too.": (
+    "by= and clusters= go to evaluate and evaluate_table; segments() of a result takes values by query, too.": (
         "by", "clusters",
     ),
     QID: (

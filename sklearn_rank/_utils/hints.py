@@ -9,8 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-TABLE_HINT = "A table goes to evaluate_frame(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
-RECORDS_HINT = "A list of dicts is a table by rows: evaluate_frame(pandas.DataFrame(rows))."
+TABLE_HINT = "A table goes to evaluate_table(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
+RECORDS_HINT = "A list of dicts is a table by rows: evaluate_table(pandas.DataFrame(rows))."
 RUN_HINT = "Documents by query, in dictionaries or lists of ids, go to evaluate_run(judgements, run)."
 SYSTEMS_HINT = "Several systems go to compare_systems(y_true, {name: y_score}, qid=qid)."
 COLUMNS_HINT = (
@@ -20,9 +20,9 @@ COLUMNS_HINT = (
 RESULTS_HINT = "Results go to compare_systems({name: result}), or two of them to stats.compare(a, b)."
 ROWS_HINT = "Rows that were read go to evaluate as arrays: evaluate(data.y_true, data.y_score, qid=data.qid)."
 ARRAYS_HINT = "Arrays go to evaluate(y_true, y_score, qid=qid)."
-NAMES_HINT = "Names of columns go with their table to evaluate_frame, or with the path of a file to evaluate_batches."
-FILE_HINT = "Data on disk go to evaluate_batches, or to io.read_table, io.read_run and io.read_qrels."
-SPARK_HINT = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data)."
+NAMES_HINT = "Names of columns go with their table, or with the path of a file, to evaluate_table."
+FILE_HINT = "Data on disk go to evaluate_table(path), or to io.read_table, io.read_run and io.read_qrels."
+SPARK_HINT = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data), which has the same columns and starts a job."
 
 
 MODELS_FIRST = (

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, SEPARATORS, fields_of, first_line, separator_in
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
@@ -23,17 +24,7 @@ from sklearn_rank.io._columns import USUAL_NAMES, KnownColumns, check_names, ent
 from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
 from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
-from sklearn_rank.io._tables import (
-    HEADER_SIZE,
-    MAGIC,
-    SEPARATOR,
-    SEPARATORS,
-    fields_of,
-    first_line,
-    opened,
-    separator_in,
-    table_in,
-)
+from sklearn_rank.io._tables import SEPARATOR, opened, table_in
 from sklearn_rank.io._trec import QRELS_FIELDS, RUN_FIELDS, read_lines, value_field
 
 FIELDS_OF: dict[str, dict[int, tuple[str, ...]]] = {

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, BinaryIO
 
+from sklearn_rank._tables.formats import BYTE_ORDER_MARK
 from sklearn_rank._utils.storage import MOST_RATIO, replacing, unpacks_too_far
 from sklearn_rank.io._entries import ERRORS
 
@@ -29,7 +30,6 @@ OTHER_KINDS = {
 }
 """Formats that are refused, by the first bytes of the file."""
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PIECE_OF_FILE = 2**20
 """Bytes that are read at a time; memory of this size is reused for the next piece."""
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from sklearn.datasets import load_svmlight_file
 
+from sklearn_rank._tables.formats import BYTE_ORDER_MARK
 from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.typing import PathLike
-from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, read_bytes, source_name
+from sklearn_rank.io._source import open_to_read, read_bytes, source_name
 
 
 def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:

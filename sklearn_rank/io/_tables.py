@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from csv import Error, reader
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from gzip import GzipFile
-from io import StringIO
 from typing import Any
 
 import numpy as np
 
 from sklearn_rank._engine.check import read
 from sklearn_rank._tables.columns import arrow_errors, check_arrow, column_names, is_of_disk
+from sklearn_rank._tables.formats import (
+    BYTE_ORDER_MARK,
+    HEADER_SIZE,
+    MAGIC,
+    NULLS,
+    first_line_of,
+    rows_of,
+    separator_in,
+)
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table, is_table
@@ -21,7 +27,7 @@ from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._columns import check_column, check_names, column_entries, ids_in, in_row, numbers_in
 from sklearn_rank.io._entries import DUPLICATES, repeated_rows
 from sklearn_rank.io._join import RankingData
-from sklearn_rank.io._source import BYTE_ORDER_MARK, open_to_read, read_bytes, source_name
+from sklearn_rank.io._source import open_to_read, read_bytes, source_name
 
 
 def read_table(
@@ -101,11 +107,6 @@ def read_table(
 SEPARATOR = Constraint(
     "a character or None", lambda v: v is None or (isinstance(v, str) and len(v) == 1 and v.isascii()), ""
 )
-SEPARATORS = ",\t;"
-HEADER_SIZE = 2**20
-"""Bytes that are searched for a header."""
-MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
-"""First bytes of Parquet, and of files and streams of Arrow."""
 
 
 def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: str | None = None) -> Any:
@@ -185,7 +186,7 @@ def _of_csv(
     if known and not chosen:
         return table([[]] * len(known), names=known)
     convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(ids, string()), null_values=["", "nan", "NaN", "NA", "null"],
+        column_types=dict.fromkeys(ids, string()), null_values=NULLS,
         strings_can_be_null=False, include_columns=chosen,
     )  # fmt: skip
     read_options = csv.ReadOptions(column_names=None if header is None else known, block_size=HEADER_SIZE)
@@ -234,35 +235,6 @@ def _check_types(schema: Any, names: list[str]) -> None:
         kind = kind.value_type if types.is_dictionary(kind) or types.is_run_end_encoded(kind) else kind
         if types.is_nested(kind):
             raise TypeError(f"Column {echo(name)} must hold numbers or ids, one a row. Got {kind} instead.")
-
-
-def first_line(data: bytes) -> str:
-    """First line of the beginning of a file, without its end."""
-    return first_line_of(data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"))
-
-
-def first_line_of(text: str) -> str:
-    """First line of a text, without its end."""
-    return text.partition("\n")[0].rstrip("\r")
-
-
-def rows_of(text: str, separator: str) -> Iterator[list[str]]:
-    """Fields of the rows of CSV, which may have quotes and lines in them."""
-    with suppress(Error):
-        yield from reader(StringIO(text, newline=""), delimiter=separator)
-
-
-def fields_of(line: str, separator: str) -> list[str]:
-    """Fields of a line of CSV."""
-    return next(rows_of(line, separator), [])
-
-
-def separator_in(header: str, names: Iterable[str]) -> str:
-    """Separator with which a header has the named columns, or else most columns."""
-    columns = {separator: fields_of(header, separator) for separator in SEPARATORS}
-    named = {name for name in names if isinstance(name, str)}
-    with_names = [separator for separator in SEPARATORS if named and named <= {*columns[separator]}]
-    return (with_names or sorted(SEPARATORS, key=lambda separator: -len(columns[separator])))[0]
 
 
 def _decoded(table: Any) -> Any:

@@ -41,7 +41,7 @@ def diversity(**similar):
 def of_parquet(folder):
     rows = pd.DataFrame({"label": LABEL, "score": SCORE, "qid": QUERY})
     rows.to_parquet(folder / "rows.parquet")
-    return skr.evaluate_batches(folder / "rows.parquet", metrics=METRICS)
+    return skr.evaluate_table(folder / "rows.parquet", metrics=METRICS)
 
 
 SPARSE, FINGERPRINTS, LISTS_OF_ITEMS = "_engine.sparse.", "_engine.fingerprints.", "retrieval._intra_list."
@@ -59,13 +59,13 @@ CASES = {
     "directions": ("retrieval._distances.PAIRS_PER_PART", lambda _: of_many_items("cosine")),
     "scattered": (
         "_tables.scattered_queries.RUN_ROWS",
-        lambda _: skr.evaluate_batches(batches(DRAWN), memory_limit=300),
+        lambda _: skr.evaluate_table(batches(DRAWN), memory_limit=300),
     ),
     "grouped": (
         "_tables.batch_validator.ROWS_PER_PART",
-        lambda _: skr.evaluate_batches(batches(), assume_grouped=True),
+        lambda _: skr.evaluate_table(batches(), assume_grouped=True),
     ),
-    "Parquet": ("_tables.columns.ROWS_PER_READ", of_parquet),
+    "Parquet": ("_tables.data_sets.ROWS_PER_READ", of_parquet),
 }
 """Rows taken at a time: the constant that says how many, and a call that reads it."""
 

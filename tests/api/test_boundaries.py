@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_rank import (
     evaluate,
-    evaluate_batches,
+    evaluate_table,
 )
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.metrics import map_score, pfound_score, rbp_score, set_precision_score, set_recall_score
@@ -58,7 +58,7 @@ def test_the_weight_of_one_of_several_queries_differs():
     rows = (np.array([1, 0, 1]), np.array([1.0, 2, 3]), np.array([1, 2, 3]))
     batches = [(*rows, np.array(weight)) for weight in ([1.0, 1, 1], [1.0, 2, 1])]
     with pytest.raises(ValueError, match="weight"):
-        evaluate_batches(batches, metrics="map")
+        evaluate_table(batches, metrics="map")
 
 
 @pytest.mark.parametrize(("metric", "values", "best"), [("mse", [3, 2, 2, 4], 1), ("map", [3, 4, 4, 2], 1)])

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import dataset, parquet
 from registry import together
 
-from sklearn_rank import RankingEvaluator, compare_systems, evaluate, evaluate_batches, evaluate_frame
+from sklearn_rank import RankingEvaluator, compare_systems, evaluate, evaluate_table
 from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.metrics import map_score, ndcg_score
 
@@ -24,7 +24,7 @@ QRELS, RUN = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.3}}
 RESULT = evaluate(Y, S, qid=Q)
 ENTRIES = read_qrels(io.BytesIO(b"q1 0 d1 1\n")), read_run(io.BytesIO(b"q1 Q0 d1 1 0.5 me\n"))
 RANX = [type(name, (), {"__module__": "ranx.data_structures", "__getitem__": lambda s, i: 1 / 0}) for name in "qr"]
-TO_FRAME, TO_RUN = "evaluate_frame(data, y_true='label'", "evaluate_run(judgements, run)"
+TO_FRAME, TO_RUN = "evaluate_table(data, y_true='label'", "evaluate_run(judgements, run)"
 TO_SYSTEMS, TO_RESULTS = "compare_systems(y_true, {name: y_score}, qid=qid)", "compare_systems({name: result})"
 
 WRONG = [
@@ -42,9 +42,9 @@ WRONG = [
     ("DuckDB", (duckdb.connect().from_df(TEXT), "score"), TO_FRAME),
     ("a table of arrays", ({"label": Y, "score": S, "qid": Q},), TO_FRAME),
     ("a table of arrays and a name", ({"label": Y, "score": S, "qid": Q}, "score"), TO_FRAME),
-    ("names", ("label", "score"), "with their table to evaluate_frame"),
-    ("labels and a name", (Y, "score"), "with their table to evaluate_frame"),
-    ("rows as dicts", (FRAME.to_dict("records"), S), "evaluate_frame(pandas.DataFrame(rows))"),
+    ("names", ("label", "score"), "with their table, or with the path of a file, to evaluate_table"),
+    ("labels and a name", (Y, "score"), "with their table, or with the path of a file, to evaluate_table"),
+    ("rows as dicts", (FRAME.to_dict("records"), S), "evaluate_table(pandas.DataFrame(rows))"),
     ("dictionaries", (QRELS, RUN), TO_RUN),
     ("one dictionary", (QRELS,), TO_RUN),
     ("sets and lists", ({"q": {"d"}}, {"q": ["d", "e"]}), TO_RUN),
@@ -62,7 +62,7 @@ WRONG = [
     ("results by name", ({"a": RESULT, "b": RESULT},), TO_RESULTS),
     ("a list of results", ([RESULT, RESULT],), TO_RESULTS),
     ("rows that were joined", (join(ENTRIES[0], ENTRIES[1]),), "evaluate(data.y_true, data.y_score, qid=data.qid)"),
-    ("a path", ("rows.parquet",), "evaluate_batches"),
+    ("a path", ("rows.parquet",), "evaluate_table"),
 ]
 
 
@@ -77,7 +77,9 @@ def test_wrong_arguments_name_the_right_function(function, given, hint):
 
 def test_a_name_in_place_of_the_queries():
     for name in ("qid", "sample_weight"):
-        with pytest.raises(TypeError, match="Names of columns go with their table to evaluate_frame"):
+        with pytest.raises(
+            TypeError, match="Names of columns go with their table, or with the path of a file, to evaluate_table"
+        ):
             evaluate(FRAME.label, FRAME.score, **{"qid": Q, name: name})
 
 
@@ -89,8 +91,8 @@ def test_arguments_that_are_missing():
             function(Y, qid=Q)
         with pytest.raises(TypeError, match=rf"^{name} needs y_true\.$"):
             function(y_score=S, qid=Q)
-    with pytest.raises(TypeError, match=r"^evaluate_frame needs data\.$"):
-        evaluate_frame(y_score="score")
+    with pytest.raises(TypeError, match=r"^evaluate_table needs data\.$"):
+        evaluate_table(y_score="score")
 
 
 def test_queries_by_documents_stay_what_they_are():
@@ -121,17 +123,16 @@ def test_queries_by_documents_stay_what_they_are():
     ids=["qrels", "result", "array", "arrays", "Series"],
 )
 def test_what_is_no_table(data, hint):
-    for function in (evaluate_frame, evaluate_batches):
-        with pytest.raises(TypeError) as raised:
-            function(data)
-        assert hint in str(raised.value)
-        assert f"Got {type(data).__name__}" in str(raised.value) or isinstance(data, list)
+    with pytest.raises(TypeError) as raised:
+        evaluate_table(data)
+    assert hint in str(raised.value)
+    assert f"Got {type(data).__name__}" in str(raised.value) or isinstance(data, list)
 
 
-def test_data_on_disk_go_to_batches():
+def test_data_on_disk_go_to_tables():
     for data in ("rows.parquet", dataset.dataset(pa.Table.from_pandas(FRAME))):
-        with pytest.raises(TypeError, match="Data on disk go to evaluate_batches, or to io.read_table"):
-            evaluate_frame(data)
+        with pytest.raises(TypeError, match=r"Data on disk go to evaluate_table\(path\), or to io.read_table"):
+            evaluate(data, S)
 
 
 def test_two_columns_of_data_that_are_no_table_are_compared_as_the_error_says(tmp_path):
@@ -142,14 +143,14 @@ def test_two_columns_of_data_that_are_no_table_are_compared_as_the_error_says(tm
     with pytest.raises(TypeError, match="reads tables in memory. Evaluate each column") as raised:
         compare_systems(path, ["bm25", "lgbm"], metrics="mrr")
     call = re.search(r"compare_systems\((.*)\)\. Got", str(raised.value))[1]
-    names = {"data": path, "evaluate_batches": evaluate_batches}
+    names = {"data": path, "evaluate_table": evaluate_table}
     results = eval(call.replace("y_score=name", "y_score=name, metrics='mrr'"), names)
     assert compare_systems(results).summary() == compare_systems(rows, ["bm25", "lgbm"], metrics="mrr").summary()
-    with pytest.raises(TypeError, match=r"evaluate_batches\(data, y_score=name\).* Got list_iterator"):
+    with pytest.raises(TypeError, match=r"evaluate_table\(data, y_score=name\).* Got list_iterator"):
         compare_systems(iter([rows]), ["bm25", "lgbm"])
-    for data, function in [(path, evaluate_batches), (rows, evaluate_frame)]:
+    for data in (path, rows):
         with pytest.raises(TypeError, match=r"of other data evaluate each column, and pass the results: compare_sys"):
-            function(data, y_score=["bm25", "lgbm"])
+            evaluate_table(data, y_score=["bm25", "lgbm"])
 
 
 @pytest.mark.parametrize(
@@ -165,8 +166,8 @@ def test_keywords_of_other_doors(keyword, says):
     for call in (
         lambda **more: evaluate(*data, qid=FRAME.qid, **more),
         lambda **more: ndcg_score(*data, qid=FRAME.qid, **more),
-        lambda **more: evaluate_frame(FRAME, **more),
-        lambda **more: evaluate_batches([FRAME], **more),
+        lambda **more: evaluate_table(FRAME, **more),
+        lambda **more: evaluate_table([FRAME], **more),
         lambda **more: compare_systems(FRAME, ["score"], **more),
         lambda **more: report.significance("mrr", **more),
         lambda **more: RankingEvaluator("mrr", **more),
@@ -181,8 +182,8 @@ def test_keywords_of_other_doors(keyword, says):
 
 def test_spark_by_its_looks():
     frame = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe", "columns": ["label"]})()
-    for call in (evaluate_frame, evaluate_batches, evaluate, ndcg_score):
-        with pytest.raises(TypeError, match=r"sklearn_rank.spark.evaluate\(data\)"):
+    for call in (evaluate_table, evaluate, ndcg_score):
+        with pytest.raises(TypeError, match=r"sklearn_rank.spark.evaluate\(data\), which has the same columns"):
             call(frame)
 
 
@@ -190,11 +191,11 @@ def test_what_is_not_for_others_keeps_its_error():
     with pytest.raises(TypeError, match="^y_true must hold real numbers"):
         evaluate(["a", "b"], [1, 2], qid=[1, 1])
     with pytest.raises(TypeError, match="^data must be a frame of pandas or polars.*Got DuckDBPyConnection"):
-        evaluate_frame(duckdb.connect())
+        evaluate_table(duckdb.connect())
 
 
 def test_frames_of_labels_with_other_faults():
     """They may be labels of subtopics, so the fault comes first."""
     labels = pd.DataFrame({"a": [1.0, 0, 0, np.inf], "b": [0.0, 1, 0, 1]})
-    with pytest.raises(ValueError, match=r"^y_true must be finite.* in row 3. A table goes to evaluate_frame"):
+    with pytest.raises(ValueError, match=r"^y_true must be finite.* in row 3. A table goes to evaluate_table"):
         evaluate(labels, S, qid=Q)

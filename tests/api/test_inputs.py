@@ -90,8 +90,8 @@ OF_ROWS = {
     "prepare": lambda r: skr.prepare(r.y, qid=r.q, sample_weight=r.w, metrics=METRICS).evaluate(r.s),
     "prepare, mean": lambda r: skr.prepare(r.y, qid=r.q, metrics=METRICS)(r.s),
     "an accumulator": accumulated,
-    "batches": lambda r: skr.evaluate_batches([(r.y, r.s, r.q, r.w)] * 2, metrics=METRICS),
-    "batches on disk": lambda r: skr.evaluate_batches([(r.y, r.s, r.q)] * 2, metrics=METRICS, memory_limit=1),
+    "batches": lambda r: skr.evaluate_table([(r.y, r.s, r.q, r.w)] * 2, metrics=METRICS),
+    "batches on disk": lambda r: skr.evaluate_table([(r.y, r.s, r.q)] * 2, metrics=METRICS, memory_limit=1),
     "systems": lambda r: skr.compare_systems(
         r.y, {"a": r.s, "b": r.w}, qid=r.q, sample_weight=r.w, by={"half": r.b}, metrics=METRICS
     ),
@@ -149,9 +149,9 @@ FRAMES = {
     "Arrow": pa.table,
 }
 OF_FRAMES = {
-    "evaluate_frame": lambda f: skr.evaluate_frame(f, sample_weight="other", by="half", clusters="half"),
+    "evaluate_table": lambda f: skr.evaluate_table(f, sample_weight="other", by="half", clusters="half"),
     "compare_systems": lambda f: skr.compare_systems(f, ["score", "other"], metrics=METRICS, by="half"),
-    "evaluate_batches": lambda f: skr.evaluate_batches([f, f], sample_weight="other"),
+    "evaluate_table in pieces": lambda f: skr.evaluate_table([f, f], sample_weight="other"),
 }
 
 JUDGEMENTS = {"q1": {"c": 1, "a": 2, "b": 0}, "q2": {"d": 1, "a": -1}, "q3": {"a": 0, "z": 1}}

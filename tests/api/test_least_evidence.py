@@ -9,7 +9,7 @@ from misuse_cases import seen
 from registry import together
 from scipy import stats
 
-from sklearn_rank import evaluate, evaluate_batches, evaluate_run
+from sklearn_rank import evaluate, evaluate_run, evaluate_table
 from sklearn_rank._misuse.judged import unevenly_judged
 from sklearn_rank._misuse.rows import least_z
 from sklearn_rank.io import read_run
@@ -112,7 +112,7 @@ def strangers(n_ids, shift=1000):
 def batch_again(n_queries, n_other):
     label = (np.arange(3 * n_queries) < n_other).astype(float)
     batch = label, np.sin(np.arange(len(label))), lists(n_queries)
-    return lambda: evaluate_batches([batch, (label, np.cos(batch[1]), batch[2])], metrics="dcg")
+    return lambda: evaluate_table([batch, (label, np.cos(batch[1]), batch[2])], metrics="dcg")
 
 
 CONSTANT, SOFT, NO_ID = "no order matters", "threshold outside of the scale", "ids that are none"

@@ -30,9 +30,8 @@ from sklearn_rank import (
     RankingEvaluator,
     compare_systems,
     evaluate,
-    evaluate_batches,
-    evaluate_frame,
     evaluate_run,
+    evaluate_table,
     get_scorer,
     make_ranking_scorer,
     prepare,
@@ -124,7 +123,7 @@ def of_evaluate(rows):
 
 
 def of_frame(rows):
-    evaluate_frame(rows.frame, y_score=rows.name, metrics=rows.metric)
+    evaluate_table(rows.frame, y_score=rows.name, metrics=rows.metric)
 
 
 def by_query(rows, column):
@@ -143,7 +142,7 @@ def of_prepare(rows):
 
 def of_batches(rows):
     frame = rows.frame
-    evaluate_batches([frame[:70], frame[70:]], y_score=rows.name, metrics=rows.metric)
+    evaluate_table([frame[:70], frame[70:]], y_score=rows.name, metrics=rows.metric)
 
 
 def of_accumulator(rows):
@@ -241,10 +240,10 @@ CALLS = [
     (doors.SCORER, scorers),
     (doors.SCORER, several_scorers),
     (doors.EVALUATE, of_evaluate),
-    (doors.FRAME, of_frame),
+    (doors.TABLE, of_frame),
     (doors.RUN, of_run),
     (doors.PREPARE, of_prepare),
-    (doors.BATCHES, of_batches),
+    (doors.TABLE, of_batches),
     (doors.ACCUMULATOR, of_accumulator),
     (doors.SYSTEMS, of_systems),
     (doors.SYSTEMS, of_columns),
@@ -375,8 +374,8 @@ OTHERS = [
     ("a transposed frame", doors.ACCUMULATOR, lambda _: RankingAccumulator().update(*transposed())),
     ("a transposed frame", doors.THRESHOLDS, lambda _: threshold_curve(*transposed())),
     ("a transposed frame", doors.SYSTEMS, lambda _: compare_systems(transposed()[0], {"a": transposed()[1]})),
-    ("a query in two matrices", doors.BATCHES, lambda _: evaluate_batches(matrices_again())),
-    ("documents in two batches", doors.BATCHES, lambda _: evaluate_batches(batches_again())),
+    ("a query in two matrices", doors.TABLE, lambda _: evaluate_table(matrices_again())),
+    ("documents in two batches", doors.TABLE, lambda _: evaluate_table(batches_again())),
     (TURNED, doors.RUN, lambda _: evaluate_run(*turned(), metrics="dcg(gain=linear)")),
     (TURNED, doors.SYSTEMS, lambda _: compare_systems(turned()[0], {"a": turned()[1]}, metrics="dcg(gain=linear)")),
     (TURNED, doors.JOIN, lambda _: join(*turned())),
@@ -663,7 +662,7 @@ def test_one_warning_with_several_threads():
     given = {"qid": rows.qid, "metrics": ["map", "mrr", "p@3"], "n_jobs": 2}
     assert seen(evaluate, rows.label, rows.score, **given) == (["no order matters"], "")
     batches = [(rows.label[i : i + 20], rows.score[i : i + 20], rows.qid[i : i + 20]) for i in range(0, N_ROWS, 20)]
-    assert seen(evaluate_batches, batches, metrics="map", n_jobs=2) == (["no order matters"], "")
+    assert seen(evaluate_table, batches, metrics="map", n_jobs=2) == (["no order matters"], "")
 
 
 def test_a_search_of_scikit_learn_warns_and_ends():

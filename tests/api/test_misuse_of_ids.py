@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from misuse_cases import seen
 
-from sklearn_rank import evaluate, evaluate_batches, evaluate_run
+from sklearn_rank import evaluate, evaluate_run, evaluate_table
 from sklearn_rank._cli import main
 from sklearn_rank._misuse.runs import are_other_ids
 from sklearn_rank.io import join, read_run
@@ -66,7 +66,7 @@ def test_ids_that_are_none():
         assert seen(odd(*ids[:-1])) == ([], "")
         objects = np.array(ids, dtype=object) if isinstance(ids[0], str) else np.array(ids)
         batches = [([1, 0], [1, 2], np.repeat(objects[i : i + 1], 2)) for i in range(len(ids))]
-        assert seen(evaluate_batches, batches, metrics="mrr") == ([name], "")
+        assert seen(evaluate_table, batches, metrics="mrr") == ([name], "")
 
 
 @pytest.mark.parametrize("ids", [["0", "1", "-1"], ["True", "False"], ["4", "5", str(-(2**63))], ["4", "nan", "5"]])

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import QueryRanker, evaluate, evaluate_batches, stats
+from sklearn_rank import QueryRanker, evaluate, evaluate_table, stats
 from sklearn_rank.io import read_run, read_table
 from sklearn_rank.metrics import mrr_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
@@ -92,12 +92,12 @@ WIDE_AT = {
     "sparse": lambda v: evaluate(sparse.csr_array([[0, 1]]), sparse.csr_array([v]), metrics="mrr"),
     "sparse and dense": lambda v: evaluate(sparse.csr_array([[0, 1]]), [v], metrics="mrr"),
     "sparse labels": lambda v: evaluate(sparse.csr_array([v]), [[1, 2]], metrics="cg"),
-    "batch": lambda v: evaluate_batches([([0, 1], v, [1, 1])], metrics="mrr"),
-    "two batches": lambda v: evaluate_batches([([0], [v[0]], [1]), ([1], [v[1]], [1])], metrics="mrr"),
-    "two batches of arrays": lambda v: evaluate_batches(
+    "batch": lambda v: evaluate_table([([0, 1], v, [1, 1])], metrics="mrr"),
+    "two batches": lambda v: evaluate_table([([0], [v[0]], [1]), ([1], [v[1]], [1])], metrics="mrr"),
+    "two batches of arrays": lambda v: evaluate_table(
         [([i], np.array([x]), [1]) for i, x in enumerate(v)], metrics="mrr"
     ),
-    "labels in two batches": lambda v: evaluate_batches([([x], [1], [1]) for x in v], metrics="cg"),
+    "labels in two batches": lambda v: evaluate_table([([x], [1], [1]) for x in v], metrics="cg"),
     "table": lambda v: read_table({"label": [0, 1], "score": v, "qid": [1, 1]}),
     "table with nulls": lambda v: read_table({"label": pl.Series([*v, None]), "score": [1, 2, 3], "qid": [1] * 3}),
     "entries": lambda v: read_run({"doc_id": [0, 1], "s": np.array(v), "qid": [1, 1]}, value="s"),
@@ -117,7 +117,7 @@ def test_a_parquet_column_of_ints(tmp_path):
 
     parquet.write_table(pa.table({"label": [0, 1], "score": [B, B + 1], "qid": [1, 1]}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="still different|can tell apart"):
-        evaluate_batches(tmp_path / "t.parquet", metrics="mrr")
+        evaluate_table(tmp_path / "t.parquet", metrics="mrr")
     with pytest.raises(ValueError, match="still different"):
         read_table(tmp_path / "t.parquet")
 
@@ -153,8 +153,8 @@ MASKED = {
     "weight": lambda m: ndcg_score([1, 0, 1], [3, 2, 1], qid=[1] * 3, sample_weight=m),
     "weight of queries": lambda m: ndcg_score([[1, 0]] * 3, [[2, 1]] * 3, sample_weight=m),
     "tie_break": lambda m: ndcg_score([1, 0, 1], [3, 2, 1], qid=[1] * 3, ties="stable", tie_break=m),
-    "batch": lambda m: evaluate_batches([([1, 0, 1], m, [1] * 3)], metrics="ndcg"),
-    "ids of a batch": lambda m: evaluate_batches([([1, 0, 1], [3, 2, 1], m)], metrics="ndcg"),
+    "batch": lambda m: evaluate_table([([1, 0, 1], m, [1] * 3)], metrics="ndcg"),
+    "ids of a batch": lambda m: evaluate_table([([1, 0, 1], [3, 2, 1], m)], metrics="ndcg"),
     "ids of a table": lambda m: read_table({"label": [1, 0, 1], "score": [3, 2, 1], "qid": m}),
     "entries": lambda m: read_run({"doc_id": [0, 1, 2], "s": m, "qid": [1] * 3}, value="s"),
     "sparse": lambda m: evaluate(sparse.csr_array([[1, 0, 1]]), m[None], metrics="ndcg"),

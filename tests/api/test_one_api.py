@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sklearn_rank
-from sklearn_rank import compare_systems, evaluate_batches, evaluate_frame, evaluate_run, spark
+from sklearn_rank import compare_systems, evaluate_run, evaluate_table, spark
 from sklearn_rank._engine.values import PartialSums
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._utils.docstring import parameter_entries
@@ -39,8 +39,9 @@ def test_rows_are_described_in_the_same_way():
         ("keywords", "VAR_KEYWORD", EMPTY),
     ]
     assert without(spark.evaluate, "chance") == signature(spark.per_query) == expected
-    assert without(evaluate_batches, "memory_limit", "folder", "n_jobs", "chance") == expected
-    for function in (spark.evaluate, evaluate_batches, evaluate_frame, evaluate_run, sklearn_rank.evaluate):
+    of_memory, of_pieces = ("by", "clusters", "tie_break"), ("memory_limit", "folder")
+    assert without(evaluate_table, *of_memory, *of_pieces, "n_jobs", "chance") == expected
+    for function in (spark.evaluate, evaluate_table, evaluate_run, sklearn_rank.evaluate):
         assert ("chance", "KEYWORD_ONLY", False) in signature(function)
     assert signature(spark.mean) == [("metrics", "KEYWORD_ONLY", None) if a[0] == "metrics" else a for a in expected]
 
@@ -51,7 +52,7 @@ def test_default_metrics():
     arrays = {"y_true": rows["label"], "y_score": rows["score"], "qid": rows["qid"]}
     found = sklearn_rank.evaluate(**arrays)
     assert (
-        found.mean() == sklearn_rank.evaluate(**arrays, metrics=DEFAULT_METRICS).mean() == evaluate_batches(rows).mean()
+        found.mean() == sklearn_rank.evaluate(**arrays, metrics=DEFAULT_METRICS).mean() == evaluate_table(rows).mean()
     )
     assert [*found.mean()] == [*DEFAULT_METRICS]
     assert sklearn_rank.evaluate(**arrays, min_relevance=3).n_undefined["map"] == 2
@@ -62,7 +63,7 @@ def test_default_metrics():
 def test_columns_are_described_in_the_same_way():
     """By every function whose signature has them: an entry for each argument, in their order."""
     described = []
-    for function in (evaluate_frame, evaluate_batches, spark.evaluate, spark.per_query):
+    for function in (evaluate_table, spark.evaluate, spark.per_query):
         entries = parameter_entries(function)
         arguments = [name.replace("keywords", "**keywords") for name, _, _ in signature(function)]
         assert [*entries] == arguments, function
@@ -85,7 +86,7 @@ def test_a_pooled_mean_takes_the_definition_of_its_metric():
         mean_of_sums(MetricColumn("a", "mine", "mine", "micro", True, 0.0, False), PartialSums(one, one, one))
 
 
-@pytest.mark.parametrize("function", [evaluate_batches, spark.evaluate, spark.mean, spark.per_query])
+@pytest.mark.parametrize("function", [evaluate_table, spark.evaluate, spark.mean, spark.per_query])
 def test_errors_about_arguments(function):
     with pytest.raises(TypeError, match=r"takes data by position and all else by name, such as qid=\."):
         function(None, "map")

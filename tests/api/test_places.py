@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from registry import Data, each_kind_of_data, rough_data_for, tie_policy
 
-from sklearn_rank import evaluate, evaluate_batches, parse_metric
+from sklearn_rank import evaluate, evaluate_table, parse_metric
 from sklearn_rank import spark as on_spark
 from sklearn_rank._tables import batch_validator
 
@@ -51,11 +51,11 @@ def rows_of(frame, size):
 
 
 def by_batches(frame, **keywords):
-    return evaluate_batches(rows_of(mixed(frame), 7), memory_limit=1500, **keywords)
+    return evaluate_table(rows_of(mixed(frame), 7), memory_limit=1500, **keywords)
 
 
 def by_grouped_batches(frame, **keywords):
-    return evaluate_batches(rows_of(frame, 5), assume_grouped=True, **keywords)
+    return evaluate_table(rows_of(frame, 5), assume_grouped=True, **keywords)
 
 
 def by_spark(frame, **keywords):

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import RankingEvaluator, evaluate, evaluate_batches, parse_metric
+from sklearn_rank import RankingEvaluator, evaluate, evaluate_table, parse_metric
 from sklearn_rank.io import read_run, read_table
 from sklearn_rank.stats import compare
 
@@ -144,7 +144,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("read", [read_table, lambda path: evaluate_batches(path, metrics="map")], ids=["table", "map"])
+@pytest.mark.parametrize("read", [read_table, lambda path: evaluate_table(path, metrics="map")], ids=["table", "map"])
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_odd_columns_of_parquet_are_refused(kind, read, tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
@@ -157,12 +157,12 @@ def test_columns_of_one_name_are_refused_and_dictionaries_and_zero_bytes_read(tm
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path, columns = tmp_path / "a.parquet", [pa.array(column) for column in ROWS.values()]
     pq.write_table(pa.table([*columns, columns[1]], names=[*ROWS, "score"]), path)
-    for read in (read_table, lambda path: evaluate_batches(path, metrics="map")):
+    for read in (read_table, lambda path: evaluate_table(path, metrics="map")):
         with pytest.raises(ValueError, match="Got"):
             read(path)
     zero = pa.array(["a\0", "a\0", "a"]).dictionary_encode()
     pq.write_table(pa.table(ROWS | {"qid": zero, "label": columns[0].dictionary_encode()}), path)
-    assert evaluate_batches(path, metrics="map").qid.tolist() == ["a\0", "a"]
+    assert evaluate_table(path, metrics="map").qid.tolist() == ["a\0", "a"]
     assert read_table(path).qid.tolist() == ["a\0", "a\0", "a"]
 
 
@@ -202,7 +202,7 @@ def test_a_quota_that_is_used_up(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     rows = np.ones(99), np.ones(99), np.arange(99)
     with pytest.raises(OSError, match=f"the folder '{tmp_path}' must take .*Got Disk quota exceeded after 0 bytes"):
-        evaluate_batches([rows] * 9, metrics="map", memory_limit=100, folder=tmp_path)
+        evaluate_table([rows] * 9, metrics="map", memory_limit=100, folder=tmp_path)
 
 
 SLOW = """

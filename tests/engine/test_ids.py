@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from registry import together
 
-from sklearn_rank import evaluate, evaluate_batches, group_sizes, stats
+from sklearn_rank import evaluate, evaluate_table, group_sizes, stats
 from sklearn_rank._engine.ids import id_order, joined_ids
 from sklearn_rank.display import DifferenceDisplay
 from sklearn_rank.io import read_run, read_table
@@ -52,10 +52,10 @@ def test_ids_of_lists_are_what_they_are(ids, make):
 
 def test_ids_of_batches_are_what_they_are():
     for ids in (["a", "a\0"], [b"a", b"a\0"], [B, B + 1], [(1,), (1, 2)]):
-        assert evaluate_batches([([1], [1], [q]) for q in ids], metrics="map").qid.tolist() == ids
+        assert evaluate_table([([1], [1], [q]) for q in ids], metrics="map").qid.tolist() == ids
     for ids in ([1, "1"], [b"1", "1"], [2**63, -1], [1, 1.5]):
         with pytest.raises(TypeError, match="ids of one type"):
-            evaluate_batches([([1], [1], [q]) for q in ids], metrics="map")
+            evaluate_table([([1], [1], [q]) for q in ids], metrics="map")
 
 
 def test_equal_ids_are_one_query():
@@ -159,7 +159,7 @@ def test_ids_that_float64_may_have_made_equal(name):
     dtype, limit = ("float32", 2**24) if "float32" in name else ("float64", 2**53)
     for call in (
         lambda: evaluate([1, 0], [1, 2], qid=qid),
-        lambda: evaluate_batches([([1, 0], [1, 2], qid)]),
+        lambda: evaluate_table([([1, 0], [1, 2], qid)]),
         lambda: evaluate([1, 0], [1, 2], qid=[1, 2], clusters=qid),
     ):
         with pytest.raises(

@@ -202,7 +202,7 @@ def test_subtopics_have_one_mask_a_row():
         alpha_ndcg_score(labels, scores, qid=[0, 0, 0], mask=np.ones((3, 2), bool))
 
 
-@pytest.mark.parametrize("where", ["evaluate_batches", "evaluate_frame", "spark"])
+@pytest.mark.parametrize("where", ["evaluate_table", "spark"])
 def test_what_takes_rows_says_where_a_mask_goes(where):
     """It is said before the data are looked at."""
     called = sklearn_rank.spark.evaluate if where == "spark" else getattr(sklearn_rank, where)

@@ -18,7 +18,7 @@ from sklearn_rank import (
     RepeatedQueryKFold,
     compare_systems,
     evaluate,
-    evaluate_batches,
+    evaluate_table,
     get_scorer,
     group_sizes,
     prepare,
@@ -81,7 +81,7 @@ def test_a_column_is_an_entry_a_row(make):
     assert ndcg_score(Y, make(S), tie_break=make(W), **stable) == ndcg_score(Y, S, tie_break=W, **stable)
     assert group_sizes(make(Q)).tolist() == [3] * 8
     batches = [(make(Y)[:5], make(S)[:5], make(Q)[:5]), (make(Y)[5:], make(S)[5:], make(Q)[5:])]
-    assert evaluate_batches(batches, metrics="ndcg").mean() == evaluate(Y, S, qid=Q, metrics="ndcg").mean()
+    assert evaluate_table(batches, metrics="ndcg").mean() == evaluate(Y, S, qid=Q, metrics="ndcg").mean()
 
 
 def test_an_arrow_table_of_one_column():
@@ -188,9 +188,9 @@ REFUSED = {
     "columns of a prepared matrix": lambda: prepare(Xp, metrics="ndcg")(pl.from_pandas(Xp[["s", "r"]])),
     "columns of a prepared matrix in polars": lambda: prepare(pl.from_pandas(Xp), metrics="ndcg")(Xp[["s", "r"]]),
     "columns of two libraries": lambda: ndcg_score(pd.DataFrame({"a": Y, "b": Y}), pl.DataFrame({"b": S, "a": S})),
-    "batches": lambda: evaluate_batches([(Ys, Ss.iloc[P], Qs)], metrics="ndcg"),
-    "batches of dicts": lambda: evaluate_batches([{"label": Ys, "score": Ss.iloc[P], "qid": Qs}], metrics="ndcg"),
-    "weights of batches": lambda: evaluate_batches([(Ys, Ss, Qs, Ws[::-1])], metrics="ndcg"),
+    "batches": lambda: evaluate_table([(Ys, Ss.iloc[P], Qs)], metrics="ndcg"),
+    "batches of dicts": lambda: evaluate_table([{"label": Ys, "score": Ss.iloc[P], "qid": Qs}], metrics="ndcg"),
+    "weights of batches": lambda: evaluate_table([(Ys, Ss, Qs, Ws[::-1])], metrics="ndcg"),
     "table": lambda: read_table({"label": Ys, "score": Ss.iloc[P], "qid": Qs}),
     "entries": lambda: read_run({"score": Ss.iloc[P], "qid": Qs, "doc_id": Qs.index.to_series()}, value="score"),
     "display": lambda: CutoffDisplay.from_predictions(Ys, Ss.iloc[P], qid=Qs, metric="ndcg", k=[1, 2]),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from registry import Data, data_for
 
-from sklearn_rank import RankingAccumulator, evaluate, evaluate_batches, group_sizes, qid_from_group_sizes
+from sklearn_rank import RankingAccumulator, evaluate, evaluate_table, group_sizes, qid_from_group_sizes
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._utils.numbers import as_floats, as_reals
 from sklearn_rank.exceptions import RankingWarning
@@ -190,7 +190,7 @@ def test_other_doors(make, data):
     tensors, arrays = data
     assert group_sizes(tensors.qid).tolist() == group_sizes(arrays.qid).tolist()
     assert qid_from_group_sizes(make(np.array([2, 1]))).tolist() == [0, 0, 1]
-    assert evaluate_batches([tensors]).mean() == evaluate_batches([arrays]).mean()
+    assert evaluate_table([tensors]).mean() == evaluate_table([arrays]).mean()
     values = np.arange(8) / 8
     result = Evaluation.from_values(make(np.arange(8)), {"mine": make(values)})
     assert result.mean() == {"mine": values.mean()}

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank import compare_systems, evaluate_frame, evaluate_run
+from sklearn_rank import compare_systems, evaluate_run, evaluate_table
 from sklearn_rank.results import Comparison
 
 METRICS = ["ndcg@5", "map"]
@@ -91,7 +91,7 @@ def test_other_columns(table):
     weighted = table.assign(weight=table["qid"] + 1.0)
     common = {"by": "country", "clusters": "user", "sample_weight": "weight", "gain": "linear", "metrics": METRICS}
     found = compare_systems(weighted, ["old", "new"], **common).results["new"]
-    alone = evaluate_frame(weighted, y_score="new", **common)
+    alone = evaluate_table(weighted, y_score="new", **common)
     assert found.mean() == alone.mean()
     assert_array_equal(found.weight, alone.weight)
     assert_array_equal(found.clusters, alone.clusters)

@@ -16,9 +16,8 @@ from sklearn_rank import (
     RankingAccumulator,
     compare_systems,
     evaluate,
-    evaluate_batches,
-    evaluate_frame,
     evaluate_run,
+    evaluate_table,
     get_metric_names,
     get_scorer,
     metric,
@@ -434,7 +433,7 @@ def test_results_without_data_say_what_keeps_them(tmp_path):
     without = [
         Evaluation.load(tmp_path / "result"),
         result.subset(result.n_documents > 1),
-        evaluate_batches([(rows["y_true"], rows["y_score"], rows["qid"])], metrics=NAMES),
+        evaluate_table([(rows["y_true"], rows["y_score"], rows["qid"])], metrics=NAMES),
         RankingAccumulator(NAMES).update(**rows).compute(),
         Evaluation.from_values(["a"], {"mrr": [1.0]}),
     ]
@@ -457,9 +456,9 @@ def test_every_door_computes_chance(tmp_path):
     expected = evaluate(**rows, metrics=names)
     results = [
         evaluate(**rows, metrics=names, chance=True),
-        evaluate_frame(frame, metrics=names, chance=True),
-        evaluate_batches([frame[:100], frame[100:]], metrics=names, chance=True),
-        evaluate_batches([frame], metrics=names, chance=True, assume_grouped=True),
+        evaluate_table(frame, metrics=names, chance=True),
+        evaluate_table([frame[:100], frame[100:]], metrics=names, chance=True),
+        evaluate_table([frame], metrics=names, chance=True, assume_grouped=True),
         RankingAccumulator(names, chance=True).update(**rows).compute(),
     ]
     judgements = {q: dict(zip(g.index, g.label, strict=True)) for q, g in frame.groupby("qid", sort=False)}

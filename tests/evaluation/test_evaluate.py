@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn_rank import (
     compare_systems,
     evaluate,
-    evaluate_batches,
+    evaluate_table,
     get_metric_names,
     metric,
     parse_metric,
@@ -116,7 +116,7 @@ def test_undefined_queries_in_a_pooled_mean():
         assert result.mean()["f1@2"] == pytest.approx(np.mean(others), abs=1e-5)
         assert result.mean()[metrics[2]] == pytest.approx(np.exp(np.mean(np.log(others))))
         parts = [(y[:2], s[:2], qid[:2]), (y[2:], s[2:], qid[2:])]
-        batches = evaluate_batches(parts, metrics=metrics, replace_undefined_by=replacement)
+        batches = evaluate_table(parts, metrics=metrics, replace_undefined_by=replacement)
         assert (batches.mean(), batches.n_undefined) == (result.mean(), result.n_undefined)
 
 

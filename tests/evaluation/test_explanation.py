@@ -15,9 +15,8 @@ from sklearn.linear_model import Ridge
 from sklearn_rank import (
     compare_systems,
     evaluate,
-    evaluate_batches,
-    evaluate_frame,
     evaluate_run,
+    evaluate_table,
 )
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import parse_metric
@@ -283,13 +282,13 @@ def test_results_without_documents_say_which_call_keeps_them(tmp_path):
     y, qid, scores = [1, 0, 0, 1], [0, 0, 1, 1], {"old": [1.0, 2, 1, 2], "new": [2.0, 1, 1, 2]}
     report = compare_systems(y, scores, qid=qid)
     report.save(tmp_path / "report")
-    batches = {name: evaluate_batches([(y, s, qid)], metrics="mrr") for name, s in scores.items()}
+    batches = {name: evaluate_table([(y, s, qid)], metrics="mrr") for name, s in scores.items()}
     parts = {name: result.subset([1]) for name, result in report.results.items()}
     for without in (Comparison.load(tmp_path / "report"), compare_systems(batches), compare_systems(parts)):
         for call in (lambda r: r.explain(1, new="new", old="old"), lambda r: r.to_judge(new="new", old="old")):
             with pytest.raises(ValueError, match="Got 'old' without documents: call compare_systems with labels"):
                 call(without)
-    frames = {name: evaluate_frame(pd.DataFrame({"qid": qid, "label": y, "score": s})) for name, s in scores.items()}
+    frames = {name: evaluate_table(pd.DataFrame({"qid": qid, "label": y, "score": s})) for name, s in scores.items()}
     assert compare_systems(frames).explain(0, new="new", old="old").difference > 0
 
 

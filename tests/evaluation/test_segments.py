@@ -76,7 +76,7 @@ def test_a_row_is_a_query():
         ([1.0, 2.0, 1.0, 2.0, np.nan, np.nan], "by must not have missing values"),
         (["de", "fr", "de"], r"one entry per row, 6. Got shape \(3,\).*dict from queries to values"),
         (["de", "fr"], r"one entry per row, 6. Got shape \(2,\)"),
-        ("country", "column of values; evaluate_frame takes the name of one. Got 'country'"),
+        ("country", "column of values; evaluate_table takes the name of one. Got 'country'"),
         ({"country": "country"}, "Got no entry for query 'a'"),
         ({"a": "de", "b": "fr"}, "Got no entry for query 'c'"),
         ({"hour": [1, 2, 1, 3, 1, 1]}, r"by\['hour'\] is a property.*Got 2 and 3 in query 'b'"),

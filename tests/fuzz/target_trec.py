@@ -5,8 +5,9 @@ import re
 
 import numpy as np
 
+from sklearn_rank._tables.formats import BYTE_ORDER_MARK
 from sklearn_rank.io import read_qrels, read_run
-from sklearn_rank.io._source import BYTE_ORDER_MARK, GZIP, OTHER_KINDS
+from sklearn_rank.io._source import GZIP, OTHER_KINDS
 
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 

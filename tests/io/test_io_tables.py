@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank import evaluate, evaluate_table
 from sklearn_rank.io import _tables, read_qrels, read_run, read_table
 
 NAMES = {"y_true": "label", "y_score": "model", "qid": "query"}
@@ -250,7 +250,7 @@ def test_offsets_beyond_an_array(kind, of, tmp_path):
     if of == "new_file":
         data_set = pytest.importorskip("pyarrow.dataset").dataset(tmp_path / "table", format="arrow")
         with pytest.raises(ValueError, match=r"must be whole.* Got .*table: "):
-            evaluate_batches(data_set, metrics="map")
+            evaluate_table(data_set, metrics="map")
 
 
 ANY_BYTE = """
@@ -290,10 +290,10 @@ def test_any_byte_of_arrow_may_be_another(make, kind):
 DAMAGED_DICTIONARY = """
 import sys
 from pyarrow import dataset
-from sklearn_rank import evaluate_batches
+from sklearn_rank import evaluate_table
 for _ in range(150):
     try:
-        evaluate_batches(dataset.dataset(sys.argv[1], format="arrow"), metrics="map")
+        evaluate_table(dataset.dataset(sys.argv[1], format="arrow"), metrics="map")
     except ValueError as error:
         assert "Got " + sys.argv[1] in str(error), error
     else:

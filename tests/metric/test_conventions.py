@@ -8,7 +8,7 @@ import pytest
 from registry import labels_of, policies, tie_policy
 from scipy.sparse import csr_array
 
-from sklearn_rank import evaluate, evaluate_batches, get_scorer, parse_metric
+from sklearn_rank import evaluate, evaluate_table, get_scorer, parse_metric
 from sklearn_rank._metric.conventions import CONVENTIONS
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.io import join, read_qrels, read_run
@@ -190,7 +190,7 @@ def test_pooled_and_not_judged_is_one_thing_to_all_metrics(how, convention):
         found = evaluate(data.y_true.astype(dtype), data.y_score, qid=data.qid, **keywords)
         assert found.mean() == expected
     batch = {"label": data.y_true, "score": data.y_score, "qid": np.asarray(data.qid)}
-    assert evaluate_batches([batch], **keywords).mean() == found.mean()
+    assert evaluate_table([batch], **keywords).mean() == found.mean()
     beside = evaluate([1, *data.y_true, 1], [1, *data.y_score, 1], qid=[0, 1, 1, 1, 1, 2], **keywords).per_query
     assert {name: values[1] for name, values in beside.items()} == expected
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sklearn_rank import RankingEvaluator, evaluate, evaluate_batches, metric, parse_metric
+from sklearn_rank import RankingEvaluator, evaluate, evaluate_table, metric, parse_metric
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._tables.parts import join_parts
@@ -210,8 +210,8 @@ def test_other_labels(y, tmp_path):
     other_labels(Evaluation.load(tmp_path / "a"), b)
     other_labels(a, Evaluation.load(tmp_path / "b"))
     compare(Evaluation.load(tmp_path / "a"), a)
-    other_labels(a, evaluate_batches([(y[:2], S[:2], QID[:2]), (y[2:], S[2:], QID[2:])], metrics="mrr"))
-    compare(b, evaluate_batches([(y[:2], S[:2], QID[:2]), (y[2:], S[2:], QID[2:])], metrics="mrr"))
+    other_labels(a, evaluate_table([(y[:2], S[:2], QID[:2]), (y[2:], S[2:], QID[2:])], metrics="mrr"))
+    compare(b, evaluate_table([(y[:2], S[:2], QID[:2]), (y[2:], S[2:], QID[2:])], metrics="mrr"))
 
 
 def test_pictures():

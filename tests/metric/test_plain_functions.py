@@ -18,7 +18,7 @@ from sklearn_rank import (
     QueryRanker,
     RankingEvaluator,
     evaluate,
-    evaluate_batches,
+    evaluate_table,
     get_scorer,
     make_ranking_scorer,
     parse_metric,
@@ -124,7 +124,7 @@ class TestTheBetterModelWins:
         good, bad = (evaluate(y, y + shift, qid=qid, metrics=[loss]) for shift in (0.1, 1.0))
         assert compare(good, bad, test="sign").won == 40
         batches = [(y[qid % 2 == i], y[qid % 2 == i] + 1.0, qid[qid % 2 == i]) for i in (0, 1)]
-        assert [*evaluate_batches(batches, metrics=[loss]).greater_is_better.values()] == [False]
+        assert [*evaluate_table(batches, metrics=[loss]).greater_is_better.values()] == [False]
         assert good.worst_queries(1).rows[0][1] == max(good.per_query[[*good.per_query][0]])
 
 
@@ -146,7 +146,7 @@ DOORS = [
     lambda f, **said: [*evaluate([1, 0], [1, 2], qid=[1, 1], metrics={"a": f}, **said).greater_is_better.values()][0],
     lambda f, **said: make_ranking_scorer(f, **said)._sign > 0,
     lambda f, **said: [*make_ranking_scorer([f, "map"], **said)(MODEL, [[1]], [1], qid=[1]).values()][0] > 0,
-    lambda f, **said: [*evaluate_batches([([1], [2], [1])], metrics=[f], **said).greater_is_better.values()][0],
+    lambda f, **said: [*evaluate_table([([1], [2], [1])], metrics=[f], **said).greater_is_better.values()][0],
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from registry import METRICS, curve, data_for, each_metric, rough_data_for, tie_policy
 
-from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank import evaluate, evaluate_table
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.metrics import (
     alpha_ndcg_score,
@@ -127,7 +127,7 @@ def test_weights_of_ranks_fall(function, weights, got):
             evaluate(labels, S, qid=Q, metrics=["map", f"{function.metric.name}@3"], discount=discount)
     if function is ndcg_score:
         with pytest.raises(ValueError, match=RISES + got):
-            evaluate_batches([(labels, S, Q)], metrics="ndcg", discount=lambda rank: np.array(weights)[rank - 1])
+            evaluate_table([(labels, S, Q)], metrics="ndcg", discount=lambda rank: np.array(weights)[rank - 1])
 
 
 def test_a_value_of_at_most_1_needs_a_weight_of_at_most_1():

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from registry import METRICS, curve, cutoffs, data_for, each, each_metric, labels_of, mean, tie_policy
 
-from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank import evaluate, evaluate_table
 from sklearn_rank.metrics import (
     alpha_dcg_score,
     cg_score,
@@ -111,7 +111,7 @@ def test_weights_are_refused_where_their_sums_cannot_be_computed(rng):
             lambda w=weights: mrr_score(y, s, qid=qid, sample_weight=w),
             lambda w=weights: evaluate(y, s, qid=qid, metrics="mrr", sample_weight=w),
             lambda w=weights: mrr_score([[0, 1], [1, 0]], [[2, 1], [2, 1]], sample_weight=w[:2]),
-            lambda w=weights: evaluate_batches([(y, s, qid, w)], metrics="mrr"),
+            lambda w=weights: evaluate_table([(y, s, qid, w)], metrics="mrr"),
         ):
             with pytest.raises(ValueError, match=r"highest sample_weight must be from 1e-200 to 1e\+200.* divide all"):
                 call()
@@ -120,7 +120,7 @@ def test_weights_are_refused_where_their_sums_cannot_be_computed(rng):
         assert_allclose(mrr_score(y, s, qid=qid, sample_weight=weights), (0.5 + 3) / 4, rtol=1e-15)
     assert mrr_score(y, s, qid=qid, sample_weight=[TINY, TINY, 1, 1]) == 1
     parts = [(y[:2], s[:2], qid[:2], [TINY] * 2), (y[2:], s[2:], qid[2:], [1.0] * 2)]  # one part has no large one
-    assert evaluate_batches(parts, metrics="mrr").mean() == {"mrr": 1}
+    assert evaluate_table(parts, metrics="mrr").mean() == {"mrr": 1}
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_pooled_sums_that_weights_make_too_small_are_refused(least):
     ):
         relevance_position_error(**given, average="micro")
     with pytest.raises(ValueError, match="Got weighted values that are not 0, all less"):
-        evaluate_batches([tuple(given.values())], metrics="relevance_position(average=micro)").mean()
+        evaluate_table([tuple(given.values())], metrics="relevance_position(average=micro)").mean()
     assert_allclose(relevance_position_error(**given | {"sample_weight": [1, 1]}, average="micro"), 1.0)
 
 

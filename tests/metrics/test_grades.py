@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from sklearn_rank import RankingAccumulator, RankingEvaluator, compare_systems, evaluate, evaluate_batches, parse_metric
+from sklearn_rank import RankingAccumulator, RankingEvaluator, compare_systems, evaluate, evaluate_table, parse_metric
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.exceptions import RankingWarning
@@ -101,7 +101,7 @@ def test_a_scale_from_1_to_5_in_parts():
         of_parts = RankingAccumulator("map", unjudged="nonrelevant")
         for part in make[::-1]:
             of_parts = RankingAccumulator("map", unjudged="nonrelevant").update(*part).merge(of_parts)
-        for call in (of_parts.compute, lambda make=make: evaluate_batches(make, metrics="map", unjudged="nonrelevant")):
+        for call in (of_parts.compute, lambda make=make: evaluate_table(make, metrics="map", unjudged="nonrelevant")):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 call()

@@ -25,9 +25,8 @@ from sklearn_rank import (
     RankingAccumulator,
     compare_systems,
     evaluate,
-    evaluate_batches,
-    evaluate_frame,
     evaluate_run,
+    evaluate_table,
     parse_metric,
     prepare,
 )
@@ -284,7 +283,7 @@ def batches(rng, base):
             *[{"assume_grouped": True}] * is_grouped(base.data),
         ):
             queries = iter([*base.data.queries])
-            found = evaluate_batches(iter(parts), metrics=base.metrics, **named, **keywords)
+            found = evaluate_table(iter(parts), metrics=base.metrics, **named, **keywords)
             yield result_of(base, found, to_query=lambda q, queries=queries: next(queries))
 
 
@@ -333,7 +332,7 @@ def frames(rng, base):
     for make in TABLES:
         queries = iter([*base.data.queries])
         table = make(frame_of(base.data, text=rng.random() < 0.5))
-        result = evaluate_frame(table, metrics=base.metrics, **weight)
+        result = evaluate_table(table, metrics=base.metrics, **weight)
         yield result_of(base, result, to_query=lambda q, queries=queries: next(queries))
 
 
@@ -345,7 +344,7 @@ def files(rng, base):
     weight = {} if base.data.weights is None else WEIGHT
     with forms.tempfile.TemporaryDirectory() as folder:
         pq.write_table(table, f"{folder}/rows.parquet", row_group_size=rng.choice([2, 1000]))
-        yield result_of(base, evaluate_batches(f"{folder}/rows.parquet", metrics=base.metrics, **weight))
+        yield result_of(base, evaluate_table(f"{folder}/rows.parquet", metrics=base.metrics, **weight))
         if base.data.weights is None and not any(isnan(y) for y in base.data.labels):
             for source in (f"{folder}/rows.parquet", table, pl.from_arrow(table)):
                 data = read_table(source)

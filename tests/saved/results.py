@@ -7,7 +7,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import RankingAccumulator, RankingEvaluator, compare_systems, evaluate, evaluate_batches
+from sklearn_rank import RankingAccumulator, RankingEvaluator, compare_systems, evaluate, evaluate_table
 from sklearn_rank.datasets import make_ranking
 from sklearn_rank.results import Evaluation
 
@@ -77,7 +77,7 @@ RESULTS = {
     "undefined_as_zero": lambda: evaluation(metrics=["auc", "map"]),
     "convention": lambda: evaluation(metrics={"as lightgbm": "ndcg(convention=lightgbm)@5"}),
     "own_function": lambda: evaluation(metrics={"first": lambda y, s: float(y[0])}),
-    "batches": lambda: evaluate_batches([(Y[:9], SCORE[:9], QID[:9]), (Y[9:], SCORE[9:], QID[9:])], metrics="map"),
+    "batches": lambda: evaluate_table([(Y[:9], SCORE[:9], QID[:9]), (Y[9:], SCORE[9:], QID[9:])], metrics="map"),
     "accumulator": accumulated,
     "from_values": of_values,
     "comparison": comparison,

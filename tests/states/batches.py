@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from sklearn_rank import evaluate_batches
+from sklearn_rank import evaluate_table
 from states.machine import (
     METRICS,
     Machine,
@@ -94,7 +94,7 @@ class Batches(Machine):
 
     def call(self, data, options):
         folder = None if options["assume_grouped"] else self.folder
-        return evaluate_batches(data, metrics=METRICS, folder=folder, **options)
+        return evaluate_table(data, metrics=METRICS, folder=folder, **options)
 
     def expected(self):
         return value_of(queries_of(self.columns(self.rows())), METRICS, weighted=self.weighted)

@@ -8,7 +8,7 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 from registry import Data
 
-from sklearn_rank import RankingAccumulator, evaluate, evaluate_batches, parse_metric
+from sklearn_rank import RankingAccumulator, evaluate, evaluate_table, parse_metric
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare
 
@@ -255,7 +255,7 @@ def test_each_of_two_discounts_is_compared():
         accumulator.update([[1, 0, 0, 0, 0]], [[0, 1, 2, 3, 4]])
     batches = [(np.ones(n), np.arange(float(n)), np.full(n, n)) for n in (4, 5)]
     with pytest.raises(ValueError, match="Got others for . ranks than for ."):
-        evaluate_batches(batches, metrics=metrics, memory_limit=1)
+        evaluate_table(batches, metrics=metrics, memory_limit=1)
 
 
 # --- queries that come again ---------------------------------------------------------------------------------

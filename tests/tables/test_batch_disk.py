@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from batch_cases import check, cut, make
 
-from sklearn_rank import evaluate_batches
+from sklearn_rank import evaluate_table
 from sklearn_rank._tables import scattered_queries
 
 pytestmark = pytest.mark.slow
@@ -34,12 +34,12 @@ def test_no_file_has_a_name(grouped, tmp_path):
             sizes.extend(os.fstat(fd).st_size for fd in open_files(tmp_path))
             yield batch
 
-    evaluate_batches(batches(), metrics="map", assume_grouped=grouped, memory_limit=100, folder=tmp_path)
+    evaluate_table(batches(), metrics="map", assume_grouped=grouped, memory_limit=100, folder=tmp_path)
     assert not seen
     assert any(sizes) == (not grouped)
     assert not open_files(tmp_path)
     with pytest.raises(ValueError, match="qid must not"):
-        evaluate_batches([*cut(make(), 10), ([1], [1], [None])], metrics="map", memory_limit=100, folder=tmp_path)
+        evaluate_table([*cut(make(), 10), ([1], [1], [None])], metrics="map", memory_limit=100, folder=tmp_path)
     assert not open_files(tmp_path)
 
 
@@ -52,7 +52,7 @@ def test_an_error_that_is_kept_holds_no_file(n_jobs, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as kept:
-        evaluate_batches(cut(make(), 10), metrics=fails, memory_limit=100, folder=tmp_path, n_jobs=n_jobs)
+        evaluate_table(cut(make(), 10), metrics=fails, memory_limit=100, folder=tmp_path, n_jobs=n_jobs)
     assert kept.tb is not None
     assert not open_files(tmp_path)
 
@@ -65,13 +65,13 @@ def test_a_folder_that_is_none_is_told_of_first(tmp_path):
     (tmp_path / "file").touch()
     for name, error in (("missing", FileNotFoundError), ("file", NotADirectoryError)):
         with pytest.raises(error, match=rf"the folder '{tmp_path / name}' must take .*Got .* after 0 bytes"):
-            evaluate_batches(batches(), metrics="map", folder=tmp_path / name)
+            evaluate_table(batches(), metrics="map", folder=tmp_path / name)
 
 
 SPILL = """
 import sys, time
 import numpy as np
-from sklearn_rank import evaluate_batches
+from sklearn_rank import evaluate_table
 
 def batches(n, end=lambda: None):
     rng = np.random.default_rng(0)
@@ -94,7 +94,7 @@ import resource
 for size in {sizes}:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
     try:
-        evaluate_batches(batches(20), metrics="map", memory_limit=2**17, folder=sys.argv[1])
+        evaluate_table(batches(20), metrics="map", memory_limit=2**17, folder=sys.argv[1])
     except OSError as error:
         print(error)
 """
@@ -132,13 +132,13 @@ def test_a_file_that_was_cut_short_is_an_error(left, tmp_path):
             os.truncate(f"/proc/self/fd/{fd}", left)
 
     with pytest.raises(OSError, match=rf"in '{tmp_path}' must be there when they are read.*the file was cut short"):
-        evaluate_batches(batches(), metrics="map", memory_limit=100, folder=tmp_path)
+        evaluate_table(batches(), metrics="map", memory_limit=100, folder=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGINT", "SIGTERM"])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 def test_nothing_is_left_by_a_process_that_was_killed(forks, name, tmp_path):
-    code = "evaluate_batches(batches(9, spilled), metrics='map', memory_limit=2**16, folder=sys.argv[1])"
+    code = "evaluate_table(batches(9, spilled), metrics='map', memory_limit=2**16, folder=sys.argv[1])"
     with forks.run(SPILL + code, tmp_path) as process:
         assert process.stdout.readline() == b"spilled\n"
         process.send_signal(getattr(signal, name))

@@ -1,6 +1,7 @@
 """Batches of every kind: frames, dicts, Arrow, CSV in chunks, Parquet."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import polars as pl
 import pytest
 from batch_cases import NAMES, assert_same, make
 
-from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank import evaluate, evaluate_table
 from sklearn_rank._tables.query_ids import QueryIdIndex
 
 KINDS = {
@@ -40,42 +41,40 @@ def assert_equal_values(found, expected):
 
 def test_other_names(columns, expected):
     frame = pd.DataFrame(columns).rename(columns={"label": "y", "score": "s", "qid": "q"}).assign(w=1.0)
-    found = evaluate_batches([frame], metrics=NAMES, y_true="y", y_score="s", qid="q", sample_weight="w")
+    found = evaluate_table([frame], metrics=NAMES, y_true="y", y_score="s", qid="q", sample_weight="w")
     assert_equal_values(found, expected)
     assert (found.weight == 1).all()
 
 
 def test_ids_in_the_index(columns, expected):
     frame = pd.DataFrame(columns)
-    assert_equal_values(evaluate_batches([frame.set_index("qid")], metrics=NAMES), expected)
-    assert_equal_values(evaluate_batches(frame.set_index(["other", "qid"]), metrics=NAMES), expected)
-    assert_equal_values(
-        evaluate_batches([frame.set_index(frame.qid * 2)], metrics=NAMES), expected
-    )  # the column counts
+    assert_equal_values(evaluate_table([frame.set_index("qid")], metrics=NAMES), expected)
+    assert_equal_values(evaluate_table(frame.set_index(["other", "qid"]), metrics=NAMES), expected)
+    assert_equal_values(evaluate_table([frame.set_index(frame.qid * 2)], metrics=NAMES), expected)  # the column counts
     with pytest.raises(ValueError, match="Got no 'qid' among 'label', 'other', 'score', 'q'"):
-        evaluate_batches([frame.rename(columns={"qid": "q"}).set_index("q")], metrics=NAMES)
+        evaluate_table([frame.rename(columns={"qid": "q"}).set_index("q")], metrics=NAMES)
 
 
 def test_columns_of_subtopics():
     frame = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1], "score": [3, 2, 1], "qid": [1, 1, 2]})
-    found = evaluate_batches([frame[:1], frame[1:]], metrics="alpha_ndcg@5", y_true=["a", "b"])
+    found = evaluate_table([frame[:1], frame[1:]], metrics="alpha_ndcg@5", y_true=["a", "b"])
     assert_same(found, evaluate(frame[["a", "b"]], frame.score, qid=frame.qid, metrics="alpha_ndcg@5"))
 
 
 def test_csv_in_chunks(columns, expected, tmp_path):
     pd.DataFrame(columns).to_csv(tmp_path / "rows.csv", index=False)
     with pd.read_csv(tmp_path / "rows.csv", chunksize=50, dtype={"qid": str}) as chunks:
-        assert_equal_values(evaluate_batches(chunks, metrics=NAMES), expected)
+        assert_equal_values(evaluate_table(chunks, metrics=NAMES), expected)
 
 
 def test_arrow_text_in_chunks(columns, expected):
     pa = pytest.importorskip("pyarrow")
     table = pa.table(columns)
     halves = pa.concat_tables([table[:100], table[100:]])
-    assert_equal_values(evaluate_batches(halves, metrics=NAMES), expected)
-    assert_equal_values(evaluate_batches(halves.to_reader(), metrics=NAMES), expected)
+    assert_equal_values(evaluate_table(halves, metrics=NAMES), expected)
+    assert_equal_values(evaluate_table(halves.to_reader(), metrics=NAMES), expected)
     encoded = halves.set_column(3, "qid", halves["qid"].dictionary_encode())
-    assert_equal_values(evaluate_batches([encoded[:0], encoded], metrics=NAMES), expected)
+    assert_equal_values(evaluate_table([encoded[:0], encoded], metrics=NAMES), expected)
 
 
 @pytest.mark.parametrize("column", ["label", "score", "qid"])
@@ -86,7 +85,7 @@ def test_nulls_are_refused(column, kind, grouped):
     message = {"label": "y_true .* must not contain NaN", "score": "y_score must not", "qid": "qid must not"}[column]
     bad = KINDS[kind](rows | {column: [1, None]})
     with pytest.raises(ValueError, match=message + r".*This is batch 1, whose row 0 is row 2 of the stream"):
-        evaluate_batches([KINDS[kind](rows), bad], metrics="map", assume_grouped=grouped)
+        evaluate_table([KINDS[kind](rows), bad], metrics="map", assume_grouped=grouped)
 
 
 def test_parquet(columns, expected, tmp_path):
@@ -99,23 +98,95 @@ def test_parquet(columns, expected, tmp_path):
     pq.write_table(table[:0], tmp_path / "many" / "4.parquet")
     pq.write_table(table[400:], tmp_path / "many" / "5.parquet")
     for source in (tmp_path / "one.parquet", str(tmp_path / "many"), dataset.dataset(tmp_path / "many")):
-        assert_equal_values(evaluate_batches(source, metrics=NAMES, memory_limit=2000), expected)
+        assert_equal_values(evaluate_table(source, metrics=NAMES, memory_limit=2000), expected)
 
 
-def test_csv_goes_in_as_a_data_set(tmp_path):
+def as_csv(table, path, separator=","):
+    pd.DataFrame(table).to_csv(path, index=False, sep=separator)
+
+
+def as_arrow(table, path, new="new_file"):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(table)
+    with getattr(pa.ipc, new)(path, table.schema) as file:
+        file.write_table(table, max_chunksize=50)
+
+
+WRITTEN = {
+    "rows.csv": as_csv,
+    "rows.tsv": partial(as_csv, separator="\t"),
+    "semicolons": partial(as_csv, separator=";"),
+    "rows.csv.gz": as_csv,
+    "rows.arrow": as_arrow,
+    "stream": partial(as_arrow, new="new_stream"),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_files_are_known_by_their_content(columns, expected, name, tmp_path):
+    WRITTEN[name](columns, tmp_path / name)
+    assert_equal_values(evaluate_table(tmp_path / name, metrics=NAMES, memory_limit=2000), expected)
+    if name == "stream":
+        with pytest.raises(ValueError, match=r"A path must lead to a file of CSV, Parquet or Arrow.*Got .*test_files"):
+            evaluate_table(tmp_path, metrics=NAMES)
+        with pytest.raises(ValueError, match=r"data must have each of the columns once: y_true='y'"):
+            evaluate_table(tmp_path / name, metrics=NAMES, y_true="y")
+    else:
+        assert_equal_values(evaluate_table(tmp_path, metrics=NAMES), expected)
+
+
+def test_a_folder_of_csv_is_read_file_by_file(columns, expected, tmp_path):
+    for i in range(4):
+        as_csv({name: column[i * 120 : (i + 1) * 120] for name, column in columns.items()}, tmp_path / f"{i}.csv")
+    rest = {name: column[480:] for name, column in columns.items()}
+    as_csv(dict(reversed(rest.items())) if len(rest["qid"]) else rest, tmp_path / "4.csv")
+    (tmp_path / "_SUCCESS").write_text("")
+    assert_equal_values(evaluate_table(tmp_path, metrics=NAMES), expected)
+
+
+def test_text_of_csv_is_read_as_ids_and_numbers(tmp_path):
+    """Ids are unchanged; numbers are whole, with a fraction or missing, each batch in its own type."""
+    path = tmp_path / "rows.csv"
+    path.write_text('label,score,qid,w\n0, 2,007,1\n1,1.5,"007",1\nNA,-inf,7,2\n1,1e3,7,2\n')
+    found = evaluate_table(path, metrics="mrr", sample_weight="w", unjudged="drop")
+    assert found.qid.tolist() == ["007", "7"]
+    assert found.per_query["mrr"].tolist() == [0.5, 1]
+    assert found.weight.tolist() == [1, 2]
+    for text, error, message in (
+        ("0,2,a\n1,high,a", TypeError, "y_score must hold real numbers. Got '2' instead"),
+        ("0,2,a\n1,,a", ValueError, "y_score must not contain NaN"),
+        ("0,2,a\n1,1,", ValueError, "qid must not contain missing values"),
+        ("0,2,a\n1,9007199254740993,a", ValueError, "numbers that float64 can tell apart"),
+        ("0,2,a\n1,1,a,5", ValueError, r"A path must lead to a file of CSV.*Got .*rows\.csv"),
+    ):
+        path.write_text(f"label,score,qid\n{text}\n")
+        with pytest.raises(error, match=message):
+            evaluate_table(path, metrics="mrr")
+    path.write_text("label,score,query_id\n1,1,a\n")
+    with pytest.raises(ValueError, match=r"Got no 'qid' among .*Did you mean qid='query_id'"):
+        evaluate_table(path)
+    path.write_text("")
+    with pytest.raises(ValueError, match=r"A path must lead to a file of CSV, Parquet or Arrow.* Got .*rows\.csv"):
+        evaluate_table(path)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        evaluate_table(tmp_path / "nowhere.csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"Got no 'label'.* among no columns"):
+        evaluate_table(tmp_path / "empty")
+
+
+def test_csv_as_a_data_set_has_its_types(tmp_path):
     dataset = pytest.importorskip("pyarrow.dataset")
     path = tmp_path / "rows.csv"
     path.write_text("label,score,qid\n0,2,a\n1,1,a\n")
-    with pytest.raises(ValueError, match=r"must lead to a Parquet file.*format='csv'\). Got .*rows.csv"):
-        evaluate_batches(path, metrics="mrr")
-    assert evaluate_batches(dataset.dataset(path, format="csv"), metrics="mrr").mean() == {"mrr": 0.5}
+    assert evaluate_table(dataset.dataset(path, format="csv"), metrics="mrr").mean() == {"mrr": 0.5}
 
 
 def test_parquet_by_folders(tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"label": [1, 0, 2, 0], "score": [1, 2, 3, 4], "qid": [7, 7, 8, 8]})
     frame.to_parquet(tmp_path / "rows", partition_cols=["qid"])
-    found = evaluate_batches(tmp_path / "rows", metrics="map", assume_grouped=True)
+    found = evaluate_table(tmp_path / "rows", metrics="map", assume_grouped=True)
     assert_equal_values(found, evaluate(frame.label, frame.score, qid=frame.qid, metrics="map"))
 
 
@@ -124,16 +195,16 @@ def test_data_set_with_other_columns(columns, tmp_path):
     table = pa.table(columns)
     pq.write_table(table[:100], tmp_path / "0.parquet")
     with pytest.raises(ValueError, match=r"data must have.*y_true='y'.*Got no 'y' among 'label', 'other'"):
-        evaluate_batches(tmp_path, metrics="map", y_true="y")
+        evaluate_table(tmp_path, metrics="map", y_true="y")
     pq.write_table(table[100:].drop(["label"]), tmp_path / "1.parquet")
     with pytest.raises(ValueError, match=r"1.parquet must have each of the columns.*Got no 'label' among 'other'"):
-        evaluate_batches(tmp_path, metrics="map", unjudged="nonrelevant")
+        evaluate_table(tmp_path, metrics="map", unjudged="nonrelevant")
     pq.write_table(table[100:].set_column(0, "label", pa.array(["high"] * (len(table) - 100))), tmp_path / "1.parquet")
     with pytest.raises(TypeError, match="y_true must hold real numbers. Got 'high'"):
-        evaluate_batches(tmp_path, metrics="map")
+        evaluate_table(tmp_path, metrics="map")
     (tmp_path / "1.parquet").write_bytes((tmp_path / "0.parquet").read_bytes()[:-100])
     with pytest.raises(ValueError, match=r"must be whole.* Got .*1.parquet: .*Parquet"):
-        evaluate_batches(tmp_path, metrics="map")
+        evaluate_table(tmp_path, metrics="map")
 
 
 def written(folder, *tables):
@@ -172,7 +243,7 @@ def test_files_of_several_types_are_read_as_batches_in_memory(case, tmp_path):
 
     def outcome(data):
         try:
-            found = evaluate_batches(data, metrics="dcg")
+            found = evaluate_table(data, metrics="dcg")
         except TypeError as error:
             return str(error).partition(" This is batch")[0]
         return found.qid.tolist(), found.per_query["dcg"].tolist()
@@ -187,19 +258,19 @@ def test_an_error_names_the_file(tmp_path):
     with pytest.raises(
         TypeError, match=r"Got text after integers\. This is batch 1 of .*1\.parquet, whose row 0 is row 2"
     ):
-        evaluate_batches(folder, metrics="mrr")
+        evaluate_table(folder, metrics="mrr")
 
 
 def test_types_that_a_data_set_is_given_count(tmp_path):
     dataset, pa = pytest.importorskip("pyarrow.dataset"), pytest.importorskip("pyarrow")
     types = pa.schema({"label": pa.int64(), "score": pa.float64(), "qid": pa.string()})
     folder = written(tmp_path / "rows", ROWS, ROWS | {"qid": ["007", "007"]})
-    assert evaluate_batches(dataset.dataset(folder, schema=types), metrics="mrr").qid.tolist() == ["7", "007"]
+    assert evaluate_table(dataset.dataset(folder, schema=types), metrics="mrr").qid.tolist() == ["7", "007"]
     (tmp_path / "rows.csv").write_text("label,score,qid\n0,2,007\n1,1,7\n")
     given = dataset.dataset(tmp_path / "rows.csv", schema=types, format="csv")
-    assert evaluate_batches(given, metrics="mrr").qid.tolist() == ["007", "7"]
+    assert evaluate_table(given, metrics="mrr").qid.tolist() == ["007", "7"]
     read = dataset.dataset(tmp_path / "rows.csv", format="csv")
-    assert evaluate_batches(read, metrics="mrr").qid.tolist() == [7]
+    assert evaluate_table(read, metrics="mrr").qid.tolist() == [7]
 
 
 def test_folders_of_one_number_are_refused(tmp_path):
@@ -207,12 +278,12 @@ def test_folders_of_one_number_are_refused(tmp_path):
     rows = {"label": [0, 1], "score": [2.0, 1.0]}
     for folder in ("day=1/qid=07", "day=2/qid=07", "day=02/qid=8"):
         written(tmp_path / folder, rows)
-    assert evaluate_batches(tmp_path, metrics="mrr").qid.tolist() == [8, 7]
+    assert evaluate_table(tmp_path, metrics="mrr").qid.tolist() == [8, 7]
     written(tmp_path / "day=3" / "qid=7", rows)
     with pytest.raises(ValueError, match=r"Folders of one query must be named alike.* Got 'qid=07' and 'qid=7'"):
-        evaluate_batches(tmp_path, metrics="mrr")
+        evaluate_table(tmp_path, metrics="mrr")
     as_text = dataset.partitioning(pa.schema([("day", pa.string()), ("qid", pa.string())]), flavor="hive")
-    found = evaluate_batches(dataset.dataset(tmp_path, partitioning=as_text), metrics="mrr")
+    found = evaluate_table(dataset.dataset(tmp_path, partitioning=as_text), metrics="mrr")
     assert sorted(found.qid.tolist()) == ["07", "7", "8"]
 
 
@@ -221,35 +292,33 @@ def test_what_cannot_be_read_is_named(tmp_path):
     (written(tmp_path / "text", ROWS) / "readme.txt").write_text("The rows of May.")
     (tmp_path / "text" / "_SUCCESS").write_text("")
     with pytest.raises(ValueError, match=r"Each file .* must be whole, and of its format.* Got .*readme\.txt: "):
-        evaluate_batches(tmp_path / "text", metrics="mrr")
+        evaluate_table(tmp_path / "text", metrics="mrr")
     written(tmp_path / "both" / "qid=7", ROWS)
     with pytest.raises(ValueError, match=r"in files or in the names of folders.*dataset\(path\)\. Got .*both: .*qid"):
-        evaluate_batches(tmp_path / "both", metrics="mrr")
+        evaluate_table(tmp_path / "both", metrics="mrr")
     pages = written(tmp_path / "pages", ROWS) / "0.parquet"
     pages.write_bytes(b"PAR1" + bytes(200) + pages.read_bytes()[204:])
     with pytest.raises(ValueError, match=r"must be whole, and of its format.* Got .*0\.parquet: "):
-        evaluate_batches(pages, metrics="mrr")
+        evaluate_table(pages, metrics="mrr")
     end = pages.read_bytes()
     for damaged in end[:-700] + bytes(600) + end[-100:], end.replace(b"label", b"l\xffbel"):
         pages.write_bytes(damaged)
-        with pytest.raises(
-            ValueError, match=r"(A path must lead to a Parquet file|must be whole).* Got .*0\.parquet: "
-        ):
-            evaluate_batches(pages, metrics="mrr")
+        with pytest.raises(ValueError, match=r"(A path must lead to a file of CSV|must be whole).* Got .*0\.parquet: "):
+            evaluate_table(pages, metrics="mrr")
 
 
 def test_a_file_that_is_gone(tmp_path):
     dataset = pytest.importorskip("pyarrow.dataset").dataset(written(tmp_path / "rows", ROWS))
     (tmp_path / "rows" / "0.parquet").unlink()
     with pytest.raises(FileNotFoundError, match=r"0\.parquet"):
-        evaluate_batches(dataset, metrics="mrr")
+        evaluate_table(dataset, metrics="mrr")
 
 
 def test_a_path_without_pyarrow_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
     with pytest.raises(ImportError, match=r'pip install "sklearn-rank\[arrow\]"'):
-        evaluate_batches("rows.parquet", metrics="map")
+        evaluate_table("rows.parquet", metrics="map")
 
 
 def test_text_stays_the_same_query_where_ids_of_other_types_come_after_it():
@@ -265,14 +334,14 @@ def test_weights_in_some_batches_alone(first):
     rows = [1, 0], [2, 1], ["a", "a"], [1, 1]
     others = [1, 0], [2, 1], ["b", "b"], [1, 1]
     with pytest.raises(ValueError, match="Either all batches have sample_weight or none"):
-        evaluate_batches([rows[:first], others[: 7 - first]], metrics="map")
+        evaluate_table([rows[:first], others[: 7 - first]], metrics="map")
 
 
 @pytest.mark.parametrize("assume_grouped", [False, True])
 @pytest.mark.filterwarnings("ignore:Every query has one row")
 def test_weights_of_many_queries_at_once(assume_grouped):
     y, weight = np.arange(1100) % 2, np.arange(1.0, 1101.0)
-    result = evaluate_batches([(y, y, np.arange(1100), weight)], metrics="p@1", assume_grouped=assume_grouped)
+    result = evaluate_table([(y, y, np.arange(1100), weight)], metrics="p@1", assume_grouped=assume_grouped)
     assert result.weight.tolist() == weight.tolist()
     assert result.mean()["p@1"] == (weight * y).sum() / weight.sum()
 
@@ -281,4 +350,4 @@ def test_arrow_without_columns():
     pa = pytest.importorskip("pyarrow")
     for data in (pa.chunked_array([[1, 2]]), pa.array([1, 2])):
         with pytest.raises(TypeError, match=f"must have columns. Got {type(data).__name__}"):
-            evaluate_batches(data, metrics="map")
+            evaluate_table(data, metrics="map")

@@ -9,7 +9,7 @@ import pytest
 from batch_cases import NAMES, assert_same, check, cut, make
 from registry import Data
 
-from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank import evaluate, evaluate_table
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._tables import batch_validator, scattered_queries
 
@@ -73,7 +73,7 @@ def test_memory_of_a_batch_may_be_used_again(grouped, weighted):
 
     weight = {"sample_weight": columns[3]} if weighted else {}
     expected = evaluate(*data[:2], qid=data.qid, metrics=NAMES, **weight)
-    assert_same(evaluate_batches(batches(), metrics=NAMES, assume_grouped=grouped), expected)
+    assert_same(evaluate_table(batches(), metrics=NAMES, assume_grouped=grouped), expected)
 
 
 # --- nothing is lost -----------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ AT = r" This is batch 2, whose row 0 is row 3 of the stream\."
 def test_bad_batches(grouped, batch, error, message):
     metrics = ["err", "map"] if "err_score" in message or "below" in message else ["map"]
     with pytest.raises(error, match=message + ".*" + AT):
-        evaluate_batches([FIRST, ([0], [0.5], ["a"]), batch], metrics=metrics, assume_grouped=grouped)
+        evaluate_table([FIRST, ([0], [0.5], ["a"]), batch], metrics=metrics, assume_grouped=grouped)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_bad_batches(grouped, batch, error, message):
 def test_scores_whose_digits_would_be_lost(scores, lost):
     """One in another batch might be equal to it as a float, whether or not it is there."""
     with pytest.raises(ValueError, match=f"numbers that float64 can tell apart.*Got {lost}.*This is batch 1,"):
-        evaluate_batches([([1, 0], [1, 0], [7, 7]), ([1, 0], scores, [8, 8])], metrics="map")
+        evaluate_table([([1, 0], [1, 0], [7, 7]), ([1, 0], scores, [8, 8])], metrics="map")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_scores_whose_digits_would_be_lost(scores, lost):
 def test_scores_with_few_digits(number):
     kind = object if isinstance(number, Decimal) else np.int64
     batch = ([1, 0], np.array([number, 7], dtype=kind), [8, 8])
-    assert evaluate_batches([batch], metrics="mrr").mean()["mrr"] == (1.0 if number > 7 else 0.5)
+    assert evaluate_table([batch], metrics="mrr").mean()["mrr"] == (1.0 if number > 7 else 0.5)
 
 
 @pytest.mark.parametrize("size", [1, 3])
@@ -157,32 +157,32 @@ def test_rows_that_are_not_adjacent(at_once, size):
         ValueError,
         match=r"without it they may be in any order.*Got query 'a' again in row 0\. This is batch .*row 3 of",
     ):
-        evaluate_batches(batches, metrics="map", assume_grouped=True)
+        evaluate_table(batches, metrics="map", assume_grouped=True)
     with pytest.raises(ValueError, match=r"Got query 2 again in row 3\. This is batch 0, whose row 0 is row 0"):
-        evaluate_batches([([1, 0, 1, 1], [1, 2, 3, 4], [1, 2, 3, 2])], metrics="map", assume_grouped=True)
+        evaluate_table([([1, 0, 1, 1], [1, 2, 3, 4], [1, 2, 3, 2])], metrics="map", assume_grouped=True)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_weights_are_checked_across_batches(grouped):
     batches = [([1], [1], ["a"], [2.0]), ([1], [1], ["a"], [3.0])]
     with pytest.raises(ValueError, match=r"constant within each. Got 2 and 3 in query 'a'. This is batch 1"):
-        evaluate_batches(batches, metrics="map", assume_grouped=grouped)
+        evaluate_table(batches, metrics="map", assume_grouped=grouped)
     with pytest.raises(ValueError, match=r"not all zero. Got values from 0.0 to 0.0"):
-        evaluate_batches([(*batch[:3], [0]) for batch in batches], metrics="map", assume_grouped=grouped)
+        evaluate_table([(*batch[:3], [0]) for batch in batches], metrics="map", assume_grouped=grouped)
     with pytest.raises(ValueError, match=r"not negative.*This is batch 0"):
-        evaluate_batches([([1], [1], ["a"], [-1])], metrics="map", assume_grouped=grouped)
+        evaluate_table([([1], [1], ["a"], [-1])], metrics="map", assume_grouped=grouped)
     with pytest.raises(ValueError, match=r"with sample_weight= it needs the fourth. Got 3 entries"):
-        evaluate_batches([FIRST], metrics="map", assume_grouped=grouped, sample_weight="w")
+        evaluate_table([FIRST], metrics="map", assume_grouped=grouped, sample_weight="w")
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_empty_batches(grouped):
     batches = [EMPTY, FIRST, EMPTY, ([1], [3.0], ["a"]), EMPTY]
-    found = evaluate_batches(batches, metrics="mrr", assume_grouped=grouped)
+    found = evaluate_table(batches, metrics="mrr", assume_grouped=grouped)
     assert_same(found, evaluate([1, 0, 1], [2, 1, 3], qid=["a", "a", "a"], metrics="mrr"))
     for nothing in ([], [EMPTY, EMPTY]):
         with pytest.raises(ValueError, match="At least one row is needed. Got batches without rows"):
-            evaluate_batches(nothing, metrics="mrr", assume_grouped=grouped)
+            evaluate_table(nothing, metrics="mrr", assume_grouped=grouped)
 
 
 def test_arguments_are_checked_before_batches_are_read():
@@ -201,26 +201,26 @@ def test_arguments_are_checked_before_batches_are_read():
         ({"metrics": "map", "memory_limit": "1GB"}, ValueError, "Got '1GB'"),
         ({"metrics": "map", "n_jobs": 0}, ValueError, "'n_jobs' parameter"),
         ({"metrics": "map", "y_score": 3}, TypeError, "A column is named by a str.*Got 3"),
-        ({"metrics": "map", "by": "country"}, TypeError, r"keyword 'by'\. by= .* go to evaluate and evaluate_frame"),
+        ({"metrics": "map", "by": "country"}, TypeError, r"by=, clusters= and tie_break= are read of a table"),
     ]:
         with pytest.raises(error, match=message):
-            evaluate_batches(batches(), **keywords)
+            evaluate_table(batches(), **keywords)
     for source in (3, None, np.ones(3), pl.Series([1])):
-        with pytest.raises(TypeError, match="data must be an iterable of batches, the path"):
-            evaluate_batches(source, metrics="map")
+        with pytest.raises(TypeError, match="data must be a frame of pandas or polars.* in pieces, the path of a file"):
+            evaluate_table(source, metrics="map")
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_a_discount_of_more_than_the_rank_is_refused(at_once, grouped):
     batches = cut(([1, 0, 1, 0, 1, 0, 1, 0, 1], [1, 2, 3, 4, 5, 1, 2, 3, 4], [1] * 5 + [2] * 4), 5)
     with pytest.raises(ValueError, match=r"callable 'discount' must give.*Got others for 4 ranks than for 5"):
-        evaluate_batches(batches, metrics="dcg", discount=lambda r: 1 / r / (1 + len(r) % 2), assume_grouped=True)
+        evaluate_table(batches, metrics="dcg", discount=lambda r: 1 / r / (1 + len(r) % 2), assume_grouped=True)
     with pytest.raises(ValueError, match=r"The 'discount' array must have a weight for each rank"):
-        evaluate_batches(batches, metrics="dcg", discount=[1.0], assume_grouped=grouped)
+        evaluate_table(batches, metrics="dcg", discount=[1.0], assume_grouped=grouped)
 
 
 def test_the_result_keeps_no_data(tmp_path):
-    found = evaluate_batches([FIRST], metrics="map")
+    found = evaluate_table([FIRST], metrics="map")
     with pytest.raises(ValueError, match="Ties need the data.* of batches or a subset. Call evaluate again"):
         found.tie_range()
     found.save(tmp_path / "result.npz")
@@ -234,4 +234,4 @@ def test_a_discount_of_the_longest_part_is_known_after_a_shorter_one(at_once):
 
     batches = [(np.ones(n), np.arange(float(n)), np.full(n, q)) for q, n in enumerate((7, 2, 6, 1))]
     with pytest.raises(ValueError, match="Got others for 6 ranks than for 7"):
-        evaluate_batches(batches, metrics="dcg", discount=discount, assume_grouped=True)
+        evaluate_table(batches, metrics="dcg", discount=discount, assume_grouped=True)

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sklearn_rank import evaluate, evaluate_batches, evaluate_frame
+from sklearn_rank import evaluate, evaluate_table
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -105,20 +105,56 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_any_table_gives_the_values_of_the_arrays(kind):
-    found = evaluate_frame(TABLES[kind](), sample_weight="weight", by="country", clusters="country")
+    found = evaluate_table(TABLES[kind](), sample_weight="weight", by="country", clusters="country")
     expected = evaluate(LABEL, SCORE, qid=QID, sample_weight=WEIGHT, by={"country": COUNTRY}, clusters=COUNTRY)
     assert_same(found, expected)
     assert plain(found.attributes["country"]) == plain(expected.attributes["country"])
     assert plain(found.clusters) == plain(expected.clusters)
 
 
-@pytest.mark.parametrize(
-    "kind", ["polars lazy", "DuckDB", "Arrow stream", "narwhals DuckDB", "narwhals polars", "Arrow"]
-)
-def test_batches_read_what_tables_do(kind):
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_piece_is_any_table(kind):
     expected = evaluate(LABEL, SCORE, qid=QID, sample_weight=WEIGHT)
-    assert_same(evaluate_batches(TABLES[kind](), sample_weight="weight"), expected)
-    assert_same(evaluate_batches([TABLES[kind]()], sample_weight="weight"), expected)
+    assert_same(evaluate_table(iter([TABLES[kind]()]), sample_weight="weight"), expected)
+
+
+STREAMS = ("DuckDB", "Arrow reader", "Arrow stream", "Arrow stream of polars")
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_stream_is_read_in_pieces_if_asked_for(kind, tmp_path):
+    expected = evaluate(LABEL, SCORE, qid=QID, sample_weight=WEIGHT)
+    for how in ({"memory_limit": 2000}, {"folder": tmp_path}):
+        found = evaluate_table(TABLES[kind](), sample_weight="weight", **how)
+        assert_same(found, expected)
+        with pytest.raises(ValueError, match="Ties need the data"):
+            found.tie_range()
+        with pytest.raises(TypeError, match=r"by=, clusters= and tie_break= are read of a table in memory.*by='other'"):
+            evaluate_table(TABLES[kind](), by="other", **how)
+    assert evaluate_table(TABLES[kind]()).tie_range()
+    with pytest.raises(ValueError, match=r"Got query .* again in row"):
+        evaluate_table(TABLES[kind](), assume_grouped=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"assume_grouped": True}, "assume_grouped=True"),
+        ({"folder": "/tmp"}, "folder='/tmp'"),
+        ({"memory_limit": 9}, "memory_limit=9"),
+    ],
+)
+@pytest.mark.parametrize("kind", [kind for kind in TABLES if kind not in STREAMS])
+def test_a_table_in_memory_has_no_pieces(kind, given, named):
+    with pytest.raises(TypeError, match=rf"memory_limit= and folder= are for data in pieces.*Got {named} with a table"):
+        evaluate_table(TABLES[kind](), **given)
+
+
+@pytest.mark.parametrize("name", ["by", "clusters", "tie_break"])
+@pytest.mark.parametrize("data", [[PANDAS], iter([PANDAS]), "rows.csv"], ids=["list", "iterator", "path"])
+def test_pieces_have_no_columns_of_tables(data, name):
+    with pytest.raises(TypeError, match=rf"pandas\.read_parquet\(path\); .*Got {name}='country' with data in pieces: "):
+        evaluate_table(data, **{name: "country"})
 
 
 LABELS = {
@@ -147,7 +183,7 @@ def test_labels_of_any_type(kind, nulls):
     if of_pandas:
         frames += [PANDAS.assign(label=pd.array(column.to_list(), dtype=of_pandas))]
     for frame in frames:
-        assert_same(evaluate_frame(frame, unjudged="drop"), expected)
+        assert_same(evaluate_table(frame, unjudged="drop"), expected)
 
 
 def test_columns_may_have_the_names_of_attributes():
@@ -156,9 +192,9 @@ def test_columns_may_have_the_names_of_attributes():
     frame = PANDAS.rename(columns={"label": "y_true", "score": "y_score"})
     frame = frame.assign(**dict.fromkeys([*names, "to_pandas", "doc_id", "type", "n_undefined"], 1))
     expected = evaluate(LABEL, SCORE, qid=QID)
-    assert_same(evaluate_frame(frame, y_true="y_true", y_score="y_score"), expected)
-    assert_same(evaluate_batches(frame, y_true="y_true", y_score="y_score"), expected)
-    with pytest.raises(TypeError, match="A table goes to evaluate_frame"):
+    for data in (frame, [frame]):
+        assert_same(evaluate_table(data, y_true="y_true", y_score="y_score"), expected)
+    with pytest.raises(TypeError, match="A table goes to evaluate_table"):
         evaluate(frame, "y_score")
 
 
@@ -170,7 +206,7 @@ def test_ids_of_any_type(kind):
     for frame in (
         PANDAS.assign(qid=ids), POLARS.with_columns(qid=pl.Series(ids)), ARROW.set_column(2, "qid", pa.array(ids)),
     ):  # fmt: skip
-        found = evaluate_frame(frame)
+        found = evaluate_table(frame)
         assert found.qid.astype(expected.qid.dtype).tolist() == expected.qid.tolist()
         assert found.mean() == expected.mean()
 
@@ -178,12 +214,12 @@ def test_ids_of_any_type(kind):
 def test_other_names_subtopics_and_the_order_of_ties():
     frame = POLARS.rename({"label": "grade", "score": "bm25", "qid": "topic"})
     names = {"y_true": "grade", "y_score": "bm25", "qid": "topic"}
-    assert_same(evaluate_frame(frame, **names), evaluate(LABEL, SCORE, qid=QID))
-    found = evaluate_frame(frame, **names, tie_break="other", ties="stable")
+    assert_same(evaluate_table(frame, **names), evaluate(LABEL, SCORE, qid=QID))
+    found = evaluate_table(frame, **names, tie_break="other", ties="stable")
     assert_same(found, evaluate(LABEL, SCORE, qid=QID, tie_break=ARRAYS["other"], ties="stable"))
     topics = np.column_stack([LABEL > 0, LABEL > 1])
     frame = frame.with_columns(a=topics[:, 0], b=topics[:, 1])
-    found = evaluate_frame(frame.lazy(), **names | {"y_true": ["a", "b"]}, metrics="alpha_ndcg@5")
+    found = evaluate_table(frame.lazy(), **names | {"y_true": ["a", "b"]}, metrics="alpha_ndcg@5")
     assert_same(found, evaluate(topics, SCORE, qid=QID, metrics="alpha_ndcg@5"))
 
 
@@ -191,7 +227,7 @@ def test_other_names_subtopics_and_the_order_of_ties():
 def test_floats_are_not_copied(make):
     """Labels that are grades become bytes."""
     table = make({"label": LABEL + 0.5, "score": SCORE, "qid": QUERY})
-    queries = evaluate_frame(table)._source.queries
+    queries = evaluate_table(table)._source.queries
     for name, found in (("label", queries.label), ("score", queries.score)):
         assert np.shares_memory(found, np.asarray(table[name]))
 
@@ -201,11 +237,11 @@ def test_of_a_plan_only_the_named_columns_are_collected():
         raise AssertionError("read")
 
     plan = POLARS.lazy().with_columns(other=pl.col("other").map_elements(refuse, return_dtype=pl.Int64))
-    assert_same(evaluate_frame(plan), evaluate(LABEL, SCORE, qid=QID))
+    assert_same(evaluate_table(plan), evaluate(LABEL, SCORE, qid=QID))
     columns = "label, score, qid, case when other >= 0 then error('read') end as other"
     plan = duckdb.connect().from_arrow(ARROW).project(columns)
-    assert_same(evaluate_frame(plan), evaluate(LABEL, SCORE, qid=QID))
-    assert_same(evaluate_batches(plan), evaluate(LABEL, SCORE, qid=QID))
+    assert_same(evaluate_table(plan), evaluate(LABEL, SCORE, qid=QID))
+    assert_same(evaluate_table(plan, memory_limit=2**20), evaluate(LABEL, SCORE, qid=QID))
 
 
 # --- errors --------------------------------------------------------------------------------------------------
@@ -244,7 +280,7 @@ def test_all_missing_columns_are_named_with_those_that_may_be_meant(make):
         "Did you mean y_true='relevance', y_score='Score', qid='query_id'?"
     )
     with pytest.raises(ValueError, match=re.escape(message)):
-        evaluate_frame(make())
+        evaluate_table(make())
 
 
 def test_columns_that_are_there_twice():
@@ -255,18 +291,18 @@ def test_columns_that_are_there_twice():
     ]
     for table in twice:
         with pytest.raises(ValueError, match=r"once.*Got 2 'score' among 'label', 'score'"):
-            evaluate_frame(table)
+            evaluate_table(table)
 
 
 def test_of_many_columns_few_are_listed():
     wide = pd.DataFrame(np.ones((1, 140)), columns=[f"feature {i}" for i in range(140)])
     with pytest.raises(ValueError, match=r"'feature 19', \.\.\.\.$"):
-        evaluate_frame(wide)
+        evaluate_table(wide)
 
 
 def test_a_column_with_another_role_is_not_meant():
     with pytest.raises(ValueError, match=r"Got no 'labels' among .*Did you mean y_score='score'\?$"):
-        evaluate_frame(PANDAS, y_score="labels")
+        evaluate_table(PANDAS, y_score="labels")
 
 
 @pytest.mark.parametrize("name", ["score", "qid"])
@@ -274,7 +310,7 @@ def test_scores_and_ids_are_never_null(name):
     null = POLARS.with_columns(pl.when(pl.col("other") != 5).then(name).alias(name))
     for table in (null, null.lazy(), null.to_arrow(), null.to_pandas(), duckdb.connect().from_arrow(null.to_arrow())):
         with pytest.raises(ValueError, match=rf"y?_?{name} must not contain.*The columns are .*{name}='{name}'"):
-            evaluate_frame(table)
+            evaluate_table(table)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +333,7 @@ def test_scores_and_ids_are_never_null(name):
 )  # fmt: skip
 def test_arguments_are_checked_before_data_are_read(keywords, error, message):
     with pytest.raises(error, match=message):
-        evaluate_frame(unread(), **keywords)
+        evaluate_table(unread(), **keywords)
 
 
 @pytest.mark.parametrize(
@@ -314,7 +350,7 @@ def test_arguments_are_checked_before_data_are_read(keywords, error, message):
 )  # fmt: skip
 def test_faults_of_the_data(table, keywords, message):
     with pytest.raises(ValueError, match=message):
-        evaluate_frame(table, **keywords)
+        evaluate_table(table, **keywords)
 
 
 def test_without_narwhals(monkeypatch):
@@ -322,14 +358,14 @@ def test_without_narwhals(monkeypatch):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     monkeypatch.setattr("sklearn_rank._tables.columns.find_spec", lambda name: None)
     for kind in ("pandas", "polars", "polars lazy", "Arrow", "Arrow reader", "Arrow stream", "dict", "DuckDB"):
-        assert_same(evaluate_frame(TABLES[kind]()), evaluate(LABEL, SCORE, qid=QID))
+        assert_same(evaluate_table(TABLES[kind]()), evaluate(LABEL, SCORE, qid=QID))
     with pytest.raises(ImportError, match=r'Other needs narwhals: pip install "sklearn-rank\[frames\]"'):
-        evaluate_frame(type("Other", (), {"columns": ["label"]})())
+        evaluate_table(type("Other", (), {"columns": ["label"]})())
 
 
 def test_a_table_of_an_unknown_library():
     with pytest.raises(TypeError, match=r"data must be a frame of pandas or polars.*Got Other\."):
-        evaluate_frame(type("Other", (), {"columns": ["label"]})())
+        evaluate_table(type("Other", (), {"columns": ["label"]})())
 
 
 @pytest.mark.parametrize(
@@ -337,4 +373,4 @@ def test_a_table_of_an_unknown_library():
 )
 def test_each_name_of_several_is_a_str(names):
     with pytest.raises(TypeError, match="A column is named by a str"):
-        evaluate_frame(PANDAS, **names, metrics="alpha_ndcg")
+        evaluate_table(PANDAS, **names, metrics="alpha_ndcg")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from batch_cases import assert_same, check, cut, make
 
-from sklearn_rank import evaluate, evaluate_batches
+from sklearn_rank import evaluate, evaluate_table
 from sklearn_rank._tables.batch_validator import narrow_labels
 from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank._utils.threads import with_helpers
@@ -35,7 +35,7 @@ def test_types_that_differ_between_batches(memory_limit):
         label, one = label.astype(labels[i % 6]), np.repeat(one.astype(scores[i % 7]), 2)[::2]
         label.flags.writeable = False
         batches.append((label, one, qid.astype(ids[i % 3])))
-    found = evaluate_batches(batches, metrics=["ndcg@10", "map", "mse"], memory_limit=memory_limit)
+    found = evaluate_table(batches, metrics=["ndcg@10", "map", "mse"], memory_limit=memory_limit)
     assert_same(found, expected)
 
 
@@ -55,7 +55,7 @@ def test_a_wider_type_that_comes_later_is_that_of_all():
     expected = evaluate(label, score, qid=data.qid, metrics=metrics)
     first = cut((label[:200], narrow[:200], data.qid[:200]), 20)
     batches = [*first, *cut((label[200:], score[200:], data.qid[200:]), 20)]
-    assert_same(evaluate_batches(batches, metrics=metrics, memory_limit=500), expected)
+    assert_same(evaluate_table(batches, metrics=metrics, memory_limit=500), expected)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -70,7 +70,7 @@ def test_batches_are_read_by_the_calling_thread(grouped):
 
     data = make(n_queries=400)
     expected = evaluate(*data[:2], qid=data.qid, metrics="map")
-    found = evaluate_batches(batches(), metrics="map", assume_grouped=grouped, memory_limit=5000, n_jobs=3)
+    found = evaluate_table(batches(), metrics="map", assume_grouped=grouped, memory_limit=5000, n_jobs=3)
     assert_same(found, expected)
     assert threads == {threading.get_ident()}
 

@@ -272,11 +272,11 @@ def test_a_process_ends_beside_kept_threads():
 def test_calls_while_a_process_ends_take_one_thread():
     """Other threads do not run any more, so to wait for one would take for ever; executors start none."""
     script = (
-        "import atexit, sys\nimport numpy as np\nfrom sklearn_rank import evaluate_batches\n"
+        "import atexit, sys\nimport numpy as np\nfrom sklearn_rank import evaluate_table\n"
         "from sklearn_rank._utils.threads import on_threads, with_helpers\n"
         "def ask(on=on_threads, beside=with_helpers):\n    print(on(int, '12', 2), [*beside(int, '34', 2)])\n"
         "def ask_all():\n    ask()\n    y = np.arange(4000) % 2\n"
-        "    print(evaluate_batches([(y, y, y)] * 2, metrics='p@1', n_jobs=2, memory_limit=100).mean()['p@1'])\n"
+        "    print(evaluate_table([(y, y, y)] * 2, metrics='p@1', n_jobs=2, memory_limit=100).mean()['p@1'])\n"
         "class Late:\n    def __del__(self, ask=ask):\n        ask()\n"
         "ask()\natexit.register(ask_all)\nlate = Late()\nlate.itself = late"
     )

@@ -1,0 +1,173 @@
+"""`evaluate_table`: evaluate the columns of a table, in memory or in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+from sklearn_rank._evaluation.evaluate import evaluate_rows
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._misuse.doors import TABLE
+from sklearn_rank._tables.column_arguments import ColumnNames, checked_names, column_arguments
+from sklearn_rank._tables.columns import DATA_KINDS, columns_of, is_in_pieces, is_stream, table_with
+from sklearn_rank._tables.pieces import evaluate_pieces
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import BOOL
+from sklearn_rank._utils.docstring import with_arguments_of
+from sklearn_rank._utils.echo import echo, extended
+from sklearn_rank._utils.threads import check_n_jobs
+
+MEMORY_LIMIT = 2**28
+"""Bytes that rows held back from pieces may take, unless the caller says otherwise."""
+
+
+@named_arguments
+@with_arguments_of(column_arguments)
+def evaluate_table(
+    data: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    clusters: str | None = None,
+    tie_break: str | None = None,
+    assume_grouped: bool = False,
+    memory_limit: int | None = None,
+    folder: Any = None,
+    chance: bool = False,
+    n_jobs: int | None = None,
+    **columns: Any,
+) -> Evaluation:
+    """Compute many metrics on the columns of a table, with the same result as `evaluate` on the arrays.
+
+    The table may be in memory, or come in pieces that together are larger than memory: then memory holds one piece, the
+    largest query, and the id, the values and the weight of each query.
+
+    Parameters
+    ----------
+    data : table, path, data set or iterable of tables
+        A row a document. In memory: a frame of pandas or polars, a record batch or table of Arrow, a dict of arrays, or
+        any other table that narwhals reads (Ibis, Modin, cuDF) or that has Arrow's PyCapsule interface. Columns of
+        float64 without nulls are not copied. Of a plan (LazyFrame) or a stream (a relation of DuckDB, a reader of
+        Arrow) the named columns are collected.
+
+        In pieces: the path of a file of CSV (with a header), Parquet or Arrow, or of a folder of them, which needs the
+        extra "arrow"; a ``pyarrow.dataset.Dataset``; an iterable of tables, or of tuples of arrays ``(y_true, y_score,
+        qid)`` or ``(y_true, y_score, qid, sample_weight)``, for which names of columns do not matter; or a stream, with
+        `assume_grouped`, `memory_limit` or `folder`. A query may continue in other pieces. In CSV ids are strings,
+        unchanged.
+    by : str, list of str or None, default=None
+        Column of an attribute of each row's query, such as its country, for `Evaluation.segments`; or several. Constant
+        within a query. Like `clusters` and `tie_break` only for a table in memory.
+    clusters : str or None, default=None
+        Column of what each row's query belongs to, such as a user or a session; constant within a query. Queries of one
+        cluster are not independent: intervals and tests of the result allow for that.
+    tie_break : str or None, default=None
+        Column for metrics with ``ties="stable"``: among equal scores the higher value ranks first.
+    assume_grouped : bool, default=False
+        Whether the rows of each query are adjacent. If so, each query is evaluated as soon as it ends, and no file is
+        written; a query that comes again later is an error. Otherwise rows that exceed the memory limit are
+        partitioned by query on disk first. Like `memory_limit` and `folder` only for data in pieces.
+    memory_limit : int or None, default=None
+        Bytes that rows held back from pieces may take without ``assume_grouped=True``, unless a single query takes
+        more; None is 2**28. The piece itself and the results of queries are not counted.
+    folder : str, path or None, default=None
+        Where to keep rows on disk, about 20 bytes each. None: the folder of temporary files, which may be memory. The
+        file has no name, so it is gone however the process ends.
+
+    Returns
+    -------
+    Evaluation
+        As from `evaluate`. Queries are in order of first appearance. Of data in pieces it does not keep the data, so
+        `tie_range`, `n_tied` and `chance` are not available, the last unless it was asked for here.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, is there twice or has two roles, which is checked before any data are read; as in
+        `evaluate`, naming the piece; if the type of ids differs between pieces, or rows of a query are not adjacent
+        with ``assume_grouped=True``.
+    TypeError
+        If `data` is none of these, or an argument is for the other kind of data: the error names the function that
+        takes it, such as `sklearn_rank.spark.evaluate`; or as in `evaluate`.
+    OSError
+        If a file cannot be read, or rows cannot be written to `folder` or read back.
+    ImportError
+        If a table needs narwhals (the extra "frames") or pyarrow (the extra "arrow"), and it is not installed.
+
+    See Also
+    --------
+    evaluate : The same for arrays.
+    RankingAccumulator : The same in a loop of your own, such as training.
+
+    Examples
+    --------
+    Query "a" has its relevant document at rank 2, query "b" at rank 1:
+
+    >>> import pandas as pd
+    >>> from sklearn_rank import evaluate_table
+    >>> rows = {
+    ...     "query": ["a", "a", "b", "b"],
+    ...     "label": [0, 1, 1, 0],
+    ...     "bm25": [2.5, 1.5, 2.0, 1.0],
+    ... }
+    >>> names = {"y_score": "bm25", "qid": "query", "metrics": ["mrr", "p@1"]}
+    >>> evaluate_table(pd.DataFrame(rows), **names).mean()
+    {'mrr': 0.75, 'p@1': 0.5}
+
+    The same in pieces, where query "a" continues in the second:
+
+    >>> frame = pd.DataFrame(rows)
+    >>> evaluate_table(iter([frame[:1], frame[1:]]), **names).mean()
+    {'mrr': 0.75, 'p@1': 0.5}
+    """
+    specs, names = column_arguments(data, **columns)
+    of_table = {"by": by, "clusters": clusters, "tie_break": tie_break}
+    names = checked_names(names._replace(by=by, clusters=clusters, tie_break=tie_break))
+    check_n_jobs(n_jobs)
+    BOOL.check("assume_grouped", assume_grouped, "evaluate_table")
+    of_pieces = {"assume_grouped": assume_grouped or None, "memory_limit": memory_limit, "folder": folder}
+    if is_in_pieces(data) or (is_stream(data) and _given(of_pieces)):
+        _refuse(
+            data, of_table, "are read of a table in memory, such as pandas.read_parquet(path); segments() of a result "
+            "takes values by query, too", "data in pieces",
+        )  # fmt: skip
+        limit = MEMORY_LIMIT if memory_limit is None else memory_limit
+        if not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1:
+            raise ValueError(
+                f"The 'memory_limit' parameter must be a number of bytes, an int >= 1, or None. Got {echo(limit)}."
+            )
+        return evaluate_pieces(data, specs, names, assume_grouped, int(limit), folder, chance, n_jobs)
+    return _of_memory(data, specs, names, of_pieces, chance, n_jobs)
+
+
+def _of_memory(
+    data: Any, specs: Mapping[str, MetricSpec], names: ColumnNames, of_pieces: Mapping[str, Any], chance: bool,
+    n_jobs: int | None,
+) -> Evaluation:  # fmt: skip
+    """Result of a table in memory, which keeps its columns."""
+    table = table_with(data, names, kinds=DATA_KINDS)
+    _refuse(
+        data, of_pieces, "are for data in pieces: a path, a data set, an iterable of tables, or a stream",
+        "a table in memory",
+    )  # fmt: skip
+    arrays = columns_of(table, names)._asdict()
+    try:
+        y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
+        return evaluate_rows(TABLE, y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score, chance=chance, **arrays)
+    except (TypeError, ValueError) as error:
+        raise extended(error, f"The columns are {names}.") from error
+
+
+def _given(arguments: Mapping[str, Any]) -> list[str]:
+    """Arguments that the caller gave, as they are written."""
+    return [f"{name}={echo(value)}" for name, value in arguments.items() if value is not None]
+
+
+def _refuse(data: Any, arguments: Mapping[str, Any], rule: str, kind: str) -> None:
+    """Refuse arguments that this kind of data does not have."""
+    if given := _given(arguments):
+        first, second, third = arguments
+        raise TypeError(
+            f"{first}=, {second}= and {third}= {rule}. Got {' and '.join(given)} with {kind}: {type(data).__name__}."
+        )

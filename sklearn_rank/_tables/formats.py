@@ -1,0 +1,46 @@
+"""Formats of files of tables, by their first bytes and their first line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from csv import Error, reader
+from io import StringIO
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+SEPARATORS = ",\t;"
+HEADER_SIZE = 2**20
+"""Bytes that are searched for a header."""
+MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+"""First bytes of Parquet, and of files and streams of Arrow."""
+NULLS = ["", "nan", "NaN", "NA", "null"]
+"""Missing numbers in CSV."""
+
+
+def first_line(data: bytes) -> str:
+    """First line of the beginning of a file, without its end."""
+    return first_line_of(data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"))
+
+
+def first_line_of(text: str) -> str:
+    """First line of a text, without its end."""
+    return text.partition("\n")[0].rstrip("\r")
+
+
+def rows_of(text: str, separator: str) -> Iterator[list[str]]:
+    """Fields of the rows of CSV, which may have quotes and lines in them."""
+    with suppress(Error):
+        yield from reader(StringIO(text, newline=""), delimiter=separator)
+
+
+def fields_of(line: str, separator: str) -> list[str]:
+    """Fields of a line of CSV."""
+    return next(rows_of(line, separator), [])
+
+
+def separator_in(header: str, names: Iterable[str]) -> str:
+    """Separator with which a header has the named columns, or else most columns."""
+    columns = {separator: fields_of(header, separator) for separator in SEPARATORS}
+    named = {name for name in names if isinstance(name, str)}
+    with_names = [separator for separator in SEPARATORS if named and named <= {*columns[separator]}]
+    return (with_names or sorted(SEPARATORS, key=lambda separator: -len(columns[separator])))[0]
