@@ -22,7 +22,7 @@ from sklearn_rank._misuse.doors import SYSTEMS
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._tables.column_arguments import ColumnNames, checked_names, column_arguments
 from sklearn_rank._tables.columns import columns_of, read_column, table_with
-from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
 from sklearn_rank._utils.hints import FILE_HINT, RUN_HINT, SPARK_HINT, hint_for, is_table
@@ -375,6 +375,8 @@ def _of_run(name: str, judgements: Any, run: Any, common: Mapping[str, Any]) -> 
     with collected_warnings() as messages:
         try:
             result = evaluate_run(judgements, run, **common)
+        except UnknownKeyword:
+            raise
         except (TypeError, ValueError) as error:
             raise extended(error, about) from error
     for message in messages:

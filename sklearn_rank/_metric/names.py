@@ -5,7 +5,6 @@ Parsing is literal, numbers and words, never evaluation.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,7 +18,7 @@ from sklearn_rank._metric.name_hints import hint_for_name, hint_for_their_name
 from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_metric
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._metric.spelling import is_trackable, our_spelling, refuse_other_meaning, single_cutoffs, tracker_name
-from sklearn_rank._utils.arguments import meant_by
+from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.echo import echo
 
 DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "r@100")
@@ -299,18 +298,15 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
     for keyword in keywords.keys() - direction.keys() if plain else keywords:
         if not any(keyword in spec.metric.defaults for spec in specs.values()):
             of_plain = " For a function write parse_metric(f, k=10)." * (plain and keyword == "k")
-            hint = meant_by(keyword) or _near_keyword(keyword, specs)
-            raise TypeError(f"No metric of {', '.join(specs)} has a keyword {echo(keyword)}.{hint}{of_plain}")
+            which = "None of the default metrics" if metrics is DEFAULT_METRICS else "No metric of"
+            rule = f"{which} {', '.join(specs)} has a keyword"
+            if keyword in direction or any(keyword in entry.defaults for entry in [*REGISTRY.values()]):
+                raise TypeError(f"{rule} {echo(keyword)}.")
+            known = [name for spec in specs.values() for name in spec.metric.defaults]
+            raise unknown_keyword(rule, keyword, known, hint=f"{meant_by(keyword)}{of_plain}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):
             next(spec for spec in specs.values() if keyword in spec.unread).refuse_unread([keyword])
     return specs
-
-
-def _near_keyword(keyword: str, specs: Mapping[str, MetricSpec]) -> str:
-    """Hint at a keyword of these metrics that is spelled much alike."""
-    known = [*dict.fromkeys(name for spec in specs.values() for name in spec.metric.defaults)]
-    near = difflib.get_close_matches(keyword, known)
-    return f" Did you mean {echo(near[0])}?" if near else ""
 
 
 def direction_of(name: str, *, argument: str) -> bool:

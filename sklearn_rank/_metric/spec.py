@@ -28,7 +28,7 @@ from sklearn_rank._metric.gains import (
 from sklearn_rank._metric.keywords import CUTOFF, SHARED, unread
 from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.metric import REGISTRY, Metric
-from sklearn_rank._utils.arguments import meant_by
+from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.constraints import built_in, is_word
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -80,11 +80,11 @@ class MetricSpec:
         CUTOFF.check("k", self.k, function_name)
         for name, value in self.keywords.items():
             if name not in defaults:
-                takes = ", ".join([*signature_of(self.metric).parameters][2:])
+                takes = [*signature_of(self.metric).parameters][2:]
                 hint = meant_by(name, cutoff="k= is the cutoff." if self.metric.has_cutoff else "It has no cutoff.")
                 if name == "adjusted":
                     hint = f" It {self.metric.without_chance or self.metric.without_best}."
-                raise TypeError(f"{function_name} has no keyword {echo(name)}. It takes {takes}.{hint}")
+                raise unknown_keyword(f"{function_name} has no keyword", name, takes, hint=hint, takes=takes)
             if rule := self.metric.rule(name):
                 rule.check(name, value, function_name)
         discount = self._values.get("discount")

@@ -25,7 +25,7 @@ ROWS_PER_READ = 2**17
 """Rows of a data set that are read at a time."""
 UNTYPED_FORMATS = ("csv", "json")
 """Formats without types: what is read is as the data set says."""
-FORMATS = dict(zip(MAGIC, ("parquet", "ipc", "stream"), strict=True))
+FORMAT_OF = dict(zip(MAGIC, ("parquet", "ipc", "stream"), strict=True))
 """Formats of files by their first bytes; others are of CSV."""
 HIDDEN = (".", "_")
 """First letters of the names of files and folders that are not read from a folder."""
@@ -62,7 +62,7 @@ def _open_path(path: str, names: ColumnNames) -> Iterable[Any]:
     """
     first, data_sets = _first_file(path), _import_data_sets()
     start = _start(first) if first else b"PAR1"  # what is not there has an error of Arrow
-    kind = next((kind for magic, kind in FORMATS.items() if start.startswith(magic)), "csv")
+    kind = next((kind for magic, kind in FORMAT_OF.items() if start.startswith(magic)), "csv")
     if kind == "stream" and first == path:
         return _of_stream(path, names)
     try:

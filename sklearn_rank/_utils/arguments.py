@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ParamSpec, TypeVar
 
 from sklearn_rank._utils.constraints import BOOL, Constraint
@@ -75,6 +76,39 @@ def meant_by(name: str, *, cutoff: str = IN_NAMES) -> str:
     return f" {hint}" if hint else ""
 
 
+class UnknownKeyword(TypeError):
+    """A keyword that a function does not have.
+
+    Functions that pass their keywords on replace it by one that names them; see `named_arguments`.
+
+    Attributes
+    ----------
+    keyword : str
+    known : list of str
+        Keywords that there are.
+    hint : str
+        What is meant by keywords of that name; "" if that is not known.
+    """
+
+    def __init__(self, message: str, keyword: str = "", known: Iterable[str] = (), hint: str = "") -> None:
+        super().__init__(message)
+        self.keyword, self.known, self.hint = keyword, [*known], hint
+
+
+def unknown_keyword(
+    rule: str, keyword: str, known: Iterable[str], *, hint: str = "", takes: Iterable[str] = ()
+) -> UnknownKeyword:
+    """Error about a keyword that is not `known`, with the nearest of these unless there is a hint.
+
+    `rule` is how the sentence begins, such as "evaluate has no keyword", and `takes` are keywords to list.
+    """
+    known = [*dict.fromkeys(known)]
+    near = difflib.get_close_matches(keyword, known, 1)
+    meant = hint or (f" Did you mean {echo(near[0])}?" if near else "")
+    listed = f" It takes {', '.join(takes)}." if takes else ""
+    return UnknownKeyword(f"{rule} {echo(keyword)}.{listed}{meant}", keyword, known, hint)
+
+
 def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function with clear errors about unknown arguments, and positional ones that must be named."""
     parameters = inspect.signature(function).parameters
@@ -87,7 +121,8 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     rules = {n: BOOL for n, p in parameters.items() if p.annotation in ("bool", bool)}
 
     def called(args: tuple[object, ...]) -> str:
-        return f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else function.__qualname__
+        name = f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else function.__qualname__
+        return name.removesuffix(".__init__")
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> T:
@@ -96,18 +131,29 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
             refuse_position(called(args), [n for n in by_position if n != "self"], by_name)
         unknown = None if takes_others else next((n for n in keywords if n not in parameters), None)
         if unknown is not None:
-            takes = ", ".join(n for n in parameters if n != "self")
+            takes = [n for n in parameters if n != "self"]
             hint = f" {GROUPS}" if "groups" in parameters and unknown in NAMES_OF_QID else meant_by(unknown)
-            raise TypeError(f"{called(args)} has no argument {echo(unknown)}. It takes {takes}.{hint}")
+            raise unknown_keyword(f"{called(args)} has no keyword", unknown, takes, hint=hint, takes=takes)
         for name in rules.keys() & keywords.keys():
             rules[name].check(name, keywords[name], called(args))
+        refused, missing, given = None, list[str](), dict[str, object]()
         try:
             return function(*args, **keywords)
+        except UnknownKeyword as error:
+            # Of a call in the function, which had the keyword from here.
+            if error.keyword not in keywords:
+                raise
+            names = [n for n in (*by_position, *named) if n != "self"]
+            refused = unknown_keyword(
+                f"{called(args)} has no keyword", error.keyword, [*names, *error.known], hint=error.hint
+            )
         except TypeError:
             given = dict(zip(by_position, args, strict=False)) | keywords
             missing = [n for n in required if n not in given]
             if not missing:
                 raise
+        if refused is not None:
+            raise refused
         refuse_missing(called(args), missing, given)
 
     return call

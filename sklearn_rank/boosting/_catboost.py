@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank.boosting._training_metric import TrainingMetric
 
 
+@named_arguments
 def catboost_metric(metric: MetricLike, pools: Any = None, **keywords: Any) -> CatBoostMetric:
     """Metric for CatBoost, of whole queries of these pools.
 

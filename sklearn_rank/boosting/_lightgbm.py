@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
 
 
+@named_arguments
 def lightgbm_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords: Any) -> LightGBMMetric:
     """Metric for LightGBM, of whole queries.
 

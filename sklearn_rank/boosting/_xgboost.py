@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._metric.spec import MetricLike, MetricsLike
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
 
 
+@named_arguments
 def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords: Any) -> XGBoostMetric:
     """Metric for XGBoost, of whole queries.
 
@@ -54,6 +56,7 @@ def xgboost_metric(metric: MetricsLike, *, n_jobs: int | None = None, **keywords
     return XGBoostMetric(metric, n_jobs, keywords)
 
 
+@named_arguments
 def xgboost_early_stopping(
     metric: MetricLike | XGBoostMetric,
     rounds: int,

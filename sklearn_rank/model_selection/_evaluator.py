@@ -151,6 +151,7 @@ class RankingEvaluator:
     True
     """
 
+    @named_arguments
     def __init__(
         self,
         metrics: MetricsLike = DEFAULT_METRICS,

@@ -24,6 +24,7 @@ from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo, echo_all, one_line
 from sklearn_rank._utils.lazy import cached_property
@@ -61,6 +62,7 @@ USERS_COUNTED = 2**10
 """Users whose excluded items are counted at a time."""
 
 
+@named_arguments
 def make_recommender_scorer(
     metric: MetricsLike,
     *,

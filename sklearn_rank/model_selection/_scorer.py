@@ -31,6 +31,7 @@ from sklearn_rank.model_selection._response import RESPONSE, check_response_meth
 from sklearn_rank.model_selection._routing import ScoreRequests
 
 
+@named_arguments
 def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE, **params: Any) -> Any:
     """Make a scorer of one ranking metric or of several: like `sklearn.metrics.make_scorer`, with qid requested.
 

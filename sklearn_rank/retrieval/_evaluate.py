@@ -28,6 +28,7 @@ from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.distances import finds_itself, largest_for_equal
 from sklearn_rank._misuse.doors import RETRIEVAL
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
@@ -44,6 +45,7 @@ MOST_ITEMS = 2**31
 RETRIEVAL_METRICS = ("ndcg@10", "map", "wap@100", "acg@100", "p@5")
 
 
+@named_arguments
 def evaluate_retrieval(
     query_features: Any,
     database_features: Any = None,

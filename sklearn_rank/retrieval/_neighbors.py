@@ -16,6 +16,7 @@ from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.distances import finds_itself, neighbors_worst_first
 from sklearn_rank._misuse.doors import NEIGHBORS
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_count, real
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
@@ -28,6 +29,7 @@ from sklearn_rank.retrieval._relevance import make_grades
 RELATIVE_TOLERANCE = real("a number >= 0", lambda v: v >= 0, "")
 
 
+@named_arguments
 def score_neighbors(
     distances: Any,
     indices: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -14,11 +15,13 @@ from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import RETRIEVAL_SCORER
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 
+@named_arguments
 def make_retrieval_scorer(
     metric: MetricsLike = "map@10", *, distance: Any = "cosine", **options: Any
 ) -> RetrievalScorer:
@@ -79,7 +82,8 @@ class RetrievalScorer:
     """
 
     def __init__(self, metric: MetricsLike, distance: Any, options: dict[str, Any]) -> None:
-        known = set(evaluate_retrieval.__kwdefaults__ or ()) - {"distance", "metrics"}
+        parameters = signature(evaluate_retrieval).parameters.values()
+        known = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY} - {"distance", "metrics"}
         self._search_options = {name: value for name, value in options.items() if name in known}
         self._specs = parse_signed(metric, **{name: v for name, v in options.items() if name not in known})
         self.metric, self.distance, self.options = metric, distance, options

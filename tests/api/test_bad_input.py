@@ -47,7 +47,7 @@ def fault_of(where, argument, value, folder):
         if not (frame.startswith(PACKAGE) and frame.endswith(".py")) and not isinstance(error, FileNotFoundError):
             return f"not an error of this library: {type(error).__name__}: {error} ({frame})"
         names_it = any(
-            word in str(error) for word in ("Got", "nothing_known", "has no argument", "nope", "unsupported measure")
+            word in str(error) for word in ("Got", "nothing_known", "has no keyword", "nope", "unsupported measure")
         )
         return "" if names_it or isinstance(error, FileNotFoundError) else f"without the value: {error}"
     except BaseException as error:
@@ -57,7 +57,7 @@ def fault_of(where, argument, value, folder):
 
 SAID = ("Got", "nothing_known", "nope", "unsupported measure")
 """Words of which a message has one: the value, or the name that is not known."""
-SAYS_WHAT = "Got|No metric of .* has a keyword|has no micro average"
+SAYS_WHAT = "Got|(No|None of the default) metrics? .* has a keyword|has no micro average"
 LOOKED_UP = ("a", "b", "path", "folder", "table", "data", "source")
 """Names of systems, looked up as in a dict, and of files: a KeyError or FileNotFoundError says which there are."""
 

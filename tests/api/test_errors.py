@@ -10,15 +10,21 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import (
     QueryRanker,
+    RankingAccumulator,
     RankingEvaluator,
+    compare_systems,
     evaluate,
+    evaluate_run,
+    evaluate_table,
     group_sizes,
     make_ranking_scorer,
     parse_metric,
+    prepare,
     qid_from_group_sizes,
     query_learning_curve,
     query_permutation_importance,
 )
+from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.metrics import (
     alpha_dcg_score,
     dcg_score,
@@ -31,6 +37,7 @@ from sklearn_rank.metrics import (
     query_mse_error,
     rbp_score,
 )
+from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors
 
 Y, S, Q = [2, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], ["a", "a", "b", "b"]
 NAN, INF = float("nan"), float("inf")
@@ -179,10 +186,10 @@ def test_what_other_libraries_call_it(name):
     hint = hints.get(name, "$")
     with pytest.raises(TypeError, match=rf"ndcg_score has no keyword '{name}'. It takes qid, k, gain.*n_jobs. ?{hint}"):
         ndcg_score(Y, S, qid=Q, **{name: Q})
-    with pytest.raises(TypeError, match=rf"ndcg_score has no keyword '{name}'.*{hint}"):
+    with pytest.raises(TypeError, match=rf"make_ranking_scorer has no keyword '{name}'.*{hint}"):
         make_ranking_scorer("ndcg", **{name: 3})
     hint = "goes into the name of a metric: 'ndcg@10'" if name in CUTOFFS else hint
-    with pytest.raises(TypeError, match=rf"No metric of ndcg has a keyword '{name}'.*{hint}"):
+    with pytest.raises(TypeError, match=rf"evaluate has no keyword '{name}'.*{hint}"):
         evaluate(Y, S, qid=Q, metrics="ndcg", **{name: Q})
     model, evaluator, ranker = Ridge().fit(np.eye(4), Y), RankingEvaluator("ndcg"), QueryRanker(Ridge())
     for call, arguments in (
@@ -195,8 +202,63 @@ def test_what_other_libraries_call_it(name):
         (query_permutation_importance, (model, np.eye(4), Y)),
         (query_learning_curve, (Ridge(), np.eye(4), Y)),
     ):
-        with pytest.raises(TypeError, match=rf"has no argument '{name}'. It takes .*qid.*{hint}"):
+        with pytest.raises(TypeError, match=rf"has no keyword '{name}'. It takes .*qid.*{hint}"):
             call(*arguments, **{name: Q})
+
+
+JUDGED, RUN, VECTORS = {"q": {"a": 1}}, {"q": {"a": 0.5}}, np.eye(2)
+DOORS = {
+    "evaluate": partial(evaluate, Y, S, qid=Q),
+    "evaluate_table": partial(evaluate_table, {"label": Y, "score": S, "qid": Q}),
+    "evaluate_run": partial(evaluate_run, JUDGED, RUN),
+    "compare_systems": partial(compare_systems, Y, {"a": S}, qid=Q),
+    "compare_systems of columns": partial(compare_systems, {"label": Y, "a": S, "qid": Q}, ["a"]),
+    "compare_systems of runs": partial(compare_systems, JUDGED, {"a": RUN}),
+    "evaluate_retrieval": partial(evaluate_retrieval, VECTORS, VECTORS, [0, 1], [0, 1]),
+    "score_neighbors": partial(score_neighbors, VECTORS, [[0, 1], [1, 0]], [0, 1], [0, 1]),
+    "prepare": partial(prepare, Y, qid=Q),
+    "RankingAccumulator": RankingAccumulator,
+    "RankingEvaluator": RankingEvaluator,
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_keyword_names_the_function_and_the_nearest_word(door):
+    """No metric was named, so none is spoken of."""
+    name = door.partition(" ")[0]
+    for keyword, near in (("metric", "metrics"), ("convension", "convention")):
+        with pytest.raises(TypeError, match=rf"^{name} has no keyword '{keyword}'\. Did you mean '{near}'\?$"):
+            DOORS[door](**{keyword: "ndcg@10"})
+    with pytest.raises(TypeError, match=rf"^{name} has no keyword 'nothing_known'\.$"):
+        DOORS[door](nothing_known=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (partial(evaluate, Y, S, qid=Q, sampel_weight=1), "evaluate has no keyword 'sampel_weight'. Did .*_weight'"),
+        (partial(evaluate_run, JUDGED, RUN, missing_form_run=1), "evaluate_run has no .* mean 'missing_from_run'"),
+        (
+            partial(compare_systems, JUDGED, {"a": RUN}, missing_form_run=1),
+            "compare_systems has no keyword 'missing_form_run'. Did you mean 'missing_from_run'",
+        ),
+        (partial(make_ranking_scorer, "ndcg", respons_method=1), "make_ranking_scorer .* mean 'response_method'"),
+        (
+            partial(make_retrieval_scorer, metrics="map"),
+            "make_retrieval_scorer has .* 'metrics'. Did you mean 'metric'",
+        ),
+        (partial(lightgbm_metric, "ndcg", n_job=1), "lightgbm_metric has no keyword 'n_job'. Did you mean 'n_jobs'"),
+        (partial(ndcg_score, Y, S, qid=Q, gian=1), "ndcg_score has no keyword 'gian'. It takes .* Did you mean 'gain'"),
+        (partial(group_sizes, Q, nothing_known=1), "nothing_known"),
+        (
+            partial(evaluate, Y, S, qid=Q, p=0.5),
+            "^None of the default metrics ndcg@10, map, mrr, p@10, r@100 has a keyword 'p'.$",
+        ),
+    ],
+)
+def test_the_nearest_word_is_of_the_function_or_of_its_metrics(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
 
 
 def test_no_cutoff_is_meant_where_there_is_none():

@@ -259,5 +259,5 @@ def test_a_call_that_is_interrupted_leaves_nothing(forks, call, name, tmp_path):
     lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", by=[1, 1], clusters=[1, 2]),
 ], ids=range(7))  # fmt: skip
 def test_arguments_that_do_not_go_together(call):
-    with pytest.raises((TypeError, ValueError), match=r"Got|No metric of ndcg@10 has a keyword 'k'"):
+    with pytest.raises((TypeError, ValueError), match=r"Got|has no keyword 'k'"):
         call()

@@ -344,7 +344,7 @@ def test_unlike_results_are_refused(rows, what, message):
         ({"test": "tt"}, ValueError, "'test' parameter of compare_systems must be"),
         ({"correction": "tukey"}, ValueError, "correction='tukey' is for all pairs"),
         ({"metrics": "ndgc"}, ValueError, "Did you mean 'ndcg'"),
-        ({"groups": 1}, TypeError, "has a keyword 'groups'. qid= is the query of each row"),
+        ({"groups": 1}, TypeError, "compare_systems has no keyword 'groups'. qid= is the query of each row"),
         ({"qid": None}, ValueError, "pass qid="),
         ({"data": None}, TypeError, "Got no labels"),
         ({"y_true": [1, 0]}, TypeError, "the labels once"),

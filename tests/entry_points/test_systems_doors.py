@@ -188,7 +188,7 @@ def test_queries_that_a_run_lacks(runs):
         (lambda j, s: ((j, [*s.values()]), {}), TypeError, "judgements and a dict of runs"),
         (lambda j, s: ((j, s), {"qid": [1, 2]}), TypeError, "their keys are the queries. Got qid="),
         (lambda j, s: ((np.arange(3), s), {}), TypeError, "Judgements must be one of .* about the system 'old'"),
-        (lambda j, s: ((j, s), {"missing": 1}), TypeError, "has a keyword 'missing'"),
+        (lambda j, s: ((j, s), {"missing": 1}), TypeError, "compare_systems has no keyword 'missing'"),
         (
             lambda j, s: ((j, s | {"new": {0: ["a", "a"]}}), {"missing_from_run": "zero"}),
             ValueError,

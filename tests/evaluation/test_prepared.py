@@ -249,7 +249,7 @@ def test_what_cannot_be_prepared():
         prepare(csr_matrix(np.eye(3)), metrics="map")
     with pytest.raises(ValueError, match="the query of each row must be known"):
         prepare([1, 0], metrics="map")
-    with pytest.raises(TypeError, match="No metric of map has a keyword 'gian'"):
+    with pytest.raises(TypeError, match="prepare has no keyword 'gian'"):
         prepare([1, 0], qid=[0, 0], metrics="map", gian=1)
     with pytest.raises(ValueError, match="must not be below 0. Got -1, the first in row 1"):
         prepare([0, -1, 1], qid=[1, 0, 1], metrics="ndcg")

@@ -203,7 +203,7 @@ def test_arguments_of_other_libraries(split):
     (X, y, qid), (_, _, qid_e) = split
     hints = {"eval_group": "holds all of the validation rows", "early_stopping_rounds": "of QueryRanker:"}
     for name, hint in hints.items():
-        with pytest.raises(TypeError, match=f"has no argument '{name}'.*{hint}"):
+        with pytest.raises(TypeError, match=f"has no keyword '{name}'.*{hint}"):
             QueryRanker(models()["xgb"]).fit(X, y, qid=qid, **{name: qid_e})
 
 

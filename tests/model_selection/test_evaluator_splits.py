@@ -308,7 +308,7 @@ def test_names_and_keywords_of_metrics(data):
     assert repr(evaluator).startswith("RankingEvaluator({'mine': 'ndcg@5', 'loss': 'rmse'}, cv=QueryKFold(")
     assert repr(evaluator).endswith("gain='linear')")
     assert repr(make_ranking_scorer({"mine": "ndcg@5"})) == "make_ranking_scorer({'mine': 'ndcg@5'})"
-    with pytest.raises(TypeError, match="has a keyword 'gian'. Did you mean 'gain'"):
+    with pytest.raises(TypeError, match="RankingEvaluator has no keyword 'gian'. Did you mean 'gain'"):
         RankingEvaluator("ndcg", gian="linear")
 
 

@@ -271,7 +271,7 @@ def test_in_the_index_without_routing(rows):
 def test_unknown_arguments():
     for splitter in (QueryKFold(2), QueryTimeSeriesSplit(2), RepeatedQueryKFold(2), LeaveOneQueryOut()):
         for name in ("qid", "query_id"):
-            rule = rf"^{type(splitter).__name__}\.split has no argument '{name}'\. It takes X, y, groups.* as groups=, "
+            rule = rf"^{type(splitter).__name__}\.split has no keyword '{name}'\. It takes X, y, groups.* as groups=, "
             with pytest.raises(TypeError, match=rule):
                 splitter.split([[0]] * 2, **{name: [1, 2]})
 

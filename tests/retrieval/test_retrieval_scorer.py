@@ -80,7 +80,7 @@ def test_scorer_has_the_names_of_its_metrics():
 def test_scorer_wants_a_transformer_and_known_keywords(digits):
     with pytest.raises(TypeError, match=r"needs an estimator with 'transform'. Got Ridge\(\)"):
         make_retrieval_scorer()(Ridge().fit(*digits), *digits)
-    with pytest.raises(TypeError, match="has a keyword 'gane'"):
+    with pytest.raises(TypeError, match="make_retrieval_scorer has no keyword 'gane'"):
         make_retrieval_scorer(gane="linear")
     with pytest.raises(TypeError, match="has a keyword 'metrics'"):
         make_retrieval_scorer(metrics="map")

@@ -143,7 +143,7 @@ BAD_UPDATES = [
     (([1, 0], [1, 2, 3], [5, 5]), {}, ValueError, "one entry per row"),
     (([1, 0], [], [5, 5]), {}, ValueError, "one entry per row. Got 2 and 0"),
     (([], [1, 2], [5, 5]), {}, ValueError, "one entry per row. Got 0 and 2"),
-    (([1, 0], [1, 2], [5, 5]), {"k": 3}, TypeError, "has no argument 'k'"),
+    (([1, 0], [1, 2], [5, 5]), {"k": 3}, TypeError, "has no keyword 'k'"),
     (([1, 0], [1, 2]), {"indexes": [5, 5]}, TypeError, "qid= is the query of each row"),
     ((), {"preds": [1], "target": [1]}, TypeError, "y_score is the output of the model"),
 ]
