@@ -155,7 +155,6 @@ def _add_data(
                        help="read the first N documents of each query; with --convention trec_eval")  # fmt: skip
     group.add_argument("--missing-from-qrels", choices=TREATMENTS,
                        help="queries of a run without judgements (default: drop)")  # fmt: skip
-    group.add_argument("--float32", action="store_true", help="scores in single precision, like trec_eval 9")
     group.add_argument("--keep-negative", action="store_true", help="negative relevance is a label, not 'unjudged'")
     group.add_argument("--document-of", metavar="FILE",
                        help="lines of a chunk and its document; runs rank chunks, QRELS has documents")  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._cli.output import tell
-from sklearn_rank._entry_points.runs import refuse_lost_places, tie_order_of
+from sklearn_rank._entry_points.runs import AS_TREC_EVAL, reading_of, refuse_lost_places
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData
@@ -30,7 +30,7 @@ from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
 from sklearn_rank.io._tables import opened
 
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
-OF_RUNS = ("missing_from_run", "missing_from_qrels", "float32", "keep_negative", "max_documents", "document_of")
+OF_RUNS = ("missing_from_run", "missing_from_qrels", "keep_negative", "max_documents", "document_of")
 """Options of one kind of input, which the other kind refuses."""
 NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
 """Measures that trec_eval prints and that are not here."""
@@ -92,7 +92,7 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
     metrics = _metrics(options, names)
     refuse_lost_places(options.duplicates, metrics)
-    by_id = options.table and tie_order_of(metrics) == "trec_eval"
+    by_id = options.table and reading_of(metrics) == AS_TREC_EVAL
     of_runs: dict[str, Evaluation] = {}
     with findings_of_systems(COMMAND) as seen:
         for name, data in _systems(options, metrics, missing_from_run):
@@ -212,8 +212,8 @@ def _systems(
     qrels = read_qrels(_source(options.files[0]), **reading)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
-        "missing_from_qrels": options.missing_from_qrels or "drop", "float32": options.float32,
-        "tie_order": "trec_eval" if options.convention == "trec_eval" else tie_order_of(metrics),
+        "missing_from_qrels": options.missing_from_qrels or "drop",
+        **(AS_TREC_EVAL if options.convention == "trec_eval" else reading_of(metrics)),
         "negative": "keep" if options.keep_negative else "unjudged", "document_of": _documents(options),
         "aggregate": options.aggregate,
     }  # fmt: skip

@@ -16,7 +16,7 @@ from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import RUN
 from sklearn_rank._misuse.runs import RISING, TURNED
 from sklearn_rank._tables.column_arguments import column_arguments
-from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.arguments import meant_by, named_arguments, unknown_keyword
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
@@ -45,9 +45,6 @@ def evaluate_run(
     document_of: DocumentOf | None = None,
     aggregate: str = "max",
     unjudged: str | None = "nonrelevant",
-    negative: str = "unjudged",
-    tie_order: str | None = None,
-    float32: bool = False,
     chance: bool = False,
     n_jobs: int | None = None,
     **keywords: Any,
@@ -75,12 +72,14 @@ def evaluate_run(
         out, or raise. None: "zero", with a warning that counts them.
     missing_from_qrels : {"zero", "drop", "raise"}, default=None
         Queries of the run without judgements, in the same way. None: "drop", with a warning that counts them.
-    tie_order : {"input", "trec_eval"}, default=None
-        Order of documents of equal score, which ``ties="stable"`` reads: as in the run, or by falling document id.
-        None: by document id with ``convention="trec_eval"`` and ``convention="ir_measures"``, else as in the run.
     unjudged : {"nonrelevant", "drop"} or None, default="nonrelevant"
         Documents of the run that are not judged: not relevant, left out, or refused. Metrics that are made for
         incomplete judgements, such as bpref, read them in their own way, and so does a metric that says it in its name.
+    **keywords
+        Keywords for all metrics that have them, such as `ties` or `gain`; those in a name win. With
+        ``convention="trec_eval"``, and "ir_measures" for pytrec_eval's numbers, the run is read as trec_eval reads it:
+        scores in single precision, and equal scores by falling document id. Otherwise ``ties="stable"`` is the order of
+        the run.
 
     Returns
     -------
@@ -123,8 +122,10 @@ def evaluate_run(
     ... ).mean()
     {'mrr': 0.75}
     """
+    if "negative" in keywords:
+        raise unknown_keyword("evaluate_run has no keyword", "negative", (), hint=meant_by("negative"))
     specs = {name: spec.filled(unjudged=unjudged) for name, spec in parse_metrics(metrics, **keywords).items()}
-    tie_order = tie_order_of(specs) if tie_order is None else tie_order
+    reading = reading_of(specs)
     refuse_lost_places(duplicates, specs)
     weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)
     clusters = _mapping_by_query("clusters", clusters)
@@ -132,9 +133,8 @@ def evaluate_run(
         data = joined(
             "evaluate_run", judgements, run,
             missing_from_run="zero" if missing_from_run is None else missing_from_run,
-            missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, tie_order=tie_order,
-            float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
-            document_of=document_of, aggregate=aggregate,
+            missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, negative="unjudged",
+            duplicates=duplicates, exclude=exclude, document_of=document_of, aggregate=aggregate, **reading,
         )  # fmt: skip
     report(RUN, seen)
     # What is wrong with the run as a whole shows in its rows as well.
@@ -148,22 +148,27 @@ def evaluate_run(
     )  # fmt: skip
 
 
-def tie_order_of(specs: Mapping[str, MetricSpec]) -> str:
-    """Order of documents of equal score that the conventions of metrics ask for.
+AS_TREC_EVAL = {"tie_order": "trec_eval", "float32": True}
+AS_IT_IS = {"tie_order": "input", "float32": False}
+"""How `join` reads the scores of a run."""
+
+
+def reading_of(specs: Mapping[str, MetricSpec]) -> dict[str, Any]:
+    """How the conventions of metrics read the scores of a run, as keywords of `join`.
 
     Raises
     ------
     ValueError
         If they ask for different ones.
     """
-    asked = {spec["convention"] for spec in specs.values() if spec["ties"] == "stable"}
-    if asked & BY_DOCUMENT_ID and asked - BY_DOCUMENT_ID:
-        names = [name for name, spec in specs.items() if spec["ties"] == "stable"]
+    of_trec_eval = [spec["convention"] in BY_DOCUMENT_ID for spec in specs.values()]
+    if any(of_trec_eval) and not all(of_trec_eval):
         raise ValueError(
-            "Some of these metrics take equal scores by document id, others in the order of the run: pass tie_order=, "
-            f"or evaluate them apart. Got {', '.join(names)}."
+            "convention='trec_eval' and 'ir_measures' read scores in single precision and equal scores by document id, "
+            "other metrics read the run as it is: pass convention= for all of these metrics, or evaluate them apart. "
+            f"Got {', '.join(specs)}."
         )
-    return "trec_eval" if asked & BY_DOCUMENT_ID else "input"
+    return AS_TREC_EVAL if all(of_trec_eval) else AS_IT_IS
 
 
 def refuse_lost_places(duplicates: str, specs: Mapping[str, MetricSpec]) -> None:

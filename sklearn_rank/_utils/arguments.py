@@ -41,8 +41,10 @@ KEYWORD_HINTS = {
     "out, as in mask=train == 0.": ("exclude", "seen", "filter_already_liked_items"),
     "Documents by query have ids: evaluate_run, io.join and readers of files have duplicates= and more; rows have "
     "tie_break= to order equal scores.": (
-        "duplicates", "tie_order", "missing_from_run", "missing_from_qrels", "doc_id", "doc_ids", "docno", "float32",
+        "duplicates", "missing_from_run", "missing_from_qrels", "doc_id", "doc_ids", "docno",
     ),
+    "evaluate_run reads a run as trec_eval does with convention='trec_eval'; io.join has tie_order=, float32= and "
+    "negative= for anything else.": ("tie_order", "float32", "negative"),
     "unjudged='drop' leaves out unjudged documents.": ("judged_only",),
     "Comparisons draw the same each time; splitters, confidence_interval, stats.compare and stats.compare_all have "
     "random_state=.": ("random_state", "seed"),

@@ -202,7 +202,7 @@ def test_keywords_of_all_metrics(files, cli):
     assert value("--ties", "stable", "--min-relevance", "3") == 0
     assert value("--unjudged", "drop", "--ties", "worst") == pytest.approx(1 / 3)
     assert value("--convention", "trec_eval") == 0  # b before a
-    assert value("--n-jobs", "2") == value("--float32") == value("--keep-negative")
+    assert value("--n-jobs", "2") == value("--keep-negative")
     (files / "qrels").write_text(QRELS.replace("b 0", "b -1"))
     dropped = [value("--unjudged", "drop", "--ties", "worst", *words) for words in ([], ["--keep-negative"])]
     assert dropped == pytest.approx([2 / 3, 1 / 3])
@@ -319,7 +319,7 @@ def test_random_collections_are_what_pytrec_eval_says(negative, tmp_path, cli):
     names += (
         "relative_P_5 set_map set_relative_P binG Rprec_mult_0.20 Rprec_mult_1.50 utility num_nonrel_judged_ret".split()
     )
-    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval", "--float32"]
+    words = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "--convention", "trec_eval"]
     for name in names:
         words += ["-m", name]
     for seed in range(15):
@@ -562,7 +562,6 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         (["evaluate", "qrels", "run", "--ties", "maybe"], "argument --ties: invalid choice"),
         (["evaluate", "qrels", "run", "--y-score", "a"], "--y-score names a column of a --table; pass --table, too"),
         (["evaluate", "qrels", "run", "--qid", "a"], "--qid names a column of a --table; pass --table, too"),
-        (["evaluate", "--table", "t.csv", "--float32"], "--float32 is for runs with judgements"),
         (
             ["evaluate", "--table", "t.csv", "--missing-from-run", "zero"],
             "--missing-from-run is for runs with judgements",

@@ -1,5 +1,6 @@
 """evaluate_run: the same numbers as arrays made by hand, from every form of run and judgements; and what is refused."""
 
+import inspect
 import io
 import warnings
 from decimal import Decimal
@@ -13,6 +14,7 @@ import pytest
 import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, evaluate_run
 from sklearn_rank._utils.numbers import as_floats
+from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, both_entries, match_listed
@@ -199,16 +201,38 @@ def test_a_convention_of_document_ids_orders_ties_by_them():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 0.5}}
     for convention, rank in [("trec_eval", 2), ("ir_measures", 2), ("ranx", 1)]:
         for metric, keywords in [("mrr", {"convention": convention}), (f"mrr(convention={convention})", {})]:
-            result = evaluate_run(qrels, run, metrics=[metric, "judged@3"], **keywords)
+            result = evaluate_run(qrels, run, metrics=[metric], **keywords)
             assert result.mean()[metric] == 1 / rank
             report = compare_systems(qrels, {"a": run}, metrics=metric, **keywords)
             assert report.results["a"].mean()[metric] == 1 / rank
-    as_given = evaluate_run(qrels, run, metrics="mrr", convention="trec_eval", tie_order="input")
-    assert as_given.mean() == {"mrr": 1}
-    names = ["mrr(convention=trec_eval)", "map(ties=stable)"]
-    with pytest.raises(ValueError, match=r"others in the order of the run: pass tie_order=.*Got mrr\(.*, map\("):
-        evaluate_run(qrels, run, metrics=names)
-    assert evaluate_run(qrels, run, metrics=names, tie_order="trec_eval").mean() == dict.fromkeys(names, 0.5)
+    as_given = join(qrels, run)
+    found = evaluate(as_given.y_true, as_given.y_score, qid=as_given.qid, metrics="mrr", convention="trec_eval")
+    assert found.mean() == {"mrr": 1}
+    with pytest.raises(ValueError, match=r"pass convention= for all of these metrics.*Got mrr\(.*, map\."):
+        evaluate_run(qrels, run, metrics=["mrr(convention=trec_eval)", "map"])
+
+
+@pytest.mark.parametrize(
+    ("convention", "value"), [("trec_eval", 0.5), ("ir_measures", 0.5), ("ranx", 1.0), (None, 1.0)]
+)
+def test_a_convention_of_trec_eval_reads_scores_in_single_precision(convention, value):
+    """Scores that single precision cannot tell apart stand by falling document id, also of compare_systems."""
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0 + 1e-12, "b": 1.0}}
+    keywords = {"metrics": "mrr", "convention": convention}
+    assert evaluate_run(qrels, run, **keywords).mean() == {"mrr": value}
+    assert compare_systems(qrels, {"one": run}, **keywords).results["one"].mean() == {"mrr": value}
+    asked = RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
+    assert asked == {"q": {"recip_rank": 0.5}}
+
+
+def test_few_keywords_and_none_of_trec_eval_alone():
+    named = [p for p in inspect.signature(evaluate_run).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    assert len(named) - 1 <= 12
+    for keyword, given in (("tie_order", "trec_eval"), ("float32", True), ("negative", "keep")):
+        for door, run in ((evaluate_run, RUN), (compare_systems, {"one": RUN})):
+            rule = rf"^{door.__name__} has no keyword '{keyword}'\. .* with convention='trec_eval'; io\.join has"
+            with pytest.raises(TypeError, match=rule):
+                door(QRELS, run, **{keyword: given})
 
 
 def test_excluded_documents_leave_both_sides():
@@ -245,13 +269,14 @@ def test_weights_attributes_and_clusters_go_by_query():
 
 def test_negative_grades_and_order_of_ties_are_those_of_join():
     qrels, run = {"q": {"a": 1, "b": -1}}, {"q": {"b": 1.0, "a": 1.0}}
+    kept = join(qrels, run, negative="keep")
     with pytest.raises(ValueError, match="must not be below 0"):
-        evaluate_run(qrels, run, metrics="ndcg", negative="keep")
-    assert evaluate_run(qrels, run, metrics="ndcg", negative="unjudged").per_query["ndcg"][0] < 1
+        evaluate(kept.y_true, kept.y_score, qid=kept.qid, metrics="ndcg")
+    assert evaluate_run(qrels, run, metrics="ndcg").per_query["ndcg"][0] < 1
     ranks = [
-        evaluate_run(qrels, {"q": ids}, metrics="mrr", ties="stable", tie_order=order).mean()["mrr"]
+        evaluate_run(qrels, {"q": ids}, metrics="mrr", ties="stable", convention=convention).mean()["mrr"]
         for ids in ({"a": 1.0, "b": 1.0}, {"b": 1.0, "a": 1.0})
-        for order in ("input", "trec_eval")
+        for convention in (None, "trec_eval")
     ]
     assert ranks == [1, 0.5, 0.5, 0.5]
 

@@ -7,6 +7,7 @@ last bit, which is what the documentation promises, or up to rounding, where sum
 import io
 import math
 from math import inf, isnan
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,9 @@ from sklearn_rank import (
     parse_metric,
     prepare,
 )
+from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank.io import read_table
+from sklearn_rank.io import join, read_table
 
 
 class Base(NamedTuple):
@@ -353,6 +355,9 @@ def files(rng, base):
         text = "label,score,qid\n" + "".join(f"{y!r},{s!r},{q}\n" for q, y, s in base.data.rows)
         data = read_table(io.BytesIO(text.encode()))
         yield result_of(base, evaluate(data.y_true, data.y_score, qid=data.qid, metrics=base.metrics), to_query=int)
+        with forms.tempfile.TemporaryDirectory() as folder:
+            (path := Path(folder, "rows.csv")).write_text(text)
+            yield result_of(base, evaluate_table(path, metrics=base.metrics), to_query=int)
 
 
 def runs(rng, base):
@@ -369,16 +374,16 @@ def runs(rng, base):
         judgements.setdefault(query, {})[f"d{i}"] = label
         if score > -inf:
             run.setdefault(query, {})[f"d{i}"] = score
-    found = evaluate_run(
-        judgements,
-        run,
-        metrics=plain.metrics,
-        sample_weight=base.data.weights,
-        unjudged=None,
-        negative="keep",
-        tie_order="input",
-    )
-    yield result_of(plain, found, exact=False)
+    weights = base.data.weights
+    data = join(judgements, run, negative="keep")
+    by_row = None if weights is None else [weights[query] for query in np.asarray(data.qid).tolist()]
+    rows = {"y_true": data.y_true, "y_score": data.y_score, "qid": data.qid, "sample_weight": by_row}
+    yield result_of(plain, evaluate(**rows, metrics=plain.metrics), exact=False)
+    # Of runs negative labels are not judged, and trec_eval's convention has another order of ties.
+    of_trec_eval = [parse_metric(name)["convention"] in BY_DOCUMENT_ID for name in plain.metrics.values()]
+    if not any(of_trec_eval) and all(label >= 0 for _, label, _ in base.data.rows):
+        found = evaluate_run(judgements, run, metrics=plain.metrics, sample_weight=weights, unjudged=None)
+        yield result_of(plain, found, exact=False)
 
 
 def matrices(rng, base):

@@ -82,7 +82,7 @@ def test_scorer_wants_a_transformer_and_known_keywords(digits):
         make_retrieval_scorer()(Ridge().fit(*digits), *digits)
     with pytest.raises(TypeError, match="make_retrieval_scorer has no keyword 'gane'"):
         make_retrieval_scorer(gane="linear")
-    with pytest.raises(TypeError, match="has a keyword 'metrics'"):
+    with pytest.raises(TypeError, match="make_retrieval_scorer has no keyword 'metrics'"):
         make_retrieval_scorer(metrics="map")
 
 
