@@ -456,8 +456,7 @@ class PairedTest(TableReport):
             )
         means = tuple((written(name), n_of[name], mean) for name, mean in self.means.items())
         level = f"{100 * self.confidence_level:g} % interval"
-        difference = DIFFERENCE.label if self.baseline is None else "difference"
-        columns = ("a", "b", difference, level, "p corrected", "won", "lost")
+        columns = ("a", "b", DIFFERENCE, level, "p corrected", "won", "lost")
         rows = [
             (written(row.a), written(row.b), *with_interval(row.difference, *row.ends), row.corrected_pvalue,
              *(() if row.won is None else (row.won, row.lost)))

@@ -631,9 +631,7 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
     assert lines[0] == "a metric, test 't', correction 'holm'"
     assert [line.split()[:2] for line in lines[-8:-5]] == [[name, "12"] for name in systems]
     head, row = lines[-4:-2]
-    of_pairs = ["95", "%", "interval", "p", "corrected", "won", "lost"]
-    assert head.split() == ["a", "b", "a", "-", "b", *of_pairs]
-    assert str(compare_all(systems, baseline="two")).splitlines()[-3].split() == ["a", "b", "difference", *of_pairs]
+    assert head.split() == ["a", "b", "a", "-", "b", "95", "%", "interval", "p", "corrected", "won", "lost"]
     pair = many["one", "two"]
     low, high = pair.corrected_interval
     assert f"[{low:.4f}, {high:.4f}]" in row
