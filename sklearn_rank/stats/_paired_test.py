@@ -449,11 +449,8 @@ class PairedTest(TableReport):
         """The systems, and the pairs."""
         n_of: dict[str, int] = {}
         for row in self._rows:
-            n_of |= zip(
-                (row.a, row.b),
-                row.n_units if isinstance(row.n_units, tuple) else (row.n_units, row.n_units),
-                strict=True,
-            )
+            n_a, n_b = row.n_units if isinstance(row.n_units, tuple) else (row.n_units, row.n_units)
+            n_of |= {row.a: n_a, row.b: n_b}
         means = tuple((written(name), n_of[name], mean) for name, mean in self.means.items())
         level = f"{100 * self.confidence_level:g} % interval"
         columns = ("a", "b", DIFFERENCE, level, "p corrected", "won", "lost")
