@@ -10,7 +10,7 @@ MODULES = {
     name: importlib.import_module(f"sklearn_rank{name}")
     for name in (
         "",
-        *map(".{}".format, "batches display exceptions io metrics model_selection results retrieval stats".split()),
+        *map(".{}".format, "display exceptions io metrics model_selection results retrieval stats".split()),
     )
 }
 PUBLIC = {
