@@ -3,6 +3,8 @@
 import importlib
 import inspect
 import pkgutil
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,6 +92,42 @@ def test_a_pooled_mean_takes_the_definition_of_its_metric():
 def test_errors_about_arguments(function):
     with pytest.raises(TypeError, match=r"takes data by position and all else by name, such as qid=\."):
         function(None, "map")
+
+
+# --- doors ---------------------------------------------------------------------------------------------------
+
+DOORS = {
+    "RankingAccumulator", "compare_systems", "evaluate", "evaluate_run", "evaluate_table", "prepare",
+    "retrieval.evaluate_retrieval", "retrieval.score_neighbors",
+}  # fmt: skip
+"""One for each shape of data, besides those of Spark; models go to `RankingEvaluator`."""
+
+
+def test_a_page_says_which_door_to_take():
+    """A function or class with `metrics=` evaluates data, and stands on the page of doors."""
+    found = {name for module in public_modules() for name in with_metrics(module)}
+    of_spark = {"spark.evaluate", "spark.per_query", "spark.mean"}
+    assert found == DOORS | of_spark | {"RankingEvaluator"}
+    page = (Path(__file__).parents[2] / "docs" / "start" / "doors.md").read_text()
+    named = {name.partition("(")[0] for name in re.findall("`([^`]+)`", page)}
+    assert found <= named
+    assert len(page.splitlines()) <= 30
+
+
+def with_metrics(module):
+    """Names of what a module has that takes metrics; each where it is found first."""
+    for name in getattr(module, "__all__", []):
+        member = getattr(module, name)
+        is_again = module is not sklearn_rank and hasattr(sklearn_rank, name) and getattr(sklearn_rank, name) is member
+        if callable(member) and not is_again and "metrics" in signature_names(member):
+            yield f"{module.__name__}.{name}".removeprefix("sklearn_rank.")
+
+
+def signature_names(member):
+    try:
+        return [*inspect.signature(member).parameters]
+    except ValueError:
+        return []
 
 
 # --- qid -----------------------------------------------------------------------------------------------------
