@@ -1,17 +1,19 @@
-"""Write docs/metrics/ from the registry: a page for each family of metrics and a table of all names; and a part of
-docs/misuse.md, the tables of checks and doors.
+"""Write docs/metrics/ from the registry: a page for each family of metrics and a table of all names; and parts of
+docs/misuse.md, the tables of checks and doors, and of docs/design/README.md, the table of rooms and floors.
 
     python docs/make_pages.py
 
 A test fails when the pages are not what this would write.
 """
 
+import ast
 import inspect
 import re
 import sys
 from pathlib import Path
 from textwrap import wrap
 
+import sklearn_rank
 from sklearn_rank._metric.keywords import (
     CUTOFF,
     DATA_DOC,
@@ -25,6 +27,8 @@ from sklearn_rank._misuse.table import tables
 
 FOLDER = Path(__file__).parent / "metrics"
 MISUSE = Path(__file__).parent / "misuse.md"
+DESIGN = Path(__file__).parent / "design" / "README.md"
+ARCHITECTURE = Path(__file__).parents[1] / "tests" / "project" / "test_architecture.py"
 BEGIN = "<!-- Written by docs/make_pages.py from the code. -->"
 END = "<!-- The end of what is written. -->"
 WIDTH = 96
@@ -220,18 +224,44 @@ def narrow(doc: str) -> str:
     return "\n".join(lines)
 
 
-def page_of_checks() -> str:
-    """The page on misuse, with its tables as the code has them."""
-    before, begin, rest = MISUSE.read_text().partition(BEGIN)
+def with_part(path: Path, text: str) -> str:
+    """A page whose part between the marks is this text."""
+    before, begin, rest = path.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
-    return f"{before}{begin}\n\n{tables()}\n{end}{after}"
+    return f"{before}{begin}\n\n{text}\n{end}{after}"
+
+
+def table_of_floors() -> str:
+    """Rooms of the package, from the highest floor down: the floors of the test, and what each room's docstring says."""
+    (floors,) = (
+        ast.literal_eval(node.value)
+        for node in ast.parse(ARCHITECTURE.read_text()).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FLOORS"
+    )
+    rows = [
+        f"| {number} | `{room}` | {purpose(room)} |\n"
+        for number, floor in reversed([*enumerate(floors, 1)])
+        for room in floor
+    ]
+    return "| floor | room | what it is |\n|---|---|---|\n" + "".join(rows)
+
+
+def purpose(room: str) -> str:
+    """First paragraph of the docstring of a package or module."""
+    package = Path(sklearn_rank.__file__).parent
+    path = package / room / "__init__.py"
+    source = path if path.exists() else package / f"{room}.py"
+    first = ast.get_docstring(ast.parse(source.read_text())).partition("\n\n")[0]
+    return " ".join(first.split()).replace("``", "`").rstrip(".")
 
 
 def pages() -> dict[Path, str]:
     """Text of each file."""
-    return {FOLDER / "README.md": index(), MISUSE: page_of_checks()} | {
-        FOLDER / f"{family}.md": page(metrics) for family, metrics in families().items()
-    }
+    return {
+        FOLDER / "README.md": index(),
+        MISUSE: with_part(MISUSE, tables()),
+        DESIGN: with_part(DESIGN, table_of_floors()),
+    } | {FOLDER / f"{family}.md": page(metrics) for family, metrics in families().items()}
 
 
 if __name__ == "__main__":
