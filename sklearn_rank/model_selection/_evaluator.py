@@ -4,78 +4,42 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import FitFailedWarning
 
 from sklearn_rank._engine.attributes import AttributesLike
-from sklearn_rank._engine.columns import check_features, check_rows, one_column
-from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._engine.ids import ids_of
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.keywords import own_tables
-from sklearn_rank._metric.names import DEFAULT_METRICS, listed_metrics, parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._metric.scorer_names import signed
-from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.check import ON_MISUSE, Door, collected_findings, findings_of_systems, report
-from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE, SEARCH
+from sklearn_rank._metric.spec import MetricsLike
+from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
+from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import BOOL, is_count
+from sklearn_rank._utils.constraints import BOOL
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline, look_at_judged
 from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
-from sklearn_rank.model_selection._folds import (
-    FoldReporter,
-    FoldResult,
-    OnFold,
-    OutOfFold,
-    Split,
-    by_metric,
-    check_splitter,
-    fit_folds,
-    predict_rows,
-    query_folds,
-    refuse_unused,
-)
-from sklearn_rank.model_selection._model_checks import look_at_frozen
-from sklearn_rank.model_selection._recommender_folds import (
-    RecommenderFolds,
-    check_interaction_cv,
-    interaction_folds,
-    prepare_recommender,
-    recommender_among,
-    recommender_search,
-    refuse_arguments_of_rows,
-)
-from sklearn_rank.model_selection._routing import (
-    Metadata,
-    consumes,
-    fit_routed,
-    named_columns,
-    with_row_arguments,
-    with_weights_on_request,
-)
-from sklearn_rank.model_selection._scorer import RankingScorers, metrics_of
+from sklearn_rank.model_selection._folds import FoldReporter, OnFold, Split, by_metric, refuse_unused
+from sklearn_rank.model_selection._query_folds import QueryFolds
+from sklearn_rank.model_selection._recommender_folds import RecommenderFolds
+from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
+from sklearn_rank.model_selection._routing import fit_routed, named_columns, with_row_arguments
 from sklearn_rank.model_selection._search_setup import (
-    SearchSetup,
-    check_inner_searches,
     check_scored,
     chosen_cv,
     progress_of_search,
     score_strictly,
-    warn_of_objective,
     with_qid,
 )
-from sklearn_rank.model_selection._split import QueryKFold
 
 
 class RankingEvaluator:
@@ -165,36 +129,21 @@ class RankingEvaluator:
         on_misuse: str = "raise",
         **keywords: Any,
     ) -> None:
-        self._recommender = recommender_among(metrics)
-        if self._recommender is not None:
-            if keywords:
-                raise TypeError(
-                    "Keywords of metrics go into make_recommender_scorer where the metrics are a recommender scorer. "
-                    f"Got {', '.join(keywords)}."
-                )
-            check_interaction_cv(cv)
-        self.metrics: Any = metrics
-        if self._recommender is None and not isinstance(metrics, Mapping):
-            self.metrics = listed_metrics(metrics)
+        self._kind = folds_of(metrics)
         self.keywords = own_tables(keywords)
-        self._specs = self._parse_metrics()
-        self.cv = check_splitter(cv, "RankingEvaluator")
+        self.metrics = self._kind.read_metrics(metrics, self.keywords)
+        self._specs = self.scorers.specs
+        self.cv = self._kind.splitter(cv, "RankingEvaluator")
         self.n_jobs, self.baseline, self.test, self.correction = n_jobs, baseline, test, correction
         check_n_jobs(n_jobs)
         BOOL.check("progress", progress, "RankingEvaluator")
         ON_MISUSE.check("on_misuse", on_misuse, "RankingEvaluator")
         self.progress, self.on_misuse = progress, on_misuse
 
-    def _parse_metrics(self) -> dict[str, MetricSpec]:
-        """Metrics by name, functions as they are now."""
-        if self._recommender is not None:
-            return self._recommender.specs
-        return parse_metrics(self.metrics, **self.keywords)
-
     @property
     def scorers(self) -> Any:
         """Scorer of all metrics, for ``scoring=``."""
-        return self._recommender or RankingScorers(self.metrics, **self.keywords)
+        return self._kind.scorers(self.metrics, self.keywords)
 
     @with_row_arguments
     @named_arguments
@@ -220,7 +169,7 @@ class RankingEvaluator:
             If qid is missing, or the splitter puts rows of one query into both sets.
         """
         refuse_unused(self.cv, clusters=clusters, time=time)
-        return [*self._data(X, y, qid, clusters=clusters, time=time).folds]
+        return [*self._data(X, y, qid=qid, clusters=clusters, time=time).folds]
 
     @with_row_arguments
     @named_arguments
@@ -269,20 +218,12 @@ class RankingEvaluator:
             If queries are torn apart, by a search inside too, or a search inside cannot be given the metrics.
         """
         refuse_unused(self.cv, time=time)
-        data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time)
-        X = data.X
-        if self._recommender is not None and return_train_score:
-            raise ValueError(
-                "A recommender scorer leaves out the items of training rows, so it cannot score the training set. "
-                "Got return_train_score=True."
-            )
+        data = self._data(X, y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
         reporter = FoldReporter([type(estimator).__name__], len(data.folds), on_fold, self.progress)
-        ready, tested = self._prepare(estimator, X, data), data.tested
-        self._look(CROSS_VALIDATE, [ready], X, data)
-        (of_model,) = reporter.collect(
-            self._fit([ready], X, data, keep_estimator=return_estimator, score_train=return_train_score),
-            tested.mean,
-        )
+        ready = data.prepare(estimator)
+        data.look(CROSS_VALIDATE, [ready], self.on_misuse)
+        fits = data.fit([ready], self.n_jobs, keep_estimator=return_estimator, score_train=return_train_score)
+        (of_model,) = reporter.collect(fits, data.mean)
         if of_model.errors:
             raise next(iter(of_model.errors.values()))
         results, of_part = of_model.results, {"test": of_model.by_metric}
@@ -294,14 +235,14 @@ class RankingEvaluator:
             scores["estimator"] = [result.estimator for result in results]
         if return_indices:
             scores["indices"] = {"train": [a for a, _ in data.folds], "test": [b for _, b in data.folds]}
-        if return_train_score and isinstance(tested, OutOfFold):
-            of_train = [tested.mean_train(fold, result.output_train) for fold, result in enumerate(results)]
+        if return_train_score:
+            of_train = [data.mean(fold, result.output_train, of_train=True) for fold, result in enumerate(results)]
             of_part["train"] = by_metric(of_train)
         for part, values in of_part.items():
-            scores |= {f"{part}_{name}": of_folds for name, of_folds in signed(values, tested.metrics).items()}
-        pooled = None if tested.n_repeats is None else tested.evaluate(results)
-        if pooled is not None and isinstance(tested, OutOfFold):
-            tested.look(CROSS_VALIDATE, tested.y_score(results), self.on_misuse)
+            scores |= {f"{part}_{name}": of_folds for name, of_folds in signed(values, data.metrics).items()}
+        pooled = None if data.n_repeats is None else data.evaluate(results)
+        if pooled is not None:
+            data.look_at_scores(CROSS_VALIDATE, results, self.on_misuse)
         return CrossValidation(scores, pooled, of_model.by_metric)
 
     @with_row_arguments
@@ -353,24 +294,23 @@ class RankingEvaluator:
         baseline = known_baseline(self.baseline, estimators)
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
-            check_estimator(estimator, f"Model {echo(name)}", must_predict=self._recommender is None)
+            check_estimator(estimator, f"Model {echo(name)}", must_predict=self._kind.must_predict)
         report(COMPARE, models_twice(estimators), self.on_misuse)
         refuse_unused(self.cv, time=time)
         check_clusters("compare", self.test, clusters)
-        data = self._data(X, y, qid, sample_weight, by=by, clusters=clusters, time=time)
-        X, tested = data.X, data.tested
-        if tested.n_repeats is None:
+        data = self._data(X, y, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters, time=time)
+        if data.n_repeats is None:
             raise ValueError(
                 "compare pools the scores that queries get while they are held out, so a row must be tested once at "
                 "most, or all rows equally often, by folds that differ: use QueryKFold, RepeatedQueryKFold, "
                 "QueryShuffleSplit(n_splits=1) or a list of splits, or cross_validate for scores by fold. "
                 f"Got {echo(self.cv)}."
             )
-        n_queries = tested.n_queries
+        n_queries = data.n_queries
         reporter = FoldReporter([*estimators], len(data.folds), on_fold, self.progress)
-        models = [self._prepare(one, X, data, f"Model {echo(name)}") for name, one in estimators.items()]
-        self._look(COMPARE, models, X, data)
-        collected = reporter.collect(self._fit(models, X, data), tested.mean)
+        models = [data.prepare(one, f"Model {echo(name)}") for name, one in estimators.items()]
+        data.look(COMPARE, models, self.on_misuse)
+        collected = reporter.collect(data.fit(models, self.n_jobs), data.mean)
         by_model = dict(zip(estimators, collected, strict=True))
         failures = {
             name: {i: f"{type(error).__name__}: {error}" for i, error in of_model.errors.items()}
@@ -385,18 +325,15 @@ class RankingEvaluator:
             message = f"{name} failed and is left out of the comparison. {text}"
             warnings.warn(message, FitFailedWarning, stacklevel=levels_to_caller())
         complete = {name: of.results for name, of in by_model.items() if name not in failures}
-        y_score = {}
-        if isinstance(tested, OutOfFold):
-            y_score = {name: tested.y_score(results) for name, results in complete.items()}
-            with findings_of_systems(COMPARE, self.on_misuse) as seen:
-                for name, scores in y_score.items():
-                    with collected_findings() as seen[name]:
-                        tested.look(COMPARE, scores, self.on_misuse)
-        pooled = {name: tested.evaluate(results) for name, results in complete.items()}
+        with findings_of_systems(COMPARE, self.on_misuse) as seen:
+            for name, results in complete.items():
+                with collected_findings() as seen[name]:
+                    data.look_at_scores(COMPARE, results, self.on_misuse)
+        pooled = {name: data.evaluate(results) for name, results in complete.items()}
         look_at_judged(COMPARE, pooled, self.on_misuse)
         return Comparison(
             results=pooled,
-            y_score=y_score,
+            y_score=data.y_score(complete),
             fold_means={name: of_model.by_metric for name, of_model in by_model.items()},
             fit_time={name: of_model.fit_time for name, of_model in by_model.items()},
             failures=failures,
@@ -452,132 +389,40 @@ class RankingEvaluator:
                 f"Got {echo(search)}."
             )
         given = chosen_cv(search)
-        if self._recommender is None and is_count(given):
-            given = QueryKFold(given)
-        cv = self.cv if given is None else given
+        cv = self.cv if given is None else self._kind.splitter(given, type(search).__name__)
         refuse_unused(cv, clusters=clusters, time=time)
-        data = self._data(X, y, qid, sample_weight, clusters=clusters, time=time, cv=cv)
-        X = data.X
-        with_folds = copy.copy(search).set_params(cv=[*data.folds])
-        if self._recommender is not None:
-            ready = recommender_search(with_folds, self._recommender, self.cv)
-        else:
-            ready = self._setup(data).search(with_folds)
-            self._check_inside(ready.estimator, X, data)
-            warn_of_objective(ready)
-            self._look_before_search(ready, search.scoring, X, data)
-            if sample_weight is not None:
-                ready = with_weights_on_request(ready)
+        data = self._data(X, y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time, cv=cv)
+        ready = data.set_up(copy.copy(search).set_params(cv=[*data.folds]))
+        data.look_at_search(ready, search.scoring, self.on_misuse)
         if getattr(ready, "n_jobs", 1) is None:
             ready.set_params(n_jobs=self.n_jobs)
         with progress_of_search(ready) if self.progress else nullcontext(), collected_findings():
-            fit_routed(ready, X, data.y, data.metadata)
+            fit_routed(ready, data.X, data.y, data.metadata)
         check_scored(ready)
         score_strictly(ready)
         # A splitter, in place of its folds, lets the search be fitted on other rows.
         return ready.set_params(cv=with_qid(cv)) if hasattr(cv, "split") else ready
 
-    def _data(
-        self, X: MatrixLike, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None = None, *,
-        by: AttributesLike = None, clusters: ArrayLike | None = None, time: ArrayLike | None = None, cv: Any = None,
-    ) -> FoldedData:  # fmt: skip
+    def _data(self, X: MatrixLike, y: Any, *, cv: Any = None, **rows: Any) -> QueryFolds | RecommenderFolds:
         """Checked rows and their folds, of this splitter or another one; a str names a column of X."""
-        cv, metrics = self.cv if cv is None else cv, self._parse_metrics()
-        X, y, given = named_columns(X, y, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters, time=time)
-        time = given.pop("time")
-        if self._recommender is not None:
-            refuse_arguments_of_rows(**given)
-            return FoldedData(X, *interaction_folds(self._recommender, check_interaction_cv(cv), X, y, time))
-        y, metadata, rows = _check_and_group(X, y, **given, time=time)
-        folds = query_folds(cv, X, y, rows.number, metadata)
-        return FoldedData(X, y, metadata, OutOfFold(rows, folds, metrics))
-
-    def _fit(self, models: list[Any], X: MatrixLike, data: FoldedData, **keep: bool) -> Generator[FoldResult]:
-        """Results of all models on all folds."""
-        output = predict_rows if self._recommender is None else self._recommender.evaluate
-        return fit_folds(models, X, data.y, data.metadata, data.folds, n_jobs=self.n_jobs, output=output, **keep)
-
-    def _look(self, door: Door, models: Iterable[Any], X: MatrixLike, data: FoldedData) -> None:
-        """Check all labels, ids and models for misuse, before any fit; users and items do not have them."""
-        if self._recommender is not None:
-            return
-        data.rows.look(door, self._parse_metrics(), on_misuse=self.on_misuse)
-        for model in models:
-            look_at_frozen(door, model, X, data.y, data.metadata["qid"], on_misuse=self.on_misuse)
-
-    def _look_before_search(self, search: Any, scoring: Any, X: MatrixLike, data: FoldedData) -> None:
-        """The same, of the metrics that the search decides by: its own scorers' metrics if it has some."""
-        specs = decided_by(metrics_of(self.scorers if scoring is None else scoring), getattr(search, "refit", True))
-        if specs:
-            data.rows.look(SEARCH, specs, on_misuse=self.on_misuse)
-        look_at_frozen(SEARCH, search, X, data.y, data.metadata["qid"], on_misuse=self.on_misuse)
-
-    def _setup(self, data: FoldedData) -> SearchSetup:
-        """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
-        cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
-        rows = data.rows
-        scorers = self.scorers if rows.weight is None else self.scorers.set_score_request(sample_weight=True)
-        return SearchSetup(scorers.without_checks(), cv, len(rows.ids))
-
-    def _prepare(self, estimator: Estimator, X: MatrixLike, data: FoldedData, name: str = "The estimator") -> Any:
-        """The estimator as one that takes qid, or remembers pairs; its searches get scorers and splitter."""
-        if self._recommender is not None:
-            return prepare_recommender(estimator, self._recommender, self.cv, name)
-        ready = self._setup(data).prepare(estimator, name)
-        self._check_inside(ready, X, data)
-        return ready if data.rows.weight is None else with_weights_on_request(ready)
-
-    def _check_inside(self, estimator: Estimator, X: MatrixLike, data: FoldedData) -> None:
-        """Refuse searches inside that tear queries apart."""
-        check_inner_searches(estimator, X, data.y, data.rows.number, data.folds, data.metadata)
+        X, y, given = named_columns(X, y, **rows)
+        return self._kind.of(self.scorers, self.cv, X, y, self.cv if cv is None else cv, **given)
 
     def __repr__(self) -> str:
         """Call that makes this object."""
         keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
-        metrics = [*self._specs]
-        if self._recommender is not None or isinstance(self.metrics, Mapping):
-            metrics = self.metrics
+        metrics = [*self._specs] if isinstance(self.metrics, list) else self.metrics
         return f"RankingEvaluator({metrics}, cv={self.cv!r}, n_jobs={self.n_jobs!r}{keywords})"
 
 
-class FoldedData(NamedTuple):
-    """Features, labels, what is routed, and rows with the folds that test them."""
-
-    X: Any
-    y: Any
-    metadata: Metadata
-    tested: OutOfFold | RecommenderFolds
-
-    @property
-    def folds(self) -> Sequence[Split]:
-        """Row numbers of each training and test set."""
-        return self.tested.folds
-
-    @property
-    def rows(self) -> GroupedRows:
-        """Rows by query, where metrics are of rows."""
-        assert isinstance(self.tested, OutOfFold)
-        return self.tested.rows
-
-
-def _check_and_group(
-    X: MatrixLike, y: ArrayLike, qid: ArrayLike | None, sample_weight: ArrayLike | None = None, *,
-    by: AttributesLike = None, clusters: ArrayLike | None = None, time: ArrayLike | None = None,
-) -> tuple[Any, Metadata, GroupedRows]:  # fmt: skip
-    """Labels, one a row; what there is by row to be routed, above all the query; and the rows grouped."""
-    check_rows(y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
-    check_features(X, y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
-    for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-        refuse_masked(data, name)
-    y = one_column(y)
-    weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
-    ids = ids_of(find_qid(y, qid, name="y"))
-    metadata = {"qid": ids, "sample_weight": weight, "clusters": clusters, "time": time}
-    rows = GroupedRows.of(y, ids, weight, by=by, clusters=clusters)
-    return y, {name: values for name, values in metadata.items() if values is not None}, rows
-
-
-def decided_by(metrics: Mapping[str, MetricSpec], refit: Any) -> dict[str, MetricSpec]:
-    """The metrics, the one that a search decides by first."""
-    first = [refit] if isinstance(refit, str) and refit in metrics else []
-    return {name: metrics[name] for name in [*first, *metrics]}
+def folds_of(metrics: Any) -> type[QueryFolds | RecommenderFolds]:
+    """Class of the folds by which models are judged: a recommender scorer is of users, metrics are of queries."""
+    if isinstance(metrics, RecommenderScorer):
+        return RecommenderFolds
+    several = metrics.values() if isinstance(metrics, Mapping) else metrics
+    if isinstance(several, Iterable) and any(isinstance(one, RecommenderScorer) for one in several):
+        raise TypeError(
+            "RankingEvaluator takes one recommender scorer, which may have several metrics: "
+            f"make_recommender_scorer(['ndcg@10', 'recall@10'], items=...). Got {echo(metrics)}."
+        )
+    return QueryFolds

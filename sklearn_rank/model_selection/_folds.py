@@ -1,38 +1,31 @@
-"""Folds of whole queries: made by any splitter, fitted in parallel, reported as they come, and put together."""
+"""Folds: made by any splitter and checked, fitted in parallel, and reported as they come."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from numbers import Real
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import sklearn
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
-from sklearn_rank._evaluation.prepared import PreparedMetrics
-from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 from sklearn_rank.model_selection._fit_data import take_rows
 from sklearn_rank.model_selection._interaction_split import InteractionSplitter
-from sklearn_rank.model_selection._response import low_scores, predict_scores
 from sklearn_rank.model_selection._routing import Metadata, consumes, fit_routed
 from sklearn_rank.model_selection._split import QueryKFold
 
@@ -152,24 +145,18 @@ class FoldResult:
     error: Exception | None = None
 
 
-def predict_rows(estimator: Estimator, X: MatrixLike, y: Any) -> NDArray[Any]:
-    """Scores that a fitted model predicts for rows."""
-    return check_predictions(predict_scores(estimator, X), len(y))
-
-
 def fit_folds(
-    estimators: Sequence[Any], X: MatrixLike, y: Any, metadata: Metadata, folds: Sequence[Split], *,
-    n_jobs: int | None = None, keep_estimator: bool = False, score_train: bool = False,
-    output: Callable[[Any, Any, Any], Any] = predict_rows,
+    data: Folds, estimators: Sequence[Any], output: Callable[[Any, Any, Any], Any], n_jobs: int | None, *,
+    keep_estimator: bool = False, score_train: bool = False,
 ) -> Generator[FoldResult]:  # fmt: skip
     """Each estimator on each fold, in that order, `n_jobs` at a time; closed, it stops.
 
     Each `fit` is given the metadata that it asks for; ``output(estimator, X, y)`` is taken of the test rows.
     """
     calls = (
-        delayed(_fit_fold)(clone(e), X, y, metadata, fold, keep_estimator, score_train, output)
+        delayed(_fit_fold)(clone(e), data.X, data.y, data.metadata, fold, keep_estimator, score_train, output)
         for e in estimators
-        for fold in folds
+        for fold in data.folds
     )
     try:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator")
@@ -219,126 +206,39 @@ def _fit_fold(
     return FoldResult(of_test, of_training, fitted - began, scored - fitted, estimator if keep_estimator else None)
 
 
-def check_predictions(y_score: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Scores that a model predicted, one real number a row, neither NaN nor +inf; a column is one a row, too."""
-    scores = np.asarray(y_score)
-    scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
-    if scores.shape != (n_rows,):
-        what = f"shape {np.shape(y_score)}" if np.ndim(y_score) else echo(y_score)
-        raise ValueError(f"A model must predict one score for each of the {n_rows} rows. Got {what} instead.")
-    if scores.dtype.kind in "iu":
-        return as_floats(scores, "predictions")
-    not_real = [x for x in scores.tolist() if not isinstance(x, Real)] if scores.dtype.kind not in "bf" else []
-    if not_real:
-        raise ValueError(f"A prediction must be a real number. Got {echo(not_real[0])}.")
-    scores = scores.astype(np.float64)
-    for is_bad, name in ((np.isnan, "NaN"), (np.isposinf, "+inf")):
-        if is_bad(scores).any():
-            raise ValueError(f"A prediction must not be {name}. Got {is_bad(scores).sum()} of {n_rows}.")
-    return scores
-
-
-# --- scores of rows by models that had not seen them ---------------------------------------------------------------
+# --- what all folds have -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class OutOfFold:
-    """Rows and the folds that test them."""
+class Folds:
+    """Rows, and the folds that test them. `QueryFolds` and `RecommenderFolds` say what is scored and how."""
 
-    rows: GroupedRows
+    scorer: Any
+    cv: Any
+    """Splitter for searches inside."""
+    X: Any
+    y: Any
+    metadata: Metadata
     folds: Sequence[Split]
-    metrics: Mapping[str, MetricSpec]
-    _metrics_of: dict[int, PreparedMetrics] = field(default_factory=dict)
-
-    @cached_property
-    def n_repeats(self) -> int | None:
-        """How often rows are tested: 1, where some may be left out, or all as often; None if it is neither.
-
-        The same folds once more are no repeats: they would count twice what was seen once.
-        """
-        n_repeats = int(self._n_tests.max())
-        if n_repeats == 1:
-            return 1
-        n_different = len({np.sort(test).tobytes() for _, test in self.folds})
-        return n_repeats if self._n_tests.min() == n_repeats and n_different * n_repeats > len(self.folds) else None
-
-    @cached_property
-    def test_sets(self) -> list[GroupedRows]:
-        """Rows of each test set."""
-        return [self.rows.take(test) for _, test in self.folds]
-
-    @cached_property
-    def tested(self) -> GroupedRows:
-        """Rows that any fold tests."""
-        return self.rows if self._n_tests.all() else self.rows.take(np.flatnonzero(self._n_tests))
-
-    @cached_property
-    def _n_tests(self) -> Index:
-        """How often each row is tested."""
-        return np.bincount(np.concatenate([test for _, test in self.folds]), minlength=len(self.rows.label))
 
     @property
-    def n_queries(self) -> list[tuple[int, int]]:
-        """Queries in the training and the test set of each fold."""
-        sizes = zip(self.folds, self.test_sets, strict=True)
-        return [(self.rows.n_queries_in(train), len(test.ids)) for (train, _), test in sizes]
+    def metrics(self) -> Mapping[str, MetricSpec]:
+        """Metrics by name."""
+        specs: Mapping[str, MetricSpec] = self.scorer.specs
+        return specs
 
-    def y_score(self, results: Sequence[FoldResult]) -> Array:
-        """Scores of each row where it was tested, NaN elsewhere; with repeats a column for each time."""
-        y_score, n_before = np.full((len(self.rows.label), self._n_tests.max()), np.nan), np.zeros_like(self._n_tests)
-        for (_, test), result in zip(self.folds, results, strict=True):
-            y_score[test, n_before[test]] = result.output
-            n_before[test] += 1
-        return y_score[:, 0] if y_score.shape[1] == 1 else y_score
+    def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
+        """Check labels, ids and models for misuse, before any fit."""
 
-    def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
-        """Result over the queries that were tested; with repeats of the mean value of each query."""
-        y_score = low_scores(self.y_score(results), self.metrics.values())
-        if y_score.ndim == 2:
-            return _mean_result([self._prepared(self.rows).evaluate(one) for one in y_score.T])
-        tested = ~np.isnan(y_score)
-        return self._prepared(self.tested).evaluate(y_score if tested.all() else y_score[tested])
+    def look_at_search(self, ready: Any, scoring: Any, on_misuse: str) -> None:
+        """The same for a search that is set up, and had this scoring before."""
 
-    def mean(self, fold: int, y_score: Array | None) -> dict[str, float]:
-        """Mean of each metric in one test set; NaN without scores."""
-        if y_score is None:
-            return dict.fromkeys(self.metrics, np.nan)
-        return self._prepared(self.test_sets[fold]).evaluate(low_scores(y_score, self.metrics.values())).mean()
+    def look_at_scores(self, door: Door, results: Sequence[FoldResult], on_misuse: str) -> None:
+        """Check the scores of a model for misuse."""
 
-    def look(self, door: Door, y_score: Array, on_misuse: str) -> None:
-        """Check the scores of the first repeat for misuse."""
-        y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
-        tested = ~np.isnan(y_score)
-        rows, scores = (self.rows, y_score) if tested.all() else (self.tested, y_score[tested])
-        rows.look_at_scores(door, scores, self.metrics, on_misuse=on_misuse)
-
-    def mean_train(self, fold: int, y_score: Array) -> dict[str, float]:
-        """Mean of each metric in one training set."""
-        rows = self.rows.take(self.folds[fold][0])
-        return rows.evaluate(low_scores(y_score, self.metrics.values()), self.metrics).mean()
-
-    def _prepared(self, rows: GroupedRows) -> PreparedMetrics:
-        """Metrics of some rows, prepared for all models that score them."""
-        # The rows live as long as all folds are evaluated.
-        if id(rows) not in self._metrics_of:
-            self._metrics_of[id(rows)] = rows.prepare(self.metrics)
-        return self._metrics_of[id(rows)]
-
-
-def _mean_result(results: Sequence[Evaluation]) -> Evaluation:
-    """Mean over repeats of the value of each query; undefined where it is in one of them."""
-    first, means = results[0], [result.mean() for result in results]
-    undefined = [{name: values.undefined[:, 0] for name, values in result._metrics.items()} for result in results]
-    pooled = [name for name, average in first.average.items() if average != "macro"]
-    return Evaluation.from_values(
-        first.qid,
-        {name: np.mean([result.per_query[name] for result in results], axis=0) for name in first.meaning},
-        undefined={name: np.any([of_result[name] for of_result in undefined], axis=0) for name in first.meaning},
-        means={name: float(np.mean([of_result[name] for of_result in means])) for name in pooled},
-        meaning=first.meaning, average=first.average, greater_is_better=first.greater_is_better,
-        n_documents=first.n_documents, weight=first.weight, label_fingerprints=first.label_fingerprints,
-        by=first.attributes, clusters=first.clusters,
-    )  # fmt: skip
+    def y_score(self, results: Mapping[str, Sequence[FoldResult]]) -> dict[str, Array]:
+        """Scores of the rows by each model, where rows have scores."""
+        return {}
 
 
 # --- scores by fold, reported as they come -------------------------------------------------------------------------

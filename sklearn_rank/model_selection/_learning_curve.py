@@ -20,8 +20,9 @@ from sklearn_rank._utils.constraints import RANDOM_STATE, random_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
-from sklearn_rank.model_selection._evaluator import FoldedData, RankingEvaluator
-from sklearn_rank.model_selection._folds import OutOfFold, query_folds
+from sklearn_rank.model_selection._evaluator import RankingEvaluator
+from sklearn_rank.model_selection._folds import query_folds
+from sklearn_rank.model_selection._query_folds import QueryFolds
 from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
 from sklearn_rank.model_selection._routing import with_row_arguments
 from sklearn_rank.model_selection._scorer import metrics_of
@@ -111,7 +112,7 @@ def query_learning_curve(
         for size in sizes
     ]
     rows.look(LEARNING_CURVE, metrics_of(evaluator.scorers))
-    ready = evaluator._prepare(estimator, X, FoldedData(X, y, {"qid": number}, OutOfFold(rows, parts, {})))
+    ready = QueryFolds(evaluator.scorers, evaluator.cv, X, y, {"qid": number}, parts, rows).prepare(estimator)
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(
             ready, X, y, cv=parts, scoring=evaluator.scorers.without_checks(), params={"qid": number},

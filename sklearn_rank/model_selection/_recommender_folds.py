@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo
@@ -25,36 +24,130 @@ from sklearn_rank.model_selection._estimator_checks import (
     tunes,
     with_inner,
 )
-from sklearn_rank.model_selection._folds import FoldResult, Split, row_numbers
+from sklearn_rank.model_selection._folds import FoldResult, Folds, check_splitter, fit_folds, row_numbers
 from sklearn_rank.model_selection._interaction_split import InteractionSplitter
 from sklearn_rank.model_selection._interactions import as_recommender, has_column, numbered
 from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
-from sklearn_rank.model_selection._routing import Metadata, consumes
+from sklearn_rank.model_selection._routing import consumes
 from sklearn_rank.model_selection._search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
 
 
 @dataclass(frozen=True)
-class RecommenderFolds:
-    """Interactions, the number of the user of each, and the folds that test them."""
+class RecommenderFolds(Folds):
+    """Folds of interactions, of which users are tested; `user` is the number of the user of each row."""
 
-    scorer: RecommenderScorer
     user: Index
-    folds: Sequence[Split]
 
+    must_predict = False
+    """Whether a model needs `predict`."""
     n_repeats = 1
     """How often rows are tested: values of a user who is in several test sets become one in any case."""
 
-    @property
-    def metrics(self) -> Mapping[str, MetricSpec]:
-        """Metrics by name."""
-        return self.scorer.specs
+    @staticmethod
+    def read_metrics(metrics: Any, keywords: Mapping[str, Any]) -> Any:
+        """The scorer, which has keywords of its own."""
+        if keywords:
+            raise TypeError(
+                "Keywords of metrics go into make_recommender_scorer where the metrics are a recommender scorer. "
+                f"Got {', '.join(keywords)}."
+            )
+        return metrics
+
+    @staticmethod
+    def scorers(metrics: Any, keywords: Mapping[str, Any]) -> Any:
+        """The scorer."""
+        return metrics
+
+    @staticmethod
+    def splitter(cv: Any, class_name: str) -> Any:
+        """Splitter, or list of splits, that is given to an object of this class."""
+        return check_splitter(check_interaction_cv(cv), class_name)
+
+    @classmethod
+    def of(
+        cls, scorer: RecommenderScorer, inner_cv: Any, X: Any, y: Any, cv: Any, *, time: Any = None, **given: Any
+    ) -> RecommenderFolds:  # fmt: skip
+        """Checked interactions and their folds by a splitter; there are no other arguments of rows."""
+        for name, value in given.items():
+            if value is not None:
+                hint = " compare(...).segments(by={user: value}) takes attributes of users." if name == "by" else ""
+                raise TypeError(
+                    f"{name}= is for metrics of rows. The users of a recommender scorer are a column of X, and each "
+                    f"counts once.{hint} Got {name}={echo(value)}."
+                )
+        check_lengths(X=X, y=y, time=time)
+        check_rows(y=y, time=time)
+        check_features(X, y=y, time=time)
+        _, user = numbered(scorer.columns.ids(X, "user"), "Users")
+        metadata = {} if time is None else {"time": time}
+        folds = cv
+        if hasattr(cv, "split"):
+            reads_users = isinstance(cv, InteractionSplitter) and has_column(X, "user", cv.user)
+            groups = {"groups": user} if consumes(cv, "split", "groups", "qid") and not reads_users else {}
+            folds = cv.split(X, y, **groups, **metadata)
+        splits = row_numbers(folds, len(user), cv)
+        return cls(scorer, inner_cv, X, None if y is None else one_column(y), metadata, splits, user)
+
+    def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
+        """The estimator as one that remembers pairs; a search is given the scorer and the splitter."""
+        check_estimator(estimator, name, must_predict=False)
+        if is_search(estimator):
+            ready = self.set_up(estimator)
+            if not hasattr(ready.cv, "split"):
+                raise ValueError(
+                    "A search inside a training set needs a splitter: rows have other numbers there. Use LeaveLastOut "
+                    f"or GlobalTimeSplit. Got cv={echo(ready.cv)}."
+                )
+            return ready
+        for inner in with_inner(estimator):
+            if tunes(inner):
+                raise ValueError(
+                    f"A search inside {type(estimator).__name__} tunes by an objective of its own: put the search "
+                    f"around the model, GridSearchCV(InteractionRecommender(model), grid). Got {echo(inner)}."
+                )
+        return as_recommender(estimator, self.scorer.columns)
+
+    def set_up(self, search: Any) -> Any:
+        """A copy of a search over an `InteractionRecommender`, with scorer and splitter unless it has its own."""
+        refuse_other_search(search, "InteractionRecommender", "make_recommender_scorer('ndcg@10')", "LeaveLastOut()")
+        if getattr(search, "resource", None) == "n_samples":
+            raise ValueError(
+                "A halving search over the resource 'n_samples' draws interactions, and so shortens what a user has "
+                "seen: use another resource, such as one of the model, with max_resources. "
+                f"Got {echo(search)}."
+            )
+        ready = self.prepare(search.estimator, "The estimator of a search")
+        if not is_search(search.estimator) and ready is not search.estimator:
+            raise bare_model_error(search, "InteractionRecommender", "", search.estimator)
+        chosen: dict[str, Any] = {"estimator": ready, "cv": self.cv if chosen_cv(search) is None else search.cv}
+        check_interaction_cv(chosen["cv"])
+        if getattr(search, "return_train_score", False):
+            # As halving asks for by default: there is none where the items of training rows are left out.
+            chosen["return_train_score"] = False
+        if search.scoring is None:
+            chosen["scoring"] = self.scorer
+            if not self.scorer.is_single:
+                chosen |= {"refit": self.scorer.names[0]} if search.refit is True else {}
+        check_refit(search, chosen)
+        return clone(search).set_params(**with_error_score(search, chosen))
+
+    def fit(
+        self, models: Sequence[Any], n_jobs: int | None, *, score_train: bool = False, **keep: bool
+    ) -> Generator[FoldResult]:
+        """Results of all models on all folds."""
+        if score_train:
+            raise ValueError(
+                "A recommender scorer leaves out the items of training rows, so it cannot score the training set. "
+                "Got return_train_score=True."
+            )
+        return fit_folds(self, models, self.scorer.evaluate, n_jobs, **keep)
 
     @property
     def n_queries(self) -> list[tuple[int, int]]:
         """Users in the training and the test set of each fold."""
         return [(len(np.unique(self.user[train])), len(np.unique(self.user[test]))) for train, test in self.folds]
 
-    def mean(self, fold: int, output: Evaluation | None) -> dict[str, float]:
+    def mean(self, fold: int, output: Evaluation | None, *, of_train: bool = False) -> dict[str, float]:
         """Mean of each metric in one test set; NaN where the model failed."""
         return dict.fromkeys(self.metrics, np.nan) if output is None else output.mean()
 
@@ -97,48 +190,6 @@ def _mean_by_user(number: Index, values: NDArray[np.float64], n_users: int) -> N
     return np.divide(total, count, out=np.full(n_users, np.nan), where=count > 0)
 
 
-def interaction_folds(
-    scorer: RecommenderScorer, cv: Any, X: Any, y: Any, time: Any
-) -> tuple[Any, Metadata, RecommenderFolds]:
-    """Labels, what there is by row to be routed, and the folds of a splitter."""
-    check_lengths(X=X, y=y, time=time)
-    check_rows(y=y, time=time)
-    check_features(X, y=y, time=time)
-    _, user = numbered(scorer.columns.ids(X, "user"), "Users")
-    metadata = {} if time is None else {"time": time}
-    folds = cv
-    if hasattr(cv, "split"):
-        reads_users = isinstance(cv, InteractionSplitter) and has_column(X, "user", cv.user)
-        groups = {"groups": user} if consumes(cv, "split", "groups", "qid") and not reads_users else {}
-        folds = cv.split(X, y, **groups, **metadata)
-    splits = row_numbers(folds, len(user), cv)
-    return None if y is None else one_column(y), metadata, RecommenderFolds(scorer, user, splits)
-
-
-def refuse_arguments_of_rows(**given: Any) -> None:
-    """Refuse arguments that belong to the queries of rows."""
-    for name, value in given.items():
-        if value is not None:
-            hint = " compare(...).segments(by={user: value}) takes attributes of users." if name == "by" else ""
-            raise TypeError(
-                f"{name}= is for metrics of rows. The users of a recommender scorer are a column of X, and each counts "
-                f"once.{hint} Got {name}={echo(value)}."
-            )
-
-
-def recommender_among(metrics: Any) -> RecommenderScorer | None:
-    """The recommender scorer that metrics are; None where they are metrics of rows."""
-    if isinstance(metrics, RecommenderScorer):
-        return metrics
-    several = metrics.values() if isinstance(metrics, Mapping) else metrics
-    if isinstance(several, Iterable) and any(isinstance(one, RecommenderScorer) for one in several):
-        raise TypeError(
-            "RankingEvaluator takes one recommender scorer, which may have several metrics: "
-            f"make_recommender_scorer(['ndcg@10', 'recall@10'], items=...). Got {echo(metrics)}."
-        )
-    return None
-
-
 def check_interaction_cv(cv: Any) -> Any:
     """Refuse a number of folds, which would be of whole users that a model has not seen."""
     if is_count(cv):
@@ -147,50 +198,3 @@ def check_interaction_cv(cv: Any) -> Any:
             f"users: cv=LeaveLastOut() or cv=GlobalTimeSplit(). Got cv={echo(cv)}, which keeps users whole."
         )
     return cv
-
-
-# --- estimators ------------------------------------------------------------------------------------------------------
-
-
-def prepare_recommender(estimator: Estimator, scorer: RecommenderScorer, cv: Any, name: str = "The estimator") -> Any:
-    """The estimator as one that remembers pairs; a search is given the scorer and the splitter."""
-    check_estimator(estimator, name, must_predict=False)
-    if is_search(estimator):
-        ready = recommender_search(estimator, scorer, cv)
-        if not hasattr(ready.cv, "split"):
-            raise ValueError(
-                "A search inside a training set needs a splitter: rows have other numbers there. Use LeaveLastOut or "
-                f"GlobalTimeSplit. Got cv={echo(ready.cv)}."
-            )
-        return ready
-    for inner in with_inner(estimator):
-        if tunes(inner):
-            raise ValueError(
-                f"A search inside {type(estimator).__name__} tunes by an objective of its own: put the search around "
-                f"the model, GridSearchCV(InteractionRecommender(model), grid). Got {echo(inner)}."
-            )
-    return as_recommender(estimator, scorer.columns)
-
-
-def recommender_search(search: Any, scorer: RecommenderScorer, cv: Any) -> Any:
-    """A copy of a search over an `InteractionRecommender`, with this scorer and splitter unless it has its own."""
-    refuse_other_search(search, "InteractionRecommender", "make_recommender_scorer('ndcg@10')", "LeaveLastOut()")
-    if getattr(search, "resource", None) == "n_samples":
-        raise ValueError(
-            "A halving search over the resource 'n_samples' draws interactions, and so shortens what a user has seen: "
-            f"use another resource, such as one of the model, with max_resources. Got {echo(search)}."
-        )
-    ready = prepare_recommender(search.estimator, scorer, cv, "The estimator of a search")
-    if not is_search(search.estimator) and ready is not search.estimator:
-        raise bare_model_error(search, "InteractionRecommender", "", search.estimator)
-    chosen: dict[str, Any] = {"estimator": ready, "cv": cv if chosen_cv(search) is None else search.cv}
-    check_interaction_cv(chosen["cv"])
-    if getattr(search, "return_train_score", False):
-        # As halving asks for by default: there is none where the items of training rows are left out.
-        chosen["return_train_score"] = False
-    if search.scoring is None:
-        chosen["scoring"] = scorer
-        if not scorer.is_single:
-            chosen |= {"refit": scorer.names[0]} if search.refit is True else {}
-    check_refit(search, chosen)
-    return clone(search).set_params(**with_error_score(search, chosen))

@@ -206,8 +206,8 @@ class RankingScorers(ScoreRequests):
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
         check_response_method(response_method)
         self.metrics, self.response_method, self.keywords = metrics, response_method, keywords
-        self._specs = parse_signed(metrics, **keywords)
-        self.names = [scorer_name(name, spec) for name, spec in self._specs.items()]
+        self.specs = parse_signed(metrics, **keywords)
+        self.names = [scorer_name(name, spec) for name, spec in self.specs.items()]
         # Whether it checks rows for misuse.
         self._looks = True
 
@@ -222,16 +222,16 @@ class RankingScorers(ScoreRequests):
     ) -> dict[str, float]:
         """Values of all metrics; higher is better."""
         check_model(SCORER, estimator, X, y, qid)
-        y_score = low_scores(predict_scores(estimator, X, self.response_method), self._specs.values())
+        y_score = low_scores(predict_scores(estimator, X, self.response_method), self.specs.values())
         queries = read(y, y_score, qid=qid, sample_weight=sample_weight)
-        result = evaluate_queries(queries, self._specs, queries.qid, queries.weight, None)
+        result = evaluate_queries(queries, self.specs, queries.qid, queries.weight, None)
         if self._looks:
-            look(SCORER, queries, self._specs, compute, y_true=y)
-        return signed(result.mean(), self._specs)
+            look(SCORER, queries, self.specs, compute, y_true=y)
+        return signed(result.mean(), self.specs)
 
     def prepare(self, rows: GroupedRows) -> PreparedMetrics:
         """Metrics of rows that are scored again and again, for `score_rows`."""
-        return rows.prepare(self._specs)
+        return rows.prepare(self.specs)
 
     def score_rows(self, estimator: Estimator, X: MatrixLike, rows: PreparedMetrics) -> dict[str, float]:
         """Values of all metrics on rows that are prepared, where it is known that no query is cut in two."""
@@ -239,7 +239,7 @@ class RankingScorers(ScoreRequests):
 
     def score_predictions(self, y_score: ArrayLike, rows: PreparedMetrics) -> dict[str, float]:
         """The same for what a model predicts for these rows."""
-        return signed(rows.evaluate(low_scores(y_score, self._specs.values())).mean(), self._specs)
+        return signed(rows.evaluate(low_scores(y_score, self.specs.values())).mean(), self.specs)
 
     def without_checks(self) -> RankingScorers:
         """A copy for a caller that has checked all rows for misuse, not only in the rows of a fold."""
@@ -267,12 +267,12 @@ class RankingScorers(ScoreRequests):
         return hash(tuple(self.names))
 
     def _compared(self) -> tuple[Any, ...]:
-        meanings = tuple(spec.meaning for spec in self._specs.values())
+        meanings = tuple(spec.meaning for spec in self.specs.values())
         return tuple(self.names), meanings, str(self.response_method), self._requests
 
 
 def metrics_of(scoring: Any) -> dict[str, MetricSpec]:
     """Metrics of this library's scorers, by the names of what they return; others have an empty dict."""
     if isinstance(scoring, RankingScorers):
-        return dict(zip(scoring.names, scoring._specs.values(), strict=True))
+        return dict(zip(scoring.names, scoring.specs.values(), strict=True))
     return {scoring.__name__: scoring.spec} if isinstance(scoring, RankingScorer) else {}

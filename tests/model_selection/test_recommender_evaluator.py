@@ -15,10 +15,13 @@ from sklearn_rank import (
     InteractionRecommender,
     LeaveLastOut,
     QueryKFold,
+    QueryRanker,
     RankingEvaluator,
     make_recommender_scorer,
     query_learning_curve,
 )
+from sklearn_rank.model_selection._query_folds import QueryFolds
+from sklearn_rank.model_selection._recommender_folds import RecommenderFolds
 
 pd = pytest.importorskip("pandas")
 
@@ -32,6 +35,19 @@ RECOMMENDER = InteractionRecommender(Factors())
 def by_hand(scorer, model, cv=CV):
     ((train, test),) = cv.split(X)
     return scorer.evaluate(InteractionRecommender(model).fit(X.iloc[train]), X.iloc[test])
+
+
+def test_folds_of_rows_and_of_users_have_the_same_methods():
+    """So the evaluator asks either for the same."""
+    of_rows, of_users = ({name for name in dir(c) if not name.startswith("_")} for c in (QueryFolds, RecommenderFolds))
+    assert of_rows == of_users > {"prepare", "set_up", "fit", "mean", "evaluate"}
+
+
+@pytest.mark.parametrize("cv", [1, 0])
+def test_a_number_of_folds_of_a_search_is_that_of_the_evaluator(cv):
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1.0]}, cv=cv)
+    with pytest.raises(ValueError, match=f"'cv' parameter of GridSearchCV must be an int >= 2 or .* Got {cv} instead"):
+        RankingEvaluator("map").search(search, np.ones((4, 1)), [0, 1, 0, 1], qid=[1, 1, 2, 2])
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

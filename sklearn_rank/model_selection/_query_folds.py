@@ -1,0 +1,243 @@
+"""Folds of whole queries for `RankingEvaluator`: models score the rows, and metrics are of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._engine.attributes import AttributesLike
+from sklearn_rank._engine.columns import check_features, check_rows, one_column
+from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._evaluation.prepared import PreparedMetrics
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.names import listed_metrics, parse_metrics
+from sklearn_rank._misuse.check import Door
+from sklearn_rank._misuse.doors import SEARCH
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
+from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
+from sklearn_rank.model_selection._folds import FoldResult, Folds, check_splitter, fit_folds, query_folds
+from sklearn_rank.model_selection._model_checks import look_at_frozen
+from sklearn_rank.model_selection._response import low_scores, predict_scores
+from sklearn_rank.model_selection._routing import consumes, with_weights_on_request
+from sklearn_rank.model_selection._scorer import RankingScorers, metrics_of
+from sklearn_rank.model_selection._search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
+from sklearn_rank.model_selection._split import QueryKFold
+
+
+@dataclass(frozen=True)
+class QueryFolds(Folds):
+    """Folds of whole queries, which test the scores of rows by models that had not seen them."""
+
+    rows: GroupedRows
+    _metrics_of: dict[int, PreparedMetrics] = field(default_factory=dict)
+
+    must_predict = True
+    """Whether a model needs `predict`."""
+
+    @staticmethod
+    def read_metrics(metrics: Any, keywords: Mapping[str, Any]) -> Any:
+        """Metrics, listed unless they have names, and checked: they are those of results."""
+        listed = metrics if isinstance(metrics, Mapping) else listed_metrics(metrics)
+        parse_metrics(listed, **keywords)
+        return listed
+
+    @staticmethod
+    def scorers(metrics: Any, keywords: Mapping[str, Any]) -> RankingScorers:
+        """Scorer of all metrics."""
+        return RankingScorers(metrics, **keywords)
+
+    @staticmethod
+    def splitter(cv: Any, class_name: str) -> Any:
+        """Splitter, or list of splits, that is given to an object of this class."""
+        return check_splitter(cv, class_name)
+
+    @classmethod
+    def of(
+        cls, scorer: RankingScorers, inner_cv: Any, X: MatrixLike, y: ArrayLike, cv: Any, *,
+        qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None, by: AttributesLike = None,
+        clusters: ArrayLike | None = None, time: ArrayLike | None = None,
+    ) -> QueryFolds:  # fmt: skip
+        """Checked rows, grouped by query, and their folds by a splitter."""
+        check_rows(y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
+        check_features(X, y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
+        for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            refuse_masked(data, name)
+        y = one_column(y)
+        weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
+        ids = ids_of(find_qid(y, qid, name="y"))
+        routed = {"qid": ids, "sample_weight": weight, "clusters": clusters, "time": time}
+        metadata = {name: values for name, values in routed.items() if values is not None}
+        rows = GroupedRows.of(y, ids, weight, by=by, clusters=clusters)
+        return cls(scorer, inner_cv, X, y, metadata, query_folds(cv, X, y, rows.number, metadata), rows)
+
+    def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
+        """The estimator as one that takes qid; its searches get scorers and splitter."""
+        ready = self._setup().prepare(estimator, name)
+        self._check_inside(ready)
+        return self._with_weights(ready)
+
+    def set_up(self, search: Any) -> Any:
+        """A copy of a search, with scorers where it has none."""
+        ready = self._setup().search(search)
+        self._check_inside(ready.estimator)
+        warn_of_objective(ready)
+        return self._with_weights(ready)
+
+    def _setup(self) -> SearchSetup:
+        """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
+        cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
+        scorers = self.scorer if self.rows.weight is None else self.scorer.set_score_request(sample_weight=True)
+        return SearchSetup(scorers.without_checks(), cv, len(self.rows.ids))
+
+    def _check_inside(self, estimator: Estimator) -> None:
+        """Refuse searches inside that tear queries apart."""
+        check_inner_searches(estimator, self.X, self.y, self.rows.number, self.folds, self.metadata)
+
+    def _with_weights(self, ready: Any) -> Any:
+        """The estimator; where rows have weights, one whose fits take them on request."""
+        return ready if self.rows.weight is None else with_weights_on_request(ready)
+
+    def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
+        """Check labels, ids and models for misuse, before any fit."""
+        self.rows.look(door, self.metrics, on_misuse=on_misuse)
+        for model in models:
+            look_at_frozen(door, model, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
+
+    def look_at_search(self, ready: Any, scoring: Any, on_misuse: str) -> None:
+        """The same, of the metrics that the search decides by: its own scorers' metrics if it has some."""
+        metrics = metrics_of(self.scorer if scoring is None else scoring)
+        refit = getattr(ready, "refit", True)
+        first = [refit] if isinstance(refit, str) and refit in metrics else []
+        if metrics:
+            self.rows.look(SEARCH, {name: metrics[name] for name in [*first, *metrics]}, on_misuse=on_misuse)
+        look_at_frozen(SEARCH, ready, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
+
+    def fit(self, models: Sequence[Any], n_jobs: int | None, **keep: bool) -> Generator[FoldResult]:
+        """Results of all models on all folds."""
+        return fit_folds(self, models, predict_rows, n_jobs, **keep)
+
+    @cached_property
+    def n_repeats(self) -> int | None:
+        """How often rows are tested: 1, where some may be left out, or all as often; None if it is neither.
+
+        The same folds once more are no repeats: they would count twice what was seen once.
+        """
+        n_repeats = int(self._n_tests.max())
+        if n_repeats == 1:
+            return 1
+        n_different = len({np.sort(test).tobytes() for _, test in self.folds})
+        return n_repeats if self._n_tests.min() == n_repeats and n_different * n_repeats > len(self.folds) else None
+
+    @cached_property
+    def _test_sets(self) -> list[GroupedRows]:
+        """Rows of each test set."""
+        return [self.rows.take(test) for _, test in self.folds]
+
+    @cached_property
+    def _tested(self) -> GroupedRows:
+        """Rows that any fold tests."""
+        return self.rows if self._n_tests.all() else self.rows.take(np.flatnonzero(self._n_tests))
+
+    @cached_property
+    def _n_tests(self) -> Index:
+        """How often each row is tested."""
+        return np.bincount(np.concatenate([test for _, test in self.folds]), minlength=len(self.rows.label))
+
+    @property
+    def n_queries(self) -> list[tuple[int, int]]:
+        """Queries in the training and the test set of each fold."""
+        sizes = zip(self.folds, self._test_sets, strict=True)
+        return [(self.rows.n_queries_in(train), len(test.ids)) for (train, _), test in sizes]
+
+    def mean(self, fold: int, y_score: Array | None, *, of_train: bool = False) -> dict[str, float]:
+        """Mean of each metric in one test or training set; NaN without scores."""
+        if y_score is None:
+            return dict.fromkeys(self.metrics, np.nan)
+        scores = low_scores(y_score, self.metrics.values())
+        if of_train:
+            return self.rows.take(self.folds[fold][0]).evaluate(scores, self.metrics).mean()
+        return self._prepared(self._test_sets[fold]).evaluate(scores).mean()
+
+    def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
+        """Result over the queries that were tested; with repeats of the mean value of each query."""
+        y_score = low_scores(self._y_score(results), self.metrics.values())
+        if y_score.ndim == 2:
+            return _mean_result([self._prepared(self.rows).evaluate(one) for one in y_score.T])
+        tested = ~np.isnan(y_score)
+        return self._prepared(self._tested).evaluate(y_score if tested.all() else y_score[tested])
+
+    def y_score(self, results: Mapping[str, Sequence[FoldResult]]) -> dict[str, Array]:
+        """Scores of each row by each model where it was tested, NaN elsewhere; with repeats a column for each time."""
+        return {name: self._y_score(of_model) for name, of_model in results.items()}
+
+    def look_at_scores(self, door: Door, results: Sequence[FoldResult], on_misuse: str) -> None:
+        """Check the scores of a model for misuse, with repeats those of the first."""
+        y_score = self._y_score(results)
+        y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
+        tested = ~np.isnan(y_score)
+        rows, scores = (self.rows, y_score) if tested.all() else (self._tested, y_score[tested])
+        rows.look_at_scores(door, scores, self.metrics, on_misuse=on_misuse)
+
+    def _y_score(self, results: Sequence[FoldResult]) -> Array:
+        """Scores of each row by one model."""
+        y_score, n_before = np.full((len(self.rows.label), self._n_tests.max()), np.nan), np.zeros_like(self._n_tests)
+        for (_, test), result in zip(self.folds, results, strict=True):
+            y_score[test, n_before[test]] = result.output
+            n_before[test] += 1
+        return y_score[:, 0] if y_score.shape[1] == 1 else y_score
+
+    def _prepared(self, rows: GroupedRows) -> PreparedMetrics:
+        """Metrics of some rows, prepared for all models that score them."""
+        # The rows live as long as all folds are evaluated.
+        if id(rows) not in self._metrics_of:
+            self._metrics_of[id(rows)] = rows.prepare(self.metrics)
+        return self._metrics_of[id(rows)]
+
+
+def _mean_result(results: Sequence[Evaluation]) -> Evaluation:
+    """Mean over repeats of the value of each query; undefined where it is in one of them."""
+    first, means = results[0], [result.mean() for result in results]
+    undefined = [{name: values.undefined[:, 0] for name, values in result._metrics.items()} for result in results]
+    pooled = [name for name, average in first.average.items() if average != "macro"]
+    return Evaluation.from_values(
+        first.qid,
+        {name: np.mean([result.per_query[name] for result in results], axis=0) for name in first.meaning},
+        undefined={name: np.any([of_result[name] for of_result in undefined], axis=0) for name in first.meaning},
+        means={name: float(np.mean([of_result[name] for of_result in means])) for name in pooled},
+        meaning=first.meaning, average=first.average, greater_is_better=first.greater_is_better,
+        n_documents=first.n_documents, weight=first.weight, label_fingerprints=first.label_fingerprints,
+        by=first.attributes, clusters=first.clusters,
+    )  # fmt: skip
+
+
+def predict_rows(estimator: Estimator, X: MatrixLike, y: Any) -> NDArray[Any]:
+    """Scores that a fitted model predicts for rows."""
+    return check_predictions(predict_scores(estimator, X), len(y))
+
+
+def check_predictions(y_score: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Scores that a model predicted, one real number a row, neither NaN nor +inf; a column is one a row, too."""
+    scores = np.asarray(y_score)
+    scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+    if scores.shape != (n_rows,):
+        what = f"shape {np.shape(y_score)}" if np.ndim(y_score) else echo(y_score)
+        raise ValueError(f"A model must predict one score for each of the {n_rows} rows. Got {what} instead.")
+    if scores.dtype.kind in "iu":
+        return as_floats(scores, "predictions")
+    not_real = [x for x in scores.tolist() if not isinstance(x, Real)] if scores.dtype.kind not in "bf" else []
+    if not_real:
+        raise ValueError(f"A prediction must be a real number. Got {echo(not_real[0])}.")
+    scores = scores.astype(np.float64)
+    for is_bad, name in ((np.isnan, "NaN"), (np.isposinf, "+inf")):
+        if is_bad(scores).any():
+            raise ValueError(f"A prediction must not be {name}. Got {is_bad(scores).sum()} of {n_rows}.")
+    return scores
