@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn_rank._cli.data import is_count_measure, metrics_of, names_of, results, results_with_baseline
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation, with_chance
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._misuse.check import Finding, collected_findings, report
@@ -38,6 +39,7 @@ def evaluate_runs(options: argparse.Namespace) -> None:
             raise ValueError(f"--save takes exactly one run. Got {', '.join(of_runs)}.")
         next(iter(of_runs.values())).save(options.save)
     headings = [_heading(options, metric) for metric in metrics]
+    note = choices_in_words(next(iter(of_runs.values())).meaning)
     if options.per_query:
         by_query = {run: _by_query(result) for run, result in of_runs.items()}
         rows = [
@@ -45,17 +47,17 @@ def evaluate_runs(options: argparse.Namespace) -> None:
             for run, result in of_runs.items()
             for query in result.qid.tolist()
         ]
-        show(("run", "qid", *headings), rows, by_query, options.format)
+        show(("run", "qid", *headings), rows, by_query, options.format, note=note)
         return
     if options.chance:
         orders = {run: _orders(result) for run, result in of_runs.items()}
         rows = [
             (run, order, *map(mean.get, metrics)) for run, means in orders.items() for order, mean in means.items()
         ]  # fmt: skip
-        show(("run", "order", *headings), rows, orders, options.format)
+        show(("run", "order", *headings), rows, orders, options.format, note=note)
         return
     means = {run: _means(result) for run, result in of_runs.items()}
-    show(("run", *headings), [(run, *mean.values()) for run, mean in means.items()], means, options.format)
+    show(("run", *headings), [(run, *mean.values()) for run, mean in means.items()], means, options.format, note=note)
 
 
 def _orders(result: Evaluation) -> dict[str, dict[str, float]]:
@@ -118,7 +120,8 @@ def _show_pairs(options: argparse.Namespace, tests: Mapping[str, PairedTest]) ->
         for row in tested.table.rows:
             rows.append((_heading(options, metric), *(row[i] for i in shown)))
             nested.setdefault(metric, []).append(dict(zip(columns, row, strict=True)))
-    show(("metric", *(columns[i] for i in shown)), rows, nested, options.format, fit=True)
+    note = choices_in_words({metric: tested.meaning for metric, tested in tests.items()})
+    show(("metric", *(columns[i] for i in shown)), rows, nested, options.format, fit=True, note=note)
 
 
 def list_metrics(options: argparse.Namespace) -> None:

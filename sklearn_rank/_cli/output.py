@@ -19,13 +19,14 @@ FORMATS = ["table", "csv", "json", "markdown", "latex"]
 
 
 def show(
-    columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, fit: bool = False
-) -> None:
-    """Print the rows, or `nested` as JSON; all digits in CSV and JSON, four decimals elsewhere.
+    columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, *, fit: bool = False,
+    note: str = "",
+) -> None:  # fmt: skip
+    """Print the rows, or `nested` as JSON; all digits in CSV and JSON, four decimals and the note elsewhere.
 
     With `fit` names are cut where a table would not fit a terminal.
     """
-    put(_text(columns, rows, nested, form, fit))
+    put(_text(Table(columns, tuple(rows), note=note), nested, form, fit))
 
 
 def put(text: Any) -> None:
@@ -38,14 +39,11 @@ def put(text: Any) -> None:
         raise OSError(f"Results go to the standard output, which must take all of them. Got {error}.") from None
 
 
-def _text(
-    columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, fit: bool
-) -> Table | str:
-    table = Table(columns, tuple(rows))
+def _text(table: Table, nested: dict[str, Any], form: str, fit: bool) -> Table | str:
     if form == "csv":
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([_safe(value) for value in row] for row in [columns, *rows])
+        writer.writerows([_safe(value) for value in row] for row in [table.columns, *table.rows])
         return file.getvalue().removesuffix("\n")
     if form == "json":
         return json.dumps(_without_nan(nested), indent=1)

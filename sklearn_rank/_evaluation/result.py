@@ -36,6 +36,7 @@ from sklearn_rank._evaluation.segments import (
 )
 from sklearn_rank._evaluation.source import DataCounts, RankedData
 from sklearn_rank._metric.adjustment import adjusted_mean
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName, other_spelling, refuse_sign
 from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
@@ -734,6 +735,7 @@ class Evaluation(TableReport, Saveable):
             {name: test.n_segments for name, test in tests.items()},
             Table(("metric", *MACRO_COLUMNS), tuple((labelled(name), *row) for name, (_, row) in both.items())),
             note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
+            choices_in_words({name: self.meaning[name] for name in names}),
         )
 
     def _segments_differ(
@@ -838,6 +840,9 @@ class Evaluation(TableReport, Saveable):
 
     def _notes(self) -> list[str]:
         return notes_of_adjusted(self.meaning)
+
+    def _footer(self) -> str:
+        return choices_in_words(self.meaning)
 
     def _tables(self) -> list[Table]:
         kept = () if self._kept is None else (("chance", self._kept.chance), ("best", self._kept.best))

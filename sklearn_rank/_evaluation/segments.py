@@ -190,6 +190,7 @@ class Segments(TableReport):
     n_tested: Mapping[str, int]
     _macro: Table
     _note: str
+    _choices: str
 
     def macro(self) -> Table:
         """Mean over segments of their means, each segment counting once, such as over the data sets of a benchmark.
@@ -244,6 +245,9 @@ class Segments(TableReport):
         """How many segments the test is of, where it leaves some out."""
         n = len(self.table.rows) // len(self.gap)
         return "" if self.n_tested.get(metric, n) == n else f" of {self.n_tested[metric]} of {n} segments"
+
+    def _footer(self) -> str:
+        return self._choices
 
     def _tables(self) -> list[Table]:
         return [self._of_metric(metric, WIDTH) for metric in self.gap]

@@ -240,33 +240,41 @@ class TableReport(ABC):
         """Lines under the title."""
         return []
 
+    def _footer(self) -> str:
+        """A line under the tables."""
+        return ""
+
     def to_markdown(self) -> str:
-        """The printed tables in Markdown.
+        """The printed tables in Markdown, and the line under them.
 
         Returns
         -------
         str
         """
-        return "\n\n".join(table.to_markdown() for table in self._tables())
+        footer = [markdown_text(printable(self._footer()))] if self._footer() else []
+        return "\n\n".join([*(table.to_markdown() for table in self._tables()), *footer])
 
     def to_latex(self) -> str:
-        """The printed tables as LaTeX tabulars with plain rules.
+        """The printed tables as LaTeX tabulars with plain rules, and the line under them.
 
         Returns
         -------
         str
         """
-        return "\n\n".join(table.to_latex() for table in self._tables())
+        footer = [latex_note(self._footer())] if self._footer() else []
+        return "\n\n".join([*(table.to_latex() for table in self._tables()), *footer])
 
     def __repr__(self) -> str:
-        """The title, the notes and the tables."""
+        """The title, the notes, the tables and the line under them."""
         head = [textwrap.fill(printable(line), WIDTH) for line in (self._title(), *self._notes())]
-        return "\n".join(head) + "\n" + "\n\n".join(map(str, self._text_tables()))
+        footer = [textwrap.fill(printable(self._footer()), WIDTH)] if self._footer() else []
+        return "\n".join([*head, "\n\n".join(map(str, self._text_tables())), *footer])
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
         head = [f"<p>{escape(printable(line))}</p>" for line in (self._title(), *self._notes())]
-        return "\n".join([*head, *(table._repr_html_() for table in self._tables())])
+        footer = [f"<p>{escape(printable(self._footer()))}</p>"] if self._footer() else []
+        return "\n".join([*head, *(table._repr_html_() for table in self._tables()), *footer])
 
 
 def cell(value: Any) -> str:

@@ -18,6 +18,8 @@ WIDE, TALL = 0.6, 1.3
 """Width of a character and height of a line, both in shares of the size of the font."""
 SIZES = (9.0, 8.0, 7.0, 6.0, 5.0)
 """Sizes of the font of names, in points; the largest that fits is taken."""
+CAPTION_SIZE = 7.0
+"""Size of the font of the text under a picture, in points."""
 FEWEST = 12
 """Fewest characters on a line of a name."""
 AROUND = 70.0
@@ -146,6 +148,12 @@ def shortened(names: Sequence[str], width: float, handle: float = 0.0) -> Fit:
 
 def _per_line(width: float, size: float, handle: float) -> int:
     return int((width / size - handle) / WIDE)
+
+
+def add_caption(figure: Any, text: str) -> None:
+    """A small text at the bottom of a figure, on lines that fit."""
+    per_line = int(72 * figure.get_figwidth() / (WIDE * CAPTION_SIZE))
+    figure.supxlabel(_filled(text, per_line), fontsize=CAPTION_SIZE, color="0.35", parse_math=False)
 
 
 def value_label(metric: str, greater_is_better: bool) -> str:

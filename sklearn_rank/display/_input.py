@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation, known_metric
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.constraints import is_count
@@ -62,6 +63,14 @@ def name_in(result: Evaluation, metric: str | None) -> str:
     """Name of a metric of the result, or of the only one."""
     only = metric is None and len(result.per_query) == 1
     return next(iter(result.per_query)) if only else known_metric(result, metric)
+
+
+def choices_of(results: Any, metric: str) -> str:
+    """Choices behind a metric of a result or of several, at any cutoff; "" of other objects."""
+    first = next(iter(results.values()), None) if isinstance(results, Mapping) else results
+    if not isinstance(first, Evaluation):
+        return ""
+    return choices_in_words({n: text for n, text in first.meaning.items() if metric in (n, n.partition("@")[0])})
 
 
 def check_results(results: Any) -> None:

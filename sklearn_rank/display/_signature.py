@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from sklearn_rank._utils.arguments import checked_arguments
 from sklearn_rank._utils.docstring import completed_docstring, parameter_entries
 from sklearn_rank.display._arguments import CONSTRUCTOR_RULES, METHOD_RULES
+from sklearn_rank.display._figure import add_caption
+from sklearn_rank.display._input import choices_of
 
 Class = TypeVar("Class", bound=type)
 
@@ -72,6 +74,8 @@ KEYWORDS_FROM = {
     "from_predictions": ("_evaluate", "_drawn_by"),
 }
 """Methods of the base classes, and the members of a Display whose keywords each of them takes too."""
+OF_RESULTS = ("from_result", "from_results", "from_comparison")
+"""Methods that draw results, which say which choices are behind their numbers."""
 LAST = ("name", "ax", "n_jobs")
 """Keywords that end a signature, in this order."""
 
@@ -97,11 +101,26 @@ def completed(display: Class) -> Class:
         elif name == "plot":
             setattr(display, name, checked_arguments(METHOD_RULES)(member))
         elif name.startswith("from_"):
-            setattr(display, name, classmethod(checked_arguments(METHOD_RULES)(member.__func__)))
+            function = _with_choices(member.__func__) if name in OF_RESULTS else member.__func__
+            setattr(display, name, classmethod(checked_arguments(METHOD_RULES)(function)))
     # Python removes docstrings with -OO.
     if display.__doc__:
         _describe(display)
     return display
+
+
+def _with_choices(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of results whose picture says in new axes which choices are behind the numbers."""
+
+    @functools.wraps(method)
+    def call(cls: Any, results: Any, *args: Any, **keywords: Any) -> Any:
+        display = method(cls, results, *args, **keywords)
+        names = inspect.signature(method).bind(cls, results, *args, **keywords).arguments
+        if names.get("ax") is None and (text := choices_of(results, display.metric)):
+            add_caption(display.figure_, text)
+        return display
+
+    return call
 
 
 def _sources(display: Any, method: str) -> list[Callable[..., Any]]:

@@ -16,6 +16,7 @@ from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, not
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import Door, collected_findings, report
@@ -597,6 +598,9 @@ class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
             f"Comparison of {len(self._models)} models on {queries} {weighted}queries{clusters}, "
             f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}"
         )
+
+    def _footer(self) -> str:
+        return choices_in_words(next(iter(self.results.values())).meaning)
 
     def _notes(self) -> list[str]:
         n_folds, notes = len(self.n_queries), []

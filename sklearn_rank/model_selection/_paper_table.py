@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._utils.constraints import SHARE, Constraint, is_count
 from sklearn_rank._utils.table import latex_text, markdown_text, printable
@@ -101,6 +102,8 @@ def paper_table(
     if failed:
         note += f" {NO_MEAN}: {', '.join(failed)} failed."
     note += f" {more}" if more else ""
+    choices = choices_in_words(next(iter(results.values())).meaning)
+    note += f" {choices}." if choices else ""
     names = [printable(f"{name} (baseline)" if name == baseline else name) for name in systems]
     return PaperTable(
         names, [printable(display_name(m)) for m in tests], [*zip(*columns, strict=True)], printable(note)

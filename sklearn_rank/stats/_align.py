@@ -108,8 +108,8 @@ class Aligned:
 
     `cluster` is the number of each query's cluster; None where queries are independent. `qid` has the ids of queries
     that are paired; None where they are known by their position. `weight` is relative to the highest; None where all
-    are equal. `judged` has the mean share of judged documents of each system, as far as it is known; `findings` say
-    that one was judged far less, or that two are one object.
+    are equal. `meaning` is the metric with its keywords, if known. `judged` has the mean share of judged documents of
+    each system, as far as it is known; `findings` say that one was judged far less, or that two are one object.
     """
 
     values: list[Array]
@@ -121,6 +121,7 @@ class Aligned:
     qid: NDArray[Any] | None
     weight: Array | None
     is_binary: bool
+    meaning: str | None
     judged: dict[str, float]
     findings: tuple[Finding, ...]
 
@@ -186,7 +187,8 @@ def align(
         unevenly = tuple(unevenly_judged(shares, first.metric, first.meaning))
         findings += unevenly if all(one.judges_both() for one in read) else ()
     return Aligned(
-        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, judged, findings
+        values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, first.meaning,
+        judged, findings,
     )  # fmt: skip
 
 

@@ -154,7 +154,8 @@ def paired_test(
 def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, Any]:
     """Attributes of a test that say what was compared, and how."""
     return {
-        "metric": aligned.metric, "test": options.test, "alternative": options.alternative,
+        "metric": aligned.metric, "meaning": aligned.meaning or "", "test": options.test,
+        "alternative": options.alternative,
         "confidence_level": options.confidence_level, "greater_is_better": aligned.greater_is_better,
         "n_left_out": aligned.n_left_out, "n_filled": aligned.n_filled, "is_weighted": aligned.weight is not None,
         "n_clusters": None if aligned.cluster is None else len(np.unique(aligned.cluster)),

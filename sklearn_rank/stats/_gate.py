@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
@@ -81,6 +82,7 @@ class PairedQueries:
     weight: Array | None
     n_left_out: int
     n_filled: int
+    meaning: str
     judged: dict[str, float]
 
     @cached_property
@@ -336,6 +338,9 @@ class GateResult(TableReport, Saveable):
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
         return notes + [*filter(None, [judged_note({name: pair.judged for name, pair in pairs.items()})])]
 
+    def _footer(self) -> str:
+        return choices_in_words({name: pair.meaning for name, pair in self._pairs.items()})
+
     def _tables(self) -> list[Table]:
         of_metrics = Table(
             tuple(name for name in COLUMNS if name not in ("p", "margin")),
@@ -355,7 +360,8 @@ class GateResult(TableReport, Saveable):
             words.append(
                 {
                     "name": name, "margin": self.margin[name], "greater_is_better": pair.greater_is_better,
-                    "n_left_out": pair.n_left_out, "n_filled": pair.n_filled, "judged": pair.judged,
+                    "n_left_out": pair.n_left_out, "n_filled": pair.n_filled, "meaning": pair.meaning,
+                    "judged": pair.judged,
                 }
             )  # fmt: skip
             columns = {
@@ -404,7 +410,7 @@ def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
     return PairedQueries(
         arrays["qid"], arrays["new"], arrays["old"], part(words, "greater_is_better", bool), arrays.get("cluster"),
         arrays.get("weight"), part(words, "n_left_out", int), part(words, "n_filled", int),
-        {name: float(share) for name, share in words.get("judged", {}).items()},
+        part(words, "meaning", str), {name: float(share) for name, share in words.get("judged", {}).items()},
     )  # fmt: skip
 
 
@@ -561,5 +567,5 @@ def _paired(aligned: Aligned) -> PairedQueries:
     new, old = aligned.values
     return PairedQueries(
         aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
-        aligned.n_filled, aligned.judged,
+        aligned.n_filled, aligned.meaning or "", aligned.judged,
     )  # fmt: skip

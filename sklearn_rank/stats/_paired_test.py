@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar, overload
 
+from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import is_key
@@ -159,6 +160,8 @@ class PairedTest(TableReport):
     Attributes
     ----------
     metric : str or None
+    meaning : str
+        The metric with all its keywords, in words; "" if unknown.
     test, alternative : str
     correction : str or None
         Correction of the p-values for the number of rows.
@@ -241,6 +244,7 @@ class PairedTest(TableReport):
     """
 
     metric: str | None
+    meaning: str = ""
     test: str
     alternative: str
     correction: str | None
@@ -422,6 +426,9 @@ class PairedTest(TableReport):
         which = "The interval is" if alone else "Intervals are"
         notes += [f"{which} at the level of the corrected p."] * is_wider
         return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
+
+    def _footer(self) -> str:
+        return choices_in_words({self.metric or "": self.meaning})
 
     def _tables(self) -> list[Table]:
         return self._printed(str, WIDTH)
