@@ -104,7 +104,7 @@ __all__ = [
 
 _PACKAGES = (
     *"boosting compat datasets display exceptions inspection".split(),
-    *"io model_selection results retrieval spark stats".split(),
+    *"io model_selection recommenders results retrieval spark stats".split(),
 )
 _PACKAGE_OF = {
     "RankingAccumulator": "_tables.accumulator",

@@ -19,17 +19,17 @@ from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._misuse.check import ON_MISUSE
 from sklearn_rank._misuse.doors import IMPORTANCE
+from sklearn_rank._ranker.estimator_checks import check_estimator
+from sklearn_rank._scoring.fitted_queries import check_test_queries
+from sklearn_rank._scoring.response import low_scores, predict_scores
+from sklearn_rank._scoring.routing import with_row_arguments
+from sklearn_rank._scoring.scorer import RankingScorers, metrics_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, RANDOM_STATE, one_of, random_of
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
-from sklearn_rank.model_selection._estimator_checks import check_estimator
-from sklearn_rank.model_selection._fitted_queries import check_test_queries
-from sklearn_rank.model_selection._response import low_scores, predict_scores
-from sklearn_rank.model_selection._routing import with_row_arguments
-from sklearn_rank.model_selection._scorer import RankingScorers, metrics_of
 
 
 @with_row_arguments

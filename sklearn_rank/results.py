@@ -11,10 +11,10 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.table import Table
 
 if TYPE_CHECKING:
+    from sklearn_rank._comparison.comparison import Comparison, CrossValidation, Summary
     from sklearn_rank._evaluation.threshold_curve import ThresholdCurve
-    from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, Summary
-    from sklearn_rank.model_selection._folds import FoldScores
-    from sklearn_rank.retrieval._exposure import Exposure
+    from sklearn_rank._evaluator.folds import FoldScores
+    from sklearn_rank.recommenders._exposure import Exposure
     from sklearn_rank.stats._gate import GateResult
     from sklearn_rank.stats._judge_agreement import JudgeAgreement
     from sklearn_rank.stats._judges import JudgedDifference, JudgedInterval
@@ -41,16 +41,16 @@ __all__ = [
 ]
 
 _MODULE_OF = {
-    "Comparison": "model_selection._comparison",
-    "CrossValidation": "model_selection._comparison",
-    "Exposure": "retrieval._exposure",
-    "FoldScores": "model_selection._folds",
+    "Comparison": "_comparison.comparison",
+    "CrossValidation": "_comparison.comparison",
+    "Exposure": "recommenders._exposure",
+    "FoldScores": "_evaluator.folds",
     "GateResult": "stats._gate",
     "JudgeAgreement": "stats._judge_agreement",
     "JudgedDifference": "stats._judges",
     "JudgedInterval": "stats._judges",
     "PairedTest": "stats._paired_test",
-    "Summary": "model_selection._comparison",
+    "Summary": "_comparison.comparison",
     "ThresholdCurve": "_evaluation.threshold_curve",
 }
 

@@ -273,7 +273,7 @@ def given_to(where, folder):
     if where.startswith("display.Segments"):
         known |= {"values": {"a": [0.1]}}
         known |= {"by": {"half": [*"xxxxxxyyyyyy"]}} if name == "from_predictions" else {}
-    if where in ("retrieval.exposure", "retrieval.intra_list_diversity"):
+    if where in ("recommenders.exposure", "recommenders.intra_list_diversity"):
         known |= {"items": ["d1", "d2"], "k": 2, "groups": ["x", "y"], "vectors": np.eye(2)}
     if where == "stats.no_worse":
         known |= {"new": a_result(), "old": another_result()}
@@ -341,7 +341,7 @@ ALSO = {
     "display.SegmentsDisplay.from_predictions": {"by"},
     "retrieval.evaluate_retrieval": {"database_features", "query_labels", "database_labels"},
     "retrieval.score_neighbors": {"query_labels", "database_labels"},
-    "retrieval.intra_list_diversity": {"vectors"},
+    "recommenders.intra_list_diversity": {"vectors"},
 }
 """Arguments with a default without which nothing else is looked at."""
 

@@ -260,9 +260,9 @@ KIND_AT = {
     "of a metric"), "*Evaluation.from_values(clusters)": "nothing", "*Evaluation.from_values(by)": "nothing",
     "*Evaluation.from_values(weight)": "weights", "*Evaluation.segments(confidence_level)": "level",
     "retrieval.evaluate_retrieval(distance)": "distance", "retrieval.make_retrieval_scorer(distance)": "nothing",
-    "retrieval.score_neighbors(distances)": "indices or None", "retrieval.exposure(k)": "count",
-    "retrieval.intra_list_diversity(k)": "count", "retrieval.exposure(groups)": "groups of items",
-    "retrieval.exposure(n_resamples)": "count or None", "retrieval.exposure(judgements)": "judgements or None",
+    "retrieval.score_neighbors(distances)": "indices or None", "recommenders.exposure(k)": "count",
+    "recommenders.intra_list_diversity(k)": "count", "recommenders.exposure(groups)": "groups of items",
+    "recommenders.exposure(n_resamples)": "count or None", "recommenders.exposure(judgements)": "judgements or None",
     "*Display.plot(kwargs)": "nothing",
     "*.from_*(kwargs)": "nothing", "stats.compare*(missing)": "choice or number", "*.compare(missing)":
     "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",

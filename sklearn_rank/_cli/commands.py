@@ -83,7 +83,7 @@ def _means(result: Evaluation) -> dict[str, float]:
 
 def compare_runs(options: argparse.Namespace) -> None:
     """Print differences of runs with p-values, for each metric: a less b of all pairs, or run less baseline."""
-    from sklearn_rank.model_selection._paper_table import paper_table
+    from sklearn_rank._comparison.paper_table import paper_table
     from sklearn_rank.stats import compare_all
 
     metrics = metrics_of(options)

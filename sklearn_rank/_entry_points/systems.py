@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_judged
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._evaluation.alignment import align_results
@@ -31,7 +32,6 @@ from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import collected_warnings, warn_caller
 from sklearn_rank.io._mappings import from_rows, has_documents
-from sklearn_rank.model_selection._comparison import Comparison, known_baseline, look_at_judged
 from sklearn_rank.stats._clusters import check_clusters
 from sklearn_rank.stats._compare_all import check_plan
 

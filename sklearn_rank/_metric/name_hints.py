@@ -61,13 +61,13 @@ MEAN_RANK = (
     "'relevance_position' is the mean rank of the relevant documents of a query, each weighing as much as its label."
 )
 AREA = "'map(convention=sklearn)' is the area under the steps of precision and recall, query by query."
-SHOWN = "sklearn_rank.retrieval.exposure(run, items=..., k=10)"
+SHOWN = "sklearn_rank.recommenders.exposure(run, items=..., k=10)"
 EXPOSURE = f"It is a value of all users together, which {SHOWN} has."
 NOVELTY = (
     f"It is a mean over lists, which {SHOWN} has with train=; by user it is 'acg(denominator=min_k_n)@10' of labels "
     "-log2(popularity / number of users)."
 )
-DIVERSITY = "sklearn_rank.retrieval.intra_list_diversity(run, items=..., k=10, vectors=...) has it for each user."
+DIVERSITY = "sklearn_rank.recommenders.intra_list_diversity(run, items=..., k=10, vectors=...) has it for each user."
 OTHER = {
     "accuracy": "'hit@1' is whether the first document is relevant, 'auc' the share of pairs in the right order.",
     "arhr": "'mrr' reads the first relevant document of a query, 'dcg(gain=binary, discount=reciprocal)' all of them.",

@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn_rank._evaluation.evaluate import evaluate
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._ranker.query_ranker import QueryRanker
+from sklearn_rank._scoring.fitted_queries import check_test_queries
+from sklearn_rank._scoring.response import predict_scores
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.display._figure import open_axes
 from sklearn_rank.display._input import check_results, evaluate_each, name_in, refuse_other_meaning
 from sklearn_rank.display._signature import take_options
 from sklearn_rank.display._systems import name_systems
-from sklearn_rank.model_selection._fitted_queries import check_test_queries
-from sklearn_rank.model_selection._query_ranker import QueryRanker
-from sklearn_rank.model_selection._response import predict_scores
 
 
 class Display:

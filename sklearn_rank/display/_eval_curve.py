@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._ranker.query_ranker import QueryRanker, stopping_metric
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator
 from sklearn_rank.display._arguments import points, required
@@ -15,7 +16,6 @@ from sklearn_rank.display._display import SystemDisplay
 from sklearn_rank.display._figure import label_there, set_count_axis, set_labels, value_label
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import label_of, line_style
-from sklearn_rank.model_selection._query_ranker import QueryRanker, stopping_metric
 
 
 @completed

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._comparison.comparison import Comparison
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy
@@ -21,7 +22,6 @@ from sklearn_rank.display._figure import percent, set_labels, set_rows, value_la
 from sklearn_rank.display._input import check_results, evaluate_each, name_in
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import label_of, look, name_systems
-from sklearn_rank.model_selection._comparison import Comparison
 
 MOST_ROWS = 60
 """Most segments that a picture shows legibly."""

@@ -1,17 +1,14 @@
 """Splitters of whole queries, an estimator, scorers and an evaluator, which plug ranking into scikit-learn."""
 
-from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._interaction_split import GlobalTimeSplit, LeaveLastOut
-from sklearn_rank.model_selection._interactions import InteractionRecommender
-from sklearn_rank.model_selection._learning_curve import query_learning_curve
-from sklearn_rank.model_selection._query_ranker import QueryRanker
-from sklearn_rank.model_selection._recommender_scorer import make_recommender_scorer
-from sklearn_rank.model_selection._scorer import (
+from sklearn_rank._evaluator.evaluator import RankingEvaluator
+from sklearn_rank._evaluator.learning_curve import query_learning_curve
+from sklearn_rank._ranker.query_ranker import QueryRanker
+from sklearn_rank._scoring.scorer import (
     get_scorer,
     get_scorer_names,
     make_ranking_scorer,
 )
-from sklearn_rank.model_selection._split import (
+from sklearn_rank._scoring.split import (
     LeaveOneQueryOut,
     QueryKFold,
     QueryShuffleSplit,
@@ -19,6 +16,9 @@ from sklearn_rank.model_selection._split import (
     RepeatedQueryKFold,
     query_train_test_split,
 )
+from sklearn_rank.recommenders._interaction_split import GlobalTimeSplit, LeaveLastOut
+from sklearn_rank.recommenders._interactions import InteractionRecommender
+from sklearn_rank.recommenders._recommender_scorer import make_recommender_scorer
 
 __all__ = [
     "GlobalTimeSplit",

@@ -2,16 +2,12 @@
 
 from sklearn_rank._evaluation.threshold_curve import threshold_curve
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval
-from sklearn_rank.retrieval._exposure import exposure
-from sklearn_rank.retrieval._intra_list import intra_list_diversity
 from sklearn_rank.retrieval._neighbors import score_neighbors
 from sklearn_rank.retrieval._scorer import RetrievalScorer, make_retrieval_scorer
 
 __all__ = [
     "RetrievalScorer",
     "evaluate_retrieval",
-    "exposure",
-    "intra_list_diversity",
     "make_retrieval_scorer",
     "score_neighbors",
     "threshold_curve",

@@ -6,7 +6,8 @@ import pytest
 import scipy.sparse as sp
 
 import sklearn_rank as skr
-from sklearn_rank.retrieval import evaluate_retrieval, intra_list_diversity
+from sklearn_rank.recommenders import intra_list_diversity
+from sklearn_rank.retrieval import evaluate_retrieval
 
 RNG = np.random.default_rng(0)
 N, N_COLUMNS = 24, 9
@@ -44,7 +45,7 @@ def of_parquet(folder):
     return skr.evaluate_table(folder / "rows.parquet", metrics=METRICS)
 
 
-SPARSE, FINGERPRINTS, LISTS_OF_ITEMS = "_engine.sparse.", "_engine.fingerprints.", "retrieval._intra_list."
+SPARSE, FINGERPRINTS, LISTS_OF_ITEMS = "_engine.sparse.", "_engine.fingerprints.", "recommenders._intra_list."
 CASES = {
     "lists": (f"{SPARSE}LISTED_PER_BLOCK", lambda _: skr.evaluate(LABELS, SCORES, metrics=METRICS[:2])),
     "pairs": (f"{SPARSE}PAIRS_PER_BLOCK", lambda _: skr.evaluate(LABELS, SCORES, metrics=METRICS, exclude=MATRIX == 2)),

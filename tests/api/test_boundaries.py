@@ -10,8 +10,8 @@ from sklearn_rank import (
     evaluate_table,
 )
 from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._ranker.early_stopping import Monitor
 from sklearn_rank.metrics import map_score, pfound_score, rbp_score, set_precision_score, set_recall_score
-from sklearn_rank.model_selection._early_stopping import Monitor
 from sklearn_rank.stats import power_of
 
 Y, S, Q = np.array([0, 2, 1, 0, 1]), np.array([0.5, 0.25, 0.125, 1, 2]), np.array([1, 1, 1, 2, 2])

@@ -21,11 +21,10 @@ from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.inspection import query_permutation_importance
 from sklearn_rank.io import join, read_qrels, read_run, write_run
 from sklearn_rank.model_selection import query_learning_curve, query_train_test_split
+from sklearn_rank.recommenders import exposure, intra_list_diversity
 from sklearn_rank.results import Comparison, Evaluation
 from sklearn_rank.retrieval import (
     evaluate_retrieval,
-    exposure,
-    intra_list_diversity,
     score_neighbors,
     threshold_curve,
 )

@@ -862,7 +862,7 @@ def test_minus_infinity_that_a_model_predicts_is_a_low_score():
 @pytest.mark.parametrize("scores", [[1.0, -np.inf, 0.5], [-np.inf] * 3, [-1.7e308, -np.inf, 1.7e308]])
 def test_low_scores(scores):
     from sklearn_rank._metric.names import parse_metric
-    from sklearn_rank.model_selection._response import low_scores
+    from sklearn_rank._scoring.response import low_scores
 
     found = low_scores(np.array(scores), [parse_metric("ndcg")])
     assert np.isfinite(found).all()

@@ -8,8 +8,8 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from sklearn_rank import RankingEvaluator, evaluate, evaluate_run
+from sklearn_rank._scoring.routing import with_index
 from sklearn_rank.io import read_qrels, read_run, write_run
-from sklearn_rank.model_selection._routing import with_index
 from sklearn_rank.results import Evaluation, Table
 
 CAFE = b"caf\xe9".decode("utf-8", "surrogateescape")

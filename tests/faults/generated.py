@@ -28,13 +28,18 @@ from plant import LIMIT, ROOT, copy_project, failure, read_faults
 
 TESTS = {
     "_cli": "tests/cli",
+    "_comparison": "tests/evaluation/test_comparison.py tests/evaluation/test_storage.py "
+    "tests/evaluation/test_segment_comparison.py tests/evaluation/test_explanation.py",
     "_engine": "tests/engine",
     "_entry_points": "tests/entry_points tests/evaluation",
     "_evaluation": "tests/evaluation tests/entry_points",
+    "_evaluator": "tests/model_selection",
     "_groups.py": "tests/engine tests/api",
     "_metric": "tests/metric tests/metrics",
     "_misuse": "tests/api/test_misuse.py tests/api/test_least_evidence.py tests/api/test_misuse_of_ids.py "
     "tests/api/test_misuse_of_judgements.py",
+    "_ranker": "tests/model_selection",
+    "_scoring": "tests/model_selection",
     "_tables": "tests/tables tests/io",
     "_utils": "tests/utils tests/api tests/engine",
     "boosting": "tests/boosting",
@@ -44,8 +49,8 @@ TESTS = {
     "inspection.py": "tests/model_selection/test_inspection.py",
     "io": "tests/io",
     "metrics": "tests/metrics tests/metric",
-    "model_selection": "tests/model_selection tests/evaluation/test_comparison.py tests/evaluation/test_storage.py "
-    "tests/evaluation/test_segment_comparison.py tests/evaluation/test_explanation.py",
+    "recommenders": "tests/model_selection/test_recommender_scorer.py tests/model_selection/test_interaction_splits.py "
+    "tests/model_selection/test_recommender_evaluator.py tests/retrieval/test_exposure.py",
     "retrieval": "tests/retrieval",
     "stats": "tests/stats",
 }

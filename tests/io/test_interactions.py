@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank.io import join, read_qrels
-from sklearn_rank.retrieval import exposure
+from sklearn_rank.recommenders import exposure
 
 LATER = {"ann": ["c", "h"], "bob": ["a"]}
 LISTS = {"ann": ["b", "h", "c"], "bob": ["e", "a", "b"]}

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
-from sklearn_rank.model_selection._early_stopping import best_of, drop_later_stages, output_to_scores
+from sklearn_rank._ranker.early_stopping import best_of, drop_later_stages, output_to_scores
 
 ROUNDS = 300
 

@@ -20,7 +20,7 @@ from sklearn_rank import (
     query_learning_curve,
 )
 from sklearn_rank._engine.grouping import query_numbers
-from sklearn_rank.model_selection._folds import check_splitter
+from sklearn_rank._evaluator.folds import check_splitter
 
 SPLITTERS = {
     "kfold": lambda: QueryKFold(4),

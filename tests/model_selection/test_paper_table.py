@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_rank import RankingEvaluator
-from sklearn_rank.model_selection._paper_table import CORRECTION_NAMES, TEST_NAMES, paper_table
+from sklearn_rank._comparison.paper_table import CORRECTION_NAMES, TEST_NAMES, paper_table
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._arguments import RULES

@@ -20,8 +20,8 @@ from sklearn_rank import (
     make_recommender_scorer,
     query_learning_curve,
 )
-from sklearn_rank.model_selection._query_folds import QueryFolds
-from sklearn_rank.model_selection._recommender_folds import RecommenderFolds
+from sklearn_rank._evaluator.query_folds import QueryFolds
+from sklearn_rank._evaluator.recommender_folds import RecommenderFolds
 
 pd = pytest.importorskip("pandas")
 

@@ -190,7 +190,7 @@ def test_blocks_change_nothing(monkeypatch):
         whole = scorer.evaluate(fitted, test, y[: len(test)])
         for pairs in (1, 100):
             for name in ("PREDICTED_PAIRS", "LISTED_PAIRS"):
-                monkeypatch.setattr(f"sklearn_rank.model_selection._recommender_scorer.{name}", pairs)
+                monkeypatch.setattr(f"sklearn_rank.recommenders._recommender_scorer.{name}", pairs)
             parts = scorer.evaluate(fitted, test, y[: len(test)])
             for name, values in whole.per_query.items():
                 assert values.tolist() == parts.per_query[name].tolist()

@@ -27,8 +27,8 @@ from sklearn_rank import (
     query_permutation_importance,
 )
 from sklearn_rank._metric.names import parse_metrics
+from sklearn_rank._scoring.response import check_response_method, low_scores
 from sklearn_rank.display import DistributionDisplay
-from sklearn_rank.model_selection._response import check_response_method, low_scores
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from sklearn_rank import QueryKFold, QueryRanker, get_scorer, make_ranking_scorer, query_permutation_importance
+from sklearn_rank._scoring.fitted_queries import hash_rows, project_rows
 from sklearn_rank.datasets import make_ranking
-from sklearn_rank.model_selection._fitted_queries import hash_rows, project_rows
 
 pd = pytest.importorskip("pandas")
 RANKER, SCORER = QueryRanker(Ridge()), get_scorer("ndcg@5")

@@ -41,10 +41,14 @@ FLOORS = [
     ("_metric", "_groups"),
     ("stats",),
     ("metrics", "_evaluation"),
-    ("_tables", "boosting"),
-    ("model_selection",),
-    ("spark", "display", "inspection", "io"),
+    ("_tables", "boosting", "_comparison"),
+    ("_scoring",),
+    ("_ranker", "io"),
     ("retrieval",),
+    ("recommenders",),
+    ("_evaluator",),
+    ("model_selection",),
+    ("spark", "display", "inspection"),
     ("_entry_points", "results"),
     ("_cli", "compat"),
     ("__main__",),
@@ -270,7 +274,9 @@ def test_import_is_light(imported_alone):
     imported_alone.check(f"assert not loaded & set({OPTIONAL + late}), loaded")
 
 
-@pytest.mark.parametrize("package", "datasets display inspection io model_selection results retrieval stats".split())
+@pytest.mark.parametrize(
+    "package", "datasets display inspection io model_selection recommenders results retrieval stats".split()
+)
 @pytest.mark.slow
 def test_public_packages_come_on_demand(imported_alone, package):
     """Each in a process of its own, where no other is loaded."""
@@ -287,7 +293,7 @@ def test_results_load_what_is_used(imported_alone):
     """`Evaluation` and `Table` need neither tests nor models; the others are imported by their names."""
     imported_alone.check("""
 results = sklearn_rank.results
-heavy = [name for name in ("scipy.stats", "sklearn_rank.stats", "sklearn_rank.model_selection") if name in sys.modules]
+heavy = [name for name in ("scipy.stats", "sklearn_rank.stats", "sklearn_rank._comparison") if name in sys.modules]
 assert not {*heavy} - before and dir(results) == results.__all__, heavy
 assert {"Evaluation", "Table"} < {*vars(results)} and "Comparison" not in vars(results)
 assert all(getattr(results, name) is getattr(results, name) for name in results.__all__)
@@ -377,7 +383,7 @@ def test_what_the_compiled_part_lacks_is_not_the_compiled_part():
 
 
 def test_before_scikit_learn_1_9_rankers_have_no_callbacks(monkeypatch):
-    loaded = loaded_without("sklearn.callback", "sklearn_rank.model_selection._callbacks", monkeypatch)
+    loaded = loaded_without("sklearn.callback", "sklearn_rank._ranker.callbacks", monkeypatch)
     assert loaded.as_task(len) is len
     assert not hasattr(loaded.CallbackSupportMixin, "set_callbacks")
 

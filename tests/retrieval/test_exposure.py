@@ -12,7 +12,7 @@ from scipy import sparse, stats
 
 from sklearn_rank import compare_systems
 from sklearn_rank.io import read_run
-from sklearn_rank.retrieval import exposure, intra_list_diversity
+from sklearn_rank.recommenders import exposure, intra_list_diversity
 
 ITEMS = [*"abcdefg"]
 TRAIN = {"u": "ab", "v": "ace", "w": "a", "x": "bz"}

@@ -16,14 +16,9 @@ import sklearn
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from sklearn_rank._evaluator.folds import Split, query_folds
 from sklearn_rank._metric.key_signs import other_spelling
-from sklearn_rank._utils.constraints import is_count
-from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.optional import import_optional
-from sklearn_rank._utils.private_parts import has_callbacks
-from sklearn_rank._utils.typing import CVLike, Estimator, Index, MatrixLike
-from sklearn_rank._utils.warning import levels_to_caller
-from sklearn_rank.model_selection._estimator_checks import (
+from sklearn_rank._ranker.estimator_checks import (
     check_estimator,
     is_search,
     knows_queries,
@@ -34,13 +29,18 @@ from sklearn_rank.model_selection._estimator_checks import (
     tunes_itself,
     with_inner,
 )
-from sklearn_rank.model_selection._fit_arguments import last_step
-from sklearn_rank.model_selection._fit_data import take_rows
-from sklearn_rank.model_selection._folds import Split, query_folds
-from sklearn_rank.model_selection._query_ranker import QueryRanker, as_query_ranker
-from sklearn_rank.model_selection._routing import Metadata, consumes
-from sklearn_rank.model_selection._scorer import RankingScorers
-from sklearn_rank.model_selection._split import QueryKFold
+from sklearn_rank._ranker.fit_arguments import last_step
+from sklearn_rank._ranker.query_ranker import QueryRanker, as_query_ranker
+from sklearn_rank._scoring.fit_data import take_rows
+from sklearn_rank._scoring.routing import Metadata, consumes
+from sklearn_rank._scoring.scorer import RankingScorers
+from sklearn_rank._scoring.split import QueryKFold
+from sklearn_rank._utils.constraints import is_count
+from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.optional import import_optional
+from sklearn_rank._utils.private_parts import has_callbacks
+from sklearn_rank._utils.typing import CVLike, Estimator, Index, MatrixLike
+from sklearn_rank._utils.warning import levels_to_caller
 
 
 @dataclass(frozen=True)

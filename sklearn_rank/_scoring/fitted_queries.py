@@ -14,17 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import check_features
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._scoring.fit_data import QueryData, echo_id, numbers_in
+from sklearn_rank._scoring.routing import find_routed_qid
 from sklearn_rank._utils.threads import row_blocks
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._fit_data import QueryData, echo_id, numbers_in
-from sklearn_rank.model_selection._routing import find_routed_qid
+
+FITTED = "_fitted_queries"
+"""Attribute of a fitted model: the rows that it was fitted on."""
 
 TOLERANCE = 1e-4
 """Share of a query's features below which two sums of them are the same: steps of a Pipeline may round."""
 
 
 class FittedRows(ABC):
-    """Rows that a model was fitted on, in its attribute `_fitted_queries`."""
+    """Rows that a model was fitted on, in its attribute `FITTED`."""
 
     @abstractmethod
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
@@ -134,7 +137,7 @@ def _fitted_in(
     if id(estimator) in seen or isinstance(estimator, type):
         return
     seen.add(id(estimator))
-    fitted = getattr(estimator, "_fitted_queries", None)
+    fitted = getattr(estimator, FITTED, None)
     if isinstance(fitted, FittedRows):
         yield fitted, before
     elif hasattr(estimator, "best_estimator_"):

@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_rank._engine.columns import check_features, check_rows, names_of, one_column
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
 from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
+from sklearn_rank._ranker.estimator_checks import check_estimator, with_inner
+from sklearn_rank._scoring.fit_data import echo_id
+from sklearn_rank._scoring.fitted_queries import FittedRows
+from sklearn_rank._scoring.response import RESPONSE, predict_scores
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
-from sklearn_rank.model_selection._estimator_checks import check_estimator, with_inner
-from sklearn_rank.model_selection._fit_data import echo_id
-from sklearn_rank.model_selection._fitted_queries import FittedRows
-from sklearn_rank.model_selection._response import RESPONSE, predict_scores
 
 Column = str | int | None
 """Name of a column of a frame, or number of a column of an array; None for the default one."""

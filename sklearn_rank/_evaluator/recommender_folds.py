@@ -13,23 +13,23 @@ from sklearn.base import clone
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._utils.constraints import is_count
-from sklearn_rank._utils.containers import check_lengths
-from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.typing import Estimator, Index
-from sklearn_rank.model_selection._estimator_checks import (
+from sklearn_rank._evaluator.folds import FoldResult, Folds, check_splitter, fit_folds, row_numbers
+from sklearn_rank._evaluator.search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
+from sklearn_rank._ranker.estimator_checks import (
     check_estimator,
     is_search,
     refuse_other_search,
     tunes,
     with_inner,
 )
-from sklearn_rank.model_selection._folds import FoldResult, Folds, check_splitter, fit_folds, row_numbers
-from sklearn_rank.model_selection._interaction_split import InteractionSplitter
-from sklearn_rank.model_selection._interactions import as_recommender, has_column, numbered
-from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
-from sklearn_rank.model_selection._routing import consumes
-from sklearn_rank.model_selection._search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
+from sklearn_rank._scoring.routing import consumes
+from sklearn_rank._utils.constraints import is_count
+from sklearn_rank._utils.containers import check_lengths
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.typing import Estimator, Index
+from sklearn_rank.recommenders._interaction_split import InteractionSplitter
+from sklearn_rank.recommenders._interactions import as_recommender, has_column, numbered
+from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
 
 @dataclass(frozen=True)

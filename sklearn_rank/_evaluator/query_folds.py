@@ -17,20 +17,20 @@ from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluator.folds import FoldResult, Folds, check_splitter, fit_folds, query_folds
+from sklearn_rank._evaluator.search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
 from sklearn_rank._metric.names import listed_metrics, parse_metrics
 from sklearn_rank._misuse.check import Door
 from sklearn_rank._misuse.doors import SEARCH
+from sklearn_rank._scoring.model_checks import look_at_frozen
+from sklearn_rank._scoring.response import low_scores, predict_scores
+from sklearn_rank._scoring.routing import consumes, with_weights_on_request
+from sklearn_rank._scoring.scorer import RankingScorers, metrics_of
+from sklearn_rank._scoring.split import QueryKFold
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
-from sklearn_rank.model_selection._folds import FoldResult, Folds, check_splitter, fit_folds, query_folds
-from sklearn_rank.model_selection._model_checks import look_at_frozen
-from sklearn_rank.model_selection._response import low_scores, predict_scores
-from sklearn_rank.model_selection._routing import consumes, with_weights_on_request
-from sklearn_rank.model_selection._scorer import RankingScorers, metrics_of
-from sklearn_rank.model_selection._search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
-from sklearn_rank.model_selection._split import QueryKFold
 
 
 @dataclass(frozen=True)

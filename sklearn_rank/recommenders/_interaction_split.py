@@ -16,15 +16,15 @@ from sklearn.model_selection import BaseCrossValidator
 
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.grouping import number_of_rows
+from sklearn_rank._scoring.routing import ROUTING_IS_OFF, SplitRequests, find_routed_qid
+from sklearn_rank._scoring.split import Folds, as_times, check_one_each, check_split_rows, find_attribute
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_count, is_real
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank._utils.warning import warn_caller
-from sklearn_rank.model_selection._interactions import Column, InteractionColumns, check_column, column_of, has_column
-from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, SplitRequests, find_routed_qid
-from sklearn_rank.model_selection._split import Folds, as_times, check_one_each, check_split_rows, find_attribute
+from sklearn_rank.recommenders._interactions import Column, InteractionColumns, check_column, column_of, has_column
 
 
 class InteractionSplitter(SplitRequests, BaseCrossValidator):

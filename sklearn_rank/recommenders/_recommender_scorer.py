@@ -24,6 +24,9 @@ from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._scoring.fit_data import echo_id
+from sklearn_rank._scoring.fitted_queries import fitted_in
+from sklearn_rank._scoring.response import predict_scores
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo, echo_all, one_line
@@ -31,9 +34,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 from sklearn_rank._utils.warning import warn_caller
-from sklearn_rank.model_selection._fit_data import echo_id
-from sklearn_rank.model_selection._fitted_queries import fitted_in
-from sklearn_rank.model_selection._interactions import (
+from sklearn_rank.recommenders._interactions import (
     Column,
     CrossedPairs,
     FittedInteractions,
@@ -47,7 +48,6 @@ from sklearn_rank.model_selection._interactions import (
     ranking_model,
     read_pairs,
 )
-from sklearn_rank.model_selection._response import predict_scores
 
 PREDICTED_PAIRS = 2**17
 """Pairs of users and items that a model predicts at a time: it may need hundreds of bytes for each."""

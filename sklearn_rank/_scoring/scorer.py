@@ -22,13 +22,13 @@ from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import SCORER
 from sklearn_rank._misuse.rows import look
+from sklearn_rank._scoring.model_checks import check_model
+from sklearn_rank._scoring.response import RESPONSE, check_response_method, low_scores, predict_scores
+from sklearn_rank._scoring.routing import ScoreRequests
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.private_parts import ScorerWithSharedPredictions
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._model_checks import check_model
-from sklearn_rank.model_selection._response import RESPONSE, check_response_method, low_scores, predict_scores
-from sklearn_rank.model_selection._routing import ScoreRequests
 
 
 @named_arguments

@@ -20,14 +20,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door
+from sklearn_rank._scoring.fit_data import take_rows
+from sklearn_rank._scoring.routing import Metadata, consumes, fit_routed
+from sklearn_rank._scoring.split import QueryKFold
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
-from sklearn_rank.model_selection._fit_data import take_rows
-from sklearn_rank.model_selection._interaction_split import InteractionSplitter
-from sklearn_rank.model_selection._routing import Metadata, consumes, fit_routed
-from sklearn_rank.model_selection._split import QueryKFold
+from sklearn_rank.recommenders._interaction_split import InteractionSplitter
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Row numbers of a training set and its test set."""

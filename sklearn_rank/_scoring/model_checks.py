@@ -11,9 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._misuse.check import Door, report
 from sklearn_rank._misuse.models import frozen_ranker, ranker_without_queries
+from sklearn_rank._scoring.fitted_queries import FITTED, FittedQueries, check_test_queries
+from sklearn_rank._scoring.routing import find_routed_qid
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._fitted_queries import FittedQueries, check_test_queries
-from sklearn_rank.model_selection._routing import find_routed_qid
 
 
 class FittedRanker(NamedTuple):
@@ -58,9 +58,9 @@ def _rankers_in(estimator: Any, around: tuple[Any, ...], seen: set[int]) -> Iter
     seen.add(id(estimator))
     # A frozen estimator shows the attributes of the one inside.
     known = vars(estimator)
-    if "_fitted_queries" in known:
-        yield FittedRanker(known["_fitted_queries"], around)
-        if known["_fitted_queries"] is not None:
+    if FITTED in known:
+        yield FittedRanker(known[FITTED], around)
+        if known[FITTED] is not None:
             inside = _rankers_in(known.get("estimator_"), around, seen)
             yield from (one for one in inside if one.is_frozen)
     elif "best_estimator_" in known:

@@ -16,9 +16,9 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.io._mappings import RunLike
+from sklearn_rank.recommenders._exposure import exposure
+from sklearn_rank.recommenders._top_items import TopItems, top_items
 from sklearn_rank.retrieval._distances import with_one_entry_each
-from sklearn_rank.retrieval._exposure import exposure
-from sklearn_rank.retrieval._top_items import TopItems, top_items
 
 NUMBERS_PER_BLOCK = 2**22
 """Numbers in memory at a time, of users by columns."""
@@ -75,7 +75,7 @@ def intra_list_diversity(
     --------
     Items a and b are alike, c is unlike both: the pairs ab, ac, bc have the distances 0, 1, 1.
 
-    >>> from sklearn_rank.retrieval import intra_list_diversity
+    >>> from sklearn_rank.recommenders import intra_list_diversity
     >>> vectors = [[1, 0], [1, 0], [0, 1]]
     >>> lists = {"u": ["a", "b", "c"], "v": ["a", "b"]}
     >>> result = intra_list_diversity(lists, items=["a", "b", "c"], k=3, vectors=vectors)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._comparison.paper_table import PaperTable, count_of, numbers_in_means, paper_table
+from sklearn_rank._comparison.segments import compare_segments
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
@@ -29,8 +31,6 @@ from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, names, part
 from sklearn_rank._utils.table import WIDTH, PartlyPrinted, Table, TableReport, shorten, with_interval
 from sklearn_rank._utils.typing import Array
-from sklearn_rank.model_selection._paper_table import PaperTable, count_of, numbers_in_means, paper_table
-from sklearn_rank.model_selection._segments import compare_segments
 
 if TYPE_CHECKING:
     from sklearn_rank.stats._paired_test import PairedTest

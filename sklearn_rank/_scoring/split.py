@@ -20,6 +20,8 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, GroupShuffle
 from sklearn_rank._engine.columns import check_features, check_rows, labels_of, one_column, queries_in
 from sklearn_rank._engine.grouping import group_rows, number_of_rows, query_numbers, refuse_other_queries
 from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._scoring.fit_data import take_rows
+from sklearn_rank._scoring.routing import ROUTING_IS_OFF, SplitRequests, find_routed_qid
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import (
     BOOL,
@@ -35,8 +37,6 @@ from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
 from sklearn_rank._utils.warning import own_filters
-from sklearn_rank.model_selection._fit_data import take_rows
-from sklearn_rank.model_selection._routing import ROUTING_IS_OFF, SplitRequests, find_routed_qid
 
 Folds = Iterator[tuple[NDArray[Any], NDArray[Any]]]
 

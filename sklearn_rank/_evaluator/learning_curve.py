@@ -12,20 +12,20 @@ from sklearn.model_selection import cross_validate
 from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._evaluator.evaluator import RankingEvaluator
+from sklearn_rank._evaluator.folds import query_folds
+from sklearn_rank._evaluator.query_folds import QueryFolds
 from sklearn_rank._metric.scorer_names import parse_signed
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._misuse.doors import LEARNING_CURVE
+from sklearn_rank._scoring.routing import with_row_arguments
+from sklearn_rank._scoring.scorer import metrics_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, random_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
-from sklearn_rank.model_selection._evaluator import RankingEvaluator
-from sklearn_rank.model_selection._folds import query_folds
-from sklearn_rank.model_selection._query_folds import QueryFolds
-from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
-from sklearn_rank.model_selection._routing import with_row_arguments
-from sklearn_rank.model_selection._scorer import metrics_of
+from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
 LearningCurve = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 

@@ -17,7 +17,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries
 from sklearn_rank.io._mappings import RunLike, run_entries
-from sklearn_rank.model_selection._interactions import IdIndex, check_items
+from sklearn_rank.recommenders._interactions import IdIndex, check_items
 
 IN_A_LIST_AGAIN = one_of("raise", "first", doc="")
 """What is done with an item that is in a list twice: it is shown once."""

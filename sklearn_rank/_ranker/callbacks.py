@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from sklearn_rank._engine.columns import one_column, queries_in
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._scoring.routing import with_index
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank._utils.private_parts import begin_fit_task
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank.model_selection._routing import with_index
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

@@ -21,20 +21,20 @@ from sklearn.base import is_classifier
 
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.constraints import is_count
-from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.private_parts import drop_later_trees, forget_parameter, forget_value, other_parameters
-from sklearn_rank.boosting import lightgbm_metric
-from sklearn_rank.boosting._catboost import catboost_validation_metric
-from sklearn_rank.model_selection._fit_arguments import (
+from sklearn_rank._ranker.fit_arguments import (
     comes_from,
     evaluation_arguments,
     fit_model,
     last_step,
     training_arguments,
 )
-from sklearn_rank.model_selection._fit_data import FitData
-from sklearn_rank.model_selection._response import RESPONSE, check_grades, expected_grade, low_scores, predict_scores
+from sklearn_rank._scoring.fit_data import FitData
+from sklearn_rank._scoring.response import RESPONSE, check_grades, expected_grade, low_scores, predict_scores
+from sklearn_rank._utils.constraints import is_count
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.private_parts import drop_later_trees, forget_parameter, forget_value, other_parameters
+from sklearn_rank.boosting import lightgbm_metric
+from sklearn_rank.boosting._catboost import catboost_validation_metric
 
 OnRound = Callable[[int, float], Any]
 

@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import FitFailedWarning
 
+from sklearn_rank._comparison.comparison import Comparison, CrossValidation, known_baseline, look_at_judged
 from sklearn_rank._engine.attributes import AttributesLike
+from sklearn_rank._evaluator.folds import FoldReporter, OnFold, Split, by_metric, refuse_unused
+from sklearn_rank._evaluator.query_folds import QueryFolds
+from sklearn_rank._evaluator.recommender_folds import RecommenderFolds
+from sklearn_rank._evaluator.search_setup import (
+    check_scored,
+    chosen_cv,
+    progress_of_search,
+    score_strictly,
+    with_qid,
+)
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._metric.scorer_names import signed
@@ -20,26 +31,15 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE
 from sklearn_rank._misuse.models import models_twice
+from sklearn_rank._ranker.estimator_checks import check_estimator, is_search, refuse_torn_search
+from sklearn_rank._scoring.routing import fit_routed, named_columns, with_row_arguments
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller
-from sklearn_rank.model_selection._comparison import Comparison, CrossValidation, known_baseline, look_at_judged
-from sklearn_rank.model_selection._estimator_checks import check_estimator, is_search, refuse_torn_search
-from sklearn_rank.model_selection._folds import FoldReporter, OnFold, Split, by_metric, refuse_unused
-from sklearn_rank.model_selection._query_folds import QueryFolds
-from sklearn_rank.model_selection._recommender_folds import RecommenderFolds
-from sklearn_rank.model_selection._recommender_scorer import RecommenderScorer
-from sklearn_rank.model_selection._routing import fit_routed, named_columns, with_row_arguments
-from sklearn_rank.model_selection._search_setup import (
-    check_scored,
-    chosen_cv,
-    progress_of_search,
-    score_strictly,
-    with_qid,
-)
+from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
 
 class RankingEvaluator:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank.model_selection._fit_data import FitData
+from sklearn_rank._scoring.fit_data import FitData
 
 
 def last_step(model: Any) -> tuple[str, Any]:

@@ -29,14 +29,8 @@ from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._misuse.check import ON_MISUSE
 from sklearn_rank._misuse.doors import RANKER
 from sklearn_rank._misuse.rows import look_at_evidence
-from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real, random_of
-from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import as_floats, column
-from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank._utils.warning import levels_to_caller
-from sklearn_rank.model_selection._callbacks import CallbackSupportMixin, FitMethod, as_task, model_task
-from sklearn_rank.model_selection._early_stopping import (
+from sklearn_rank._ranker.callbacks import CallbackSupportMixin, FitMethod, as_task, model_task
+from sklearn_rank._ranker.early_stopping import (
     OnRound,
     best_of,
     predict_scores_at,
@@ -44,8 +38,8 @@ from sklearn_rank.model_selection._early_stopping import (
     strategy_for,
     train_by_metric,
 )
-from sklearn_rank.model_selection._estimator_checks import check_estimator, refuse_searches
-from sklearn_rank.model_selection._fit_arguments import (
+from sklearn_rank._ranker.estimator_checks import check_estimator, refuse_searches
+from sklearn_rank._ranker.fit_arguments import (
     comes_from,
     fit_model,
     last_step,
@@ -53,7 +47,7 @@ from sklearn_rank.model_selection._fit_arguments import (
     takes_evaluation,
     training_arguments,
 )
-from sklearn_rank.model_selection._fit_data import (
+from sklearn_rank._scoring.fit_data import (
     FitData,
     QueryData,
     one_eval_set,
@@ -61,14 +55,20 @@ from sklearn_rank.model_selection._fit_data import (
     read_rows,
     refuse_trained_on,
 )
-from sklearn_rank.model_selection._fitted_queries import FittedQueries
-from sklearn_rank.model_selection._routing import (
+from sklearn_rank._scoring.fitted_queries import FittedQueries
+from sklearn_rank._scoring.routing import (
     consumes,
     find_routed_qid,
     request_automatically,
     with_row_arguments,
 )
-from sklearn_rank.model_selection._scorer import RankingScorers
+from sklearn_rank._scoring.scorer import RankingScorers
+from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real, random_of
+from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats, column
+from sklearn_rank._utils.typing import Estimator, MatrixLike
+from sklearn_rank._utils.warning import levels_to_caller
 
 DEFAULT_METRIC = "ndcg@10"
 """Metric of early stopping, and of `score`, where none is named."""

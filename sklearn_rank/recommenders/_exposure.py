@@ -16,8 +16,8 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index, judged_entries
-from sklearn_rank.model_selection._interactions import IdIndex, InteractionColumns, read_pairs
-from sklearn_rank.retrieval._top_items import TopItems, top_items
+from sklearn_rank.recommenders._interactions import IdIndex, InteractionColumns, read_pairs
+from sklearn_rank.recommenders._top_items import TopItems, top_items
 
 HEAD = 0.8
 """Share of the interactions in training that the most popular items, the head, have."""
@@ -221,7 +221,7 @@ def exposure(
     --------
     Three users see two items each. Items b and c are tied for the second rank of the last user:
 
-    >>> from sklearn_rank.retrieval import exposure
+    >>> from sklearn_rank.recommenders import exposure
     >>> run = {"u": ["a", "b"], "v": ["a", "b"], "w": {"a": 2, "b": 1, "c": 1}}
     >>> shown = exposure(run, items=["a", "b", "c", "d"], k=2)
     >>> shown.counts

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sklearn_rank._ranker.fit_arguments import comes_from, last_step
+from sklearn_rank._scoring.routing import consumes
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.typing import Estimator
-from sklearn_rank.model_selection._fit_arguments import comes_from, last_step
-from sklearn_rank.model_selection._routing import consumes
 
 WAY_OUT = (
     "Put the search around the model: GridSearchCV(QueryRanker(model), grid, scoring=get_scorer('ndcg@10'), "
