@@ -49,7 +49,9 @@ def test_where_metrics_go():
     assert make_ranking_scorer(AP @ 10) is not None
     qrels, run = collection(0)
     _, other = collection(1)
-    report = compare_systems(qrels, {"one": run, "other": other}, metrics=[nDCG @ 5, "map"])
+    report = compare_systems(qrels, {"one": run, "other": other}, metrics=[nDCG @ 5, "map"], convention="ir_measures")
+    with pytest.raises(ValueError, match=r"pass convention= for all of these metrics.*Got nDCG@5, map\."):
+        compare_systems(qrels, {"one": run}, metrics=[nDCG @ 5, "map"])
     assert [*report.results["one"].mean()] == ["nDCG@5", "map"]
     assert evaluate_run(qrels, run, metrics={"mine": nDCG @ 5}).mean()["mine"] == report.results["one"].mean()["nDCG@5"]
 
