@@ -1,1 +1,1 @@
-"""Ways in from frames, from dictionaries of ids, and for several systems at once."""
+"""Ways in from dictionaries of ids, and for several systems at once."""

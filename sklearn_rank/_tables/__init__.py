@@ -1,1 +1,1 @@
-"""Whole queries from pieces: shared by batches and Spark."""
+"""Columns of tables in memory, in files and in batches: checked, read, and put together to whole queries."""
