@@ -146,7 +146,7 @@ class FoldResult:
 
 
 def fit_folds(
-    data: Folds, estimators: Sequence[Any], output: Callable[[Any, Any, Any], Any], n_jobs: int | None, *,
+    data: BaseFolds, estimators: Sequence[Any], output: Callable[[Any, Any, Any], Any], n_jobs: int | None, *,
     keep_estimator: bool = False, score_train: bool = False,
 ) -> Generator[FoldResult]:  # fmt: skip
     """Each estimator on each fold, in that order, `n_jobs` at a time; closed, it stops.
@@ -210,7 +210,7 @@ def _fit_fold(
 
 
 @dataclass(frozen=True)
-class Folds:
+class BaseFolds:
     """Rows, and the folds that test them. `QueryFolds` and `RecommenderFolds` say what is scored and how."""
 
     scorer: Any

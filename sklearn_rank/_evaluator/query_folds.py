@@ -17,7 +17,7 @@ from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluator.folds import FoldResult, Folds, check_splitter, fit_folds, query_folds
+from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, query_folds
 from sklearn_rank._evaluator.search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
 from sklearn_rank._metric.names import listed_metrics, parse_metrics
 from sklearn_rank._misuse.check import Door
@@ -34,7 +34,7 @@ from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 
 
 @dataclass(frozen=True)
-class QueryFolds(Folds):
+class QueryFolds(BaseFolds):
     """Folds of whole queries, which test the scores of rows by models that had not seen them."""
 
     rows: GroupedRows

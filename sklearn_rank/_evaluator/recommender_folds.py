@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluator.folds import FoldResult, Folds, check_splitter, fit_folds, row_numbers
+from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, row_numbers
 from sklearn_rank._evaluator.search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
 from sklearn_rank._ranker.estimator_checks import (
     check_estimator,
@@ -33,7 +33,7 @@ from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
 
 @dataclass(frozen=True)
-class RecommenderFolds(Folds):
+class RecommenderFolds(BaseFolds):
     """Folds of interactions, of which users are tested; `user` is the number of the user of each row."""
 
     user: Index
