@@ -116,7 +116,7 @@ def _with_choices(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(cls: Any, results: Any, *args: Any, **keywords: Any) -> Any:
         display = method(cls, results, *args, **keywords)
         names = inspect.signature(method).bind(cls, results, *args, **keywords).arguments
-        if names.get("ax") is None and (text := choices_of(results, display.metric)):
+        if names.get("ax") is None and (text := choices_of(results, getattr(display, "metric", ""))):
             add_caption(display.figure_, text)
         return display
 
