@@ -22,11 +22,14 @@ def show(
     columns: tuple[str, ...], rows: list[tuple[Any, ...]], nested: dict[str, Any], form: str, *, fit: bool = False,
     note: str = "",
 ) -> None:  # fmt: skip
-    """Print the rows, or `nested` as JSON; all digits in CSV and JSON, four decimals and the note elsewhere.
+    """Print the rows, or `nested` as JSON; all digits in CSV and JSON, four decimals elsewhere.
 
-    With `fit` names are cut where a table would not fit a terminal.
+    With `fit` names are cut where a table would not fit a terminal. A table for people has the note: in Markdown and
+    LaTeX below it, on a terminal in the standard error, so that programs read rows alone.
     """
-    put(_text(Table(columns, tuple(rows), note=note), nested, form, fit))
+    put(_text(Table(columns, tuple(rows), note="" if form == "table" else note), nested, form, fit))
+    if form == "table" and note:
+        tell(note)
 
 
 def put(text: Any) -> None:

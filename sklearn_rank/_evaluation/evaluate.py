@@ -126,6 +126,7 @@ def evaluate(
     metric     mean   undefined
     MRR      0.7500           0
     P@1      0.5000           0
+    ties averaged; queries without relevant documents count as 0
 
     With what luck would have, and the best order:
 
@@ -135,6 +136,7 @@ def evaluate(
     Evaluation of 2 queries
     metric     mean   chance     best   undefined
     MRR      0.7500   0.7500   1.0000           0
+    ties averaged; queries without relevant documents count as 0
     """
     specs = parse_metrics(metrics, **keywords)
     return evaluate_rows(

@@ -714,6 +714,7 @@ class Evaluation(TableReport, Saveable):
         de              2   0.5000   [0.5000, 0.5000]            0
         fr              2   0.7500   [-2.4266, 3.9266]           0
         all             4   0.6250   [0.2272, 1.0228]            0
+        ties averaged; queries without relevant documents count as 0
         """
         names = [*self._metrics] if metric is None else [known_metric(self, metric)]
         parts = partition(self, by, "segments", SEGMENT_COLUMNS)

@@ -65,16 +65,18 @@ def test_means(files, cli):
 
 
 def test_the_standard_error_has_counts_only_where_something_is_missing_or_tied(files, cli):
+    """Before the line that says what the numbers are."""
     (files / "qrels").write_text("301 0 a 1\n302 0 a 1\n302 0 b 0\n")
     (files / "run").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 2 t\n302 Q0 b 2 1 t\n302 Q0 c 3 0 t\n")
     (files / "other").write_text("301 Q0 a 1 2 t\n302 Q0 a 1 3 t\n302 Q0 b 2 1 t\n302 Q0 c 3 1 t\n")
-    assert cli("evaluate", "qrels", "run")[1] == ""
+    said = "nDCG: gain 2^grade - 1, log2; ties averaged; queries without relevant documents count as 0"
+    assert cli("evaluate", "qrels", "run")[1].splitlines() == [said]
     words = ["evaluate", "qrels", "run", "other", "-m", "ndcg(ties=worst)@1,map", "-m", "num_ret"]
     # b and c are equal below the cutoff of nDCG.
     tied = "other: tied scores in 1 of 2 queries, read as --ties "
-    assert cli(*words[:-2])[1] == f"{tied}worst, average\n"
-    assert cli(*words, "--convention", "trec_eval")[1] == f"{tied}worst, stable\n"
-    assert cli(*words[:4], "-m", "mse,tau")[1] == ""
+    assert cli(*words[:-2])[1].splitlines()[:-1] == [f"{tied}worst, average"]
+    assert cli(*words, "--convention", "trec_eval")[1].splitlines()[0] == f"{tied}worst, stable"
+    assert cli(*words[:4], "-m", "mse")[1] == ""
     (files / "run").write_text("301 Q0 a 1 2 t\n")
     assert cli("evaluate", "qrels", "run")[1].startswith("run: 1 documents retrieved, 1 of them judged, 2 judged only;")
 
