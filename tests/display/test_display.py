@@ -261,7 +261,7 @@ def test_other_queries_are_refused(other):
         q: evaluate([0, 1, 1, 0], [2, 1, 2, 1], qid=qid, metrics="mrr")
         for q, qid in (("a", [7, 7, 3, 3]), ("b", other))
     }
-    with pytest.raises(ValueError, match=r"on the same queries\. Got 2 and"):
+    with pytest.raises(ValueError, match=rf"on the same queries\. Got {len({*other})} and 2 "):
         DifferenceDisplay.from_results(results)
 
 
