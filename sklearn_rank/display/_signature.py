@@ -113,10 +113,11 @@ def _with_choices(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method of results whose picture says in new axes which choices are behind the numbers."""
 
     @functools.wraps(method)
-    def call(cls: Any, results: Any, *args: Any, **keywords: Any) -> Any:
-        display = method(cls, results, *args, **keywords)
-        names = inspect.signature(method).bind(cls, results, *args, **keywords).arguments
-        if names.get("ax") is None and (text := choices_of(results, getattr(display, "metric", ""))):
+    def call(*args: Any, **keywords: Any) -> Any:
+        display = method(*args, **keywords)
+        given = inspect.signature(method).bind(*args, **keywords).arguments
+        _, results, *_ = given.values()  # first the class
+        if given.get("ax") is None and (text := choices_of(results, getattr(display, "metric", ""))):
             add_caption(display.figure_, text)
         return display
 
