@@ -291,7 +291,7 @@ RETURNED = {
     "results.FoldScores", "results.PairedTest", "results.Summary", "results.Evaluation",
     "results.Explanation", "results.MetricSpec", "results.PreparedMetrics", "results.Segments", "results.Table",
     "results.Exposure",
-    "retrieval.RetrievalScorer", "results.ThresholdCurve",
+    "results.ThresholdCurve",
     "results.GateResult", "results.JudgeAgreement", "results.JudgedDifference", "results.JudgedInterval",
     *(f"results.MetricSpec.{name}" for name in ("bind", "check_scores", "filled", "read", "refuse_unread")),
 }  # fmt: skip

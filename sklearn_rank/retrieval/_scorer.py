@@ -38,7 +38,7 @@ def make_retrieval_scorer(
 
     Returns
     -------
-    RetrievalScorer
+    scorer : callable
         ``scorer(estimator, X, y)`` for ``scoring=``. It returns a number, or a dict if there are several metrics;
         searches need ``refit="map@10"`` then. Higher is better, so the value of an error is negative, and its name
         starts with ``"neg_"``.
