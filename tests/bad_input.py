@@ -214,7 +214,7 @@ OBJECTS = {
     "compat.pytrec_eval.RelevanceEvaluator": lambda: importlib.import_module(
         "sklearn_rank.compat.pytrec_eval"
     ).RelevanceEvaluator(QRELS, {"map"}),
-    "results.Exposure": lambda: importlib.import_module("sklearn_rank.retrieval").exposure(
+    "results.Exposure": lambda: importlib.import_module("sklearn_rank.recommenders").exposure(
         {"u": [1], "v": [2]}, items=[1, 2], k=1, n_resamples=2
     ),
     "results.PairedTest": lambda: stats.compare(a_result(), another_result(), metric="map"),
