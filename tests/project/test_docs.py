@@ -37,12 +37,12 @@ MAY_BE_MISSING = (
 """Packages without which a page's code is not run."""
 
 
-@pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")  # of what RankingMetrics of Spark calls
 def as_parameter(page):
     marks = [pytest.mark.xdist_group("spark")] if page.name == "spark.md" else []
     return pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
 
 
+@pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")  # of what RankingMetrics of Spark calls
 @pytest.mark.parametrize("page", [as_parameter(page) for page in PAGES])
 def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
