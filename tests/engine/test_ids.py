@@ -133,7 +133,7 @@ def test_members_of_an_enum_of_text_are_their_text(tmp_path):
 def test_the_same_ids_in_other_containers(make, pair):
     a, b = pair
     first, second = result([a, a, b, b]), result(make(*pair))
-    assert stats.compare(first, second).n_queries == 2
+    assert stats.compare(first, second).n_units == 2
     DifferenceDisplay.from_results({"a": first, "b": second}, metric="map")
 
 

@@ -156,7 +156,7 @@ def test_repeated_cross_validation(data, tmp_path):
     means = [report.fold_means[model]["map"] for model in ("ridge", "constant")]
     frame = report.summary().to_frame().set_index(["model", "metric"])
     expected = stats.compare_folds(*means, n_train=n_train, n_test=n_test)
-    assert expected.n_folds == 12
+    assert expected.n_units == 12
     assert frame.loc["ridge", "map"]["p folds"] == expected.pvalue
     report.save(tmp_path / "report.npz")
     assert repr(Comparison.load(tmp_path / "report.npz")) == repr(report)

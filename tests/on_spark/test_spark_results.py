@@ -148,7 +148,7 @@ def test_results_of_spark_are_compared_as_those_of_arrays(spark, weighted):
     for options in ({"metric": "map"}, {"metric": "rmse", "test": "randomization", "random_state": 0}):
         found, expected = stats.compare(*there, **options), stats.compare(*here, **options)
         assert found.row()[:3] == pytest.approx(expected.row()[:3], rel=1e-9)
-        assert (found.n_queries, found.is_weighted) == (expected.n_queries, weighted)
+        assert (found.n_units, found.is_weighted) == (expected.n_units, weighted)
     few = evaluate_on_spark(spark.createDataFrame(table_of(data)).filter("qid > 5"), **keywords)
     with pytest.raises(ValueError, match=r"needs the same queries in all systems.*missing, the first"):
         stats.compare(few, evaluate(*data[:2], qid=data.qid, **keywords), metric="map")
