@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer, make_ranking_scorer
-from sklearn_rank.model_selection import _callbacks
+from sklearn_rank._ranker import callbacks as of_rankers
 
 callback = pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
 
@@ -157,7 +157,7 @@ def test_before_scikit_learn_1_9_fit_is_as_it_is(monkeypatch):
     def fit(self):
         return self
 
-    monkeypatch.setattr(_callbacks, "with_callbacks", None)
-    assert _callbacks.as_task(fit) is fit
-    with _callbacks.model_task(QueryRanker(Ridge()), Ridge()):
+    monkeypatch.setattr(of_rankers, "with_callbacks", None)
+    assert of_rankers.as_task(fit) is fit
+    with of_rankers.model_task(QueryRanker(Ridge()), Ridge()):
         pass
