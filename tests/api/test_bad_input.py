@@ -57,7 +57,7 @@ def fault_of(where, argument, value, folder):
 
 SAID = ("Got", "nothing_known", "nope", "unsupported measure")
 """Words of which a message has one: the value, or the name that is not known."""
-SAYS_WHAT = "Got|(No|None of the default) metrics? .* has a keyword|has no micro average"
+SAYS_WHAT = "Got|(No|None of the default) metrics? .* has a keyword|has no micro average|has no keyword '"
 LOOKED_UP = ("a", "b", "path", "folder", "table", "data", "source")
 """Names of systems, looked up as in a dict, and of files: a KeyError or FileNotFoundError says which there are."""
 
