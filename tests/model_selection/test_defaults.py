@@ -6,14 +6,15 @@ import re
 import pytest
 
 import sklearn_rank
-from sklearn_rank import model_selection
+from sklearn_rank import model_selection, recommenders
 from sklearn_rank._metric.names import DEFAULT_METRICS
 
+ROOMS = tuple(f"sklearn_rank.{room}" for room in ("_scoring", "_ranker", "_evaluator", "recommenders"))
 PUBLIC = {
     obj.__name__: obj
-    for package in (sklearn_rank, model_selection)
+    for package in (sklearn_rank, model_selection, recommenders)
     for name, obj in vars(package).items()
-    if name in package.__all__ and getattr(obj, "__module__", "").startswith("sklearn_rank.model_selection")
+    if name in package.__all__ and getattr(obj, "__module__", "").startswith(ROOMS)
 }
 
 
@@ -39,3 +40,7 @@ def test_defaults_are_those_of_the_docstring(name):
 def test_arguments_of_splitters_are_optional(name, method):
     for parameter in [*inspect.signature(getattr(PUBLIC[name], method)).parameters.values()][3:]:
         assert parameter.default is None
+
+
+def test_every_name_of_model_selection_is_among_them():
+    assert {*model_selection.__all__} <= {*PUBLIC}
