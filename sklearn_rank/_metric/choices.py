@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 
@@ -81,8 +82,14 @@ def _scale(keywords: Mapping[str, str]) -> str:
         known = DISCOUNT_WORDS.get(keywords["discount"])
         words.append(f"discount {_short(keywords['discount'])}" if known is None else known.format(**keywords))
     if "min_relevance" in keywords and keywords["min_relevance"] != "1" and keywords.get("gain", "binary") == "binary":
-        words.append(f"relevant from grade {keywords['min_relevance']} on")
+        words.append(_relevant(keywords["min_relevance"]))
     return ", ".join(filter(None, words))
+
+
+def _relevant(least: str) -> str:
+    """Which grades are relevant; the number after 0.5 is "above 0.5"."""
+    below = repr(math.nextafter(float(least), -math.inf))
+    return f"relevant above grade {below}" if len(below) < len(least) else f"relevant from grade {least} on"
 
 
 def _short(value: str) -> str:

@@ -30,6 +30,7 @@ def line(*names, **keywords):
         (["mrr"], {"replace_undefined_by": np.nan}, "queries without relevant documents are left out"),
         (["mrr"], {"replace_undefined_by": 0.5}, "queries without relevant documents count as 0.5"),
         (["map"], {"min_relevance": 2}, "MAP: relevant from grade 2 on; ties averaged;"),
+        (["map"], {"min_relevance": np.nextafter(0.5, 1)}, "MAP: relevant above grade 0.5; ties averaged;"),
         (["ndcg"], {"min_relevance": 2}, NDCG.partition(";")[0] + ";"),
         (["err@10"], {"max_grade": 3}, "ERR: stops with (2^grade - 1) / 2^3, 1 / rank; ties averaged"),
         (["recall@10"], {"average": "micro"}, "ties averaged"),
