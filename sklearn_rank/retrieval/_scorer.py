@@ -22,9 +22,7 @@ from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 
 @named_arguments
-def make_retrieval_scorer(
-    metric: MetricsLike = "map@10", *, distance: Any = "cosine", **options: Any
-) -> RetrievalScorer:
+def make_retrieval_scorer(metric: MetricsLike = "map@10", *, distance: Any = "cosine", **options: Any) -> Any:
     """Make a scorer of transformers: each test sample ranks the others, and those with its label are relevant.
 
     Parameters
