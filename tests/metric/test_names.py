@@ -133,7 +133,7 @@ def test_what_is_said_of_other_names(name):
             parse_metric(text)
         assert str(caught.value).endswith(f" {name_hints.OTHER[name]}")
     quoted = re.findall(r"(?<!=)'([^']+)'", name_hints.OTHER[name])
-    assert quoted or "sklearn_rank.retrieval." in name_hints.OTHER[name]
+    assert quoted or "sklearn_rank.recommenders." in name_hints.OTHER[name]
     for ours in quoted:
         parse_metric(ours)
 
