@@ -21,6 +21,9 @@ TIE_WORDS = {"average": "averaged", "stable": "in the given order", "worst": "wo
 MAX_SHOWN_VALUE = 40
 """Characters of a gain or discount of the user's that are shown."""
 
+IN_EACH_MEANING = {"unjudged", "replace_undefined_by", "average"}
+"""Keywords that each metric has."""
+
 UNDEFINED_WORDS = dict.fromkeys(
     [NO_RELEVANT, "an ideal DCG of zero", "an ideal ERR of zero", "no label above 0"],
     "queries without relevant documents",
@@ -68,7 +71,9 @@ def _parsed(meaning: str) -> tuple[str, dict[str, str]]:
             begin = i + 2
         if depth < 0:
             break
-    return head.rpartition(".")[2], {name: value for name, value in filter(lambda pair: len(pair) == 2, keywords)}
+    found = {name: value for name, value in filter(lambda pair: len(pair) == 2, keywords)}
+    # A text that the user gave to Evaluation.from_values may look similar.
+    return (head.rpartition(".")[2], found) if found.keys() >= IN_EACH_MEANING else ("", {})
 
 
 def _scale(keywords: Mapping[str, str]) -> str:
@@ -77,13 +82,21 @@ def _scale(keywords: Mapping[str, str]) -> str:
     if "gain" in keywords:
         words.append(GAIN_WORDS.get(keywords["gain"]) or f"gain {_short(keywords['gain'])}")
     if "stop" in keywords:
-        words.append(STOP_WORDS[keywords["stop"]].format(**keywords))
+        words.append(_filled(STOP_WORDS.get(keywords["stop"], ""), keywords))
     if "discount" in keywords:
         known = DISCOUNT_WORDS.get(keywords["discount"])
-        words.append(f"discount {_short(keywords['discount'])}" if known is None else known.format(**keywords))
+        words.append(f"discount {_short(keywords['discount'])}" if known is None else _filled(known, keywords))
     if "min_relevance" in keywords and keywords["min_relevance"] != "1" and keywords.get("gain", "binary") == "binary":
         words.append(_relevant(keywords["min_relevance"]))
     return ", ".join(filter(None, words))
+
+
+def _filled(words: str, keywords: Mapping[str, str]) -> str:
+    """Words with the values of keywords in them; "" if a meaning in words of the user lacks one of them."""
+    try:
+        return words.format(**keywords)
+    except KeyError:
+        return ""
 
 
 def _relevant(least: str) -> str:

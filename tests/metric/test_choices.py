@@ -48,6 +48,18 @@ def test_nothing_is_said_where_nothing_applies():
     assert "queries" not in line("p@10")
 
 
+SHARED = "unjudged=None, replace_undefined_by=0, average=macro"
+
+
+@pytest.mark.parametrize(
+    "meaning",
+    ["ndcg_score(k=5)", "ndcg_score(k=", "mine(k=1, gain=(", "(k=3, stop=exp2)", f"a(k=3, stop=exp2, {SHARED})", ""],
+)
+def test_nothing_is_said_of_a_meaning_in_words_of_the_user(meaning):
+    result = Evaluation.from_values(["a", "b"], {"ndcg@5": [0.5, 1.0]}, meaning={"ndcg@5": meaning})
+    assert repr(result).splitlines()[-1].startswith("nDCG@5")
+
+
 def test_metrics_that_differ_are_named():
     both = {name: parse_metric(name).meaning for name in ("ndcg", "ndcg(ties=worst)@3")}
     assert "ties averaged in nDCG, worst first in nDCG(ties=worst);" in choices_in_words(both)
