@@ -28,6 +28,15 @@ MEMORY = {("mslr", "ndcg@10"): 0.2, ("mslr", "map"): 0.29, ("tiny", "ndcg@10"): 
 MEMORY |= {("shuffled", "ndcg@10"): 1.73, ("shuffled", "map"): 1.73}
 """Bytes that a call on two threads adds at its peak at most, over the bytes of its three arrays."""
 
+WAITS = {"small run, shell": ("ir_measures", 2.9)}
+"""Peer of a row of waits.py, and the processor time that ours takes at most, over the time of the peer."""
+
+
+def judge_wait(name: str, ratio: float) -> Judged:
+    """A row of waits.py."""
+    peer, most = WAITS[name]
+    return Judged(name, ratio, f"times the time of {peer}", most, at_most=True)
+
 
 def judge_ratio(shape: str, metric: str, ratios: Mapping[str, float]) -> Judged:
     """The fastest peer, of those that do the same work."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from sklearn_rank._cli.data import metrics_of, old_and_new
 from sklearn_rank._cli.output import put, show
-from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.explanation import Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table
@@ -25,6 +24,9 @@ def explain(options: argparse.Namespace) -> None:
     metrics = metrics_of(options)
     if len(metrics) != 1:
         raise ValueError(f"explain takes one metric. Got {', '.join(metrics)}.")
+    # It loads scipy.stats.
+    from sklearn_rank._evaluation.alignment import align_results
+
     aligned = align_results(old_and_new(options, metrics, "explain"), "explain")
     old, new = aligned
     source = source_of(aligned, (old, new), metrics[0])

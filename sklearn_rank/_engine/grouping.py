@@ -12,7 +12,6 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import labels_of, queries_in
@@ -20,7 +19,7 @@ from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, 
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.arguments import NAMES_OF_LEVELS
 from sklearn_rank._utils.numbers import aligned
-from sklearn_rank._utils.threads import for_each, is_one_block, row_blocks
+from sklearn_rank._utils.threads import effective_n_jobs, for_each, is_one_block, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
 
 Number = NDArray[np.uint32]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
 from sklearn_rank._engine.check import as_mask, read, with_scores
@@ -16,7 +15,6 @@ from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
-from sklearn_rank._engine.sparse import check_sparse, left_out
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.source import Documents, RankedData
 from sklearn_rank._metric.compute import compute
@@ -27,6 +25,7 @@ from sklearn_rank._misuse.doors import EVALUATE, SYSTEMS
 from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.rows import is_plain, look, look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.containers import is_sparse
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
@@ -159,12 +158,15 @@ def evaluate_rows(
     """
     refuse_unread_tie_break(tie_break, specs)
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break}
-    if issparse(y_true) or issparse(y_score):
+    if is_sparse(y_true) or is_sparse(y_score):
         if mask is not None:
             raise ValueError(
                 "mask is for padded arrays: a sparse matrix has a document wherever y_score has an entry. Got mask= "
                 "beside a sparse matrix."
             )
+        # It loads scipy.sparse.
+        from sklearn_rank._engine.sparse import check_sparse
+
         check_n_jobs(n_jobs)
         batches, weight = check_sparse(y_true, y_score, **data, exclude=exclude)
         ids = np.arange(len(batches.n_documents))
@@ -190,6 +192,8 @@ def without_excluded(y_true: Any, exclude: Any, mask: Any) -> tuple[Any, NDArray
             f"Got y_true of shape {label.shape}."
         )
     check_columns(y_true, exclude, "exclude")
+    from sklearn_rank._engine.sparse import left_out
+
     kept = ~left_out(exclude, label.shape).toarray()
     label = np.where(kept, label, 0.0)
     if hasattr(y_true, "columns"):
@@ -256,7 +260,7 @@ def evaluate_systems(
     refuse_unread_tie_break(tie_break, specs)
     results = dict[str, Evaluation]()
     data: dict[str, Any] = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
-    if exclude is not None or any(map(issparse, (y_true, *y_score.values()))):
+    if exclude is not None or any(map(is_sparse, (y_true, *y_score.values()))):
         data |= {"qid": qid, "by": by, "clusters": clusters, "exclude": exclude}
         with findings_of_systems(SYSTEMS) as seen:
             for name, scores in y_score.items():

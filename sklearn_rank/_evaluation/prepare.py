@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from sklearn_rank._engine.check import as_mask, read
 from sklearn_rank._engine.columns import queries_in
@@ -19,6 +18,7 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.doors import PREPARE
 from sklearn_rank._misuse.rows import look
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.containers import is_sparse
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import MatrixLike
 
@@ -85,7 +85,7 @@ def prepare(
     {'mrr': 0.75, 'p@1': 0.5}
     """
     specs = parse_metrics(metrics, **keywords)
-    if issparse(y_true):
+    if is_sparse(y_true):
         raise TypeError("prepare takes dense arrays; pass a sparse matrix of labels to evaluate. Got a sparse matrix.")
     shape, named = as_floats(y_true, "y_true").shape, qid is not None or queries_in(y_true) is not None
     if len(shape) == 2 and named and any(spec.metric.subtopics for spec in specs.values()):

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
@@ -26,6 +25,7 @@ from sklearn_rank._scoring.split import QueryKFold
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
+from sklearn_rank._utils.threads import effective_n_jobs
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 from sklearn_rank.recommenders._interaction_split import InteractionSplitter
 

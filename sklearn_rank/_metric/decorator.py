@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Protocol, Unpack, cast
 
-from joblib import wrap_non_picklable_objects
 from numpy.typing import ArrayLike
 
 from sklearn_rank._metric.compute import value_of
@@ -190,6 +189,8 @@ def _reduce(entry: Metric) -> tuple[Any, ...]:
     if getattr(sys.modules.get(module), name, None) is not entry.function:
         return _define_again, parts
     if module == "__main__":
+        from joblib import wrap_non_picklable_objects
+
         return _find_metric, (name, wrap_non_picklable_objects(parts, keep_wrapper=False))
     return _import_metric, (module, name)
 

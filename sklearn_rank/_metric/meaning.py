@@ -16,7 +16,6 @@ from numbers import Real
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-import joblib
 import numpy as np
 
 LONGEST = 20
@@ -37,7 +36,7 @@ def text_of(value: Any) -> str:
         return "{" + ", ".join(sorted(f"{text_of(key)}: {text_of(one)}" for key, one in value.items())) + "}"
     if isinstance(value, (list, tuple, range)):
         parts = [text_of(one) for one in value]
-        more = [f"... {len(parts)} in all #{joblib.hash(parts)}"] if len(parts) > LONGEST else []
+        more = [f"... {len(parts)} in all #{_joblib_hash(parts)}"] if len(parts) > LONGEST else []
         return f"[{', '.join(parts[:LONGEST] + more)}]"
     return _text_of_object(value, set())
 
@@ -71,16 +70,23 @@ def _text_of_object(value: Any, seen: set[int]) -> str:
         return f"{_text_of_object(value.__func__, seen)} of {_text_of_object(value.__self__, seen)}"
     if isinstance(value, FunctionType):
         parts = [*_code(value.__code__), *(_text_of_object(part, seen) for part in _read_by(value))]
-        return f"{value.__qualname__} #{joblib.hash(parts)}"
+        return f"{value.__qualname__} #{_joblib_hash(parts)}"
     called = inspect.getattr_static(type(value), "__call__", None)
     calls = f" {_text_of_object(called, seen)}" if isinstance(called, FunctionType) else ""
     return f"{type(value).__name__}{calls} #{_hash(value)}"
 
 
+def _joblib_hash(value: Any) -> str:
+    """Hash of the contents by joblib, which few metrics need."""
+    import joblib
+
+    return str(joblib.hash(value))
+
+
 def _hash(value: Any) -> str:
     """Hash of the contents of an object, or its address if they cannot be read."""
     try:
-        return str(joblib.hash(value))
+        return _joblib_hash(value)
     except Exception:  # whatever pickling it raises
         return str(id(value))
 

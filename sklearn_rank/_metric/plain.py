@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import metrics as of_sklearn
 
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._metric.compute import value_of
@@ -120,7 +120,7 @@ def _inner(function: Any) -> Any:
 
 def _is_of_sklearn(function: Any) -> bool:
     """Whether a function, arguments filled in or not, is one of `sklearn.metrics`."""
-    return getattr(of_sklearn, name_of(function), None) is _inner(function)
+    return getattr(sys.modules.get("sklearn.metrics"), name_of(function), None) is _inner(function)
 
 
 def must_say(name: str) -> bool:

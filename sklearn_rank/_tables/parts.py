@@ -10,7 +10,6 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import read, refuse_bad_weight
@@ -27,7 +26,7 @@ from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.rows import is_lower
 from sklearn_rank._tables.columns import Columns
 from sklearn_rank._utils.numbers import refuse_inexact
-from sklearn_rank._utils.threads import with_helpers
+from sklearn_rank._utils.threads import effective_n_jobs, with_helpers
 from sklearn_rank._utils.typing import Array, Index
 
 P = TypeVar("P")

@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._tables.batch_validator import BatchRows, ScatteredRows, as_float64
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.threads import BLOCK_ROWS
+from sklearn_rank._utils.threads import BLOCK_ROWS, effective_n_jobs
 from sklearn_rank._utils.typing import Index
 
 BASE = 64

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import RandomState
@@ -117,5 +116,8 @@ RANDOM_STATE = Constraint("an int from 0 to 2**32 - 1, a RandomState or None", i
 
 def random_of(random_state: RandomState, function_name: str) -> np.random.RandomState:
     """Source of random numbers of a function, made by scikit-learn."""
+    # It loads scipy.stats and pandas.
+    from sklearn.utils import check_random_state
+
     RANDOM_STATE.check("random_state", random_state, function_name)
     return check_random_state(random_state)

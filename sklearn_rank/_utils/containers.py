@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,11 @@ def n_rows_of(x: Any, name: str) -> int:
 def _has_rows(x: Any) -> bool:
     """Whether entries have places; a set's entries have none."""
     return hasattr(x, "__len__") and (hasattr(x, "__getitem__") or hasattr(x, "__array__"))
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether this is a sparse matrix of SciPy, which is not imported: without it there is no such matrix."""
+    return "scipy.sparse" in sys.modules and bool(import_module("scipy.sparse").issparse(x))
 
 
 def check_lengths(**given: Any) -> None:

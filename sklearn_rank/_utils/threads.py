@@ -17,7 +17,6 @@ from threading import Event, Lock, local, main_thread
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from sklearn_rank._utils.echo import echo
@@ -33,6 +32,15 @@ def check_n_jobs(n_jobs: object) -> None:
     """Refuse an `n_jobs` that joblib would refuse, also for work too small for threads."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise ValueError(f"The 'n_jobs' parameter must be an int other than 0, or None. Got {echo(n_jobs)} instead.")
+
+
+def effective_n_jobs(n_jobs: int | None) -> int:
+    """Threads that joblib's `n_jobs` means. It is imported where more than its default may be meant."""
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        return 1
+    import joblib
+
+    return int(joblib.effective_n_jobs(n_jobs))
 
 
 def is_one_block(n_rows: int) -> bool:

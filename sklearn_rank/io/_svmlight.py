@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from sklearn.datasets import load_svmlight_file
-
 from sklearn_rank._tables.formats import BYTE_ORDER_MARK
 from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.typing import PathLike
@@ -43,6 +41,8 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     >>> X.shape, y, qid
     ((2, 2), array([2., 0.]), array([1, 1]))
     """
+    from sklearn.datasets import load_svmlight_file
+
     with open_to_read(path) as file:
         data = read_bytes(file).removeprefix(BYTE_ORDER_MARK)
     try:

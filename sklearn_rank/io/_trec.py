@@ -9,7 +9,6 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.check import check_scores
@@ -22,7 +21,7 @@ from sklearn_rank._misuse.doors import READ_RUN
 from sklearn_rank._misuse.runs import contradicts, rank_with_fraction
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.threads import on_threads
+from sklearn_rank._utils.threads import effective_n_jobs, on_threads
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import ERRORS, Entries, QueryIds, Text, checked, repeated_rows
 from sklearn_rank.io._source import open_to_write

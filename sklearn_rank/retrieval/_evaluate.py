@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.check import check_query_weight
@@ -32,7 +31,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.optional import import_tqdm
-from sklearn_rank._utils.threads import check_n_jobs
+from sklearn_rank._utils.threads import check_n_jobs, effective_n_jobs
 from sklearn_rank.retrieval._distances import make_distances, queries_among_items
 from sklearn_rank.retrieval._relevance import make_grades
 from sklearn_rank.retrieval._search import search

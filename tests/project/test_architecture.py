@@ -274,6 +274,21 @@ def test_import_is_light(imported_alone):
     imported_alone.check(f"assert not loaded & set({OPTIONAL + late}), loaded")
 
 
+@pytest.mark.slow
+def test_runs_are_evaluated_without_scikit_learn_and_pandas(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
+    (tmp_path / "run").write_text("q1 Q0 b 1 0.9 x\nq1 Q0 a 2 0.8 x\nq2 Q0 b 1 0.7 x\n")
+    code = """
+import sys
+from sklearn_rank import evaluate_run, io
+from sklearn_rank._cli import main
+print(evaluate_run({"q": {"a": 1}}, {"q": ["b", "a"]}), evaluate_run(io.read_qrels("qrels"), io.read_run("run")))
+assert main(["evaluate", "qrels", "run"]) == 0
+assert not {"sklearn", "pandas", "scipy.sparse", "scipy.stats", "joblib"} & {*sys.modules}, {*sys.modules}
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, capture_output=True, timeout=120)
+
+
 @pytest.mark.parametrize(
     "package", "datasets display inspection io model_selection recommenders results retrieval stats".split()
 )
@@ -377,9 +392,9 @@ def test_what_is_missing_is_named(absent, module, message, monkeypatch):
 
 
 def test_what_the_compiled_part_lacks_is_not_the_compiled_part():
-    code = "import sys; sys.modules['joblib'] = None; import sklearn_rank"
+    code = "import sys; sys.modules['numpy'] = None; import sklearn_rank"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of joblib halted")
+    assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of numpy halted")
 
 
 def test_before_scikit_learn_1_9_rankers_have_no_callbacks(monkeypatch):

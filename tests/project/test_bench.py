@@ -24,6 +24,7 @@ SCRIPTS = [
     "tables",
     "targets",
     "training",
+    "waits",
 ]
 SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
 
@@ -335,3 +336,13 @@ def test_training_prints_its_tables(bench, monkeypatch, capsys):
     bench("training").main()
     table = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("| LightGBM", "| XGBoost"))]
     assert [line.count("|") for line in table] == [6, 6, 6, 6, 7, 7]
+
+
+def test_waits_print_a_line_for_each(bench, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["x", "--rounds", "1", "--scale", "0.001"])
+    rows, floors = bench("waits").ROWS, bench("targets").WAITS
+    assert [*rows] == [*floors]
+    bench("waits").main()
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [next(name for name in rows if line.startswith(name)) for line in lines[: len(rows)]] == [*rows]
+    assert lines[-1].startswith("Verdict")

@@ -1,0 +1,92 @@
+"""Calls that users wait for, each beside a peer that does the same work: processor time, one thread, in turns.
+
+    python docs/bench/waits.py [NAME ...] [--rounds 5] [--scale 1]
+
+The least time of the rounds counts, of this process and of those that it starts. A peer that is not installed is named
+and left out. `--scale 0.1` makes the data smaller; the floors are for all of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tables import machine, ms, verdict
+from targets import WAITS, judge_wait
+from threadpoolctl import threadpool_limits
+
+Call = Callable[[], Any]
+
+
+def small_run(scale: float, folder: str) -> tuple[Call, Call]:
+    """A small run evaluated on the shell, against the command of ir_measures."""
+    import ir_measures  # noqa: F401
+
+    files = qrels, run = Path(folder, "qrels"), Path(folder, "run")
+    qrels.write_text("q1 0 a 1\nq2 0 b 1\n")
+    run.write_text("q1 Q0 b 1 0.9 x\nq1 Q0 a 2 0.8 x\nq2 Q0 b 1 0.7 x\n")
+
+    def command(*words: Any) -> Call:
+        def call() -> list[float]:
+            done = subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True, text=True)
+            return [float(number) for number in re.findall(r"\d\.\d{4}", done.stdout)]
+
+        return call
+
+    return command("sklearn_rank", "evaluate", *files), command("ir_measures", *files, "nDCG@10", "AP")
+
+
+ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {"small run, shell": small_run}
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and of those that it started."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def in_turns(calls: tuple[Call, ...], rounds: int) -> list[float]:
+    """Least processor time of each call. All return the same numbers, in a round before."""
+    ours, *others = [call() for call in calls]
+    for found in others:
+        np.testing.assert_allclose(found, ours, rtol=1e-6)
+    least = [float("inf")] * len(calls)
+    for _ in range(rounds):
+        for i, call in enumerate(calls):
+            start = cpu_seconds()
+            call()
+            least[i] = min(least[i], cpu_seconds() - start)
+    return least
+
+
+def main() -> None:
+    """Print a line for each row, and the verdict."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="*", help=", ".join(ROWS))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--scale", type=float, default=1.0)
+    options = parser.parse_args()
+    print(machine())
+    judged = []
+    with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
+        for name in options.name or ROWS:
+            try:
+                ours, peer = in_turns(ROWS[name](options.scale, folder), options.rounds)
+            except ImportError as error:
+                print(f"{name}: {error}")
+                continue
+            print(f"{name:24} {ms(ours)} ms   {WAITS[name][0]} {ms(peer)} ms   {ours / peer:.2f} times", flush=True)
+            judged.append(judge_wait(name, ours / peer))
+    print(verdict(judged))
+
+
+if __name__ == "__main__":
+    main()
