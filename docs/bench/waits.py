@@ -44,7 +44,25 @@ def small_run(scale: float, folder: str) -> tuple[Call, Call]:
     return command("sklearn_rank", "evaluate", *files), command("ir_measures", *files, "nDCG@10", "AP")
 
 
-ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {"small run, shell": small_run}
+def folds(scale: float, folder: str) -> tuple[Call, Call]:
+    """Five folds of two million rows, against GroupKFold: rows in the test sets."""
+    from sklearn.model_selection import GroupKFold
+
+    from sklearn_rank import QueryKFold
+
+    qid = np.random.default_rng(0).integers(0, max(int(20_000 * scale), 5), int(2_000_000 * scale))
+    X = np.zeros((len(qid), 1))
+
+    def split(splitter: Any) -> Call:
+        return lambda: sum(len(test) for _, test in splitter(5).split(X, groups=qid))
+
+    return split(QueryKFold), split(GroupKFold)
+
+
+ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
+    "small run, shell": small_run,
+    "QueryKFold": folds,
+}
 
 
 def cpu_seconds() -> float:

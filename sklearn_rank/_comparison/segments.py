@@ -13,6 +13,7 @@ import numpy as np
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy, partition
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.table import PartlyPrinted
 from sklearn_rank._utils.typing import Index
 
@@ -105,7 +106,7 @@ def _row(
 
     if sample.n == 0:
         return PairRow(*pair, segment, 0), None
-    if sample.n < 2 or (sample.cluster is not None and len(np.unique(sample.cluster)) < 2):
+    if sample.n < 2 or (sample.cluster is not None and len(distinct_values(sample.cluster)) < 2):
         mean_a, mean_b = (exact_mean(x, sample.weight) for x in (sample.a, sample.b))
         return PairRow(*pair, segment, sample.n, mean_a, mean_b, sample.difference), None
     return row_of(*pair, sample, options, aligned, segment), sample

@@ -23,6 +23,7 @@ from sklearn_rank._scoring.scorer import metrics_of
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, random_of
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import CVLike, Estimator
 from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
@@ -104,7 +105,7 @@ def query_learning_curve(
     rows = GroupedRows.of(y, find_qid(y, qid, name="y"))
     number = rows.number
     folds, random = query_folds(evaluator.cv, X, y, number, {}), random_of(random_state, "query_learning_curve")
-    drawn = [random.permutation(np.unique(number[train])) for train, _ in folds]
+    drawn = [random.permutation(distinct_values(number[train])) for train, _ in folds]
     sizes = _query_counts(train_sizes, min(map(len, drawn)))
     parts = [
         (train[np.isin(number[train], queries[:size])], test)
@@ -138,4 +139,4 @@ def _query_counts(train_sizes: ArrayLike, n_queries: int) -> NDArray[np.int64]:
         )
     if sizes.dtype.kind == "f":
         sizes = np.maximum(1, np.round(sizes * n_queries))
-    return np.unique(sizes.astype(np.int64))
+    return distinct_values(sizes.astype(np.int64))

@@ -26,6 +26,7 @@ from sklearn_rank._scoring.routing import consumes
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Estimator, Index
 from sklearn_rank.recommenders._interaction_split import InteractionSplitter
 from sklearn_rank.recommenders._interactions import as_recommender, has_column, numbered
@@ -145,7 +146,10 @@ class RecommenderFolds(BaseFolds):
     @property
     def n_queries(self) -> list[tuple[int, int]]:
         """Users in the training and the test set of each fold."""
-        return [(len(np.unique(self.user[train])), len(np.unique(self.user[test]))) for train, test in self.folds]
+        return [
+            (len(distinct_values(self.user[train])), len(distinct_values(self.user[test])))
+            for train, test in self.folds
+        ]
 
     def mean(self, fold: int, output: Evaluation | None, *, of_train: bool = False) -> dict[str, float]:
         """Mean of each metric in one test set; NaN where the model failed."""

@@ -28,6 +28,7 @@ from sklearn_rank._misuse.doors import METRIC
 from sklearn_rank._misuse.rows import another_gain, has_another_gain, is_plain, look
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array
 
 LEAST_LONGEST = 2**10
@@ -266,7 +267,7 @@ def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve
 
 def _bind(queries: Queries, group: Sequence[MetricSpec]) -> Curve:
     deepest = max(group, key=lambda spec: spec.depth)
-    cutoffs = group[0].cutoffs if len(group) == 1 else np.unique(np.concatenate([s.cutoffs for s in group]))
+    cutoffs = group[0].cutoffs if len(group) == 1 else distinct_values(np.concatenate([s.cutoffs for s in group]))
     return Curve(deepest, cutoffs, deepest.bind(queries))
 
 

@@ -32,6 +32,7 @@ from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.constraints import built_in, is_word
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.numbers import distinct_values
 
 ORDERS: dict[str, dict[str, Any]] = {
     "random": {"ties": "average", "tied_curve": "expected", "precision_at": "rank"},
@@ -229,7 +230,7 @@ class MetricSpec:
     @cached_property
     def cutoffs(self) -> NDArray[np.int64]:
         """Distinct cutoffs, ascending."""
-        return np.unique(self._asked_for)
+        return distinct_values(self._asked_for)
 
     @cached_property
     def depth(self) -> int:

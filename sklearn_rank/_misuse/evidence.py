@@ -20,6 +20,7 @@ from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import BYTE, Queries, rows_of
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 
 Metrics = Mapping[str, MetricRequest]
@@ -244,7 +245,7 @@ def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
     kind, n = ids.dtype.kind, len(ids)
     if kind in "if":
         low = min(ids.tolist()) if n <= SAMPLE else ids.min()
-        return NO_IDS if low >= 0 else frozenset(np.unique(ids[ids < 0])[:2].tolist())
+        return NO_IDS if low >= 0 else frozenset(distinct_values(ids[ids < 0])[:2].tolist())
     if kind == "b":
         return frozenset(ids.tolist())
     if kind == "U" and n > SAMPLE:
@@ -424,7 +425,7 @@ def have_few_values(queries: Queries) -> bool:
 def _fractions(queries: Queries) -> tuple[frozenset[float], bool]:
     """Different labels that are not whole, and whether a query has equal scores, in the first rows."""
     label, score, query = _head(queries)
-    different = np.unique(label[label % 1 > 0])[:MOST_FRACTIONS]
+    different = distinct_values(label[label % 1 > 0])[:MOST_FRACTIONS]
     order = np.lexsort((score, query))
     same = (np.diff(query[order]) == 0) & (score[order][1:] == score[order][:-1])
     return frozenset(different.tolist()), bool(same.any())

@@ -31,6 +31,7 @@ from sklearn_rank._misuse.evidence import (
 )
 from sklearn_rank._utils.constraints import is_word
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array
 
 GAIN_DIFFERS = ("dcg_score", "ndcg_score")
@@ -463,7 +464,7 @@ class BatchesSeen:
         step = max(1, len(number) // SAMPLED_LABELS)
         number, label = number[::step], label[::step]
         n_other = int(np.count_nonzero(label != label[0]))
-        if min(n_other, label.size - n_other) < LEAST_OTHER_LABELS or len(np.unique(number)) < LEAST_QUERIES:
+        if min(n_other, label.size - n_other) < LEAST_OTHER_LABELS or len(distinct_values(number)) < LEAST_QUERIES:
             return
         key = len(number), number.tobytes(), label.tobytes()
         self._is_repeated |= key in self._keys

@@ -13,6 +13,7 @@ from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements, stand_in
 from sklearn_rank._misuse.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 
 MOST_DISTINCT = 6
@@ -77,9 +78,9 @@ def turned_round(
     """
     if not 0 < len(score) <= len(grade) or is_list or not _are_grades(score):
         return
-    distinct = np.unique(score)
+    distinct = distinct_values(score)
     is_tied = len(distinct) == 1 or len(np.unique([code, score], axis=1)[0]) < len(score)
-    fractions = np.unique(grade[grade % 1 > 0])
+    fractions = distinct_values(grade[grade % 1 > 0])
     if (is_tied and (is_judged_by_lists or not _are_grades(grade))) or len(fractions) >= LEAST_FRACTIONS:
         yield Finding(
             TURNED,
@@ -90,7 +91,7 @@ def turned_round(
 
 def _are_grades(values: Array) -> bool:
     """Whether values are integers and as few as grades."""
-    return bool((values == np.floor(values)).all()) and len(np.unique(values)) <= MOST_DISTINCT
+    return bool((values == np.floor(values)).all()) and len(distinct_values(values)) <= MOST_DISTINCT
 
 
 # --- documents -----------------------------------------------------------------------------------------------

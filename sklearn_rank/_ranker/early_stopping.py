@@ -32,6 +32,7 @@ from sklearn_rank._scoring.fit_data import FitData
 from sklearn_rank._scoring.response import RESPONSE, check_grades, expected_grade, low_scores, predict_scores
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.private_parts import drop_later_trees, forget_parameter, forget_value, other_parameters
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.boosting._catboost import catboost_validation_metric
@@ -169,7 +170,7 @@ def output_to_scores(model: Any, y: Any) -> Callable[[Any], NDArray[Any]]:
     """Function from the output of a model trained on labels `y` to scores; of a classifier from probabilities."""
     if not is_classifier(model):
         return np.asarray
-    grades = check_grades(np.unique(np.asarray(y)), model)
+    grades = check_grades(distinct_values(np.asarray(y)), model)
     if len(grades) == 1:
         return lambda output: np.zeros(len(output))
     return lambda output: expected_grade(np.asarray(output), grades)
@@ -179,7 +180,7 @@ def with_known_labels(model: Any, train: FitData, validation: FitData) -> FitDat
     """Validation rows without labels that are new to a classifier (it refuses them); only our metric reads them."""
     if not is_classifier(model):
         return validation
-    seen, y = np.unique(np.asarray(train.y)), np.asarray(validation.y)
+    seen, y = distinct_values(np.asarray(train.y)), np.asarray(validation.y)
     return replace(validation, y=np.where(np.isin(y, seen), y, seen[0]))
 
 

@@ -35,6 +35,7 @@ from sklearn_rank._utils.constraints import (
 )
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Index, MatrixLike, RandomState
 from sklearn_rank._utils.warning import own_filters
 
@@ -94,7 +95,7 @@ def checked_folds(folds: Folds) -> Folds:
 
 def refuse_many_folds(n_splits: int, number: Index) -> None:
     """Refuse more folds than there are queries, or clusters."""
-    n_units = len(np.unique(number))
+    n_units = int(np.count_nonzero(np.bincount(number)))
     if n_splits > n_units:
         raise ValueError(f"There must be a query, or a cluster, for each fold. Got n_splits={n_splits} and {n_units}.")
 
@@ -114,8 +115,8 @@ def random_halves(splitter: GroupShuffleSplit, number: Index) -> Folds:
         yield from checked_folds(splitter.split(number, groups=number))
     except ValueError:
         raise ValueError(
-            f"Sizes count queries, or clusters, not rows, and there are {len(np.unique(number))} of them; each side "
-            f"needs one. Got test_size={echo(splitter.test_size)} and train_size={echo(splitter.train_size)}."
+            f"Sizes count queries, or clusters, not rows, and there are {len(distinct_values(number))} of them; each "
+            f"side needs one. Got test_size={echo(splitter.test_size)} and train_size={echo(splitter.train_size)}."
         ) from None
 
 
@@ -417,8 +418,8 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
         if ends[0] == 0 or (np.diff(bounds) == 0).any():
             raise ValueError(
                 "Queries of one time are on one side, and the gap is left out, so a set would be empty: take fewer "
-                f"splits, a smaller gap, or finer times. Got {n_queries} queries at {len(np.unique(time))} times, "
-                f"n_splits={self.n_splits}, gap={echo(self.gap)}."
+                f"splits, a smaller gap, or finer times. Got {n_queries} queries at {len(distinct_values(time))} "
+                f"times, n_splits={self.n_splits}, gap={echo(self.gap)}."
             )
         begins = [0 if self.max_train_size is None else max(0, end - self.max_train_size) for end in ends]
         return [((a, b), (c, d)) for a, b, c, d in zip(begins, ends, bounds, bounds[1:], strict=False)]

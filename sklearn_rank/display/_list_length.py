@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.constraints import SHARE
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
 from sklearn_rank.display._display import ResultDisplay
@@ -140,9 +141,9 @@ def _binned(length: NDArray[Any], values: Array, n_bins: int, confidence_level: 
     """Mean length, mean value and half the length of its interval, of bins of about equally many queries."""
     from scipy import stats
 
-    tops, n_bins = np.unique(length), max(1, min(n_bins, len(length) // 10))
+    tops, n_bins = distinct_values(length), max(1, min(n_bins, len(length) // 10))
     if len(tops) > n_bins:
-        tops = np.unique(np.quantile(length, np.arange(1, n_bins + 1) / n_bins, method="inverted_cdf"))
+        tops = distinct_values(np.quantile(length, np.arange(1, n_bins + 1) / n_bins, method="inverted_cdf"))
     number = np.searchsorted(tops, length)
     n = np.bincount(number)
     mean_length, mean = np.bincount(number, length) / n, np.bincount(number, values) / n

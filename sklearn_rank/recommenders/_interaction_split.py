@@ -22,6 +22,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_count, is_real
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Index
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.recommenders._interactions import Column, InteractionColumns, check_column, column_of, has_column
@@ -75,7 +76,7 @@ class InteractionSplitter(SplitRequests, BaseCrossValidator):
         if is_test.all():
             raise ValueError(
                 f"Some rows must be left to train on. Got {echo(self)} and {n_rows} rows of {user.max(initial=-1) + 1} "
-                f"users at {len(np.unique(of_row))} times, all of them in the test set."
+                f"users at {len(distinct_values(of_row))} times, all of them in the test set."
             )
         self._warn_of_new(X, groups, user, is_test)
         yield np.flatnonzero(~is_test), np.flatnonzero(is_test)

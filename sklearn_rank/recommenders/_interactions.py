@@ -22,6 +22,7 @@ from sklearn_rank._scoring.response import RESPONSE, predict_scores
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 
 Column = str | int | None
@@ -263,7 +264,7 @@ class FittedInteractions(FittedRows):
     def of(cls, users: NDArray[Any], items: NDArray[Any], columns: InteractionColumns) -> FittedInteractions:
         """Pairs of rows."""
         (of_users, user), (of_items, item) = numbered(users, "Users"), numbered(items, "Items")
-        return cls(of_users, of_items, np.unique(user * len(of_items) + item), columns)
+        return cls(of_users, of_items, distinct_values(user * len(of_items) + item), columns)
 
     def bounds(self, users: Index) -> tuple[Index, Index]:
         """First and last of the pairs of some users, by number; none for -1."""
@@ -288,7 +289,7 @@ class FittedInteractions(FittedRows):
             of_row[order] = of_row.copy()
         item = IdIndex(self.items).places(table.ids("item"))
         is_new = (of_row >= 0) & ~self.contains(of_row, item)
-        pairs = np.unique((of_row * len(self.items) + item)[(of_row >= 0) & (item >= 0)])
+        pairs = distinct_values((of_row * len(self.items) + item)[(of_row >= 0) & (item >= 0)])
         n_here = np.bincount(pairs // len(self.items), minlength=len(self.users))
         n_fit = np.bincount(self.pair // len(self.items), minlength=len(self.users))
         torn = (n_here > 0) & (n_here < n_fit)

@@ -19,7 +19,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_rank._utils.containers import as_numpy, n_rows_of
 from sklearn_rank._utils.echo import echo, one_line
-from sklearn_rank._utils.numbers import refuse_masked
+from sklearn_rank._utils.numbers import distinct_values, refuse_masked
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank._utils.warning import own_filters
 
@@ -287,7 +287,7 @@ def _hamming(queries: Any, items: Any) -> Callable[[slice], NDArray[Any]]:
         raise TypeError(HAMMING_RULE + "Got a sparse matrix.")
     alphabets = _alphabets(queries) & _alphabets(items)
     if not alphabets and not all(c.dtype == np.uint8 for c in codes):
-        shown = ", ".join(f"{v:g}" for v in np.unique(np.append(*(c[:CODES_PER_PART] for c in codes)))[:5])
+        shown = ", ".join(f"{v:g}" for v in distinct_values(np.append(*(c[:CODES_PER_PART] for c in codes)))[:5])
         raise ValueError(HAMMING_RULE + f"Got dtypes {queries.dtype} and {items.dtype} with values {shown}, ...")
     of_query, of_item = (np.concatenate([_pack(c[rows], bool(alphabets)) for rows in _parts(c)]) for c in codes)
     # Bits are counted word by word, over all items.

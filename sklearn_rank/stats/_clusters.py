@@ -12,6 +12,7 @@ from sklearn_rank._engine.attributes import QueryRows, of_queries
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import number_of_rows, number_together
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Index
 
 CLUSTERED_TESTS = ("t", "randomization", "bootstrap")
@@ -142,7 +143,7 @@ def check_clusters(function_name: str, test: str, clusters: Any) -> None:
 
 def refuse_one_cluster(function_name: str, cluster: Index) -> None:
     """Raise ValueError for fewer than two clusters."""
-    if len(np.unique(cluster)) < 2:
+    if len(distinct_values(cluster)) < 2:
         raise ValueError(f"{function_name} needs queries of two clusters or more. Got one cluster.")
 
 

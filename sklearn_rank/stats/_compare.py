@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
 from sklearn_rank._utils.constraints import one_of
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
@@ -158,7 +157,7 @@ def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, An
         "alternative": options.alternative,
         "confidence_level": options.confidence_level, "greater_is_better": aligned.greater_is_better,
         "n_left_out": aligned.n_left_out, "n_filled": aligned.n_filled, "is_weighted": aligned.weight is not None,
-        "n_clusters": None if aligned.cluster is None else len(np.unique(aligned.cluster)),
+        "n_clusters": None if aligned.cluster is None else len(distinct_values(aligned.cluster)),
     }  # fmt: skip
 
 

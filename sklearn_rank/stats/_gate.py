@@ -22,6 +22,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import Table, TableReport, markdown_text
 from sklearn_rank._utils.typing import Array, Index
@@ -107,7 +108,7 @@ class PairedQueries:
     @property
     def n_clusters(self) -> int | None:
         """Clusters of the queries; None where queries are independent."""
-        return None if self.cluster is None else len(np.unique(self.cluster))
+        return None if self.cluster is None else len(distinct_values(self.cluster))
 
 
 class MarginTest(NamedTuple):

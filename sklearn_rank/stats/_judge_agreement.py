@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.storage import Saveable, SavedArrays, part
 from sklearn_rank._utils.table import Table, TableReport, cell
 from sklearn_rank._utils.typing import Array
@@ -50,7 +51,7 @@ class JudgeAgreement(TableReport, Saveable):
     def table(self) -> Table:
         """Rows by the grade that people gave."""
         rows = []
-        for grade in np.unique(self.human):
+        for grade in distinct_values(self.human):
             model = self.model[self.human == grade]
             mean = float(model.mean())
             rows.append((float(grade), len(model), mean, mean - float(grade), float((model == grade).mean())))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._intervals import t_interval
 from sklearn_rank.stats._samples import Paired, Sample, exact_mean, ratio, sample_of, scaled, some, sums_by_cluster
@@ -118,7 +119,7 @@ def _means(x: Array, parts: list[Index], weight: Array | None) -> Array:
 
 def _overlap(samples: list[Sample], parts: list[Index], cluster: Index) -> bool:
     """Whether a cluster has queries in several segments."""
-    return sum(sample.n for sample in samples) > len(np.unique(cluster[np.concatenate(parts)]))
+    return sum(sample.n for sample in samples) > len(distinct_values(cluster[np.concatenate(parts)]))
 
 
 def _parts(segment: Index) -> list[Index]:
@@ -138,13 +139,13 @@ def _welch(mean: Array, errors: Array, df: Array) -> Heterogeneity:
 
 def _covariance(x: Array, mean: Array, parts: list[Index], cluster: Index, weight: Array | None) -> tuple[Array, int]:
     """Covariance of the means of segments whose clusters overlap, and the number of clusters."""
-    known = np.unique(cluster[np.concatenate(parts)])
+    known = distinct_values(cluster[np.concatenate(parts)])
     n, number = len(known), np.searchsorted(known, cluster)
     sums = np.zeros((n, len(parts)))
     for j, rows in enumerate(parts):
         of_rows = np.ones(len(rows)) if weight is None else weight[rows]
         total, _ = sums_by_cluster(x[rows] - mean[j], number[rows], of_rows)
-        sums[np.unique(number[rows]), j] = total / of_rows.sum()
+        sums[distinct_values(number[rows]), j] = total / of_rows.sum()
     return n / (n - 1) * sums.T @ sums, n
 
 

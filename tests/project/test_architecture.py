@@ -243,6 +243,17 @@ def test_formulas_stay_formulas():
         assert not names & {"argsort", "sort", "qid", "mean"}
 
 
+def test_distinct_values_are_not_hashed():
+    """`np.unique` without extras hashes since NumPy 2.3: `distinct_values` sorts."""
+    calls = [
+        f"{path.name}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("np.unique") and not node.keywords
+    ]
+    assert calls == []
+
+
 @pytest.fixture(scope="module")
 def imported_alone():
     """Programs in which nothing but `sklearn_rank` itself has been imported."""
