@@ -417,8 +417,9 @@ class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
         Returns
         -------
         Explanation
-            ``table`` of documents with grade, both ranks, whether they are judged, and contribution;
-            ``to_judge(n)``, ``to_frame()``, ``save(path)``.
+            ``table`` of documents with grade, both ranks, whether they are judged, and contribution; the same as
+            arrays, ``documents``, ``label``, ``ranks`` and ``contribution``; ``to_judge(n)``, ``to_frame()``,
+            ``save(path)``.
 
         Raises
         ------

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import read
+from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.source import RankedData, RowsOfQuery, judged_as_metric
+from sklearn_rank._evaluation.source import RankedData, RowsOfQueries, judged_as_metric
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.notation import display_name
@@ -35,20 +35,27 @@ MOST_SHOWN = 20
 NEAR = 1e-9
 """Difference of a value that is computed again, relative to it above 1."""
 
-Lists = tuple[RowsOfQuery, RowsOfQuery]
-"""One query in both systems, the old one first."""
+Lists = tuple[RowsOfQueries, RowsOfQueries]
+"""Some queries in both systems, the old one first."""
+
+Variants = Iterator[tuple[Array, Array, Index]]
+"""Labels and scores of some lists, one list after the other, and the length of each."""
 
 
-# --- one query in both systems -------------------------------------------------------------------------------
+# --- queries in both systems ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Documents of one query that either system has: ids, labels, and the row of each in both systems, -1 for none."""
+    """Documents of some queries that either system has.
 
-    ids: list[Any]
+    Document i has an id, a label, its row in both systems, -1 for none, and the number of its query among these.
+    """
+
+    ids: NDArray[Any]
     label: Array
-    rows: tuple[Index, Index]
+    rows: NDArray[np.int64]
+    query: Index
 
     @classmethod
     def of(cls, lists: Lists, names: tuple[str, str]) -> Documents:
@@ -59,22 +66,37 @@ class Documents:
                 "Documents of both systems must have ids, like documents of runs, or both must have no ids. "
                 f"Got ids in {echo(names[0 if old.has_ids else 1])} alone: evaluate both in the same way."
             )
-        place: dict[Any, int] = {}
-        rows = tuple(
-            np.array([place.setdefault(document, len(place)) for document in one.document.tolist()], np.int64)
-            for one in lists
-        )
-        labels, row_in = np.full((2, len(place)), np.nan), np.full((2, len(place)), -1)
-        for own, at, label, one in zip(row_in, rows, labels, lists, strict=True):
-            own[at], label[at] = np.arange(len(at)), one.label
-        both = (row_in >= 0).all(axis=0)
+        query, places, ids = _places(lists)
+        labels, rows = np.full((2, len(ids)), np.nan), np.full((2, len(ids)), -1)
+        for own, place, label, one in zip(rows, places, labels, lists, strict=True):
+            own[place], label[place] = np.arange(len(place)), one.label
+        both = (rows >= 0).all(axis=0)
         if not (np.array_equal(labels[0, both], labels[1, both], equal_nan=True) and (old.has_ids or both.all())):
             raise ValueError(
                 "Documents are matched by their rows where they have no ids, so both systems must be evaluated on the "
                 "same rows: compare_systems(y_true, {'old': scores, 'new': scores}, qid=qid), or runs with ids. Got "
                 f"other labels in {echo(names[1])} than in {echo(names[0])}."
             )
-        return cls([*place], np.fmax(*labels), (row_in[0], row_in[1]))
+        return cls(_object_array(ids), np.fmax(*labels), rows, query)
+
+
+def _places(lists: Lists) -> tuple[Index, tuple[Index, Index], list[Any]]:
+    """Query of each document, document of each row in both systems, and the ids of documents."""
+    old, new = lists
+    if not old.has_ids and np.array_equal(old.document, new.document):
+        place = np.arange(len(old.document))
+        return np.repeat(np.arange(len(old.indptr) - 1), old.n_documents), (place, place), old.document.tolist()
+    listed = [(one.document.tolist(), one.indptr.tolist()) for one in lists]
+    places: tuple[list[int], list[int]] = ([], [])
+    query, ids = list[int](), list[Any]()
+    for number in range(len(old.indptr) - 1):
+        first, known = len(ids), dict[Any, int]()
+        for (documents, indptr), place in zip(listed, places, strict=True):
+            own = documents[indptr[number] : indptr[number + 1]]
+            place += [known.setdefault(document, first + len(known)) for document in own]
+        ids += known
+        query += [number] * len(known)
+    return np.array(query, np.int64), (np.array(places[0], np.int64), np.array(places[1], np.int64)), ids
 
 
 class Source(NamedTuple):
@@ -91,9 +113,9 @@ class Source(NamedTuple):
         old, new = (cast("RankedData", result._source) for result in self.results)
         return old, new
 
-    def lists(self, number: int) -> Lists:
-        """Rows of a query in both systems."""
-        old, new = (data.rows_of(number) for data in self.data)
+    def lists(self, numbers: Index) -> Lists:
+        """Rows of some queries in both systems."""
+        old, new = (data.rows_of(numbers) for data in self.data)
         return old, new
 
     @property
@@ -128,11 +150,6 @@ def source_of(results: Mapping[str, Evaluation], names: tuple[str, str], metric:
     return Source(names, (old, new), spec, metric)
 
 
-def queries_of(label: Array, score: Array, number: Index | None = None) -> Queries:
-    """Queries of some rows, all of one query where no numbers are given."""
-    return read(label, score, qid=np.zeros(len(label), np.int64) if number is None else number)
-
-
 def number_of(source: Source, query: Any) -> int:
     """Number of a query, by its id."""
     old, _ = source.results
@@ -146,87 +163,82 @@ def number_of(source: Source, query: Any) -> int:
     return ids.index(query)
 
 
-def values_of(source: Source, number: int, lists: Lists) -> tuple[float, float]:
-    """Value of a query in both systems, computed again.
+def values_of(source: Source, numbers: Index, lists: Lists) -> NDArray[np.float64]:
+    """Values of some queries in both systems, computed again: shape (2, n_queries).
 
     Raises
     ------
     ValueError
-        If it is undefined, or not what it was: labels or scores were changed since.
+        If a value is undefined, or not what it was: labels or scores were changed since.
     """
-    old, new = (float(values_with(iter([one[:2]]), source.spec)[0]) for one in lists)
-    for value, name, result in zip((old, new), source.names, source.results, strict=True):
-        known = float(result.per_query[source.metric][number])
-        if not math.isclose(value, known, abs_tol=NEAR) and not math.isnan(known):
-            raise ValueError(
-                "Labels and scores must be the ones that were evaluated. Those of the query were changed since: it had "
-                f"{known:.6g} in {echo(name)}, and now has {value:.6g}. Evaluate again."
-            )
-    return old, new
+    values = np.stack([values_with(iter([(one.label, one.score, one.n_documents)]), source.spec) for one in lists])
+    known = np.stack([result.per_query[source.metric][numbers] for result in source.results])
+    near = NEAR * np.maximum(1.0, np.maximum(np.abs(values), np.abs(known)))
+    changed = ~((np.abs(values - known) <= near) | (values == known) | np.isnan(known))
+    for system, number in np.argwhere(changed)[:1].tolist():
+        raise ValueError(
+            "Labels and scores must be the ones that were evaluated. Those of the query were changed since: it had "
+            f"{known[system, number]:.6g} in {echo(source.names[system])}, and now has {values[system, number]:.6g}. "
+            "Evaluate again."
+        )
+    return values
 
 
 # --- documents changed, one at a time ------------------------------------------------------------------------
 
 
-def values_with(
-    variants: Iterator[tuple[Array, Array]], spec: MetricSpec, n_jobs: int | None = None
-) -> Array:  # fmt: skip
-    """Value of a metric for each of many queries, given by labels and scores; undefined for one without documents."""
-    values: list[Array] = []
-    while chunk := [*_of_rows(variants, ROWS_AT_ONCE)]:
-        size = np.array([len(label) for label, _ in chunk])
-        of_chunk = np.full(len(chunk), spec["replace_undefined_by"])
+def values_with(variants: Variants, spec: MetricSpec) -> Array:
+    """Value of a metric for each of many lists; undefined for a list without documents."""
+    values: list[Array] = [np.empty(0)]
+    for label, score, size in variants:
+        of_part = np.full(len(size), spec["replace_undefined_by"])
         if size.any():
-            label, score = (np.concatenate(columns) for columns in zip(*chunk, strict=True))
-            queries = queries_of(label, score, np.repeat(np.arange(len(chunk)), size))
-            of_chunk[size > 0] = compute(queries, [spec], n_jobs)[0].values()[:, 0]
-        values.append(of_chunk)
-    return np.concatenate([np.empty(0), *values])
+            of_part[size > 0] = compute(_queries(label, score, size[size > 0]), [spec], None)[0].values()[:, 0]
+        values.append(of_part)
+    return np.concatenate(values)
 
 
-def _of_rows(variants: Iterator[tuple[Array, Array]], n: int) -> Iterator[tuple[Array, Array]]:
-    """The next variants, until they have `n` rows."""
-    for label, score in variants:
-        yield label, score
-        n -= len(label)
-        if n <= 0:
-            return
+def _queries(label: Array, score: Array, size: Index) -> Queries:
+    """Queries of lists, one after the other."""
+    return queries_of(label, score, np.append(0, np.cumsum(size)), np.arange(len(size)), None, None, None)
 
 
-def without(one: RowsOfQuery, rows: Index) -> Iterator[tuple[Array, Array]]:
-    """A list without each of some rows."""
-    for row in rows.tolist():
-        yield np.delete(one.label, row), np.delete(one.score, row)
+def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) -> Variants:
+    """The list of a query for each of some rows, with this row judged, or without it where `grade` is None.
 
-
-def judged_as(one: RowsOfQuery, rows: Index, grade: float) -> Iterator[tuple[Array, Array]]:
-    """A list with each of some rows judged; -1 is a document that the list does not have."""
-    for row in rows.tolist():
-        label = one.label.copy()
-        if row >= 0:
-            label[row] = grade
-            yield label, one.score
-        else:
-            yield np.append(label, grade), np.append(one.score, -np.inf)
-
-
-def left_out(lists: Lists, documents: Documents, value: tuple[float, float], spec: MetricSpec) -> Array:
-    """Change of the difference by each document: as it is, less what it is without the document.
-
-    Documents that neither system retrieved and that have one label do the same.
+    The row -1 is a document that the list does not have, which comes last and has no rank.
     """
-    known: dict[float, int] = {}
-    retrieved = _is_retrieved(lists, documents)
+    size, start = one.n_documents[query] + (rows < 0), one.indptr[query]
+    for some in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(np.cumsum(size) // ROWS_AT_ONCE)) + 1):
+        lengths, ends = size[some], np.cumsum(size[some])
+        first = ends - lengths
+        at = np.arange(lengths.sum()) + np.repeat(start[some] - first, lengths)
+        label, score = (column.take(at, mode="clip") for column in (one.label, one.score))
+        own = np.where(rows[some] < 0, ends - 1, first + rows[some] - start[some])
+        if grade is None:
+            yield np.delete(label, own), np.delete(score, own), lengths - 1
+        else:
+            label[own], score[own[rows[some] < 0]] = grade, -np.inf
+            yield label, score, lengths
+
+
+def left_out(lists: Lists, documents: Documents, values: Array, queries: NDArray[np.bool_], spec: MetricSpec) -> Array:
+    """Change of the difference by each document of some queries: as it is, less what it is without the document.
+
+    Documents of a query that neither system retrieved and that have one label do the same.
+    """
+    known: dict[tuple[int, float], int] = {}
     at = np.arange(len(documents.ids))
-    for i in np.flatnonzero(~retrieved).tolist():
-        at[i] = known.setdefault(float(documents.label[i]), i)
-    asked, place = np.unique(at, return_inverse=True)
-    effect = np.zeros(len(asked))
-    for sign, one, rows, with_all in zip((-1, 1), lists, documents.rows, value, strict=True):
-        has = rows[asked] >= 0
-        effect[has] += sign * (with_all - values_with(without(one, rows[asked][has]), spec))
-    effect[np.abs(effect) <= NEAR * max(map(abs, value))] = 0.0
-    return effect[place]
+    for i in np.flatnonzero(~_is_retrieved(lists, documents) & queries[documents.query]).tolist():
+        at[i] = known.setdefault((int(documents.query[i]), float(documents.label[i])), i)
+    asked = np.flatnonzero((at == np.arange(len(at))) & queries[documents.query])
+    effect = np.zeros(len(at))
+    for sign, one, rows, with_all in zip((-1, 1), lists, documents.rows, values, strict=True):
+        of_one = asked[rows[asked] >= 0]
+        query = documents.query[of_one]
+        effect[of_one] += sign * (with_all[query] - values_with(changed(one, rows[of_one], query, None), spec))
+    effect[np.abs(effect) <= NEAR * np.abs(values).max(axis=0)[documents.query]] = 0.0
+    return effect[at]
 
 
 def _is_retrieved(lists: Lists, documents: Documents) -> NDArray[np.bool_]:
@@ -237,15 +249,25 @@ def _is_retrieved(lists: Lists, documents: Documents) -> NDArray[np.bool_]:
     return retrieved
 
 
-def to_judge_first(lists: Lists, documents: Documents, ranks: tuple[Array, Array], spec: MetricSpec) -> Index:
-    """Documents without a judgement that a system has down to the cutoff."""
-    first = np.fmin(*ranks) <= spec.depth
-    return np.flatnonzero(first & ~_is_judged(documents.label, spec))
-
-
 def _is_judged(label: Array, spec: MetricSpec) -> NDArray[np.bool_]:
     judged: NDArray[np.bool_] = ~np.isnan(label)
     return judged & (label >= 0) if spec["negative"] == "unjudged" else judged
+
+
+def _to_judge(label: Array, first: Array, spec: MetricSpec) -> NDArray[np.bool_]:
+    """Whether documents have no judgement and a rank down to the cutoff."""
+    return (first <= spec.depth) & ~_is_judged(label, spec)
+
+
+def _changes(lists: Lists, documents: Documents, asked: Index, values: Array, spec: MetricSpec, grade: float) -> Array:
+    """Change of the difference by each document that is asked for, if it had a grade."""
+    query = documents.query[asked]
+    old, new = (
+        values_with(changed(one, rows[asked], query, grade), spec)
+        for one, rows in zip(lists, documents.rows, strict=True)
+    )
+    change: Array = (new - old) - (values[1] - values[0])[query]
+    return change
 
 
 # --- the explanation of one query ----------------------------------------------------------------------------
@@ -273,6 +295,14 @@ class Explanation(TableReport, Saveable):
         Share of the documents of each system that are judged, down to the cutoff; NaN for an empty list.
     grade : float
         The highest grade, which `to_judge` gives to documents.
+    documents : ndarray of shape (n_documents,)
+        Ids of the documents that a system retrieved, are relevant, or contribute.
+    label : ndarray of shape (n_documents,)
+        Grade of each document; NaN for one that is not judged.
+    ranks : ndarray of shape (2, n_documents)
+        Rank of each document in the old system and in the new one; NaN without a rank.
+    contribution : ndarray of shape (n_documents,)
+        What each document adds to the difference.
     table : Table
         A row for each document: grade, whether it is judged, rank in both systems, contribution; the largest first.
     """
@@ -285,10 +315,10 @@ class Explanation(TableReport, Saveable):
     judged: tuple[float, float]
     grade: float
     greater_is_better: bool
-    _documents: NDArray[Any]
-    _label: Array
-    _ranks: Array
-    _contribution: Array
+    documents: NDArray[Any]
+    label: Array
+    ranks: Array
+    contribution: Array
     _change: Array
 
     @property
@@ -300,12 +330,12 @@ class Explanation(TableReport, Saveable):
     def table(self) -> Table:
         """A row for each document, the largest contribution first."""
         columns = ("document", "grade", "judged", *_rank_columns(self.names), "contribution")
-        old, new = self._ranks
+        old, new = self.ranks
         first = np.fmin(old, new)
-        order = np.lexsort((first, -np.abs(self._contribution)))
+        order = np.lexsort((first, -np.abs(self.contribution)))
         cells = zip(
-            self._documents[order].tolist(), _cells(self._label[order]), ~np.isnan(self._label[order]),
-            _cells(old[order]), _cells(new[order]), self._contribution[order].tolist(), strict=True,
+            self.documents[order].tolist(), _cells(self.label[order]), ~np.isnan(self.label[order]),
+            _cells(old[order]), _cells(new[order]), self.contribution[order].tolist(), strict=True,
         )  # fmt: skip
         return Table(columns, tuple((name, grade, _YES[bool(known)], *more) for name, grade, known, *more in cells))
 
@@ -330,11 +360,11 @@ class Explanation(TableReport, Saveable):
         """
         COUNT.check("n", n, "to_judge")
         at = np.flatnonzero(~np.isnan(self._change))
-        old, new = self._ranks[:, at]
+        old, new = self.ranks[:, at]
         order = np.lexsort((np.fmin(old, new), -np.abs(self._change[at])))[:n]
         at = at[order]
         rows = zip(
-            self._documents[at].tolist(), _cells(old[order]), _cells(new[order]), self._change[at].tolist(),
+            self.documents[at].tolist(), _cells(old[order]), _cells(new[order]), self._change[at].tolist(),
             strict=True,
         )  # fmt: skip
         return _fitted(("document", *_rank_columns(self.names), "change"), [*rows])
@@ -387,8 +417,8 @@ class Explanation(TableReport, Saveable):
         }  # fmt: skip
         arrays = {
             "query": _object_array([self.query]), "numbers": np.array([*self.values, *self.judged, self.grade]),
-            "documents": self._documents, "label": self._label, "ranks": self._ranks,
-            "contribution": self._contribution, "change": self._change,
+            "documents": self.documents, "label": self.label, "ranks": self.ranks,
+            "contribution": self.contribution, "change": self._change,
         }  # fmt: skip
         return words, arrays
 
@@ -406,8 +436,8 @@ class Explanation(TableReport, Saveable):
         return cls(
             metric=part(words, "metric", str), query=arrays["query"].tolist()[0], names=(names[0], names[1]),
             values=(old, new), is_sum=part(words, "is_sum", bool), judged=(judged_old, judged_new), grade=grade,
-            greater_is_better=part(words, "greater_is_better", bool), _documents=arrays["documents"],
-            _label=arrays["label"], _ranks=arrays["ranks"], _contribution=arrays["contribution"],
+            greater_is_better=part(words, "greater_is_better", bool), documents=arrays["documents"],
+            label=arrays["label"], ranks=arrays["ranks"], contribution=arrays["contribution"],
             _change=arrays["change"],
         )  # fmt: skip
 
@@ -443,55 +473,57 @@ def _object_array(values: Sequence[Any]) -> NDArray[Any]:
 
 def explanation_of(source: Source, query: Any) -> Explanation:
     """Explain the difference of two systems on a query."""
-    number, spec = number_of(source, query), source.spec
-    lists = source.lists(number)
-    values = values_of(source, number, lists)
-    if any(map(math.isnan, values)):
+    return explanations_of(source, [number_of(source, query)])[0]
+
+
+def explanations_of(source: Source, numbers: Sequence[int]) -> list[Explanation]:
+    """Explain the difference of two systems on some queries, by their numbers, in one evaluation."""
+    of_queries, spec = np.array(numbers, np.int64), source.spec
+    lists = source.lists(of_queries)
+    values = values_of(source, of_queries, lists)
+    ids = source.results[0].qid[of_queries].tolist()
+    for number in np.flatnonzero(np.isnan(values).any(axis=0))[:1].tolist():
         raise ValueError(
-            f"A query must have a value in both systems. Got {echo(query)}, where {display_name(source.metric)} is "
-            "undefined."
+            f"A query must have a value in both systems. Got {echo(ids[number])}, where "
+            f"{display_name(source.metric)} is undefined."
         )
     documents = Documents.of(lists, source.names)
-    queries = [queries_of(*one[:2]) for one in lists]
-    ranks_of = [expected_ranks(one, spec) for one in queries]
-    ranks = [np.append(own, np.nan)[rows] for own, rows in zip(ranks_of, documents.rows, strict=True)]
-    added = [contributions(one, spec, value) for one, value in zip(queries, values, strict=True)]
-    terms = [np.append(one, 0.0)[rows] for one, rows in zip(added, documents.rows, strict=True) if one is not None]
-    if is_sum := len(terms) == 2:
-        contribution = terms[1] - terms[0]
-    else:
-        contribution = left_out(lists, documents, values, spec)
-    grade = source.highest_grade
-    change = np.full(len(documents.ids), np.nan)
-    asked = to_judge_first(lists, documents, (ranks[0], ranks[1]), spec)
+    queries = [_queries(one.label, one.score, one.n_documents) for one in lists]
+    ranks = _ranks(queries, documents, spec)
+    old, new = (contributions(one, spec, value) for one, value in zip(queries, values, strict=True))
+    is_sum = old[1] & new[1]
+    terms = [np.append(added, 0.0)[rows] for (added, _), rows in zip((old, new), documents.rows, strict=True)]
+    contribution = np.where(is_sum[documents.query], terms[1] - terms[0], 0.0)
+    contribution += left_out(lists, documents, values, ~is_sum, spec)
+    grade, change = source.highest_grade, np.full(len(documents.ids), np.nan)
+    asked = np.flatnonzero(_to_judge(documents.label, np.fmin(*ranks), spec))
     change[asked] = _changes(lists, documents, asked, values, spec, grade)
     label = np.where(_is_judged(documents.label, spec), documents.label, np.nan)
-    shown = _is_retrieved(lists, documents) | (label > 0) | (contribution != 0)
-    ids = _object_array(documents.ids)
-    judged = [_judged_share(one, spec) for one in lists]
-    return Explanation(
-        metric=source.metric, query=query, names=source.names, values=values, is_sum=is_sum,
-        judged=(judged[0], judged[1]), grade=grade, greater_is_better=spec.metric.greater_is_better,
-        _documents=ids[shown], _label=label[shown], _ranks=np.stack(ranks)[:, shown],
-        _contribution=contribution[shown], _change=change[shown],
-    )  # fmt: skip
+    judged = np.stack([_judged_shares(one, spec) for one in lists])
+    shown = np.flatnonzero(_is_retrieved(lists, documents) | (label > 0) | (contribution != 0))
+    ends = np.searchsorted(documents.query[shown], np.arange(len(ids) + 1))
+    return [
+        Explanation(
+            metric=source.metric, query=query, names=source.names, values=(float(values[0, i]), float(values[1, i])),
+            is_sum=bool(is_sum[i]), judged=(float(judged[0, i]), float(judged[1, i])), grade=grade,
+            greater_is_better=spec.metric.greater_is_better, documents=documents.ids[rows], label=label[rows],
+            ranks=ranks[:, rows], contribution=contribution[rows], _change=change[rows],
+        )
+        for i, query in enumerate(ids) for rows in [shown[ends[i] : ends[i + 1]]]
+    ]  # fmt: skip
 
 
-def _changes(
-    lists: Lists, documents: Documents, asked: Index, values: tuple[float, float], spec: MetricSpec, grade: float
-) -> Array:
-    """Change of the difference by each document that is asked for, if it had a grade."""
-    old, new = (
-        values_with(judged_as(one, rows[asked], grade), spec) for one, rows in zip(lists, documents.rows, strict=True)
-    )
-    change: Array = (new - old) - (values[1] - values[0])
-    return change
+def _ranks(queries: Sequence[Queries], documents: Documents, spec: MetricSpec) -> NDArray[np.float64]:
+    """Rank of each document in both systems; NaN without one."""
+    of_rows = [expected_ranks(one, spec) for one in queries]
+    return np.stack([np.append(own, np.nan)[rows] for own, rows in zip(of_rows, documents.rows, strict=True)])
 
 
-def _judged_share(one: RowsOfQuery, spec: MetricSpec) -> float:
-    if not (one.score > -np.inf).any():
-        return math.nan
-    return float(values_with(iter([one[:2]]), judged_as_metric(spec))[0])
+def _judged_shares(one: RowsOfQueries, spec: MetricSpec) -> Array:
+    """Share of the documents of each query that are judged; NaN for an empty list."""
+    retrieved = np.logical_or.reduceat(one.score > -np.inf, one.indptr[:-1])
+    shares = values_with(iter([(one.label, one.score, one.n_documents)]), judged_as_metric(spec))
+    return np.where(retrieved, shares, np.nan)
 
 
 # --- what to judge, over all queries -------------------------------------------------------------------------
@@ -503,21 +535,36 @@ def documents_to_judge(source: Source, n: int) -> Table:
     result, _ = source.results
     if (average := result.average[source.metric]) != "macro":
         raise ValueError(f"to_judge is for a mean over queries. Got average={echo(average)}: evaluate without it.")
-    spec, grade = source.spec, source.highest_grade
     weight = np.ones(len(result.qid)) if result.weight is None else result.weight
     counted = ~np.isnan(np.sum([one.per_query[source.metric] for one in source.results], axis=0))
     share = weight * counted / math.fsum(weight[counted])
     rows: list[tuple[Any, ...]] = []
-    for number in np.flatnonzero(share > 0).tolist():
-        lists = source.lists(number)
-        values, documents = values_of(source, number, lists), Documents.of(lists, source.names)
-        queries = [queries_of(*one[:2]) for one in lists]
-        old, new = (
-            np.append(expected_ranks(one, spec), np.nan)[at] for one, at in zip(queries, documents.rows, strict=True)
-        )
-        asked = to_judge_first(lists, documents, (old, new), spec)
-        change = share[number] * _changes(lists, documents, asked, values, spec, grade)
-        query, ids = result.qid[number : number + 1].tolist()[0], [documents.ids[i] for i in asked.tolist()]
-        rows += zip([query] * len(ids), ids, _cells(old[asked]), _cells(new[asked]), change.tolist(), strict=True)
-        rows = sorted(rows, key=lambda row: -abs(row[-1]))[:n]
+    numbers = np.flatnonzero(share > 0)
+    size = np.sum([data.n_documents[numbers] for data in source.data], axis=0)
+    for some in np.split(numbers, np.flatnonzero(np.diff(np.cumsum(size) // ROWS_AT_ONCE)) + 1):
+        rows = sorted([*rows, *_rows_to_judge(source, some, share, n)], key=lambda row: -abs(row[-1]))[:n]
     return _fitted(("query", "document", *_rank_columns(source.names), "change"), rows)
+
+
+def _rows_to_judge(source: Source, numbers: Index, share: Array, n: int) -> Iterator[tuple[Any, ...]]:
+    """Rows of the table of documents to judge, of some queries: those that change the mean most."""
+    lists, spec = source.lists(numbers), source.spec
+    values = values_of(source, numbers, lists)
+    asked_of = np.zeros(len(numbers), bool)
+    for one in lists:
+        if not _is_judged(one.label, spec).all():
+            ranks = expected_ranks(_queries(one.label, one.score, one.n_documents), spec)
+            asked_of |= np.logical_or.reduceat(_to_judge(one.label, ranks, spec), one.indptr[:-1])
+    if not asked_of.any():
+        return
+    numbers, values = numbers[asked_of], values[:, asked_of]
+    lists = source.lists(numbers)
+    documents = Documents.of(lists, source.names)
+    ranks = _ranks([_queries(one.label, one.score, one.n_documents) for one in lists], documents, spec)
+    asked = np.flatnonzero(_to_judge(documents.label, np.fmin(*ranks), spec))
+    change = _changes(lists, documents, asked, values, spec, source.highest_grade)
+    change *= share[numbers[documents.query[asked]]]
+    first = np.argsort(-np.abs(change), kind="stable")[:n]
+    at = asked[first]
+    queries = source.results[0].qid[numbers[documents.query[at]]].tolist()
+    yield from zip(queries, documents.ids[at].tolist(), *map(_cells, ranks[:, at]), change[first].tolist(), strict=True)

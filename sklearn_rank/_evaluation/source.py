@@ -32,13 +32,22 @@ Documents = Callable[[Index], NDArray[Any]]
 """Ids of the documents of some rows of the input."""
 
 
-class RowsOfQuery(NamedTuple):
-    """Documents of one query, in the order of stable ties: label, score, and id or place in the input."""
+class RowsOfQueries(NamedTuple):
+    """Documents of some queries, in the order of stable ties: label, score, and id or place in the input.
+
+    Query i of these has the rows from ``indptr[i]`` up to ``indptr[i + 1]``.
+    """
 
     label: Array
     score: Array
     document: NDArray[Any]
+    indptr: Index
     has_ids: bool
+
+    @property
+    def n_documents(self) -> Index:
+        """Rows of each query."""
+        return np.diff(self.indptr)
 
 
 @dataclass(frozen=True)
@@ -115,19 +124,31 @@ class RankedData:
         n_judged = np.count_nonzero(label == label)
         return bool(np.count_nonzero(label <= 0) >= LEAST_NOT_RELEVANT * n_judged)
 
-    def rows_of(self, number: int) -> RowsOfQuery:
-        """Documents of a query, by the number of the query."""
-        queries, first = self.queries, number
-        if isinstance(queries, LazyQueries):
-            queries, first = queries.make(number, number + 1, None), 0
-        start, stop = queries.indptr[first : first + 2]
-        rows = np.arange(start, stop) if queries.order is None else queries.order[start:stop]
+    def rows_of(self, numbers: Index) -> RowsOfQueries:
+        """Documents of some queries, by the numbers of the queries."""
+        queries = self.queries
+        if isinstance(queries, Queries):
+            return self._rows_of(queries, numbers)
+        # Queries are built in runs of successive ones.
+        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+        built = [(queries.make(run[0], run[-1] + 1, None), np.arange(len(run))) for run in runs]
+        label, score, document, indptr, (has_ids, *_) = zip(*[self._rows_of(*part) for part in built], strict=True)
+        sizes = np.concatenate([np.diff(part) for part in indptr])
+        rows = (np.concatenate(columns) for columns in (label, score, document))
+        return RowsOfQueries(*rows, np.append(0, np.cumsum(sizes)), has_ids)
+
+    def _rows_of(self, queries: Queries, numbers: Index) -> RowsOfQueries:
+        start, size = queries.indptr[numbers], queries.n_documents[numbers]
+        indptr = np.append(0, np.cumsum(size))
+        rows = np.arange(indptr[-1]) + np.repeat(start - indptr[:-1], size)
+        rows = rows if queries.order is None else queries.order[rows]
         label, score = queries.label[rows], queries.score[rows].astype(np.float64)
         if queries.origin.rows is not None:
             rows = queries.origin.rows[rows]
         if self.documents is not None:
-            return RowsOfQuery(label, score, self.documents(rows), True)
-        return RowsOfQuery(label, score, rows - start if queries.origin.first_query is not None else rows, False)
+            return RowsOfQueries(label, score, self.documents(rows), indptr, True)
+        place = rows if queries.origin.first_query is None else rows - np.repeat(start, size)
+        return RowsOfQueries(label, score, place, indptr, False)
 
     @property
     def highest_label(self) -> float:

@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from known_cases import read
 from numpy.testing import assert_allclose
 from oracle import orders
 from scipy import sparse
@@ -18,6 +19,8 @@ from sklearn_rank import (
     evaluate_run,
     evaluate_table,
 )
+from sklearn_rank._evaluation import explanation
+from sklearn_rank._evaluation.explanation import explanations_of
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank.model_selection import RankingEvaluator
@@ -181,6 +184,72 @@ def test_dropped_documents_add_nothing_and_have_ranks():
     found = explained([nan, 1, 0], [3.0, 2, 1], [1.0, 2, 3], "ndcg", unjudged="drop")
     assert column(found, "rank old") == {0: 1, 1: 2, 2: 3}
     assert column(found, "contribution") == {0: 0.0, 1: pytest.approx(1 / math.log2(3) - 1), 2: 0.0}
+
+
+# --- many queries together -----------------------------------------------------------------------------------
+
+
+def arrays_of(found):
+    arrays = found.documents.tolist(), found.label, found.ranks, found.contribution, found._change
+    return found.query, found.values, found.is_sum, found.judged, *map(np.ndarray.tolist, map(np.asarray, arrays[1:]))
+
+
+@pytest.mark.parametrize("case", read("cases/explanations.json")["cases"], ids=lambda c: f"{c['metric']}-{c['data']}")
+def test_known_explanations(case):
+    data = read("cases/explanations.json")["data"][str(case["data"])]
+    report = compare_systems(data["qrels"], data["runs"], metrics=case["metric"], on_misuse="ignore")
+    for query, expected in case["explained"].items():
+        found = report.explain(query, new="new", old="old")
+        assert (found.documents.tolist(), found.is_sum) == (expected["documents"], expected["is_sum"])
+        got = found.values, *found.ranks, found.contribution, found._change
+        for numbers, name in zip(got, ("values", "old", "new", "contribution", "change"), strict=True):
+            assert_allclose(numbers, np.array(expected[name], float), rtol=1e-10, atol=1e-13, err_msg=name)
+    rows = report.to_judge(len(case["to_judge"]), new="new", old="old").rows
+    assert [row[:2] for row in rows] == [(query, document) for query, document, _ in case["to_judge"]]
+    assert_allclose([row[-1] for row in rows], [change for *_, change in case["to_judge"]], rtol=1e-10)
+
+
+@pytest.mark.parametrize("of_runs", [False, True])
+def test_queries_together_equal_each_by_itself(of_runs):
+    """To the last bit, in any order of the queries, for every metric."""
+    data = read("cases/explanations.json")["data"]["0"]
+    names = [name for name, entry in REGISTRY.items() if entry.is_built_in and not entry.subtopics]
+    rng = np.random.default_rng(0)
+    label, scores = rng.integers(0, 2, (6, 5)), {"old": rng.integers(0, 4, (6, 5)), "new": rng.random((6, 5))}
+    for name in names:
+        for metric in (f"{name}@2",) if of_runs else (name,):
+            try:
+                given = (data["qrels"], data["runs"]) if of_runs else (label, scores)
+                report = compare_systems(*given, metrics=metric, on_misuse="ignore")
+            except ValueError:
+                continue
+            source = report._explained("new", "old", None)
+            known = np.flatnonzero(~np.isnan([r.per_query[source.metric] for r in source.results]).any(axis=0))
+            numbers = known[::-1][: 4 if of_runs else 6].tolist()
+            together = explanations_of(source, numbers)
+            for number, found in zip(numbers, together, strict=True):
+                one = report.explain(source.results[0].qid[number].item(), new="new", old="old")
+                assert repr(arrays_of(found)) == repr(arrays_of(one)), (metric, number)
+
+
+def test_parts_of_the_evaluation_change_nothing(monkeypatch):
+    qrels, runs = pools(12, share=0.4)
+    report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"], on_misuse="ignore")
+
+    def everything():
+        found = explanations_of(report._explained("new", "old", "map"), range(12))
+        return [arrays_of(one) for one in found], report.to_judge(50, new="new", old="old").rows
+
+    expected = everything()
+    monkeypatch.setattr(explanation, "ROWS_AT_ONCE", 25)
+    assert repr(everything()) == repr(expected)
+
+
+def test_judged_documents_need_no_evaluation(monkeypatch):
+    """Nothing is matched where everything is judged."""
+    report = compare_systems([[1, 0]] * 3, {"old": [[1.0, 2]] * 3, "new": [[2.0, 1]] * 3}, metrics="ndcg")
+    monkeypatch.setattr(explanation.Documents, "of", None)
+    assert report.to_judge(new="new", old="old").rows == ()
 
 
 # --- where documents come from -------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ def added(metric, label, score, **keywords):
     """What each row adds; None if the metric is no sum."""
     spec, qid = parse_metric(metric, **keywords), [0] * len(label)
     value = evaluate(label, score, qid=qid, metrics={"one": spec}).per_query["one"].item()
-    return contributions(query(label, score), spec, value)
+    found, is_sum = contributions(query(label, score), spec, np.array([value]))
+    return found if is_sum.item() else None
 
 
 def query(label, score):
