@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,42 @@ def folds(scale: float, folder: str) -> tuple[Call, Call]:
     return split(QueryKFold), split(GroupKFold)
 
 
+def users_and_items(scale: float) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
+    """Ten of 5,000 items for each of 20,000 users, and five relevant ones, two of them among these for every other."""
+    rng, n = np.random.default_rng(0), max(int(20_000 * scale), 2)
+    ranked, relevant = (
+        np.argsort(rng.random((n, 200)), axis=1)[:, :k] + rng.integers(0, 4800, (n, 1)) for k in (10, 5)
+    )
+    relevant[::2, :2] = ranked[::2, 3:5]
+    run = {f"u{user}": [f"i{item}" for item in items] for user, items in enumerate(ranked.tolist())}
+    return run, {f"u{user}": {f"i{item}" for item in items} for user, items in enumerate(relevant.tolist())}
+
+
+def run_of_lists(scale: float, folder: str, as_dictionaries: bool = False) -> tuple[Call, Call]:
+    """Lists of ten for 20,000 users, against pytrec_eval on dictionaries that were made before."""
+    import pytrec_eval
+
+    from sklearn_rank import evaluate_run
+
+    run, judged = users_and_items(scale)
+    scores = {user: dict(zip(items, map(float, range(10, 0, -1)), strict=True)) for user, items in run.items()}
+    grades = {user: dict.fromkeys(items, 1) for user, items in judged.items()}
+    measures = {"ndcg@10": "ndcg_cut_10", "map": "map", "mrr": "recip_rank", "p@10": "P_10"}
+    evaluator = pytrec_eval.RelevanceEvaluator(grades, {*measures.values()})
+    sides = (grades, scores) if as_dictionaries else (judged, run)
+
+    def peer() -> list[Any]:
+        values = evaluator.evaluate(scores).values()
+        return [np.mean([of_user[name] for of_user in values]) for name in measures.values()]
+
+    return lambda: [*evaluate_run(*sides, metrics=[*measures]).mean().values()], peer
+
+
 ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
     "small run, shell": small_run,
     "QueryKFold": folds,
+    "run, lists": run_of_lists,
+    "run, dictionaries": partial(run_of_lists, as_dictionaries=True),
 }
 
 

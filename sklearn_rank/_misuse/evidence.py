@@ -451,9 +451,12 @@ def _count_up(score: Array, indptr: Index, low: float) -> bool:
     query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     if len(listed := np.flatnonzero(score > -np.inf)) < len(score):
         score, query = score[listed], query[listed]
-    order = np.lexsort((score, query))
-    begins = np.searchsorted(query[order], query[order], side="left")
-    return bool((score[order] == np.arange(len(score)) - begins + low).all())
+    size = np.bincount(query)
+    place = score - low
+    if not ((place >= 0) & (place < size[query]) & (place % 1 == 0)).all():
+        return False
+    # Each query has as many places as scores, so no place is empty if none is taken twice.
+    return bool((np.bincount((np.cumsum(size) - size)[query] + place.astype(np.int64)) == 1).all())
 
 
 def _agreements(queries: Queries) -> Array:

@@ -323,7 +323,7 @@ def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_
 def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
     """Row of the judgements that matches each row of the run, or -1."""
     if isinstance(run.doc_id, ListedDocuments):
-        return match_listed(run, qrels)
+        return match_listed(run, qrels, rows, judged_rows)
     judged_keys, keys = document_keys(qrels.doc_id, run.doc_id)
     return match(judged_keys, judged_rows, keys, rows)[0]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
-from itertools import chain, compress, islice, repeat
+from itertools import chain, compress, count, islice, repeat
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import labels_of
+from sklearn_rank._engine.grouping import Keys
 from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
 from sklearn_rank._misuse.evidence import LOWEST_INT, MARKS, odd_ids, odd_texts
 from sklearn_rank._tables.columns import column_names
@@ -21,7 +22,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._columns import entries_in, entries_of_frame, known_columns
-from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, grouped, taken, without_rows
+from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, Grouping, QueryIds, grouped, match, taken, without_rows
 from sklearn_rank.io._hits import is_hit, read_hits
 
 TAKEN = {
@@ -34,12 +35,19 @@ RunLike = Entries | Mapping[Any, Any] | Iterable[Any]
 JudgementsLike = Entries | Mapping[Any, Any] | Iterable[Any]
 Excluded = Mapping[Any, Iterable[Any]] | Any
 """Documents by query, or a table of both."""
+SHORT = 64
+"""Mean length up to which lists are read all at once, since a step for each of them would take most of the time. For
+longer lists one dictionary of all documents does not fit the cache."""
+
 Listed = tuple[Collection[Any], Iterable[Any]]
 """Documents of a query, and their values."""
 
 
 class ListedDocuments:
     """Document of each row, in a collection for each query."""
+
+    # Numbers of documents, maybe of more lists, and the number of each row, until rows are matched.
+    codes: tuple[defaultdict[Any, int], Index] | None = None
 
     def __init__(self, lists: list[Collection[Any]], has_scores: bool = True) -> None:
         self.lists, self.has_scores = lists, has_scores
@@ -53,9 +61,18 @@ class ListedDocuments:
         """Documents of the given rows."""
         return self._array[rows]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """State without the numbers."""
+        return {name: value for name, value in vars(self).items() if name != "codes"}
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """The document of each row."""
         return self._array.astype(dtype or object, copy=bool(copy))
+
+    @property
+    def are_short(self) -> bool:
+        """Whether lists have few documents each."""
+        return len(self) <= SHORT * len(self.lists)
 
     @cached_property
     def has_tuples(self) -> bool:
@@ -65,7 +82,16 @@ class ListedDocuments:
     @cached_property
     def types(self) -> set[type]:
         """Types of the documents."""
+        if self.codes is not None and (types := {*map(type, self.codes[0])}) == {str}:
+            return types
         return {*map(type, chain.from_iterable(self.lists))}
+
+    def number(self, numbers: defaultdict[Any, int] | None) -> Index:
+        """Number the documents: those of `numbers` as there, and others next."""
+        numbers = defaultdict(count().__next__) if numbers is None else numbers
+        code = np.fromiter(map(numbers.__getitem__, chain.from_iterable(self.lists)), np.int64, len(self))
+        self.codes = numbers, code
+        return code
 
     @cached_property
     def _array(self) -> NDArray[Any]:
@@ -82,11 +108,12 @@ class ListedDocuments:
     def odd(self) -> frozenset[Any]:
         """Documents that may stand for missing ones, for `odd_ids`."""
         odd: set[Any] = set()
+        lists = self.lists if self.codes is None else [self.codes[0]]
         if any(issubclass(kind, str) for kind in self.types):
-            if any(text in listed for text in MARKS for listed in self.lists):
+            if any(text in listed for text in MARKS for listed in lists):
                 odd |= odd_texts(chain.from_iterable(self.lists))
         if not all(issubclass(kind, str) for kind in self.types):
-            if any(one in listed for listed in self.lists for one in (-1, LOWEST_INT)):
+            if any(one in listed for listed in lists for one in (-1, LOWEST_INT)):
                 numbers = [one for one in chain.from_iterable(self.lists) if isinstance(one, Real)]
                 odd |= odd_ids(np.array(numbers, dtype=np.float64))
         return frozenset(odd)
@@ -123,6 +150,9 @@ def entries_of(
         by_query = dict(_documents_of_queries(source))
     else:
         mapping = _mapping_of(source, kind)
+        keeps_all = duplicates == "nonrelevant" and kind == "run"
+        if not exclude and not keeps_all and (plain := _plain_entries(mapping, kind, judged)) is not None:
+            return plain, 0
         by_query = {query: _listed(query, given, kind, duplicates, judged) for query, given in mapping.items()}
     lists, values, n_excluded = [], [], 0
     for query, (documents, of_documents) in by_query.items():
@@ -140,6 +170,40 @@ def entries_of(
     if duplicates == "nonrelevant" and kind == "run":
         entries = replace(entries, _again=np.fromiter(_repeated(lists), bool, len(entries)))
     return entries, n_excluded
+
+
+def _plain_entries(mapping: Mapping[Any, Any], kind: str, judged: ListedDocuments | None = None) -> Entries | None:
+    """Entries of short lists, sets or dictionaries of texts or whole numbers, each once; None of anything else."""
+    given = [*mapping.values()]
+    types = {*map(type, given)}
+    if len(types) != 1 or not types <= {dict, list, tuple, *(() if kind == "run" else (set, frozenset))}:
+        return None
+    listed = ListedDocuments(
+        [*map(list, given)] if types == {list} else given, has_scores=types == {dict} or kind != "run"
+    )
+    if not listed.are_short:
+        return None
+    try:
+        code = listed.number(None if judged is None or judged.codes is None else judged.codes[0])
+    # An id that cannot be hashed.
+    except TypeError:
+        return None
+    if not listed.types <= {str, int} or (types <= {list, tuple} and _is_again(code, listed.ends)):
+        return None
+    names = ids_of([*mapping])
+    if types == {dict}:
+        value = _numbers([*chain.from_iterable(map(dict.values, given))], names, listed, kind)
+    elif kind == "run":
+        value = np.repeat(listed.ends[1:], np.diff(listed.ends)) - np.arange(0.0, len(listed))
+    else:
+        value = np.ones(len(listed))
+    return _entries(names, listed, value)
+
+
+def _is_again(code: Index, ends: Index) -> bool:
+    """Whether a list has a document twice."""
+    nothing = Keys(np.empty(0, dtype=np.int64)), (np.zeros(len(ends), dtype=np.int64), None)
+    return match(Keys(code), (ends, None), *nothing)[1][0] >= 0
 
 
 def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
@@ -179,17 +243,32 @@ def _is_listed(source: Any) -> bool:
     return not isinstance(source, Entries) or isinstance(source.doc_id, ListedDocuments)
 
 
-def match_listed(run: Entries, qrels: Entries) -> Index:
-    """Row of the judgements that matches each row of the run, or -1; documents are listed in both."""
-    judged = zip(qrels.qid.names.tolist(), qrels.doc_id.lists, qrels.doc_id.ends.tolist(), strict=False)
-    rows = {q: dict(zip(documents, range(a, a + len(documents)), strict=True)).get for q, documents, a in judged}
-    row_of: Iterator[Any] = (rows.get(query, {}.get) for query in run.qid.names.tolist())
-    matches = np.fromiter(
-        chain.from_iterable(map(map, row_of, run.doc_id.lists, repeat(repeat(-1)))), np.int64, len(run)
-    )
+def match_listed(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
+    """Row of the judgements that matches each row of the run, or -1; documents are listed in both.
+
+    `rows` and `judged_rows` are the rows of each query, which are read where lists are short.
+    """
+    if run.doc_id.are_short:
+        judged, of_run = qrels.doc_id.codes, run.doc_id.codes
+        if judged is None or of_run is None or judged[0] is not of_run[0]:
+            code = qrels.doc_id.number(None), run.doc_id.number(qrels.doc_id.codes[0])
+        else:
+            code = judged[1], of_run[1]
+        qrels.doc_id.codes = run.doc_id.codes = None
+        matches = match(Keys(code[0]), judged_rows, Keys(code[1]), rows)[0]
+    else:
+        matches = _match_long_lists(run, qrels)
     if not (matches >= 0).any():
         _refuse_other_ids(run.doc_id, chain.from_iterable(qrels.doc_id.lists), "the run and in the judgements")
     return matches
+
+
+def _match_long_lists(run: Entries, qrels: Entries) -> Index:
+    """As `match_listed`, by a dictionary for each query."""
+    judged = zip(qrels.qid.names.tolist(), qrels.doc_id.lists, qrels.doc_id.ends.tolist(), strict=False)
+    rows = {q: dict(zip(documents, range(a, a + len(documents)), strict=True)).get for q, documents, a in judged}
+    row_of: Iterator[Any] = (rows.get(query, {}.get) for query in run.qid.names.tolist())
+    return np.fromiter(chain.from_iterable(map(map, row_of, run.doc_id.lists, repeat(repeat(-1)))), np.int64, len(run))
 
 
 def _refuse_other_ids(documents: ListedDocuments, others: Iterable[Any], where: str) -> None:

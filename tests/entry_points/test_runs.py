@@ -16,8 +16,10 @@ from sklearn_rank import compare_systems, evaluate, evaluate_run
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.exceptions import RankingWarning
+from sklearn_rank.io import _mappings as mappings
 from sklearn_rank.io import join, read_qrels, read_run
-from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, both_entries, match_listed
+from sklearn_rank.io._entries import grouped
+from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, _plain_entries, both_entries, entries_of
 
 METRICS = ["ndcg@3", "map", "mrr", "p@2", "r@3", "bpref", "judged@2", "rbp"]
 QRELS = {"q2": {"a": 2, "b": 0, "z": 1}, "q1": {"b": 1, "c": 0}}
@@ -487,10 +489,41 @@ def test_documents_match_whichever_side_has_more(n_judged, rng):
     run, qrels, _ = both_entries("join", of_run, judged, "raise", None)
     rows = [(q, d) for q, found in judged.items() for d in found]
     expected = [rows.index((q, d)) if (q, d) in rows else -1 for q, found in of_run.items() for d in found]
-    found = match_listed(run, qrels)
-    assert found.dtype == np.int64
-    assert found.tolist() == expected
+    groups = (grouped(np.asarray(side.qid), 21) for side in (run, qrels))
+    for found in (mappings.match_listed(run, qrels, *groups), mappings._match_long_lists(run, qrels)):
+        assert found.dtype == np.int64
+        assert found.tolist() == expected
     assert max(expected) > 0 > min(expected)
+
+
+@pytest.mark.parametrize("kind", ["run", "judgements"])
+@pytest.mark.parametrize("form", [list, tuple, set, lambda ids: dict(zip(ids, (2.0, 1, 0), strict=False))])
+def test_short_lists_are_read_at_once_as_they_are_one_by_one(kind, form, monkeypatch):
+    lists = [["a", "b", "c"], [], ["c", "nan"]], [[1, 2], [2, -1, 7]]
+    cases = [{f"q{i}": form(one) for i, one in enumerate(side)} for side in lists]
+    at_once = [_plain_entries(case, kind) for case in cases]
+    assert (None in at_once) == (form is set and kind == "run")
+    monkeypatch.setattr(mappings, "_plain_entries", lambda *_: None)
+    for case, found in zip(cases, at_once, strict=True):
+        if found is None:
+            continue
+        expected = entries_of(case, kind, duplicates="raise", exclude={})[0]
+        assert [*map(list, found.doc_id.lists)] == [*map(list, expected.doc_id.lists)]
+        assert found.value.dtype == expected.value.dtype
+        assert found.value.tolist() == expected.value.tolist()
+        assert found.qid.code.tolist() == expected.qid.code.tolist()
+        for name in ("types", "has_scores", "has_tuples"):
+            assert getattr(found.doc_id, name) == getattr(expected.doc_id, name)
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [["a", "a"], ["a", ["b"]], [("a", 0.5)], [{"id": "a"}], [1.0, 2], [True, 2], [None], ["a", np.str_("b")],
+     range(65 * 3), np.array([1, 2])],
+    ids=["twice", "not hashable", "pair", "hit", "float", "bool", "missing", "of NumPy", "long", "array"],
+)  # fmt: skip
+def test_other_lists_are_read_one_by_one(lists):
+    assert _plain_entries({"q": ["c", "d"], "r": lists if isinstance(lists, np.ndarray) else [*lists]}, "run") is None
 
 
 @pytest.mark.parametrize(
