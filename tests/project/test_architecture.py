@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
@@ -75,16 +76,21 @@ def name_of(path):
 MODULES = {name_of(p): p for p in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx")]}
 
 
+@cache
+def nodes(path):
+    """Nodes of the syntax tree of a file that the laws below ask for, which is parsed once."""
+    kinds = ast.stmt, ast.Name, ast.Attribute, ast.Call
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
+
+
+@cache
 def imported(path):
     """Full names of what a file imports, wherever in it, for type checking too."""
     if path.suffix == ".pyx":
-        yield from (".".join(found) for found in re.findall(r"^from ([\w.]+) import (\w+)", path.read_text(), re.M))
-        return
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        return [".".join(found) for found in re.findall(r"^from ([\w.]+) import (\w+)", path.read_text(), re.M)]
+    names = [alias.name for node in nodes(path) if isinstance(node, ast.Import) for alias in node.names]
+    froms = [node for node in nodes(path) if isinstance(node, ast.ImportFrom)]
+    return names + [f"{node.module}.{alias.name}" for node in froms for alias in node.names]
 
 
 def imported_modules(path):
@@ -135,6 +141,7 @@ PRIVATE_PARTS = PACKAGE / "_utils" / "private_parts.py"
 """The one module that may use private parts of other libraries; test_private_parts.py tries each of them."""
 OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_replace"}
 """Public, whatever they are called."""
+OF_ATTRIBUTES = {"getattr", "hasattr", "setattr", "delattr"}
 
 
 def is_private(name):
@@ -143,21 +150,21 @@ def is_private(name):
 
 def private_names(path):
     """Private names that a file defines: of functions, classes, variables, and attributes of self and cls."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            if ast.unparse(node.value) in ("self", "cls"):
+            if getattr(node.value, "id", None) in ("self", "cls"):
                 yield node.attr
 
 
 def private_attributes(path):
     """Private attributes that a file reads, sets or deletes, by a dot or by a text."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         name = node.attr if isinstance(node, ast.Attribute) else None
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr", "setattr", "delattr"):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in OF_ATTRIBUTES:
             name = getattr(node.args[1], "value", None)
         if is_private(name):
             yield name
@@ -237,9 +244,8 @@ def test_one_name_one_meaning():
 def test_formulas_stay_formulas():
     """No loop, no sort, no qid inside a metric."""
     for path in (PACKAGE / "metrics").glob("*.py"):
-        tree = ast.parse(path.read_text())
-        assert not [n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))]
-        names = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        assert not [n for n in nodes(path) if isinstance(n, (ast.For, ast.While))]
+        names = {n.attr for n in nodes(path) if isinstance(n, ast.Attribute)}
         assert not names & {"argsort", "sort", "qid", "mean"}
 
 
