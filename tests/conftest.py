@@ -1,3 +1,4 @@
+import gc
 import os
 import shutil
 import sys
@@ -55,9 +56,29 @@ def pytest_ignore_collect(collection_path):
     return True if is_a_module and not collection_path.name.startswith("test_") else None
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Modules and tests stay until the end: the garbage collector does not look at them again and again."""
+    gc.disable()
+    found = yield
+    gc.enable()
+    gc.freeze()
+    return found
+
+
+def pytest_unconfigure():
+    gc.unfreeze()  # libraries warn about objects that are left at the end
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks, and pytest-xdist reads groups
 def pytest_collection_modifyitems(items):
-    """One case of each function that is not slow is fast, the same whatever the order of the tests."""
+    """One case of each function that is not slow is fast, the same whatever the order of the tests.
+
+    Tests of a file that are not slow go to one process together: pytest-xdist searches all groups for each it sends.
+    """
+    for item in items:
+        if not item.get_closest_marker("slow") and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
     functions = set()
     for item in sorted(items, key=lambda item: item.nodeid):
         function = item.path, getattr(item, "originalname", item.name)
