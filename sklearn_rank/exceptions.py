@@ -13,6 +13,6 @@ class RankingWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import RankingWarning
     >>> warnings.filterwarnings(
-    ...     "ignore", message=".* seems to hold ranks", category=RankingWarning
+    ...     "ignore", message=".* worse than a random order", category=RankingWarning
     ... )
     """

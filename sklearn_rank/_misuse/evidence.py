@@ -38,6 +38,9 @@ SAMPLE = 64
 SAMPLED_ROWS = 2**12
 """Different values are counted in so many rows."""
 
+CHANCE = 2.0
+"""Standard errors of a sample that chance often has."""
+
 MOST_FRACTIONS = 64
 """Different values that are kept."""
 
@@ -70,22 +73,26 @@ HIGHEST_GRADE = 31
 
 
 class Moments(NamedTuple):
-    """Number, sum and sum of squares of what queries show."""
+    """Number, sum and sum of squares of what queries show, and the variance that the sum has by chance."""
 
     n: int = 0
     total: float = 0.0
     squares: float = 0.0
+    variance: float = 0.0
 
     @classmethod
-    def of(cls, values: Array) -> Moments:
+    def of(cls, values: Array, variance: float = 0.0) -> Moments:
         """Moments of some values."""
-        return cls(len(values), float(values.sum()), float((values**2).sum()))
+        return cls(len(values), float(values.sum()), float((values**2).sum()), variance)
 
     def joined(self, other: Moments) -> Moments:
         """Moments of both."""
-        if not other.n:
-            return self
-        return Moments(self.n + other.n, self.total + other.total, self.squares + other.squares)
+        return Moments(*(a + b for a, b in zip(self, other, strict=True)))
+
+    @property
+    def z_by_chance(self) -> float:
+        """Sum over the standard error that it has by chance; 0 if nothing varies."""
+        return self.total / math.sqrt(self.variance) if self.variance else 0.0
 
     @property
     def z(self) -> float:
@@ -125,10 +132,8 @@ class Evidence(NamedTuple):
         Different labels that are not whole, up to some number, counted where scores are whole.
     is_tied : bool
         Whether a query has equal scores, asked where labels have fractions and scores have none.
-    has_ranks : bool
-        Whether the scores of each query are 1 to n, or 0 to n - 1.
     agreement : Moments
-        Of the correlation of labels and scores in each list, computed where it is asked for.
+        Of the correlation of labels and scores in lists where both vary: in all, or in the first queries of a part.
     odd_ids : frozenset
         Ids of queries that may stand for missing ones, or are no ids, see `odd_ids`.
     """
@@ -148,7 +153,6 @@ class Evidence(NamedTuple):
     n_high: int = 0
     fractions: frozenset[float] = NO_FRACTIONS
     is_tied: bool = False
-    has_ranks: bool = True
     agreement: Moments = NO_MOMENTS
     odd_ids: frozenset[Any] = NO_IDS
 
@@ -157,29 +161,26 @@ class Evidence(NamedTuple):
         cls, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = ALL_KINDS, agrees: bool = False,
         least_lists: int = 0,
     ) -> Evidence:  # fmt: skip
-        """Evidence of some queries for some kinds of checks; `agrees` asks for the agreement of labels and scores.
+        """Evidence of some queries for some kinds of checks; `agrees` asks for the agreement in all queries.
 
         With fewer than `least_lists` lists it is not asked which metrics no order changes.
         """
         facts, size = queries.facts, _sizes(queries)
         n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
-        unmoved, n_high, fractions, is_tied, has_ranks = NO_METRICS, 0, NO_FRACTIONS, False, False
+        unmoved, n_high, fractions, is_tied = NO_METRICS, 0, NO_FRACTIONS, False
         moments, n_lowest, n_highest, (low, high) = NO_MOMENTS, 0, 0, label_range(queries)
         if "labels" in kinds and n_lists >= least_lists:
             unmoved, n_high = unmoved_metrics(queries, metrics, compute)
         if unmoved:
             n_lowest, n_highest = (int(np.count_nonzero(queries.row_label == end)) for end in (low, high))
-        if "scores" in kinds:
-            has_ranks = are_ranks(queries)
         if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):
             fractions, is_tied = _fractions(queries)
-        if (agrees or has_ranks) and not queries.has_subtopics:
-            moments = Moments.of(_agreements(queries))
+        if (agrees or "scores" in kinds) and not queries.has_subtopics:
+            moments = agreement(queries, len(size) if agrees else SAMPLE)
         odd = odd_ids(queries.qid) if "qid" in kinds else NO_IDS
         return cls(
             len(size), n_lists, int(size.sum()), low, high, *facts.score_range, facts.labels_are_whole,
-            facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, has_ranks, moments,
-            odd,
+            facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, moments, odd,
         )  # fmt: skip
 
     def to_json(self) -> str:
@@ -212,7 +213,7 @@ class Evidence(NamedTuple):
             min(self.lowest_score, other.lowest_score), max(self.highest_score, other.highest_score),
             self.labels_are_whole and other.labels_are_whole, self.scores_are_whole and other.scores_are_whole,
             unmoved, n_lowest, n_highest, self.n_high + other.n_high,
-            fractions, self.is_tied or other.is_tied, self.has_ranks and other.has_ranks,
+            fractions, self.is_tied or other.is_tied,
             self.agreement.joined(other.agreement), self.odd_ids | other.odd_ids,
         )  # fmt: skip
 
@@ -431,55 +432,44 @@ def _fractions(queries: Queries) -> tuple[frozenset[float], bool]:
     return frozenset(different.tolist()), bool(same.any())
 
 
-def are_ranks(queries: Queries) -> bool:
-    """Whether the scores of each query are 1 to n, or 0 to n - 1."""
-    low, high = queries.facts.score_range
-    if not queries.facts.scores_are_whole or low not in (0, 1) or high + 1 - low > queries.longest:
+def may_run_against(queries: Queries) -> bool:
+    """Whether scores of the first queries may run against their labels: a glance, before `agreement`."""
+    if queries.has_subtopics:
         return False
-    if queries.unlisted is not None or queries.has_one_score:
-        return False
-    n_queries = len(queries.indptr) - 1
-    for n in sorted({min(SAMPLE, n_queries), n_queries}):
-        score = rows_of(queries.score, queries.indptr, queries.order, 0, n)
-        if not _count_up(score, queries.indptr[: n + 1], low):
+    n = min(len(queries.indptr) - 1, SAMPLE)
+    label, score = (rows_of(x, queries.indptr, queries.order, 0, n) for x in (queries.row_label, queries.score))
+    if label.dtype is BYTE and not queries.facts.has_unretrieved:
+        starts = queries.indptr[:n]
+        of_label, of_score = np.add.reduceat(label, starts, dtype=np.float64), np.add.reduceat(score, starts)
+        if np.dot(label, score) >= (of_label * of_score / np.diff(queries.indptr[: n + 1])).sum():
             return False
-    return True
+    return agreement(queries, n).z_by_chance < -CHANCE
 
 
-def _count_up(score: Array, indptr: Index, low: float) -> bool:
-    """Whether the finite scores of each query are whole numbers that count up from `low`."""
-    query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    if len(listed := np.flatnonzero(score > -np.inf)) < len(score):
-        score, query = score[listed], query[listed]
-    size = np.bincount(query)
-    place = score - low
-    if not ((place >= 0) & (place < size[query]) & (place % 1 == 0)).all():
-        return False
-    # Each query has as many places as scores, so no place is empty if none is taken twice.
-    return bool((np.bincount((np.cumsum(size) - size)[query] + place.astype(np.int64)) == 1).all())
-
-
-def _agreements(queries: Queries) -> Array:
-    """Agreement of labels and scores in each list."""
-    n_queries = len(queries.indptr) - 1
+def agreement(queries: Queries, n: int) -> Moments:
+    """Agreement of labels and scores in the first `n` queries."""
+    n = min(n, len(queries.indptr) - 1)
     label, score = (
-        rows_of(x, queries.indptr, queries.order, 0, n_queries).astype(np.float64)
-        for x in (queries.row_label, queries.score)
+        rows_of(x, queries.indptr, queries.order, 0, n).astype(np.float64) for x in (queries.row_label, queries.score)
     )
-    return agreements(label, score, queries.indptr)
+    return moments_of(label, score, queries.indptr[: n + 1])
 
 
-def agreements(label: Array, score: Array, indptr: Index) -> Array:
-    """Correlation of labels and scores in each list, of the documents that were retrieved; 0 if one is constant."""
-    starts, size, listed = indptr[:-1], np.diff(indptr), score > -np.inf
-    n = np.maximum(np.add.reduceat(listed.astype(np.float64), starts), 1.0)
+def moments_of(label: Array, score: Array, indptr: Index) -> Moments:
+    """Correlation of labels and scores in each list, of documents that were judged and retrieved, where both vary.
+
+    Over all orders of the documents its mean is 0, and its variance 1 / (n - 1).
+    """
+    starts, size, counts = indptr[:-1], np.diff(indptr), np.isfinite(score) & (label == label)
+    n = np.add.reduceat(counts.astype(np.float64), starts)
 
     def centred(x: Array) -> Array:
-        x = np.where(listed, np.nan_to_num(x), 0.0)
-        return np.where(listed, x - np.repeat(np.add.reduceat(x, starts) / n, size), 0.0)
+        x = np.where(counts, x, 0.0)
+        return np.where(counts, x - np.repeat(np.add.reduceat(x, starts) / np.maximum(n, 1), size), 0.0)
 
     with np.errstate(all="ignore"):
         label, score = centred(label), centred(score)
         spread = np.add.reduceat(label**2, starts) * np.add.reduceat(score**2, starts)
-        agreement = np.add.reduceat(label * score, starts) / np.sqrt(spread)
-    return np.nan_to_num(agreement[size >= LEAST_DOCUMENTS], posinf=0.0, neginf=0.0)
+        values = np.add.reduceat(label * score, starts) / np.sqrt(spread)
+    varies = np.isfinite(values) & (n >= LEAST_DOCUMENTS)
+    return Moments.of(values[varies], float((1 / (n[varies] - 1)).sum()))

@@ -20,9 +20,9 @@ from sklearn_rank._misuse.evidence import (
     Metrics,
     all_on_one_side,
     are_mask,
-    are_ranks,
     first_labels_differ,
     have_few_values,
+    may_run_against,
     odd_ids,
     one_label_each,
     reads_order,
@@ -42,6 +42,9 @@ LEAST_QUERIES = 20
 
 ONE_IN_A_MILLION = 14
 """Least exponent of e for a chance below that."""
+
+LEAST_LONG_LISTS, LEAST_ROWS = 5, 200
+"""Queries, and rows in them, that show the same."""
 
 RARER = 5
 """A grade, and all above, may be so many times rarer than the grade below."""
@@ -63,6 +66,15 @@ LEAST_OTHER_LABELS = 20
 
 CLEAR = 3.0
 """Labels and scores agree from so many standard errors on, where there is other evidence besides."""
+
+LEAST_AGAINST = 10
+"""Queries whose scores may run against their labels."""
+
+FAR_BELOW = 5.0
+"""Standard errors below chance: less than once in a million."""
+
+CLEARLY_BELOW = 4.0
+"""The same by the differences between queries, which one score far below all others makes large."""
 
 LEAST_SOFT_ROWS = 6
 """Rows of labels between 0 and 1 without a relevant one."""
@@ -99,9 +111,11 @@ NO_ID = Check(
     "booleans, also as text.",
     "the text or the number; -1 if no other of three ids is below 0", "is no id of a query",
 )  # fmt: skip
-RANKS_AS_SCORES = Check(
-    "ranks as scores", "scores", "Scores are 1 to n in every query, and `-y_score` agrees with the labels.",
-    "20 queries of three or more documents, and an agreement that chance has once in a million", "seems to hold ranks",
+WORSE = Check(
+    "worse than chance", "scores",
+    "Scores run against the labels of judged documents, as ranks, distances and losses do, or labels are ranks.",
+    "10 queries of three or more documents, and a mean agreement 5 standard errors below chance",
+    "worse than a random order",
 )  # fmt: skip
 SWAPPED = Check(
     "labels and scores swapped", "arguments", "Labels are many fractions, and scores a few whole numbers.",
@@ -141,7 +155,7 @@ CHECKS_OF_ROWS = (
     LARGE_GRADES,
     ONE_ROW,
     NO_ID,
-    RANKS_AS_SCORES,
+    WORSE,
     SWAPPED,
     NOTHING,
     NAMED,
@@ -186,16 +200,17 @@ def findings_of(
         yield Finding(
             NOTHING, f"No document is retrieved in {score} for any query: every score is -inf, or lists are empty."
         )
-    elif "scores" in looked_at and e.has_ranks and disagrees(e):
-        yield Finding(
-            RANKS_AS_SCORES,
-            f"{score} seems to hold ranks, 1 to n in every query, which agree better with {label} if they are negated: "
-            "the highest score ranks first, so negate ranks.",
-        )
     elif "names" in looked_at and is_named_lower(name, e, is_series):
         yield Finding(
             NAMED,
             f"Scores are called {echo(name)}, so lower seems to be better: the highest ranks first, so negate them.",
+        )
+    elif "scores" in looked_at and is_worse(e):
+        yield Finding(
+            WORSE,
+            f"{score} puts judged documents into an order worse than a random order by {label}: the mean agreement is "
+            f"{-e.agreement.z_by_chance:.0f} standard errors below chance. The highest score ranks first, and the "
+            "highest label is the most relevant: negate ranks, distances and losses.",
         )
 
 
@@ -245,7 +260,7 @@ def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
     low, high = e.lowest_label, e.highest_label
     # Where few documents are relevant, many rows may have none by chance.
     is_sure = decides or e.n_rows >= LEAST_ROWS_WITHOUT
-    if e.n_lists < LEAST_QUERIES:
+    if not are_enough(e.n_lists, e.n_rows):
         return ""
     if low == high:
         way_out = "No document is relevant."
@@ -268,6 +283,11 @@ def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
     return f"the documents of each query have one label. {way_out}" if is_sure or e.n_high >= 2 else ""
 
 
+def are_enough(n_lists: int, n_rows: int) -> bool:
+    """Whether labels of so many lists, or of fewer with many rows, are no chance."""
+    return n_lists >= LEAST_QUERIES or (n_lists >= LEAST_LONG_LISTS and n_rows >= LEAST_ROWS)
+
+
 def is_soft(e: Evidence) -> bool:
     """Whether labels lie between 0 and 1 and are not only 0 and 1."""
     if e.labels_are_whole or e.lowest_label < 0 or e.highest_label > 1:
@@ -288,15 +308,10 @@ def are_swapped(e: Evidence) -> bool:
     return is_few and e.is_tied and len(e.fractions) >= LEAST_FRACTIONS
 
 
-def disagrees(e: Evidence) -> bool:
-    """Whether scores and labels run against each other by more than chance has once in a million."""
-    return e.n_lists >= LEAST_QUERIES and e.agreement.z < -least_z(e.agreement.n)
-
-
-def least_z(n: int) -> float:
-    """Value of Student's t that chance exceeds once in a million, for the mean of `n` values."""
-    z, df = 4.75, n - 1
-    return z + (z**3 + z) / (4 * df) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * df**2)
+def is_worse(e: Evidence) -> bool:
+    """Whether scores run against labels by more than chance does, in queries that agree about it."""
+    found = e.agreement
+    return found.n >= LEAST_AGAINST and found.z_by_chance < -FAR_BELOW and found.z < -CLEARLY_BELOW
 
 
 def is_lower(name: Any) -> bool:
@@ -334,7 +349,10 @@ def is_plain(queries: Queries, metrics: Iterable[MetricRequest], y_true: Any, y_
         return False
     if odd_ids(queries.qid):
         return False
-    if len(queries.indptr) <= LEAST_QUERIES:
+    n_queries = len(queries.indptr) - 1
+    if n_queries >= LEAST_AGAINST and may_run_against(queries):
+        return False
+    if n_queries < LEAST_QUERIES and not are_enough(n_queries, len(queries.score)):
         return True
     for metric in metrics:
         if not low < metric["min_relevance"] <= high:
@@ -364,7 +382,8 @@ def look(
     if not (is_named or may_be_misuse(queries, metrics, compute, kinds)):
         return
     label, score = door.words or queries.origin.names[:2]
-    e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=is_named, least_lists=LEAST_QUERIES)
+    agrees = is_named or "scores" in kinds
+    e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=agrees, least_lists=LEAST_LONG_LISTS)
     report(
         door,
         findings_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series),
@@ -397,8 +416,8 @@ def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: s
     if facts.scores_are_whole:
         if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):
             return True
-        if "scores" in kinds and n_queries >= LEAST_QUERIES and are_ranks(queries):
-            return True
+    if "scores" in kinds and n_queries >= LEAST_AGAINST and may_run_against(queries):
+        return True
     if "labels" not in kinds:
         return False
     if facts.label_range[1] > HIGHEST_GRADE:
@@ -406,7 +425,7 @@ def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: s
     if not facts.labels_are_whole and facts.label_range[1] <= 1:
         if any(reads_one(metric, compute) for metric in metrics.values()):
             return True
-    if n_queries < LEAST_QUERIES:
+    if not are_enough(n_queries, len(queries.row_label)):
         return False
     if n_queries == queries.indptr[-1] or one_label_each(queries)[0]:
         return True

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._misuse.check import Check, Finding
-from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, Moments, agreements, stand_in
+from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, moments_of, stand_in
 from sklearn_rank._misuse.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
@@ -182,8 +182,8 @@ def rises(score: Array, code: NDArray[np.integer]) -> bool:
 
 def worst_first(label: Array, score: Array, indptr: Index) -> Iterator[Finding]:
     """A run whose dictionaries rise, if relevant documents have the lower scores."""
-    values = agreements(label, score, indptr)
-    if Moments.of(values).z < -CLEAR:
+    # Judgements may name relevant documents alone.
+    if moments_of(np.nan_to_num(label), score, indptr).z < -CLEAR:
         yield Finding(
             RISING,
             "Scores of the run rise in the order given in every query, and relevant documents have the lower ones: the "

@@ -20,7 +20,7 @@ from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import ACCUMULATOR
-from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.evidence import SAMPLE, Evidence
 from sklearn_rank._misuse.rows import look_at_evidence, transposed
 from sklearn_rank._tables.batch_validator import BatchKind
 from sklearn_rank._tables.column_arguments import column_arguments
@@ -183,7 +183,7 @@ class RankingAccumulator:
             columns["weight"] = queries.weight
         named = qid is not None or queries_in(y_true) is not None
         ids = queries.qid if named else None
-        evidence = evidence_of(queries, self._specs)
+        evidence = evidence_of(queries, self._specs, has_agreement=self._evidence.agreement.n >= SAMPLE)
         self._add(_Batch(BatchKind.of(queries), ids, columns, queries.longest, evidence))
         return self
 

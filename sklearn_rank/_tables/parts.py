@@ -22,7 +22,7 @@ from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.evidence import ALL_KINDS, Evidence
 from sklearn_rank._misuse.rows import is_lower
 from sklearn_rank._tables.columns import Columns
 from sklearn_rank._utils.numbers import refuse_inexact
@@ -53,10 +53,16 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     return Evaluation(queries.qid, queries.weight, named, DataCounts(queries.n_documents, sums))
 
 
-def evidence_of(queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None) -> Evidence:
-    """Evidence of misuse in the queries of a part; `name` names the column of scores."""
+def evidence_of(
+    queries: Queries, specs: Mapping[str, MetricSpec], name: Any = None, *, has_agreement: bool = False
+) -> Evidence:
+    """Evidence of misuse in the queries of a part.
+
+    `name` names the column of scores; `has_agreement` says that enough is known of the agreement with the labels.
+    """
     specs = {name: spec for name, spec in specs.items() if spec.order is None}
-    return Evidence.of(queries, specs, compute, agrees=is_lower(name))
+    kinds = ALL_KINDS.replace("scores", "") if has_agreement else ALL_KINDS
+    return Evidence.of(queries, specs, compute, kinds=kinds, agrees=is_lower(name))
 
 
 class PartResult(NamedTuple):

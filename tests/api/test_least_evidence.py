@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from misuse_cases import seen
 from registry import together
-from scipy import stats
 
 from sklearn_rank import evaluate, evaluate_run, evaluate_table
 from sklearn_rank._misuse.judged import unevenly_judged
-from sklearn_rank._misuse.rows import least_z
 from sklearn_rank.io import read_run
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 
@@ -59,11 +57,18 @@ def swapped(n_fractions, highest=10):
     return of_labels(label, np.zeros(n_fractions), "dcg(gain=linear)", score.astype(float))
 
 
-def as_ranks(n_queries, n_against=0):
+def against(n_queries, n_documents=3, n_for=0, unjudged=False):
     """Ranks that agree with the labels in all queries but some."""
-    rank = np.tile([1.0, 2, 3], n_queries)
-    label = np.append(np.tile([2, 1, 0], n_queries - n_against), np.tile([0, 1, 2], n_against))
-    return of_labels(label, lists(n_queries), "ndcg", rank)
+    label = np.tile([*range(n_documents)], (n_queries, 1))
+    label[n_for:] = label[n_for:, ::-1]
+    label, score = label.astype(float).ravel(), np.tile(np.arange(n_documents) + 0.5, n_queries)
+    if unjudged:
+        label[label > 0] = np.nan
+    return of_labels(label, lists(n_queries, n_documents), "ndcg(unjudged=drop)", score)
+
+
+def long_lists(n_queries, n_rows):
+    return of_labels(np.arange(n_rows) % 5 + 1, np.arange(n_rows) * n_queries // n_rows)
 
 
 def odd_ids(*ids):
@@ -116,7 +121,7 @@ def batch_again(n_queries, n_other):
 
 
 CONSTANT, SOFT, NO_ID = "no order matters", "threshold outside of the scale", "ids that are none"
-NOTHING, SWAPPED = "nothing retrieved", "labels and scores swapped"
+WORSE, NOTHING, SWAPPED = "worse than chance", "nothing retrieved", "labels and scores swapped"
 FALLING, ITSELF = "similarities as distances", "queries in the database"
 CASES = {
     "one label, queries": (CONSTANT, one_label(20), one_label(19)),
@@ -135,8 +140,12 @@ CASES = {
     "nothing": (NOTHING, nothing(20), nothing(19)),
     "swapped, fractions": (SWAPPED, swapped(20), swapped(19)),
     "swapped, grades": (SWAPPED, swapped(20, 10), swapped(20, 11)),
-    "ranks": ("ranks as scores", as_ranks(20), as_ranks(19)),
-    "ranks, some against": ("ranks as scores", as_ranks(24, 2), as_ranks(24, 3)),
+    "against, queries": (WORSE, against(10, 5), against(9, 5)),
+    "against, by chance": (WORSE, against(13), against(12)),
+    "against, some for": (WORSE, against(24, 5, 4), against(24, 5, 5)),
+    "against, judged": (WORSE, against(20, 5), against(20, 5, unjudged=True)),
+    "all relevant, rows": (CONSTANT, long_lists(12, 200), long_lists(12, 199)),
+    "all relevant, lists": (CONSTANT, long_lists(5, 200), long_lists(4, 200)),
     "falling": (FALLING, falling(10), falling(9)),
     "a similarity": ("a similarity as distance", similarity(3), similarity(2)),
     "itself, queries": (ITSELF, itself(20, 20), itself(19, 19)),
@@ -157,11 +166,6 @@ def test_least_evidence(case):
     warned, raised = seen(enough)
     assert [*warned, *([raised] if raised else [])] == [name]
     assert name not in str(seen(less))
-
-
-@pytest.mark.parametrize(("n", "within"), [(20, 0.02), (25, 0.01), (100, 0.001), (10**6, 1e-6)])
-def test_least_z_is_a_quantile_of_student(n, within):
-    assert least_z(n) == pytest.approx(stats.t.isf(stats.norm.sf(4.75), n - 1), rel=within)
 
 
 def shares(mean, n=20, spread=0.01, n_unknown=0):

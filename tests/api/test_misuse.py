@@ -90,9 +90,9 @@ OF_ROWS = {
     "large grades": Rows(RNG.integers(0, 101, N_ROWS), metric="ndcg@10"),
     "queries of one row": Rows(qid=np.arange(N_ROWS)),
     "ids that are none": Rows(qid=np.repeat([*map(str, range(N_QUERIES - 1)), "None"], N_DOCUMENTS)),
-    "ranks as scores": Rows(score=ranks(Rows()), metric="ndcg@10"),
+    "worse than chance": Rows(score=ranks(Rows()), metric="ndcg@10"),
     "labels and scores swapped": Rows(RNG.random(N_ROWS), RNG.integers(0, 3, N_ROWS), metric="ndcg@10"),
-    "a column where lower is better": Rows(score=2 - Rows().score, metric="ndcg@10", name="distance"),
+    "a column where lower is better": Rows(score=2 - RNG.random(N_ROWS) - Rows().label / 11, metric="ndcg@10", name="distance"),
 }
 PLAIN = {metric: Rows(metric=metric) for metric in ("map", "ndcg@10")}
 
@@ -331,7 +331,7 @@ def trec(rank, score):
 
 FRACTIONS = trec(lambda d: 0.9 - d / 20, lambda d: d + 1)
 AGAINST = trec(lambda d: d + 1, lambda d: d / 2 + 1)
-QRELS = "".join(f"q{q} 0 d{d} {int(d < 2)}\n" for q in range(N_QUERIES) for d in range(N_DOCUMENTS))
+QRELS = "".join(f"q{q} 0 d{d} {int((d + q) % 5 == 0)}\n" for q in range(N_QUERIES) for d in range(N_DOCUMENTS))
 
 
 def of_files(folder, run):
@@ -679,7 +679,7 @@ def test_a_search_of_scikit_learn_warns_and_ends():
 
 
 def test_filters():
-    rows = OF_ROWS["ranks as scores"]
+    rows = OF_ROWS["worse than chance"]
     with pytest.warns(RankingWarning, match="If it is meant, filter RankingWarning") as told:
         evaluate(rows.label, rows.score, qid=rows.qid, metrics="ndcg")
     assert [one.filename for one in told] == [__file__]
@@ -760,7 +760,7 @@ def test_what_is_meant_stays_silent():
     assert seen(evaluate, label, -sum(two) / 2, qid=qid) == ([], "")
     alone = np.append(qid, np.arange(30, 130))
     assert seen(evaluate, np.append(label, np.ones(100)), np.zeros(190), qid=alone) == ([], "")
-    assert seen(evaluate, label, pd.Series(-label, name="rank"), qid=qid) == ([], "")
+    assert seen(evaluate, label, pd.Series(label - 3, name="rank"), qid=qid) == ([], "")
     assert seen(evaluate, label, 1 / pd.Series(1 + rng.random(90), name="rank"), qid=qid) == ([], "")
     assert seen(evaluate, rng.random(90), rng.random(90), qid=qid, metrics=["ndcg", "kendall"]) == ([], "")
     assert seen(evaluate, label, label + rng.random(90), qid=np.arange(90), metrics="rmse") == ([], "")

@@ -297,7 +297,7 @@ DOORS = {
     "evaluate": lambda y, s, qid, metric: evaluate(y, s, qid=qid, metrics=metric),
     "prepare": lambda y, s, qid, metric: prepare(y, qid=qid, metrics=metric)(s),
     "prepare.evaluate": lambda y, s, qid, metric: prepare(y, qid=qid, metrics=metric).evaluate(s),
-    "compare_systems": lambda y, s, qid, metric: compare_systems(y, {"a": s, "b": -1.0 * s}, qid=qid, metrics=metric),
+    "compare_systems": lambda y, s, qid, metric: compare_systems(y, {"a": s, "b": 2.0 * s}, qid=qid, metrics=metric),
     "matrices": lambda y, s, qid, metric: evaluate(
         csr_array(np.reshape(y, (30, 10))), np.reshape(s, (30, 10)), metrics=metric
     ),
@@ -323,7 +323,7 @@ def test_ranks_and_distances_are_told_of(door):
     label, score, qid = rows_of_a_model()
     pd = pytest.importorskip("pandas")
     ranks = pd.Series(score).groupby(qid).rank(ascending=False)
-    with pytest.warns(RankingWarning, match="seems to hold ranks"):
+    with pytest.warns(RankingWarning, match="worse than a random order"):
         DOORS[door](label, ranks.to_numpy(), qid, "ndcg@10")
     with pytest.warns(RankingWarning, match="Scores are called 'distance'"):
         DOORS[door](label, pd.Series(2 - score, name="distance"), qid, "ndcg@10")
