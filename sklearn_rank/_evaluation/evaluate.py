@@ -20,9 +20,10 @@ from sklearn_rank._evaluation.source import Documents, RankedData
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems
+from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import EVALUATE, SYSTEMS
 from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.ids import repeated_runs
 from sklearn_rank._misuse.rows import is_plain, look, look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import is_sparse
@@ -180,6 +181,7 @@ def evaluate_rows(
     result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties, documents=documents)
     if name is not None or not is_plain(queries, specs.values(), y_true, y_score):
         look(door, queries, specs, compute, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
+    report(door, repeated_runs(result))
     return with_chance(result) if chance else result
 
 
@@ -284,4 +286,5 @@ def evaluate_systems(
             results[name] = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
             with collected_findings() as seen[name]:
                 look(SYSTEMS, queries, specs, compute, y_true=y_true, y_score=y_score[name], name=names.get(name))
+                report(SYSTEMS, repeated_runs(results[name]))
     return results

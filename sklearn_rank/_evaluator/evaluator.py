@@ -30,6 +30,7 @@ from sklearn_rank._metric.scorer_names import signed
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE
+from sklearn_rank._misuse.ids import repeated_runs
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._ranker.estimator_checks import check_estimator, is_search, refuse_torn_search
 from sklearn_rank._scoring.routing import fit_routed, named_columns, with_row_arguments
@@ -243,6 +244,7 @@ class RankingEvaluator:
         pooled = None if data.n_repeats is None else data.evaluate(results)
         if pooled is not None:
             data.look_at_scores(CROSS_VALIDATE, results, self.on_misuse)
+            report(CROSS_VALIDATE, repeated_runs(pooled))
         return CrossValidation(scores, pooled, of_model.by_metric)
 
     @with_row_arguments
@@ -331,6 +333,7 @@ class RankingEvaluator:
                     data.look_at_scores(COMPARE, results, self.on_misuse)
         pooled = {name: data.evaluate(results) for name, results in complete.items()}
         look_at_judged(COMPARE, pooled, self.on_misuse)
+        report(COMPARE, repeated_runs(next(iter(pooled.values()))))
         return Comparison(
             results=pooled,
             y_score=data.y_score(complete),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, row_numbers
 from sklearn_rank._evaluator.search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
+from sklearn_rank._misuse.check import Door, report
+from sklearn_rank._misuse.doors import SEARCH
+from sklearn_rank._misuse.ratings import unknown_users
 from sklearn_rank._ranker.estimator_checks import (
     check_estimator,
     is_search,
@@ -26,7 +29,7 @@ from sklearn_rank._scoring.routing import consumes
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.numbers import distinct_values
+from sklearn_rank._utils.numbers import as_floats, distinct_values
 from sklearn_rank._utils.typing import Estimator, Index
 from sklearn_rank.recommenders._interaction_split import InteractionSplitter
 from sklearn_rank.recommenders._interactions import as_recommender, has_column, numbered
@@ -132,6 +135,18 @@ class RecommenderFolds(BaseFolds):
         check_refit(search, chosen)
         return clone(search).set_params(**with_error_score(search, chosen))
 
+    def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
+        """Check labels and users for misuse, before any fit."""
+        label = None if self.y is None else as_floats(self.y, "y")
+        self.scorer.look(door, label, self.user.max() + 1, on_misuse)
+        users = [(distinct_values(self.user[train]), distinct_values(self.user[test])) for train, test in self.folds]
+        n_known = sum(int(np.isin(of_test, of_train).sum()) for of_train, of_test in users)
+        report(door, unknown_users(n_known, sum(len(of_test) for _, of_test in users)), on_misuse)
+
+    def look_at_search(self, ready: Any, scoring: Any, on_misuse: str) -> None:
+        """The same for a search that is set up."""
+        self.look(SEARCH, [], on_misuse)
+
     def fit(
         self, models: Sequence[Any], n_jobs: int | None, *, score_train: bool = False, **keep: bool
     ) -> Generator[FoldResult]:
@@ -141,7 +156,7 @@ class RecommenderFolds(BaseFolds):
                 "A recommender scorer leaves out the items of training rows, so it cannot score the training set. "
                 "Got return_train_score=True."
             )
-        return fit_folds(self, models, self.scorer.evaluate, n_jobs, **keep)
+        return fit_folds(self, models, self.scorer.without_checks().evaluate, n_jobs, **keep)
 
     @property
     def n_queries(self) -> list[tuple[int, int]]:

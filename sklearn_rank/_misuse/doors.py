@@ -10,21 +10,25 @@ OF_MODELS = "y", "predictions"
 OF_ROWS = "labels grades scores retrieved arguments ids qid names matrices"
 """Kinds of evidence that rows of the user are."""
 
+OF_DECISIONS = "labels grades ids qid frozen ratings users"
+"""Kinds of evidence that rows are where models are chosen."""
+
 METRIC = Door("metric functions", OF_ROWS + " form")
 SCORER = Door("scorers", "labels grades scores ids qid frozen fitted", may_raise=False, words=OF_MODELS)
-EVALUATE = Door("evaluate", OF_ROWS)
-TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches")
-RUN = Door("evaluate_run", "labels grades scores retrieved ids qid runs", words=("the judgements", "the run"))
+EVALUATE = Door("evaluate", OF_ROWS + " repeats")
+TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches repeats")
+RUN = Door("evaluate_run", "labels grades scores retrieved ids qid repeats runs", words=("the judgements", "the run"))
 PREPARE = Door("prepare", OF_ROWS)
-ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid matrices")
-SYSTEMS = Door("compare_systems", OF_ROWS + " runs models judged")
+ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid repeats matrices")
+SYSTEMS = Door("compare_systems", OF_ROWS + " repeats runs models judged")
 COMPARE = Door(
-    "RankingEvaluator.compare", "labels grades scores ids qid models frozen judged", decides=True, words=OF_MODELS
+    "RankingEvaluator.compare", OF_DECISIONS + " scores repeats models judged", decides=True, words=OF_MODELS
 )
 CROSS_VALIDATE = Door(
-    "RankingEvaluator.cross_validate", "labels grades scores ids qid frozen", decides=True, words=OF_MODELS
+    "RankingEvaluator.cross_validate", OF_DECISIONS + " scores repeats", decides=True, words=OF_MODELS
 )
-SEARCH = Door("RankingEvaluator.search", "labels grades ids qid frozen", decides=True, words=OF_MODELS)
+SEARCH = Door("RankingEvaluator.search", OF_DECISIONS, decides=True, words=OF_MODELS)
+RECOMMENDER_SCORER = Door("make_recommender_scorer", "labels grades ratings users", may_raise=False, words=OF_MODELS)
 RANKER = Door("QueryRanker(eval_metric=...)", "labels grades ids qid", decides=True, words=OF_MODELS)
 IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid", decides=True, words=OF_MODELS)
 LEARNING_CURVE = Door("query_learning_curve", "labels grades ids qid", words=OF_MODELS)
@@ -37,4 +41,4 @@ THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved argument
 JOIN = Door("io.join", "runs")
 READ_RUN = Door("io.read_run", "lines")
 STATISTICS = Door("stats.compare, compare_all, no_worse", "judged models", may_raise=False)
-COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names runs lines judged")
+COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names repeats runs lines judged")

@@ -122,7 +122,7 @@ def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
     """Whether nearly all documents of a run are unknown to the judgements, and their ids look different.
 
     Ids are compared without their digits. Where they are the same then, or each is another, a model may be as bad: the
-    numbers must be apart, or be the same text in lower case.
+    numbers must be apart.
     """
     known, distinct, most = {*judged}, {*of_run}, SHARE_BY_CHANCE * len(of_run)
     if sum(one in known for one in of_run) >= most:
@@ -132,10 +132,7 @@ def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
     if sum(_form(one) in forms for one in of_run) >= most:
         numbers = [_number(one) for one in distinct], [_number(one) for one in known]
         return not (are_few or None in numbers[0] or None in numbers[1]) and _are_apart(*map(np.array, numbers))
-    if are_few or max(len(forms) / len(known), len(ours) / len(distinct)) < 0.5:
-        return True
-    texts = {str(one).strip().casefold() for one in known}
-    return sum(str(one).strip().casefold() in texts for one in of_run) >= most
+    return are_few or max(len(forms) / len(known), len(ours) / len(distinct)) < 0.5
 
 
 def _form(one: Any) -> str:

@@ -274,6 +274,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 validation, self.eval_qid_ = own.take_all(), own.ids
             if validation is not None:
                 self._look([data] if eval_set is None else [data, own])
+                if eval_set is not None:
+                    self._look([own])
         model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
         with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
@@ -282,7 +284,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _look(self, parts: Sequence[QueryData]) -> None:
-        """Check labels and ids for misuse in all queries, those that are held out and those that are trained on."""
+        """Check labels and ids of some queries for misuse: of all, and of those alone that stop the training."""
         spec = stopping_metric(self)
         if spec is None:
             return

@@ -21,6 +21,7 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import ACCUMULATOR
 from sklearn_rank._misuse.evidence import SAMPLE, Evidence
+from sklearn_rank._misuse.ids import repeated_runs
 from sklearn_rank._misuse.rows import look_at_evidence, transposed
 from sklearn_rank._tables.batch_validator import BatchKind
 from sklearn_rank._tables.column_arguments import column_arguments
@@ -263,7 +264,9 @@ class RankingAccumulator:
             order = id_order(ids)
             ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
         result = result_from_columns(self._computed, columns, ids, columns.pop("weight", None))
-        return replace(result, **check_attributes(by, clusters, QueryRows(ids))._asdict())
+        result = replace(result, **check_attributes(by, clusters, QueryRows(ids))._asdict())
+        report(ACCUMULATOR, repeated_runs(result))
+        return result
 
     def __len__(self) -> int:
         """Number of queries."""

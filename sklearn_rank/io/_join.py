@@ -15,7 +15,17 @@ from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._misuse.check import Door, report
 from sklearn_rank._misuse.doors import JOIN, RUN
-from sklearn_rank._misuse.evidence import odd_ids
+from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, odd_ids
+from sklearn_rank._misuse.ids import (
+    LEAST_LISTS,
+    LOOKED_AT_LISTS,
+    MOST_COMPARED,
+    MOST_JUDGED,
+    MOST_LISTED,
+    another_spelling,
+    lists_of_another_query,
+    spelled_alike,
+)
 from sklearn_rank._misuse.runs import (
     SHARE_BY_CHANCE,
     documents_that_are_none,
@@ -44,6 +54,8 @@ from sklearn_rank.io._mappings import (
 
 TREATMENTS = ("zero", "drop", "raise")
 """What is done with queries that one side lacks."""
+COMPARED_JUDGED = 256
+"""Judged documents that are compared with those of the run."""
 TREATMENT = one_of(*TREATMENTS, doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")
@@ -273,6 +285,7 @@ def joined(
     may_rise = isinstance(first, Mapping) and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
+    report(door, another_spelling(*(ids[:MOST_COMPARED].tolist() for ids in lacking), "queries"))
     of_run, of_qrels = of_run[run.qid.code], of_qrels[qrels.qid.code]
     label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
     score = run.value
@@ -293,7 +306,7 @@ def joined(
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
     size = np.diff(rows[0]) + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
     code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])
-    _look_at_matches(door, run, qrels, y_true, y_score, code)
+    _look_at_matches(door, run, qrels, y_true, y_score, code, source)
     if may_rise:
         report(door, worst_first(y_true, y_score, np.append(0, np.cumsum(size[keep]))))
     if tie_order == "trec_eval":
@@ -304,13 +317,19 @@ def joined(
     )  # fmt: skip
 
 
-def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_score: Array, code: Index) -> None:
+def _look_at_matches(
+    door: Door, run: Entries, qrels: Entries, y_true: Array, y_score: Array, code: Index, source: Index
+) -> None:
     """Look for documents without a match, because their ids are others or of two types."""
     both = run.doc_id, qrels.doc_id
     if isinstance(run.doc_id, ListedDocuments):
         report(door, ids_of_two_types(two_types(*both, run.qid.names.tolist(), qrels.qid.names.tolist())))
     retrieved = y_score > -np.inf
+    if alike := [*another_spelling(*_without_match(both, y_true, retrieved, code, source), "documents")]:
+        report(door, alike)
+        return
     label, in_queries = y_true[retrieved], code[retrieved]
+    report(door, lists_of_another_query(*_lists_without_match(both, qrels, label, in_queries, source[retrieved])))
     if len(label) == 0 or in_queries[0] == in_queries[-1] or not (qrels.value != 0).any() or (label > 0).any():
         return
     n_judged = int(np.count_nonzero(~np.isnan(label)))
@@ -318,6 +337,37 @@ def _look_at_matches(door: Door, run: Entries, qrels: Entries, y_true: Array, y_
         # A query without documents has None.
         of_run, judged = ([one for one in np.asarray(ids).tolist() if one is not None] for ids in both)
         report(door, match_nothing(of_run, judged, n_judged))
+
+
+def _without_match(
+    ids: tuple[Any, ...], y_true: Array, retrieved: NDArray[np.bool_], code: Index, source: Index
+) -> tuple[list[Any], list[Any]]:
+    """Some documents that were retrieved and not judged, and some of the same queries that were judged only."""
+    judged_only = np.flatnonzero(~retrieved)
+    judged_only = judged_only[:: len(judged_only) // COMPARED_JUDGED + 1]
+    in_queries = np.unique(code[judged_only])
+    first, last = (np.searchsorted(code, in_queries, side) for side in ("left", "right"))
+    n = int(np.searchsorted(np.cumsum(last - first), MOST_COMPARED)) + 1
+    rows = np.concatenate([np.arange(a, b) for a, b in zip(first[:n], last[:n], strict=True)] or [judged_only])
+    not_judged = rows[retrieved[rows] & np.isnan(y_true[rows])][:MOST_COMPARED]
+    return tuple(documents_at(ids, source, rows).tolist() for rows in (not_judged, judged_only))
+
+
+def _lists_without_match(
+    ids: tuple[Any, ...], qrels: Entries, label: Array, code: Index, source: Index
+) -> tuple[list[Any], list[Any], list[int]]:
+    """Some lists without a judged document, and the judged documents with the number of their query."""
+    n_judged, size = np.bincount(code, label == label), np.bincount(code)
+    queries = np.flatnonzero((n_judged == 0) & (size >= LEAST_DOCUMENTS))[:LOOKED_AT_LISTS]
+    if len(queries) < LEAST_LISTS or len(qrels) > MOST_JUDGED:
+        return [], [], []
+    starts = np.searchsorted(code, queries)
+    rows = [np.arange(a, a + min(size[q], MOST_LISTED)) for a, q in zip(starts, queries, strict=True)]
+    return (
+        [documents_at(ids, source, one).tolist() for one in rows],
+        np.asarray(ids[1]).tolist(),
+        qrels.qid.code.tolist(),
+    )
 
 
 def _matches(run: Entries, qrels: Entries, rows: Grouping, judged_rows: Grouping) -> Index:
@@ -336,9 +386,11 @@ def _numbered(run: Entries, qrels: Entries) -> tuple[NDArray[Any], Number, Numbe
     of_qrels, of_run = (number.astype(np.uint32) for number in numbers)
     if of_run.min(initial=len(of_qrels)) >= len(of_qrels):
         first = [repr(ids.tolist()[0]) if len(ids) else "none" for ids in sides]
+        alike = spelled_alike(*(ids[:MOST_COMPARED].tolist() for ids in sides))
+        hint = f" {echo(alike[1])} and {echo(alike[2])} would be equal by {alike[3]}." if alike else ""
         raise ValueError(
             "A run and judgements must have a query in common, and its id must be of one type. "
-            f"Got ids such as {first[0]} in the judgements and {first[1]} in the run."
+            f"Got ids such as {first[0]} in the judgements and {first[1]} in the run.{hint}"
         )
     return names, of_run, of_qrels
 

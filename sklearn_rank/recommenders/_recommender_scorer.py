@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +25,12 @@ from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
+from sklearn_rank._misuse.check import Door, report
+from sklearn_rank._misuse.doors import RECOMMENDER_SCORER
+from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.ids import spelled_alike
+from sklearn_rank._misuse.ratings import is_unreached, rated_lowest, unknown_users
+from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._scoring.fit_data import echo_id
 from sklearn_rank._scoring.fitted_queries import fitted_in
 from sklearn_rank._scoring.response import predict_scores
@@ -174,7 +181,15 @@ class RecommenderScorer:
                 "The 'exclude' parameter of make_recommender_scorer must be 'train', rows of users and items, a "
                 f"dict of users to items, or None. Got {echo(exclude)} instead."
             )
+        # Whether it checks labels and users for misuse.
+        self._looks = True
         self._excluded = read_pairs({} if exclude is None or isinstance(exclude, str) else exclude, columns)
+        pairs = self._excluded.items
+        if len(pairs) and (self._index.places(pairs) < 0).all():
+            raise ValueError(
+                "exclude of make_recommender_scorer must hold some of the items, and ids of one type. "
+                f"Got {echo_id(pairs[0])}, where items are such as {echo_id(self.items[0])}."
+            )
 
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
         """Mean of each metric over users; higher is better."""
@@ -209,7 +224,30 @@ class RecommenderScorer:
             )
         _check_columns(estimator, table)
         test = HeldOutUsers.of(table, label, self._index, excluded)
-        return self._evaluate(AllItems(estimator, table, test, fitted, self.items))
+        data = AllItems(estimator, table, test, fitted, self.items)
+        if self._looks:
+            self.look(RECOMMENDER_SCORER, label, len(test.ids))
+            report(RECOMMENDER_SCORER, unknown_users(int(data.is_known_user.sum()), len(test.ids)))
+        return self._evaluate(data)
+
+    def look(self, door: Door, label: Array | None, n_users: int, on_misuse: str = "raise") -> None:
+        """Check labels for misuse; items without a row have the label 0."""
+        if label is None or not len(label):
+            return
+        highest = float(label.max())
+        unmoved = {name for name, spec in self.specs.items() if highest <= 0 or is_unreached(spec, highest, compute)}
+        evidence = Evidence(
+            n_users, n_users, n_users * len(self.items), 0.0, highest, labels_are_whole=bool((label % 1 == 0).all()),
+            unmoved=frozenset(unmoved), n_highest=int(np.count_nonzero(label == highest)),
+        )  # fmt: skip
+        look_at_evidence(door, [evidence], self.specs, compute, kinds="labels grades", on_misuse=on_misuse)
+        report(door, rated_lowest(label, self.specs, compute), on_misuse)
+
+    def without_checks(self) -> RecommenderScorer:
+        """A copy for a caller that has checked all rows for misuse."""
+        scorer = copy.copy(self)
+        scorer._looks = False
+        return scorer
 
     def _evaluate(self, data: AllItems) -> Evaluation:
         """Metrics of test users who are in training or whom the model ranks for besides."""
@@ -360,6 +398,11 @@ class HeldOutUsers:
         pair = (user * len(items.ids) + place)[order]
         order = order[np.append(pair[1:] != pair[:-1], True)]
         of_fit, place_of = IdIndex(excluded.users).places(ids), items.places(excluded.items)
+        if (of_fit < 0).all() and (alike := spelled_alike(ids.tolist(), excluded.users.tolist())) is not None:
+            raise ValueError(
+                "Users of exclude must be users of the test rows, and ids of one type and spelling. "
+                f"Got {echo_id(alike[1])} in the rows and {echo_id(alike[2])} in exclude."
+            )
         item_of_fit = np.full(len(items.ids), -1)
         item_of_fit[place_of[place_of >= 0]] = np.flatnonzero(place_of >= 0)
         order = order[~excluded.contains(of_fit[user[order]], item_of_fit[place[order]])]

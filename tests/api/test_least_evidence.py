@@ -4,7 +4,6 @@ import io
 import itertools
 
 import numpy as np
-import pytest
 from misuse_cases import seen
 from registry import together
 

@@ -42,6 +42,8 @@ from sklearn_rank._cli import main
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._misuse import doors
 from sklearn_rank._misuse.evidence import Evidence
+from sklearn_rank._misuse.ids import CHECKS_OF_IDS
+from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS
 from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.exceptions import RankingWarning
@@ -92,7 +94,9 @@ OF_ROWS = {
     "ids that are none": Rows(qid=np.repeat([*map(str, range(N_QUERIES - 1)), "None"], N_DOCUMENTS)),
     "worse than chance": Rows(score=ranks(Rows()), metric="ndcg@10"),
     "labels and scores swapped": Rows(RNG.random(N_ROWS), RNG.integers(0, 3, N_ROWS), metric="ndcg@10"),
-    "a column where lower is better": Rows(score=2 - RNG.random(N_ROWS) - Rows().label / 11, metric="ndcg@10", name="distance"),
+    "a column where lower is better": Rows(
+        score=2 - RNG.random(N_ROWS) - Rows().label / 11, metric="ndcg@10", name="distance"
+    ),
 }
 PLAIN = {metric: Rows(metric=metric) for metric in ("map", "ndcg@10")}
 
@@ -875,7 +879,9 @@ def test_every_cell_of_the_table_is_tried():
     tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
     tried |= {(door.name, name) for door in (doors.SPARK, doors.COMMAND) for name in [*OF_ROWS, NOTHING]}
     of_models = {check.name for check in ALL_CHECKS if check.kind in ("models", "frozen", "fitted", "judged")}
+    of_models |= {check.name for check in (*CHECKS_OF_IDS, *CHECKS_OF_RATINGS)}
     of_retrieval = {doors.RETRIEVAL.name, doors.RETRIEVAL_SCORER.name, doors.NEIGHBORS.name}
+    of_retrieval |= {doors.RECOMMENDER_SCORER.name}
     lacking = {
         (door.name, check.name) for door in ALL_DOORS for check in ALL_CHECKS
         if door.outcome(check) and check.name not in of_models and door.name not in of_retrieval

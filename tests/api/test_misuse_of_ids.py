@@ -1,21 +1,35 @@
 """Checks of ids: those that are none, and those that match nothing."""
 
 import io
+import re
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
+import pandas as pd
 import pytest
-from misuse_cases import seen
+from misuse_cases import Given, seen
 
-from sklearn_rank import evaluate, evaluate_run, evaluate_table
+from sklearn_rank import (
+    RankingAccumulator,
+    RankingEvaluator,
+    compare_systems,
+    evaluate,
+    evaluate_run,
+    evaluate_table,
+)
 from sklearn_rank._cli import main
+from sklearn_rank._misuse import doors
+from sklearn_rank._misuse.ids import RUNS_AS_QUERIES, SHIFTED
+from sklearn_rank._misuse.ids import SPELLED as SPELLED_IDS
 from sklearn_rank._misuse.runs import are_other_ids
+from sklearn_rank._misuse.table import ALL_DOORS
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_run
 
 N = 12
 OTHER_IDS = {
     "prefix": ([f"doc{i}" for i in range(3)], [f"d{i}" for i in range(3)]),
-    "case": (["A", "B"], ["a", "b"]),
-    "names in another case": ([f"Title {c}" for c in "abcdefghijklm"], [f"title {c}" for c in "abcdefghijklm"]),
     "numbers apart": ([*range(N)], [*range(100, 100 + N)]),
     "numbers in text": ([f"d{i}" for i in range(N)], [f"d{i}" for i in range(100, 100 + N)]),
     "a match by chance": ([f"x{i}" for i in range(200)] + ["d1"], [f"d{i}" for i in range(30)]),
@@ -37,6 +51,159 @@ def test_ids_that_are_others(name):
     run = {"u": of_run[:half], "v": of_run[half:]}
     warned = seen(evaluate_run, {"u": dict.fromkeys(judged, 0), "v": {judged[0]: 1}}, run)
     assert warned == (["ids without a match"], "")
+
+
+# --- another spelling, lists of another query, runs as queries ---------------------------------------------------
+
+JUDGED = {f"q{q}": {f"d{q}x{d}": int(d < 2) for d in range(5)} for q in range(12)}
+
+
+def run_of(judged=JUDGED, document=str, query=str, shift=0):
+    """The judged documents as a run, each spelled by a function; with a shift those of another query."""
+    queries = [*judged]
+    lists = zip(queries, queries[shift:] + queries[:shift], strict=True)
+    return {query(q): {document(d): len(judged[of]) - i for i, d in enumerate(judged[of])} for q, of in lists}
+
+
+def numbers(form):
+    return {q: {form.format(10 * i + d): 1 - d % 2 for d in range(5)} for i, q in enumerate(JUDGED)}
+
+
+SPELLED = {
+    "case": (JUDGED, run_of(document=str.upper), "casefold()"),
+    "blanks": (JUDGED, run_of(document="{} ".format), "id.strip()."),
+    "a part": (JUDGED, run_of(document=lambda d: d + " " * d.endswith("3")), "12 would be equal by id.strip()"),
+    "zeros": (numbers("{:06d}"), numbers("{}"), "str(int(float(id)))"),
+    "floats": (numbers("{}.0"), numbers("{}"), "str(int(float(id)))"),
+    "queries": (JUDGED, run_of(query=lambda q: q.upper() if q > "q3" else q), "Ids of queries"),
+    "one document": ({"q": ["a"], "r": ["b"]}, {"q": ["A"], "r": ["b"]}, "'A' and 'a'"),
+}
+
+
+@pytest.mark.parametrize("name", SPELLED)
+def test_ids_in_another_spelling(name):
+    judged, run, way_out = SPELLED[name]
+    given = {"missing_from_run": "zero", "missing_from_qrels": "drop"}
+    assert seen(evaluate_run, judged, run, **given) == (["ids in another spelling"], "")
+    with pytest.warns(RankingWarning, match=re.escape(way_out)):
+        evaluate_run(judged, run, **given)
+
+
+def test_ids_of_queries_that_are_all_spelled_in_another_way():
+    with pytest.raises(ValueError, match="'q0' and 'Q0' would be equal by id.strip"):
+        evaluate_run(JUDGED, run_of(query=str.upper))
+
+
+@pytest.mark.parametrize(
+    ("judged", "run"),
+    [
+        (JUDGED, run_of()),
+        ({"q": {"a": 1, "A": 0, "B": 0}}, {"q": ["b", "B", "A", "a"]}),
+        ({"q": {"aB": 1, "ab": 0}}, {"q": ["Ab", "AB"]}),
+        ({"q": {"1": 1}, "r": {"01": 0}}, {"q": ["01"], "r": ["1"]}),
+        ({"q": {"x1": 1, "x2": 0, "y1": 0, "y2": 0}}, {"q": ["X1", "z2", "z3", "x2"]}),
+    ],
+    ids=["the same", "both matched", "case tells them apart", "of two queries", "one of three"],
+)
+def test_spellings_that_stay_silent(judged, run):
+    assert "ids in another spelling" not in seen(evaluate_run, judged, run)[0]
+
+
+def test_lists_of_another_query():
+    name = "lists of another query"
+    assert seen(evaluate_run, JUDGED, run_of(shift=1)) == ([name], "")
+    part = {q: (run_of(shift=1) if i < 5 else run_of())[q] for i, q in enumerate(JUDGED)}
+    assert seen(evaluate_run, JUDGED, part) == ([name], "")
+    part["q4"] = run_of()["q4"]
+    assert seen(evaluate_run, JUDGED, part) == ([], "")
+    # Items that many users share: no list is all of one other user.
+    rng = np.random.default_rng(0)
+    users = {u: [*map(str, rng.permutation(60)[:4])] for u in range(40)}
+    lists = {u: [d for d in map(str, rng.permutation(60)) if d not in users[u]][:10] for u in users}
+    assert seen(evaluate_run, users, lists) == ([], "")
+
+
+def repeated(name="q{}#run{}", n_runs=2):
+    """Rows of eight queries, each of which was run twice, with one score for each run."""
+    rng = np.random.default_rng(0)
+    label, n = rng.integers(0, 3, (8, 6)), 48 * n_runs
+    qid = [name.format(q, run) for run in range(n_runs) for q in range(8) for _ in range(6)]
+    return np.tile(label.ravel(), n_runs), np.round(rng.random(n), 3), np.array(qid)
+
+
+def by_query(values, qid):
+    return {str(q): {f"d{i}": v for i, v in enumerate(values[qid == q].tolist())} for q in np.unique(qid)}
+
+
+def of_accumulator(label, score, qid):
+    RankingAccumulator("map").update(label, score, qid=qid).compute()
+
+
+def of_table(label, score, qid, folder):
+    pd.DataFrame({"label": label, "score": score, "qid": qid}).to_csv(folder / "rows.csv", index=False)
+    told = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(told):
+        assert main(["evaluate", "--table", str(folder / "rows.csv"), "-m", "map"]) == 0
+    for message in re.findall("warning: (.*)", told.getvalue()):
+        warnings.warn(message, RankingWarning, stacklevel=1)
+
+
+RUNS = {
+    doors.EVALUATE: lambda y, s, qid, _: evaluate(y, s, qid=qid),
+    doors.TABLE: lambda y, s, qid, _: evaluate_table(pd.DataFrame({"label": y, "score": s, "qid": qid})),
+    doors.RUN: lambda y, s, qid, _: evaluate_run(by_query(y, qid), by_query(s, qid)),
+    doors.ACCUMULATOR: lambda y, s, qid, _: of_accumulator(y, s, qid),
+    doors.SYSTEMS: lambda y, s, qid, _: compare_systems(y, {"a": s, "b": s[::-1]}, qid=qid),
+    doors.COMPARE: lambda y, s, qid, _: RankingEvaluator(cv=2).compare({"a": Given()}, s[:, None], y, qid=qid),
+    doors.CROSS_VALIDATE: lambda y, s, qid, _: RankingEvaluator(cv=2).cross_validate(Given(), s[:, None], y, qid=qid),
+    doors.COMMAND: of_table,
+}
+
+
+def test_runs_as_queries(tmp_path):
+    name = "repeated runs as queries"
+    assert {*RUNS} == {door for door in ALL_DOORS if door.outcome(RUNS_AS_QUERIES)}
+    for call in RUNS.values():
+        assert seen(call, *repeated(), tmp_path) == ([name], "")
+    batches = [[part[i : i + 48] for part in repeated()] for i in (0, 48)]
+    assert seen(evaluate_table, batches) == ([name], "")
+    for form in ("q{}-{}", "query-{}/{}", "q {} ({})"):
+        assert seen(evaluate, *repeated(form)[:2], qid=repeated(form)[2]) == ([name], "")
+    label, score, qid = repeated()
+    assert seen(evaluate, label, score, qid=np.char.replace(qid, "#run0", "")) == ([name], "")
+    assert seen(evaluate, np.arange(96) % 6 == 0, score, qid=qid) == ([name], "")
+    for silent in (
+        lambda: evaluate(label, score, qid=qid, clusters=[q.split("#")[0] for q in qid]),
+        lambda: evaluate(np.arange(96) % 6 == 0, score, qid=repeated("user{}_{}")[2]),
+        lambda: evaluate(np.sort(label), score, qid=qid),
+        lambda: evaluate(label[:48], score[:48], qid=qid[:48]),
+    ):
+        assert seen(silent) == ([], "")
+
+
+DOORS_OF_RUNS = {
+    doors.RUN: lambda judged, run, _: evaluate_run(judged, run),
+    doors.JOIN: lambda judged, run, _: join(judged, run),
+    doors.SYSTEMS: lambda judged, run, _: compare_systems(judged, {"a": run}),
+    doors.COMMAND: lambda judged, run, folder: of_files(judged, run, folder),
+}
+
+
+def of_files(judged, run, folder):
+    (folder / "qrels").write_text("".join(f"{q} 0 {d} {v}\n" for q, ds in judged.items() for d, v in ds.items()))
+    (folder / "run").write_text("".join(f"{q} Q0 {d} {6 - v} {v} me\n" for q, ds in run.items() for d, v in ds.items()))
+    told = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(told):
+        assert main(["evaluate", str(folder / "qrels"), str(folder / "run"), "-m", "map"]) == 0
+    for message in re.findall("warning: (.*)", told.getvalue()):
+        warnings.warn(message, RankingWarning, stacklevel=1)
+
+
+def test_ids_at_every_door_of_runs(tmp_path):
+    for check, run in ((SPELLED_IDS, run_of(document=str.upper)), (SHIFTED, run_of(shift=1))):
+        assert {*DOORS_OF_RUNS} == {door for door in ALL_DOORS if door.outcome(check)}
+        for call in DOORS_OF_RUNS.values():
+            assert seen(call, JUDGED, run, tmp_path) == ([check.name], "")
 
 
 @pytest.mark.parametrize("name", MAY_BE_THE_SAME)

@@ -1,0 +1,138 @@
+"""Checks of ids: those that would match in another spelling, and repeated runs that count as queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._misuse.check import Check, Finding
+from sklearn_rank._utils.echo import echo
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "id.strip()": str.strip,
+    "id.strip().casefold()": lambda text: text.strip().casefold(),
+    "str(int(float(id)))": lambda text: _number(text.strip()),
+}
+"""Calls that make ids equal, and the functions."""
+
+WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
+SUFFIX = re.compile(r"[^0-9A-Za-z]+[0-9A-Za-z]+[^0-9A-Za-z]?$")
+REPEATED = re.compile(r"(?i:run|rep(?:eat)?|trial|try|seed|iter(?:ation)?|copy)[^0-9A-Za-z]?\d+\W?$")
+"""End of an id that names a repetition."""
+
+MOST_COMPARED = 2**10
+"""Ids on each side that are compared."""
+
+LOOKED_AT = 16
+"""Ids that tell whether ids have suffixes."""
+
+LEAST_LISTS, LOOKED_AT_LISTS, MOST_LISTED, MOST_JUDGED = 5, 32, 10, 2**17
+"""Lists of another query; lists that are looked at, and documents of each; judgements that are searched for them."""
+
+LEAST_REPEATED, LEAST_DIFFERENT = 5, 3
+"""Queries that are repeated, and different labels that they have."""
+
+SPELLED = Check(
+    "ids in another spelling", "runs",
+    "Ids would match without blanks at the ends, in one case, or as numbers: 000123, 123.0 and 123.",
+    "two ids, or half of the ids that match nothing", "are spelled in another way",
+)  # fmt: skip
+RUNS_AS_QUERIES = Check(
+    "repeated runs as queries", "repeats",
+    "Ids of queries are equal up to a suffix, as in q1#run1 and q1#run2, and so are the labels.",
+    "5 queries, each twice or more; 3 different lists of labels, or a suffix such as run2", "are no further queries",
+)  # fmt: skip
+SHIFTED = Check(
+    "lists of another query", "runs", "No document of a list is judged for its query, and all are for another query.",
+    "5 lists of three or more documents, half of the lists without a judged one", "are all judged for another query",
+)  # fmt: skip
+CHECKS_OF_IDS = (SPELLED, SHIFTED, RUNS_AS_QUERIES)
+
+
+def _number(text: str) -> str:
+    """A whole number without zeros in front and behind the point; another text as it is."""
+    whole = WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def spelled_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[int, Any, Any, str] | None:
+    """How many ids that are not equal would be in another spelling, two of these, and the call; None if few would be.
+
+    Spellings are told apart where ids of one side are.
+    """
+    a, b = ({str(one): one for one in ids[:MOST_COMPARED]} for ids in (ours, theirs))
+    sides = [{text: one for text, one in side.items() if a.get(text) != b.get(text)} for side in (a, b)]
+    least = min(2, (min(map(len, sides)) + 1) // 2)
+    for call, spell in SPELLINGS.items():
+        spelled = [{spell(text): one for text, one in side.items()} for side in sides]
+        if any(len(a) < len(b) for a, b in zip(spelled, sides, strict=True)):
+            continue
+        both = [text for text in spelled[0] if text in spelled[1]]
+        if len(both) >= least > 0:
+            return len(both), spelled[0][both[0]], spelled[1][both[0]], call
+    return None
+
+
+def another_spelling(ours: Sequence[Any], theirs: Sequence[Any], what: str) -> Iterator[Finding]:
+    """Ids that match nothing on either side, and would be equal in another spelling."""
+    if ours and theirs and (alike := spelled_alike(ours, theirs)) is not None:
+        n, a, b, call = alike
+        yield Finding(
+            SPELLED,
+            f"Ids of {what} are spelled in another way on the other side, so they do not match: {n} would be equal by "
+            f"{call}. Spell them alike on both sides. Got {echo(a)} and {echo(b)}.",
+        )
+
+
+def lists_of_another_query(
+    lists: Sequence[Sequence[Any]], judged: Sequence[Any], query: Sequence[int]
+) -> Iterator[Finding]:
+    """Lists without a judged document whose documents are all judged for one other query; `query` is of the judged."""
+    listed, judged_for = {one for documents in lists for one in documents}, dict[Any, set[int]]()
+    for document, number in zip(judged, query, strict=True):
+        if document in listed:
+            judged_for.setdefault(document, set()).add(number)
+    none = set[int]()
+    found = [one for one in lists if set.intersection(*(judged_for.get(document, none) for document in one))]
+    if len(found) >= max(LEAST_LISTS, len(lists) / 2):
+        yield Finding(
+            SHIFTED,
+            f"Documents of {len(found)} of {len(lists)} lists without a judged document are all judged for another "
+            "query, so ids of queries may be those of other rows: compare a list with its query. Got documents such as "
+            f"{echo(found[0][0])}.",
+        )
+
+
+def may_be_repeated(ids: NDArray[Any]) -> bool:
+    """Whether ids may end in the number of a run: a glance at a few of them."""
+    if ids.dtype.kind not in "UTO" or len(ids) < 2 * LEAST_REPEATED:
+        return False
+    some = ids[np.linspace(0, len(ids) - 1, LOOKED_AT).astype(np.int64)].tolist()
+    return 3 * sum(isinstance(one, str) and SUFFIX.search(one) is not None for one in some) > LOOKED_AT
+
+
+def repeated_runs(result: Any) -> Iterator[Finding]:
+    """Queries of a result whose ids are equal up to a suffix, and that have the same labels."""
+    if result.clusters is not None or not may_be_repeated(result.qid) or result.label_fingerprints is None:
+        return
+    names = [str(one) for one in result.qid.tolist()]
+    beginnings = [SUFFIX.sub("", name) for name in names]
+    known, queries = {*beginnings}, dict[str, list[tuple[str, int]]]()
+    for name, beginning, labels in zip(names, beginnings, result.label_fingerprints.tolist(), strict=True):
+        queries.setdefault(name if name in known else beginning, []).append((name, labels))
+    if len(queries) < LEAST_REPEATED or min(map(len, queries.values())) < 2:
+        return
+    prints = [{labels for _, labels in runs} for runs in queries.values()]
+    (a, _), (b, _), *_ = next(iter(queries.values()))
+    is_sure = REPEATED.search(b) is not None or len(set().union(*prints)) >= LEAST_DIFFERENT
+    if max(map(len, prints)) == 1 and is_sure:
+        yield Finding(
+            RUNS_AS_QUERIES,
+            f"{len(names)} ids are runs of {len(queries)} queries: {echo(a)} and {echo(b)} have the same labels. "
+            "Repeated runs are no further queries, so intervals are too narrow: take the mean of each query, or pass "
+            "ids without the suffix as clusters=.",
+        )

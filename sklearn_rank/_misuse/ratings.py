@@ -1,0 +1,66 @@
+"""Checks of recommenders: ratings that all count as relevant, users whom no model knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sklearn_rank._engine.protocols import MetricRequest
+from sklearn_rank._misuse.check import Check, Finding
+from sklearn_rank._misuse.evidence import Compute, Metrics, reads_relevance
+from sklearn_rank._utils.typing import Array
+
+HIGHEST_RATING = 10
+"""Highest value of a scale of stars."""
+
+LEAST_RATINGS = 20
+"""Ratings that show that the lowest one is not the most frequent, as it is of counts."""
+
+LEAST_USERS = 10
+"""Test users, of whom none is in training."""
+
+ALL_RATED = Check(
+    "every rating is relevant", "ratings",
+    "Ratings such as 1 to 5 stars are labels of a recommender scorer, and one star counts as relevant.",
+    "20 ratings up to 10 that all reach `min_relevance`, and the lowest is not the most frequent",
+    "rated lowest counts as relevant", "decision",
+)  # fmt: skip
+NEW_USERS = Check(
+    "users who are not in training", "users",
+    "A splitter such as GroupKFold keeps users whole, so a recommender is tested on users that it does not know.",
+    "10 test users", "test user is in training",
+)  # fmt: skip
+CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS)
+
+
+def is_unreached(metric: MetricRequest, highest: float, compute: Compute) -> bool:
+    """Whether no label is relevant for a metric that asks for it."""
+    return bool(highest < metric["min_relevance"]) and reads_relevance(metric, compute)
+
+
+def rated_lowest(label: Array, metrics: Metrics, compute: Compute) -> Iterator[Finding]:
+    """Ratings that all count as relevant, and do not look like counts."""
+    values, counts = np.unique(label, return_counts=True)
+    if len(label) < LEAST_RATINGS or len(values) < 3 or values[-1] > HIGHEST_RATING or counts[0] == counts.max():
+        return
+    least = {name: metric["min_relevance"] for name, metric in metrics.items() if reads_relevance(metric, compute)}
+    relevant = [name for name in least if values[0] >= least[name]]
+    if relevant:
+        yield Finding(
+            ALL_RATED,
+            f"Each item that a user rated lowest counts as relevant in {', '.join(relevant)}: ratings go from "
+            f"{values[0]:g} to {values[-1]:g}, and min_relevance is {least[relevant[0]]:g}. Pass a higher "
+            f"min_relevance, such as {np.ceil((values[0] + values[-1] + 1) / 2):g}.",
+            relevant[0] == next(iter(metrics)),
+        )
+
+
+def unknown_users(n_known: int, n_users: int) -> Iterator[Finding]:
+    """Test users, none of whom is in training."""
+    if n_known == 0 and n_users >= LEAST_USERS:
+        yield Finding(
+            NEW_USERS,
+            f"No test user is in training, of {n_users}: a splitter such as GroupKFold keeps users whole. To rank for "
+            "users that the model knows, split with LeaveLastOut or GlobalTimeSplit.",
+        )

@@ -1,0 +1,123 @@
+"""Checks of labels and users of recommenders, at each door."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from misuse_cases import seen
+from recommenders import Factors
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from sklearn_rank import (
+    InteractionRecommender,
+    LeaveLastOut,
+    QueryRanker,
+    RankingEvaluator,
+    make_recommender_scorer,
+)
+from sklearn_rank._misuse import doors
+from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS
+from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
+
+RNG, N_USERS, N_ITEMS = np.random.default_rng(0), 40, 80
+N_ROWS = 10 * N_USERS
+X = pd.DataFrame({"user_id": np.repeat(np.arange(N_USERS), 10), "time": np.arange(N_ROWS)})
+X.insert(1, "item_id", np.concatenate([RNG.permutation(N_ITEMS)[:10] for _ in range(N_USERS)]))
+IS_TEST = np.arange(N_ROWS) % 10 > 6
+STARS = RNG.choice([1, 2, 3, 4, 5], N_ROWS, p=[0.1, 0.1, 0.2, 0.4, 0.2])
+CUT, WHOLE = LeaveLastOut(time="time"), [*GroupKFold(3).split(X, groups=X["user_id"])]
+MODEL = InteractionRecommender(Factors())
+
+
+def scorer(metric, **options):
+    return make_recommender_scorer(metric, items=np.arange(N_ITEMS), **options)
+
+
+def of_scorer(y, metric, cv, **options):
+    train, test = (~IS_TEST, IS_TEST) if cv is CUT else cv[0]
+    model = InteractionRecommender(Factors()).fit(X[["user_id", "item_id"]].iloc[train])
+    scorer(metric)(model, X.iloc[test], None if y is None else y[test])
+
+
+def of_compare(y, metric, cv, **options):
+    RankingEvaluator(scorer(metric), cv=cv, **options).compare({"a": MODEL}, X, y)
+
+
+def of_cross_validate(y, metric, cv, **options):
+    RankingEvaluator(scorer(metric), cv=cv, **options).cross_validate(MODEL, X, y)
+
+
+def of_search(y, metric, cv, **options):
+    search = GridSearchCV(MODEL, {"estimator__n_factors": [2, 3]}, error_score="raise")
+    RankingEvaluator(scorer(metric), cv=cv, **options).search(search, X, y)
+
+
+CALLS = {
+    doors.RECOMMENDER_SCORER: of_scorer,
+    doors.COMPARE: of_compare,
+    doors.CROSS_VALIDATE: of_cross_validate,
+    doors.SEARCH: of_search,
+}
+CASES = {
+    "every rating is relevant": (STARS, "recall@10", CUT),
+    "users who are not in training": (None, "ndcg@10", WHOLE),
+    "large grades": (RNG.integers(0, 101, N_ROWS), "ndcg@10", CUT),
+    "no order matters": (np.zeros(N_ROWS), "ndcg@10", CUT),
+    "threshold outside of the scale": (RNG.random(N_ROWS), "recall@10", CUT),
+}
+SILENT = {
+    "no ratings": (None, "recall@10", CUT),
+    "grades": (STARS - 1, "ndcg@10", CUT),
+    "stars of gains": (STARS, "ndcg@10", CUT),
+    "counts": (RNG.geometric(0.6, N_ROWS), "recall@10", CUT),
+    "one rating": (np.ones(N_ROWS), "map", CUT),
+    "a threshold": (STARS, "recall(min_relevance=4)@10", CUT),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("door", CALLS, ids=lambda door: door.name)
+def test_checks_of_recommenders(name, door):
+    check = next(check for check in ALL_CHECKS if check.name == name)
+    warned, raised = seen(CALLS[door], *CASES[name])
+    assert ({*warned}, raised) == (({name}, "") if door.outcome(check) == "warning" else (set(), name))
+    if door.decides and raised:
+        assert seen(CALLS[door], *CASES[name], on_misuse="ignore") == ([], "")
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_ordinary_recommenders_stay_silent(name):
+    for call in CALLS.values():
+        assert seen(call, *SILENT[name]) == ([], "")
+
+
+def test_all_doors_are_tried():
+    for check in CHECKS_OF_RATINGS:
+        assert {door for door in ALL_DOORS if door.outcome(check)} == {*CALLS}
+
+
+def test_the_metric_that_decides():
+    assert seen(of_compare, STARS, ["ndcg", "map"], CUT) == (["every rating is relevant"], "")
+    assert seen(of_compare, STARS, ["map", "ndcg"], CUT) == ([], "every rating is relevant")
+
+
+def test_pairs_to_leave_out_have_other_ids():
+    model = InteractionRecommender(Factors()).fit(X[["user_id", "item_id"]][~IS_TEST])
+    for exclude, message in (
+        ({"1": ["2"]}, "exclude of make_recommender_scorer must hold some of the items, and ids of one type. Got '2'"),
+        (X[["user_id", "item_id"]].astype(str), "must hold some of the items"),
+        ({"1": [2]}, "Users of exclude must be users of the test rows, .* Got 1 in the rows and '1' in exclude"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            scorer("ndcg@10", exclude=exclude)(model, X[IS_TEST])
+    assert seen(scorer("ndcg@10", exclude={1: [2], 500: [3]}), model, X[IS_TEST]) == ([], "")
+
+
+def test_validation_rows_of_ones_own_are_looked_at_alone():
+    rng = np.random.default_rng(0)
+    features, y, qid = rng.random((600, 3)), rng.integers(1, 6, 600), np.repeat(np.arange(60), 10)
+    ranker = QueryRanker(GradientBoostingRegressor(n_estimators=2), eval_metric="map", random_state=0)
+    for lower, raised in (((1, 0), True), ((0, 0), True), ((0, 1), False), ((1, 1), False)):
+        train, own = y - lower[0], y - lower[1]
+        given = {"qid": qid[:400], "eval_set": (features[400:], own[400:], qid[400:])}
+        assert seen(ranker.fit, features[:400], train[:400], **given) == ([], "no order matters" * raised)
