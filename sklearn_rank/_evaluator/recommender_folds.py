@@ -15,9 +15,8 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, row_numbers
 from sklearn_rank._evaluator.search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
-from sklearn_rank._misuse.check import Door, report
+from sklearn_rank._misuse.check import Door
 from sklearn_rank._misuse.doors import SEARCH
-from sklearn_rank._misuse.ratings import unknown_users
 from sklearn_rank._ranker.estimator_checks import (
     check_estimator,
     is_search,
@@ -136,12 +135,9 @@ class RecommenderFolds(BaseFolds):
         return clone(search).set_params(**with_error_score(search, chosen))
 
     def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
-        """Check labels and users for misuse, before any fit."""
+        """Check labels for misuse, before any fit."""
         label = None if self.y is None else as_floats(self.y, "y")
         self.scorer.look(door, label, self.user.max() + 1, on_misuse)
-        users = [(distinct_values(self.user[train]), distinct_values(self.user[test])) for train, test in self.folds]
-        n_known = sum(int(np.isin(of_test, of_train).sum()) for of_train, of_test in users)
-        report(door, unknown_users(n_known, sum(len(of_test) for _, of_test in users)), on_misuse)
 
     def look_at_search(self, ready: Any, scoring: Any, on_misuse: str) -> None:
         """The same for a search that is set up."""

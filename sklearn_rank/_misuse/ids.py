@@ -65,7 +65,7 @@ def spelled_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[int, Any,
     Spellings are told apart where ids of one side are.
     """
     a, b = ({str(one): one for one in ids[:MOST_COMPARED]} for ids in (ours, theirs))
-    sides = [{text: one for text, one in side.items() if a.get(text) != b.get(text)} for side in (a, b)]
+    sides = [{text: one for text, one in side.items() if text not in a or text not in b} for side in (a, b)]
     least = min(2, (min(map(len, sides)) + 1) // 2)
     for call, spell in SPELLINGS.items():
         spelled = [{spell(text): one for text, one in side.items()} for side in sides]

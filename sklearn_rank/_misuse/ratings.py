@@ -28,7 +28,7 @@ ALL_RATED = Check(
 )  # fmt: skip
 NEW_USERS = Check(
     "users who are not in training", "users",
-    "A splitter such as GroupKFold keeps users whole, so a recommender is tested on users that it does not know.",
+    "A splitter such as GroupKFold keeps users whole, and the model ranks for none of these users.",
     "10 test users", "test user is in training",
 )  # fmt: skip
 CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS)
@@ -61,6 +61,6 @@ def unknown_users(n_known: int, n_users: int) -> Iterator[Finding]:
     if n_known == 0 and n_users >= LEAST_USERS:
         yield Finding(
             NEW_USERS,
-            f"No test user is in training, of {n_users}: a splitter such as GroupKFold keeps users whole. To rank for "
-            "users that the model knows, split with LeaveLastOut or GlobalTimeSplit.",
+            f"No test user is in training, of {n_users}, and the model ranks for none of them: a splitter such as "
+            "GroupKFold keeps users whole. Split with LeaveLastOut or GlobalTimeSplit.",
         )

@@ -28,7 +28,6 @@ from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, report
 from sklearn_rank._misuse.doors import RECOMMENDER_SCORER
 from sklearn_rank._misuse.evidence import Evidence
-from sklearn_rank._misuse.ids import spelled_alike
 from sklearn_rank._misuse.ratings import is_unreached, rated_lowest, unknown_users
 from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._scoring.fit_data import echo_id
@@ -184,12 +183,7 @@ class RecommenderScorer:
         # Whether it checks labels and users for misuse.
         self._looks = True
         self._excluded = read_pairs({} if exclude is None or isinstance(exclude, str) else exclude, columns)
-        pairs = self._excluded.items
-        if len(pairs) and (self._index.places(pairs) < 0).all():
-            raise ValueError(
-                "exclude of make_recommender_scorer must hold some of the items, and ids of one type. "
-                f"Got {echo_id(pairs[0])}, where items are such as {echo_id(self.items[0])}."
-            )
+        _refuse_other_type("Items", self.items, self._excluded.items, self._index.places(self._excluded.items))
 
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
         """Mean of each metric over users; higher is better."""
@@ -227,7 +221,6 @@ class RecommenderScorer:
         data = AllItems(estimator, table, test, fitted, self.items)
         if self._looks:
             self.look(RECOMMENDER_SCORER, label, len(test.ids))
-            report(RECOMMENDER_SCORER, unknown_users(int(data.is_known_user.sum()), len(test.ids)))
         return self._evaluate(data)
 
     def look(self, door: Door, label: Array | None, n_users: int, on_misuse: str = "raise") -> None:
@@ -270,6 +263,8 @@ class RecommenderScorer:
                 )
                 continue
             undefined[users] = ranking.is_unranked
+            if self._looks and not are_known and ranking.is_unranked.all():
+                report(RECOMMENDER_SCORER, unknown_users(int(is_known.sum()), n_users))
             for result, part in zip(results, parts, strict=True):
                 _put(result, users, part)
         for spec, result in zip(specs, results, strict=True):
@@ -323,6 +318,19 @@ def _check_metric(spec: MetricSpec) -> None:
         raise ValueError(
             f"A recommender scorer ranks all items for each user. {spec} {why}: take a metric of the order, such as "
             "'ndcg@10', 'recall@10' or 'mrr'."
+        )
+
+
+def _refuse_other_type(what: str, ids: NDArray[Any], excluded: NDArray[Any], places: Index) -> None:
+    """Refuse ids to leave out that are found nowhere, and have the text of ids of another type."""
+    if len(places) and (places >= 0).any():
+        return
+    texts = {str(one): one for one in excluded.tolist()}
+    one = next((one for one in ids.tolist() if str(one) in texts), None)
+    if one is not None:
+        raise ValueError(
+            f"{what} of exclude must have ids of the type that {what.lower()} have elsewhere. Got "
+            f"{echo_id(texts[str(one)])} in exclude, and {echo_id(one)}."
         )
 
 
@@ -398,11 +406,7 @@ class HeldOutUsers:
         pair = (user * len(items.ids) + place)[order]
         order = order[np.append(pair[1:] != pair[:-1], True)]
         of_fit, place_of = IdIndex(excluded.users).places(ids), items.places(excluded.items)
-        if (of_fit < 0).all() and (alike := spelled_alike(ids.tolist(), excluded.users.tolist())) is not None:
-            raise ValueError(
-                "Users of exclude must be users of the test rows, and ids of one type and spelling. "
-                f"Got {echo_id(alike[1])} in the rows and {echo_id(alike[2])} in exclude."
-            )
+        _refuse_other_type("Users", ids, excluded.users, of_fit)
         item_of_fit = np.full(len(items.ids), -1)
         item_of_fit[place_of[place_of >= 0]] = np.flatnonzero(place_of >= 0)
         order = order[~excluded.contains(of_fit[user[order]], item_of_fit[place[order]])]

@@ -79,6 +79,8 @@ SILENT = {
 @pytest.mark.parametrize("door", CALLS, ids=lambda door: door.name)
 def test_checks_of_recommenders(name, door):
     check = next(check for check in ALL_CHECKS if check.name == name)
+    if not door.outcome(check):
+        pytest.skip("the table counts users without a value")
     warned, raised = seen(CALLS[door], *CASES[name])
     assert ({*warned}, raised) == (({name}, "") if door.outcome(check) == "warning" else (set(), name))
     if door.decides and raised:
@@ -92,8 +94,10 @@ def test_ordinary_recommenders_stay_silent(name):
 
 
 def test_all_doors_are_tried():
-    for check in CHECKS_OF_RATINGS:
-        assert {door for door in ALL_DOORS if door.outcome(check)} == {*CALLS}
+    for check, without in zip(
+        CHECKS_OF_RATINGS, ([], [doors.COMPARE, doors.CROSS_VALIDATE, doors.SEARCH]), strict=True
+    ):
+        assert {door for door in ALL_DOORS if door.outcome(check)} == {*CALLS} - {*without}
 
 
 def test_the_metric_that_decides():
@@ -104,9 +108,9 @@ def test_the_metric_that_decides():
 def test_pairs_to_leave_out_have_other_ids():
     model = InteractionRecommender(Factors()).fit(X[["user_id", "item_id"]][~IS_TEST])
     for exclude, message in (
-        ({"1": ["2"]}, "exclude of make_recommender_scorer must hold some of the items, and ids of one type. Got '2'"),
-        (X[["user_id", "item_id"]].astype(str), "must hold some of the items"),
-        ({"1": [2]}, "Users of exclude must be users of the test rows, .* Got 1 in the rows and '1' in exclude"),
+        ({"1": ["2"]}, "Items of exclude must have ids of the type .* Got '2' in exclude, and 2"),
+        (X[["user_id", "item_id"]].astype(str), "Items of exclude must have ids of the type"),
+        ({"1": [2]}, "Users of exclude must have ids of the type .* Got '1' in exclude, and 1"),
     ):
         with pytest.raises(ValueError, match=message):
             scorer("ndcg@10", exclude=exclude)(model, X[IS_TEST])
