@@ -33,6 +33,7 @@ WAITS = {
     "QueryKFold": ("GroupKFold", 1.2),
     "run, lists": ("pytrec_eval", 1.7),
     "run, dictionaries": ("pytrec_eval", 1.7),
+    "exposure of lists": ("RecTools", 1.0),
 }
 """Peer of a row of waits.py, and the processor time that ours takes at most, over the time of the peer."""
 

@@ -91,11 +91,39 @@ def run_of_lists(scale: float, folder: str, as_dictionaries: bool = False) -> tu
     return lambda: [*evaluate_run(*sides, metrics=[*measures]).mean().values()], peer
 
 
+def exposure_of_lists(scale: float, folder: str) -> tuple[Call, Call]:
+    """Exposure of these lists with ten items of training for each user, against three metrics of RecTools on frames."""
+    import pandas
+    from rectools.metrics import AvgRecPopularity, CatalogCoverage, MeanInvUserFreq
+
+    from sklearn_rank.recommenders import exposure
+
+    run, _ = users_and_items(scale)
+    items, rng = [f"i{item}" for item in range(5000)], np.random.default_rng(1)
+    train = {user: [items[i] for i in rng.choice(5000, 10, replace=False)] for user in run}
+    shown, seen = (
+        pandas.DataFrame({"user_id": np.repeat([*by_user], 10), "item_id": np.concatenate([*by_user.values()])})
+        for by_user in (run, train)
+    )
+    shown["rank"] = np.tile(np.arange(1, 11), len(run))
+
+    def ours() -> list[float]:
+        found = exposure(run, items=items, k=10, train=train)
+        return [found.coverage, found.popularity, found.novelty]
+
+    def peer() -> list[float]:
+        popularity, novelty = (metric(k=10).calc(shown, seen) for metric in (AvgRecPopularity, MeanInvUserFreq))
+        return [CatalogCoverage(k=10, normalize=True).calc(shown, items), popularity, novelty]
+
+    return ours, peer
+
+
 ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
     "small run, shell": small_run,
     "QueryKFold": folds,
     "run, lists": run_of_lists,
     "run, dictionaries": partial(run_of_lists, as_dictionaries=True),
+    "exposure of lists": exposure_of_lists,
 }
 
 

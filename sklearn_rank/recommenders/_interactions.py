@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -119,12 +120,15 @@ def _ids_in(column: Any, what: str) -> NDArray[Any]:
     return ids
 
 
-def numbered(ids: NDArray[Any], name: str) -> tuple[NDArray[Any], Index]:
+Ids = NDArray[Any] | list[Any]
+
+
+def numbered(ids: Ids, name: str) -> tuple[NDArray[Any], Index]:
     """Distinct ids in order of first appearance, and the number of each of the ids; `name` is theirs in an error."""
     try:
         known, number = distinct_ids(ids, len(ids))
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be ids that can be hashed. Got {echo(ids.tolist())}.") from None
+        raise ValueError(f"{name} must be ids that can be hashed. Got {echo([*ids])}.") from None
     return known, number.astype(np.int64)
 
 
@@ -248,7 +252,7 @@ class IdIndex:
         if self._place_of is None:
             self._place_of = {one: place for place, one in enumerate(self.ids.tolist())}
         known = self._place_of
-        return np.fromiter((known.get(one, -1) for one in ids.tolist()), dtype=np.int64, count=len(ids))
+        return np.fromiter(map(known.get, ids.tolist(), repeat(-1)), dtype=np.int64, count=len(ids))
 
 
 @dataclass(frozen=True)
@@ -261,10 +265,11 @@ class FittedInteractions(FittedRows):
     columns: InteractionColumns
 
     @classmethod
-    def of(cls, users: NDArray[Any], items: NDArray[Any], columns: InteractionColumns) -> FittedInteractions:
-        """Pairs of rows."""
+    def of(cls, users: Ids, items: Ids, columns: InteractionColumns, n_items: Any = 1) -> FittedInteractions:
+        """Pairs of rows, `n_items` of each user after the other."""
         (of_users, user), (of_items, item) = numbered(users, "Users"), numbered(items, "Items")
-        return cls(of_users, of_items, distinct_values(user * len(of_items) + item), columns)
+        pair = np.repeat(user, n_items) * len(of_items) + item
+        return cls(of_users, of_items, distinct_values(pair), columns)
 
     def bounds(self, users: Index) -> tuple[Index, Index]:
         """First and last of the pairs of some users, by number; none for -1."""
@@ -315,8 +320,10 @@ def read_pairs(pairs: Any, columns: InteractionColumns, name: str = "exclude") -
     if None in lists:
         user = [*pairs][lists.index(None)]
         raise TypeError(f"{name} must have items for each user. Got {echo(pairs[user])} for user {echo(user)}.")
-    users = [user for user, items in zip(pairs, lists, strict=True) for _ in items or ()]
-    return FittedInteractions.of(ids_of(users), ids_of([item for items in lists for item in items or ()]), columns)
+    users = [user for user, items in zip(pairs, lists, strict=True) if items]
+    return FittedInteractions.of(
+        users, [*chain.from_iterable(lists)], columns, [len(items) for items in lists if items]
+    )
 
 
 def predicts_pairs(recommender: InteractionRecommender) -> bool:
