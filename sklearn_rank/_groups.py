@@ -43,8 +43,19 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
     if array.dtype.kind == "f" and (np.abs(array) < LARGEST_EXACT).all() and (array == np.floor(array)).all():
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0 or array.min() < 1:
-        raise ValueError(f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {echo(sizes)} instead.")
+        raise ValueError(
+            f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {echo(sizes)} instead.{_meant(array)}"
+        )
     return np.repeat(np.arange(len(array)), array)
+
+
+def _meant(given: NDArray[Any]) -> str:
+    """What was meant by values that are no sizes."""
+    if given.ndim != 1 or given.size < 2:
+        return ""
+    if given.dtype.kind in "iu" and given[0] == 0 and (given[1:] > given[:-1]).all():
+        return " Sizes of groups that begin at these rows are np.diff(starts)."
+    return " The query of each row is a qid by itself: pass it as qid=." if (given[1:] == given[:-1]).any() else ""
 
 
 def group_sizes(qid: ArrayLike) -> NDArray[np.int64]:

@@ -51,7 +51,7 @@ def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true
         return qid
     level = queries_in(y)
     if level is None:
-        other = next((level for level in getattr(labels_of(y), "names", ()) if level in NAMES_OF_LEVELS), None)
+        other = _level_of_queries(labels_of(y))
         rename = (
             "" if other is None else f" Rename its level {other!r}: {name}.rename_axis(index={{{other!r}: 'qid'}})."
         )
@@ -60,6 +60,14 @@ def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true
             f"{name} as a pandas Series whose index has a level named 'qid'. Got neither.{rename}"
         )
     return level
+
+
+def _level_of_queries(index: Any) -> Any:
+    """Name of the level of an index that may name queries: a known name, or else a level with repeated values."""
+    names = [name for name in getattr(index, "names", ()) if name is not None]
+    known = [name for name in names if name in NAMES_OF_LEVELS]
+    repeated = [name for name in names if not known and not index.get_level_values(name).is_unique]
+    return next(iter([*known, *repeated]), None)
 
 
 def refuse_other_queries(x: Any, qid: ArrayLike, *, name: str) -> None:

@@ -15,6 +15,8 @@ from sklearn_rank._utils.warning import warn_caller
 Severity = Literal["warning", "decision", "error"]
 Outcome = Literal["", "warning", "error"]
 
+WARNING = "sklearn_rank.exceptions.RankingWarning"
+
 ON_MISUSE = one_of("raise", "warn", "ignore", doc="")
 """Constraint of the keyword `on_misuse`."""
 
@@ -126,8 +128,9 @@ def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> Non
         elif raises and not (has_keyword and on_misuse == "warn"):
             raise ValueError(message + " If it is meant, pass on_misuse='warn' or on_misuse='ignore'." * has_keyword)
         else:
-            way_out = "pass on_misuse='ignore'" if has_keyword else "filter RankingWarning"
-            warn_caller(f"{message} If it is meant, {way_out}." if check.can_be_meant else message)
+            way_out = "pass on_misuse='ignore'" if has_keyword else f"filter {WARNING}"
+            about = check.name if "scorer" in door.name else ""
+            warn_caller(f"{message} If it is meant, {way_out}." if check.can_be_meant else message, about)
 
 
 class findings_of_systems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,17 +27,23 @@ class Constraint:
         Whether a value is accepted.
     doc : str
         Entry of the keyword in a docstring.
+    choices : tuple
+        Values among which the one that is meant is looked for.
     """
 
     rule: str
     accepts: Callable[[Any], bool]
     doc: str
+    choices: tuple[Any, ...] = ()
 
     def check(self, name: str, value: Any, function_name: str) -> None:
         """Raise ValueError if `value` is not accepted."""
         if not self.accepts(value):
+            words = [choice for choice in self.choices if isinstance(choice, str)]
+            near = difflib.get_close_matches(value, words, 1) if isinstance(value, str) else []
+            meant = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
-                f"The {name!r} parameter of {function_name} must be {self.rule}. Got {echo(value)} instead."
+                f"The {name!r} parameter of {function_name} must be {self.rule}. Got {echo(value)} instead.{meant}"
             )
 
 
@@ -88,6 +95,7 @@ def one_of(*choices: Any, doc: str) -> Constraint:
         f"{names} or {choices[-1]!r}",
         lambda v: v in choices if isinstance(v, str) else any(v is c for c in choices),
         doc,
+        choices,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -17,19 +18,40 @@ from threading import RLock
 from sklearn_rank.exceptions import RankingWarning
 
 _collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
+_printed: set[tuple[str, str, int]] = set()
 _lock = RLock()
 # A child whose parent forks while a thread holds the lock could never take it.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
-def warn_caller(message: str) -> None:
-    """Warn the code that called this library, or add the message to those that a function inside it collects."""
+def warn_caller(message: str, about: str = "") -> None:
+    """Warn the code that called this library, or add the message to those that a function inside it collects.
+
+    With `about`, a line of the caller is warned about it once, even if messages differ and others change filters: where
+    a filter says "default". A search of scikit-learn would print the warning again for each candidate and fold.
+    """
     collected = _collected.get()
     if collected is not None:
         collected.append(message)
-    else:
-        warnings.warn(message, RankingWarning, stacklevel=levels_to_caller())
+        return
+    levels = levels_to_caller()
+    if about and _acts_by_default(message):
+        frame = sys._getframe(levels - 1)
+        place = about, frame.f_code.co_filename, frame.f_lineno
+        if place in _printed:
+            return
+        _printed.add(place)
+    warnings.warn(message, RankingWarning, stacklevel=levels)
+
+
+def _acts_by_default(message: str) -> bool:
+    """Whether the first filter that is about a message prints it once for each line."""
+    for action, text, category, module, line in warnings.filters:
+        if issubclass(RankingWarning, category) and module is None and line == 0:
+            if text is None or text.match(message):
+                return action == "default"
+    return True
 
 
 @contextmanager
@@ -51,8 +73,8 @@ def own_filters() -> Generator[None]:
 
 
 def levels_to_caller() -> int:
-    """Number of frames up to the code that called this library, directly or by scikit-learn: the `stacklevel`."""
-    own = ("sklearn_rank.", "sklearn.")
+    """Frames up to the code that called this library, directly or by scikit-learn and joblib: the `stacklevel`."""
+    own = ("sklearn_rank.", "sklearn.", "joblib.")
     frame, levels = inspect.currentframe(), 0
     while frame is not None and frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):
         frame, levels = frame.f_back, levels + 1

@@ -3,16 +3,21 @@
 import inspect
 import pkgutil
 import re
+import warnings
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
 from misuse_cases import Given, seen
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 
 import sklearn_rank
-from sklearn_rank import QueryRanker
+from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, qid_from_group_sizes
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._misuse.table import ALL_DOORS
+from sklearn_rank.exceptions import RankingWarning
 
 LABELS_AND_SCORES = {"y", "y_true", "y_score", "judgements", "run", "relevance", "query_labels", "eval_set"}
 OPTIONAL = {"sklearn_rank.spark": "pyspark", "sklearn_rank.boosting": "numpy"}
@@ -68,3 +73,41 @@ def test_the_score_of_a_ranker_is_a_scorer():
     ranker = QueryRanker(Given(), eval_metric="map").fit(X, X[:, 0], qid=qid)
     assert seen(ranker.score, X, rng.integers(1, 6, 300), qid=qid) == (["no order matters"], "")
     assert seen(ranker.score, X, 1 - X[:, 0].round(), qid=qid) == (["worse than chance"], "")
+
+
+def test_a_search_warns_once():
+    """Messages differ by fold, and scikit-learn changes the filters; another line of the caller warns again."""
+    rng = np.random.default_rng(0)
+    X, qid = rng.random((1500, 3)), np.repeat(np.arange(60), 25)
+    y = pd.Series(rng.integers(1, 6, 1500) + (qid < 12), index=pd.Index(qid, name="qid"))
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2, 3]}, scoring=get_scorer("map"),
+                          cv=QueryKFold(5))  # fmt: skip
+    model = QueryRanker(Ridge()).fit(X, y)
+    for action, n in (("default", 2), ("always", 30)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter(action, RankingWarning)
+            for _ in range(2):
+                search.fit(X, y)
+            n_told = len(told)
+            get_scorer("map")(model, X, y)
+        assert n_told == (1 if action == "default" else n)
+        assert len(told) == n_told + 1
+        assert {one.filename for one in told} == {__file__}
+        assert all("filter sklearn_rank.exceptions.RankingWarning" in str(one.message) for one in told)
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda y, s: evaluate(y, s, metrics="ndcg", convention="trec"), "Did you mean 'trec_eval'?"),
+        (lambda y, s: evaluate(y, s, metrics="ndcg", convention="scikit-learn"), "Did you mean 'sklearn'?"),
+        (lambda y, s: evaluate(y.rename_axis("topic_no"), s), "y_true.rename_axis(index={'topic_no': 'qid'})"),
+        (lambda y, s: qid_from_group_sizes([0, 0, 1, 1]), "is a qid by itself: pass it as qid="),
+        (lambda y, s: qid_from_group_sizes(["a", "a", "b"]), "is a qid by itself: pass it as qid="),
+        (lambda y, s: qid_from_group_sizes([0, 2, 5]), "are np.diff(starts)."),
+    ],
+)
+def test_what_is_meant(call, meant):
+    y = pd.Series([1, 0, 1, 0], index=pd.Index([1, 1, 2, 2], name="qid"))
+    with pytest.raises(ValueError, match=re.escape(meant)):
+        call(y, [0.1, 0.2, 0.3, 0.4])

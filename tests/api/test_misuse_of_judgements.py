@@ -123,7 +123,7 @@ def test_the_message_has_shares_and_a_way_out():
     ) as t:
         compare_systems(*runs(), metrics="ndcg@10")
     assert "to_judge" in str(t[0].message)
-    assert "filter RankingWarning" in str(t[0].message)
+    assert "filter sklearn_rank.exceptions.RankingWarning" in str(t[0].message)
 
 
 @pytest.mark.parametrize(
