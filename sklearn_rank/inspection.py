@@ -17,8 +17,9 @@ from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
-from sklearn_rank._misuse.check import ON_MISUSE
+from sklearn_rank._misuse.check import ON_MISUSE, report
 from sklearn_rank._misuse.doors import IMPORTANCE
+from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._ranker.estimator_checks import check_estimator
 from sklearn_rank._scoring.fitted_queries import check_test_queries
 from sklearn_rank._scoring.response import low_scores, predict_scores
@@ -121,6 +122,7 @@ def query_permutation_importance(
     orders = [_shuffle(group, random) for _ in range(n_repeats)]
     prepared, specs = scorers.prepare(rows), metrics_of(scorers)
     rows.look(IMPORTANCE, specs, on_misuse=on_misuse)
+    report(IMPORTANCE, copies_of_label(X, y), on_misuse)
     y_score = predict_scores(estimator, X)
     baseline = scorers.score_predictions(y_score, prepared)
     y_score = column(as_floats(low_scores(y_score, specs.values()), "predictions"))

@@ -20,7 +20,7 @@ from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import SYSTEMS
-from sklearn_rank._misuse.models import models_twice
+from sklearn_rank._misuse.models import copies_of_label, models_twice
 from sklearn_rank._tables.column_arguments import ColumnNames, checked_names, column_arguments
 from sklearn_rank._tables.columns import columns_of, read_column, table_with
 from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
@@ -187,6 +187,8 @@ def compare_systems(
         results, by_row = _of_runs(labels, scores, metrics=metrics, **about_rows, **keywords)
     else:
         results, by_row = _of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
+        if not isinstance(y_score, Mapping):
+            report(SYSTEMS, copies_of_label(y_score, labels, "Column"), on_misuse)
     look_at_judged(SYSTEMS, results)
     return Comparison(results=results, y_score=by_row, **plan)
 

@@ -17,7 +17,9 @@ from sklearn_rank._evaluator.folds import query_folds
 from sklearn_rank._evaluator.query_folds import QueryFolds
 from sklearn_rank._metric.scorer_names import parse_signed
 from sklearn_rank._metric.spec import MetricLike
+from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import LEARNING_CURVE
+from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._scoring.routing import with_row_arguments
 from sklearn_rank._scoring.scorer import metrics_of
 from sklearn_rank._utils.arguments import named_arguments
@@ -113,6 +115,7 @@ def query_learning_curve(
         for size in sizes
     ]
     rows.look(LEARNING_CURVE, metrics_of(evaluator.scorers))
+    report(LEARNING_CURVE, copies_of_label(X, y))
     ready = QueryFolds(evaluator.scorers, evaluator.cv, X, y, {"qid": number}, parts, rows).prepare(estimator)
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(

@@ -20,8 +20,9 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, query_folds
 from sklearn_rank._evaluator.search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
 from sklearn_rank._metric.names import listed_metrics, parse_metrics
-from sklearn_rank._misuse.check import Door
+from sklearn_rank._misuse.check import Door, report
 from sklearn_rank._misuse.doors import SEARCH
+from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._scoring.model_checks import look_at_frozen
 from sklearn_rank._scoring.response import low_scores, predict_scores
 from sklearn_rank._scoring.routing import consumes, with_weights_on_request
@@ -109,6 +110,7 @@ class QueryFolds(BaseFolds):
     def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
         """Check labels, ids and models for misuse, before any fit."""
         self.rows.look(door, self.metrics, on_misuse=on_misuse)
+        report(door, copies_of_label(self.X, self.y), on_misuse)
         for model in models:
             look_at_frozen(door, model, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
 
@@ -119,6 +121,7 @@ class QueryFolds(BaseFolds):
         first = [refit] if isinstance(refit, str) and refit in metrics else []
         if metrics:
             self.rows.look(SEARCH, {name: metrics[name] for name in [*first, *metrics]}, on_misuse=on_misuse)
+        report(SEARCH, copies_of_label(self.X, self.y), on_misuse)
         look_at_frozen(SEARCH, ready, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
 
     def fit(self, models: Sequence[Any], n_jobs: int | None, **keep: bool) -> Generator[FoldResult]:

@@ -10,12 +10,12 @@ OF_MODELS = "y", "predictions"
 OF_ROWS = "labels grades scores retrieved arguments ids qid names matrices"
 """Kinds of evidence that rows of the user are."""
 
-OF_DECISIONS = "labels grades ids qid frozen ratings"
+OF_DECISIONS = "labels grades ids qid frozen ratings copies"
 """Kinds of evidence that rows are where models are chosen."""
 
 METRIC = Door("metric functions", OF_ROWS + " form")
 SCORER = Door(
-    "make_ranking_scorer, get_scorer, QueryRanker.score", "labels grades scores ids qid frozen fitted",
+    "make_ranking_scorer, get_scorer, QueryRanker.score", "labels grades scores ids qid frozen fitted copies",
     may_raise=False, words=OF_MODELS,
 )  # fmt: skip
 EVALUATE = Door("evaluate", OF_ROWS + " repeats")
@@ -23,7 +23,7 @@ TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid
 RUN = Door("evaluate_run", "labels grades scores retrieved ids qid repeats runs", words=("the judgements", "the run"))
 PREPARE = Door("prepare, PreparedMetrics", OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid repeats matrices")
-SYSTEMS = Door("compare_systems", OF_ROWS + " repeats runs models judged")
+SYSTEMS = Door("compare_systems", OF_ROWS + " repeats runs models judged copies")
 COMPARE = Door(
     "RankingEvaluator.compare", OF_DECISIONS + " scores repeats models judged", decides=True, words=OF_MODELS
 )
@@ -32,9 +32,9 @@ CROSS_VALIDATE = Door(
 )
 SEARCH = Door("RankingEvaluator.search", OF_DECISIONS, decides=True, words=OF_MODELS)
 RECOMMENDER_SCORER = Door("make_recommender_scorer", "labels grades ratings users", may_raise=False, words=OF_MODELS)
-RANKER = Door("QueryRanker.fit(eval_set=...)", "labels grades ids qid", decides=True, words=OF_MODELS)
-IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid", decides=True, words=OF_MODELS)
-LEARNING_CURVE = Door("query_learning_curve", "labels grades ids qid", words=OF_MODELS)
+RANKER = Door("QueryRanker.fit(eval_set=...)", "labels grades ids qid copies", decides=True, words=OF_MODELS)
+IMPORTANCE = Door("query_permutation_importance", "labels grades scores ids qid copies", decides=True, words=OF_MODELS)
+LEARNING_CURVE = Door("query_learning_curve", "labels grades ids qid copies", words=OF_MODELS)
 BOOSTING = Door("boosting", "labels grades ids", words=OF_MODELS)
 SPARK = Door("spark.evaluate, spark.mean", "labels grades scores retrieved arguments ids qid names")
 RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels grades distances itself")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._utils.echo import echo, echo_all
 
 TWICE = Check(
-    "one model twice", "models", "One object has two names in a comparison.", "the object", "are one object", "error"
-)
+    "one model twice", "models",
+    "One object has two names in a comparison, or two models of equal steps and parameters hold one estimator.",
+    "the object", "are one object", "error",
+)  # fmt: skip
 FROZEN = Check(
     "a model that has seen the test queries", "frozen",
     "A `FrozenEstimator` holds a `QueryRanker` that was fitted on the queries that are scored.",
@@ -21,7 +27,17 @@ LOST = Check(
     "Voting, bagging, stacking or a transformed target has lost `qid`, so a `QueryRanker` inside knows no queries.",
     "a fitted `QueryRanker` inside another estimator", "was fitted without queries",
 )  # fmt: skip
-CHECKS_OF_MODELS = (TWICE, FROZEN, LOST)
+COPY = Check(
+    "a copy of the label", "copies", "A feature equals the label, or a column of a frame of systems does.",
+    "20 rows with two labels", "equals the label", "decision",
+)  # fmt: skip
+CHECKS_OF_MODELS = (TWICE, FROZEN, LOST, COPY)
+
+LEAST_EQUAL = 20
+"""Rows that are equal in two columns."""
+
+LOOKED_AT = 64
+"""Rows that are compared first."""
 
 
 def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
@@ -33,6 +49,42 @@ def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
     twice = next((same for same in names.values() if len(same) > 1), None)
     if twice:
         yield Finding(TWICE, f"{echo_all(twice)} are one object, so they cannot differ: pass another one, or a copy.")
+        return
+    known = {name: model.get_params() for name, model in models.items() if hasattr(model, "get_params")}
+    for a, b in combinations(known, 2):
+        if type(models[a]) is type(models[b]) and _share_all(known[a], known[b]):
+            yield Finding(
+                TWICE,
+                f"{echo_all([a, b])} have equal steps and parameters, and the estimators inside are one object, whose "
+                "parameters both have: pass sklearn.base.clone(model) before you change it.",
+            )
+            return
+
+
+def _share_all(params: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether parameters are equal, and an estimator among them is one object."""
+    if [*params] != [*other]:
+        return False
+    pairs = [(params[name], other[name]) for name in params]
+    shares = any(a is b and hasattr(a, "fit") for a, b in pairs)
+    return shares and all(a is b or hasattr(a, "fit") or repr(a) == repr(b) for a, b in pairs)
+
+
+def copies_of_label(X: Any, y: Any, what: str = "Feature") -> Iterator[Finding]:
+    """Columns of an array or a frame that equal the label in each row."""
+    label, is_frame = np.asarray(y), hasattr(X, "columns")
+    if len(getattr(X, "shape", ())) != 2 or hasattr(X, "tocsc") or hasattr(X, "column_names"):
+        return
+    if label.ndim != 1 or len(label) < LEAST_EQUAL or label.dtype.kind not in "biuf" or (label == label[0]).all():
+        return
+    head = np.asarray(X[:LOOKED_AT])
+    if head.dtype.kind not in "biuf":
+        head = np.array([[one if isinstance(one, Real) else np.nan for one in row] for row in head.tolist()])
+    for i in np.flatnonzero((head == label[:LOOKED_AT, None]).all(axis=0)):
+        name = X.columns[i] if is_frame else int(i)
+        if np.array_equal(np.asarray(X[name] if is_frame else X[:, i]), label):
+            yield Finding(COPY, f"{what} {echo(name)} equals the label in every row: leave it out.")
+            return
 
 
 def frozen_ranker(n_seen: int, n_queries: int) -> Iterator[Finding]:

@@ -26,8 +26,9 @@ from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
-from sklearn_rank._misuse.check import ON_MISUSE
+from sklearn_rank._misuse.check import ON_MISUSE, report
 from sklearn_rank._misuse.doors import RANKER
+from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._ranker.callbacks import CallbackSupportMixin, FitMethod, as_task, model_task
 from sklearn_rank._ranker.early_stopping import (
@@ -289,6 +290,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if spec is None:
             return
         metrics = {str(spec): spec}
+        report(RANKER, copies_of_label(parts[-1].X, parts[-1].y), self.on_misuse)
         rows = [GroupedRows(column(as_floats(part.y, "y")), part.ids, part.indptr, part.order) for part in parts]
         look_at_evidence(RANKER, [one.evidence(metrics) for one in rows], metrics, compute, on_misuse=self.on_misuse)
 

@@ -21,6 +21,7 @@ from sklearn_rank._metric.scorer_names import parse_signed, signed, without_sign
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import SCORER
+from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._misuse.rows import look
 from sklearn_rank._scoring.model_checks import check_model
 from sklearn_rank._scoring.response import RESPONSE, check_response_method, low_scores, predict_scores
@@ -117,6 +118,7 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
     def score_with(self, call: Any, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, **metadata: Any) -> Any:
         """Value of the metric; higher is better."""
         check_model(SCORER, estimator, X, y_true, metadata.get("qid"))
+        report(SCORER, copies_of_label(X, y_true))
         with collected_findings() as seen:
             y_score = low_scores(predict_scores(estimator, X, self.response_method, call), [self.spec])
             value = self.spec.metric.score_func(y_true, y_score, **self.keywords, **metadata)
@@ -227,6 +229,7 @@ class RankingScorers(ScoreRequests):
         result = evaluate_queries(queries, self.specs, queries.qid, queries.weight, None)
         if self._looks:
             look(SCORER, queries, self.specs, compute, y_true=y)
+            report(SCORER, copies_of_label(X, y))
         return signed(result.mean(), self.specs)
 
     def prepare(self, rows: GroupedRows) -> PreparedMetrics:

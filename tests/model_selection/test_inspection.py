@@ -132,16 +132,37 @@ def test_weights_of_queries(shuffled):
     one = qid == "q3"
     assert one.sum() > 3
     found = query_permutation_importance(
-        Formula(first), np.column_stack([y, y]), y, qid=qid, metric="mse", sample_weight=one * 2.0, random_state=0
+        Formula(first),
+        np.column_stack([y, y]),
+        y,
+        qid=qid,
+        metric="mse",
+        sample_weight=one * 2.0,
+        random_state=0,
+        on_misuse="ignore",
     )
     assert (found.importances[1] == 0).all()
     assert found.importances.max() <= np.ptp(y[one]) ** 2
     without = query_permutation_importance(
-        Formula(first), y[:, None], y, qid=qid, metric="mse", sample_weight=one * 2.0 + 1e-9, random_state=0
+        Formula(first),
+        y[:, None],
+        y,
+        qid=qid,
+        metric="mse",
+        sample_weight=one * 2.0 + 1e-9,
+        random_state=0,
+        on_misuse="ignore",
     )
     np.testing.assert_allclose(found.importances[0], without.importances[0], atol=1e-6)
     elsewhere = query_permutation_importance(
-        Formula(first), np.where(one, 0, y)[:, None], y, qid=qid, metric="mse", sample_weight=one * 2.0, random_state=0
+        Formula(first),
+        np.where(one, 0, y)[:, None],
+        y,
+        qid=qid,
+        metric="mse",
+        sample_weight=one * 2.0,
+        random_state=0,
+        on_misuse="ignore",
     )
     assert (elsewhere.importances == 0).all()
 
@@ -198,7 +219,7 @@ def test_columns_of_the_same_name():
 def test_real_models(with_index, shuffled):
     xgboost, lightgbm = pytest.importorskip("xgboost"), pytest.importorskip("lightgbm")
     X, y = with_index
-    X = np.column_stack([X[:, 1:], np.asarray(y)])
+    X = np.column_stack([X[:, 1:], 2 * np.asarray(y)])
     models = [
         QueryRanker(xgboost.XGBRanker(n_estimators=5, n_jobs=1)),
         QueryRanker(make_pipeline(StandardScaler(), lightgbm.LGBMRanker(n_estimators=5, n_jobs=1, verbose=-1))),

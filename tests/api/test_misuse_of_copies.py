@@ -1,0 +1,105 @@
+"""Copies: a feature or a system that is the label, models that share an estimator, and models that are frozen."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from misuse_cases import seen
+from scipy.sparse import csr_array
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import (
+    QueryRanker,
+    RankingEvaluator,
+    compare_systems,
+    make_ranking_scorer,
+    query_learning_curve,
+    query_permutation_importance,
+)
+from sklearn_rank._misuse import doors
+from sklearn_rank._misuse.models import COPY, copies_of_label
+from sklearn_rank._misuse.table import ALL_DOORS
+
+RNG = np.random.default_rng(0)
+Y, QID = RNG.integers(0, 3, 300), np.repeat(np.arange(30), 10)
+X = pd.DataFrame(RNG.random((300, 3)), columns=["a", "b", "c"])
+COPIED = X.assign(b=Y.astype(float))
+
+
+def of_ranker(X, **options):
+    model = GradientBoostingRegressor(n_estimators=2)
+    QueryRanker(model, eval_metric="ndcg", eval_fraction=0.2, random_state=0, **options).fit(X, Y, qid=QID)
+
+
+def of_search(X, **options):
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1, 2]})
+    RankingEvaluator("ndcg", cv=2, **options).search(search, X, Y, qid=QID)
+
+
+CALLS = {
+    doors.SCORER: lambda X: make_ranking_scorer(["ndcg"])(Ridge().fit(X, Y), X, Y, qid=QID),
+    doors.COMPARE: lambda X, **o: RankingEvaluator("ndcg", cv=2, **o).compare({"a": Ridge()}, X, Y, qid=QID),
+    doors.CROSS_VALIDATE: lambda X, **o: RankingEvaluator("ndcg", cv=2, **o).cross_validate(Ridge(), X, Y, qid=QID),
+    doors.SEARCH: of_search,
+    doors.RANKER: of_ranker,
+    doors.IMPORTANCE: lambda X, **o: query_permutation_importance(Ridge().fit(X, Y), X, Y, qid=QID, **o),
+    doors.LEARNING_CURVE: lambda X: query_learning_curve(Ridge(), X, Y, qid=QID, cv=2, train_sizes=[1.0]),
+    doors.SYSTEMS: lambda X: compare_systems(Y, X, qid=QID),
+}
+
+
+@pytest.mark.parametrize("door", CALLS, ids=lambda door: door.name)
+def test_a_copy_of_the_label(door):
+    assert {*CALLS} == {door for door in ALL_DOORS if door.outcome(COPY)}
+    call, is_error = CALLS[door], door.outcome(COPY) == "error"
+    assert seen(call, COPIED) == (([], COPY.name) if is_error else ([COPY.name], ""))
+    assert seen(call, X) == ([], "")
+    if is_error:
+        assert seen(call, COPIED, on_misuse="warn") == ([COPY.name], "")
+
+
+@pytest.mark.parametrize(
+    ("features", "label", "is_found"),
+    [
+        (COPIED.to_numpy(), Y, True),
+        (pl.from_pandas(COPIED), Y, True),
+        (COPIED.assign(a="text", c=pd.array([None] * 300, dtype="Int64")), pd.Series(Y), True),
+        (COPIED, Y.astype(float), True),
+        (COPIED, np.append(Y[:-1], 3), False),
+        (COPIED, Y.astype(str), False),
+        (COPIED[:20], Y[:20], True),
+        (COPIED[:19], Y[:19], False),
+        (X.assign(b=1.0), np.ones(300), False),
+        (csr_array(COPIED.to_numpy()), Y, False),
+        (pa.Table.from_pandas(COPIED), Y, False),
+        (COPIED.to_numpy().tolist(), Y, False),
+        (COPIED, np.stack([Y, Y], axis=1), False),
+    ],
+)
+def test_features_that_are_compared(features, label, is_found):
+    assert bool([*copies_of_label(features, label)]) == is_found
+
+
+def test_a_named_column_may_be_the_label():
+    assert seen(compare_systems, Y, {"oracle": Y, "a": X["a"]}, qid=QID) == ([], "")
+    frame = X.assign(label=Y, qid=QID, oracle=Y)
+    assert seen(compare_systems, frame, ["oracle", "a"]) == ([], "")
+
+
+def test_models_that_share_an_estimator():
+    evaluator, inner, name = RankingEvaluator("ndcg", cv=2), Ridge(), "one model twice"
+
+    def compared(a, b):
+        return seen(evaluator.compare, {"a": a, "b": b}, X, Y, qid=QID)
+
+    weak, strong = make_pipeline(StandardScaler(), inner), make_pipeline(StandardScaler(), inner.set_params(alpha=9))
+    assert compared(weak, strong) == ([], name)
+    assert compared(QueryRanker(inner), QueryRanker(inner)) == ([], name)
+    assert compared(make_pipeline(StandardScaler(with_mean=False), inner), strong) == ([], "")
+    assert compared(make_pipeline(StandardScaler(), Ridge()), make_pipeline(StandardScaler(), Ridge())) == ([], "")
+    assert compared(QueryRanker(inner), make_pipeline(inner)) == ([], "")
