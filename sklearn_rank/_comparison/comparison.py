@@ -16,6 +16,7 @@ from sklearn_rank._comparison.segments import compare_segments
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
+from sklearn_rank._evaluation.remarks import depths_in_words
 from sklearn_rank._evaluation.result import Evaluation, known_metric
 from sklearn_rank._evaluation.segments import SegmentsBy
 from sklearn_rank._metric.choices import choices_in_words
@@ -119,6 +120,8 @@ class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
         The model that the others are tested against.
     test, correction : str
         Test of the differences and correction of the p-values, see `sklearn_rank.stats`.
+    frozen : tuple of str
+        Models that were not fitted in the folds, because they are a `FrozenEstimator`.
     judged : dict of str to dict of str to float
         Mean share of the documents of each model that are judged, by metric, down to its cutoff; without metrics whose
         share is unknown.
@@ -133,6 +136,7 @@ class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
     baseline: str
     test: str = "t"
     correction: str | None = "holm"
+    frozen: tuple[str, ...] = ()
 
     def __getitem__(self, model: str) -> Evaluation:
         """Result of a model."""
@@ -495,7 +499,7 @@ class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
         models, metrics = self._models, self._metrics
         words: dict[str, Any] = {
             "models": models, "metrics": metrics, "n_queries": self.n_queries, "baseline": self.baseline,
-            "test": self.test, "correction": self.correction, "results": {},
+            "test": self.test, "correction": self.correction, "frozen": [*self.frozen], "results": {},
             "failures": {model: [*errors.items()] for model, errors in self.failures.items()},
         }  # fmt: skip
         n_folds = len(self.n_queries)
@@ -532,6 +536,7 @@ class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
             fit_time=dict(zip(with_folds, arrays["fit_time"], strict=True)),
             failures=failures, n_queries=n_queries,
             baseline=words["baseline"], test=words["test"], correction=words["correction"],
+            frozen=tuple(words.get("frozen", ())),
         )  # fmt: skip
 
     def to_frame(self) -> Any:
@@ -601,7 +606,13 @@ class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
         )
 
     def _footer(self) -> str:
-        return choices_in_words(next(iter(self.results.values())).meaning)
+        first = next(iter(self.results.values()))
+        remarks = {name: result._remarks for name, result in self.results.items()}
+        of_all = [remark for remark in first._remarks if all(remark in of_model for of_model in remarks.values())]
+        of_one = [f"{name}: {one}" for name, of_model in remarks.items() for one in of_model if one not in of_all]
+        frozen = [f"frozen, not fitted in the folds: {', '.join(self.frozen)}"] * bool(self.frozen)
+        depths = depths_in_words({name: result._queries for name, result in self.results.items()}, first._specs())
+        return "; ".join(filter(None, [choices_in_words(first.meaning), *of_all, *of_one, depths, *frozen]))
 
     def _notes(self) -> list[str]:
         n_folds, notes = len(self.n_queries), []

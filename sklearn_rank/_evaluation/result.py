@@ -23,6 +23,7 @@ from sklearn_rank._evaluation.given_values import (
 )
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
+from sklearn_rank._evaluation.remarks import remarks_on
 from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, with_judged, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
@@ -843,7 +844,17 @@ class Evaluation(TableReport, Saveable):
         return notes_of_adjusted(self.meaning)
 
     def _footer(self) -> str:
-        return choices_in_words(self.meaning)
+        return "; ".join(filter(None, [choices_in_words(self.meaning), *self._remarks]))
+
+    @cached_property
+    def _queries(self) -> Any:
+        """Queries, where they are kept; else None."""
+        return self._source.queries if isinstance(self._source, RankedData) else None
+
+    @cached_property
+    def _remarks(self) -> list[str]:
+        """What the data show that the values do not."""
+        return remarks_on(self._queries, self._specs())
 
     def _tables(self) -> list[Table]:
         kept = () if self._kept is None else (("chance", self._kept.chance), ("best", self._kept.best))

@@ -33,6 +33,7 @@ from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE
 from sklearn_rank._misuse.ids import repeated_runs
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._ranker.estimator_checks import check_estimator, is_search, refuse_torn_search
+from sklearn_rank._scoring.model_checks import is_frozen
 from sklearn_rank._scoring.routing import fit_routed, named_columns, with_row_arguments
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL
@@ -344,6 +345,7 @@ class RankingEvaluator:
             baseline=baseline,
             test=self.test,
             correction=self.correction,
+            frozen=tuple(name for name, model in estimators.items() if is_frozen(model)),
         )
 
     @with_row_arguments

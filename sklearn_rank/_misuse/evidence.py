@@ -294,7 +294,7 @@ def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tup
     if len(queries.indptr) > len(queries.row_label) and queries.unlisted is None:
         return frozenset() if queries.facts.has_unretrieved else frozenset(candidates), n_high
     for part in [first_queries(queries, SAMPLE), queries] if len(queries.indptr) > SAMPLE + 1 else [queries]:
-        candidates = {name: candidates[name] for name in _unmoved(part, candidates, compute)}
+        candidates = {name: candidates[name] for name in unmoved_by_order(part, candidates, compute)}
         if not candidates:
             break
     return frozenset(candidates), n_high
@@ -361,7 +361,7 @@ def one_label_each(queries: Queries) -> tuple[bool, int]:
     return True, int(np.count_nonzero((highest > 0) & (np.diff(indptr) >= LEAST_DOCUMENTS)))
 
 
-def _unmoved(queries: Queries, metrics: Metrics, compute: Compute) -> list[str]:
+def unmoved_by_order(queries: Queries, metrics: Metrics, compute: Compute) -> list[str]:
     """Metrics that have one value for the best order of every query and for the worst one.
 
     Where a document was not retrieved, it counts what is: then the value must be the same without any retrieved

@@ -28,6 +28,14 @@ class FittedRanker(NamedTuple):
         return any(isinstance(outer, FrozenEstimator) for outer in self.around)
 
 
+def is_frozen(model: Any) -> bool:
+    """Whether what ranks in a model is not fitted again."""
+    if isinstance(model, FrozenEstimator):
+        return True
+    inner = model.steps[-1][1] if hasattr(model, "steps") else getattr(model, "estimator", None)
+    return inner is not None and is_frozen(inner)
+
+
 def check_model(door: Door, estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> None:
     """Refuse queries that are cut in two, and check a model whose scores of these rows are asked for."""
     check_test_queries(estimator, X, y, qid)

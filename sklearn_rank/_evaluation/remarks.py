@@ -1,0 +1,69 @@
+"""Remarks under a printed table: scores that are all equal, orders that change nothing, lists cut at other depths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sklearn_rank._engine.queries import LazyQueries, Queries, rows_of
+from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._misuse.evidence import SAMPLE, first_queries, reads_order, unmoved_by_order
+from sklearn_rank._utils.typing import Array, Index
+
+SHARE_OF_CUT = 0.5
+"""Share of the lists that have the length of the longest, if lists are cut there."""
+
+
+def remarks_on(queries: Queries | LazyQueries | None, specs: Mapping[str, MetricSpec]) -> list[str]:
+    """Remarks on the data of one result; none where data are not kept."""
+    if queries is None or isinstance(queries, LazyQueries) or queries.has_subtopics:
+        return []
+    return [remark for remark in (_on_scores(queries), _on_orders(queries, specs)) if remark]
+
+
+def _on_scores(queries: Queries) -> str:
+    """That all scores are equal in every query."""
+    n = len(queries.indptr) - 1
+    score = rows_of(queries.score, queries.indptr, queries.order, 0, n)
+    starts, has_order = queries.indptr[:-1], queries.n_documents > 1
+    equal = np.maximum.reduceat(score, starts) == np.minimum.reduceat(score, starts)
+    return f"all scores are equal in {n} of {n} queries" if has_order.any() and equal.all() else ""
+
+
+def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
+    """That no order can change metrics, because no list is longer than their cutoff."""
+    longest = queries.longest
+    within = {name: spec for name, spec in specs.items() if spec.k is not None and reads_order(spec)}
+    within = {name: spec for name, spec in within.items() if np.min(spec.k) >= longest > 1}
+    if not within or queries.unlisted is not None:
+        return ""
+    some = first_queries(queries, min(SAMPLE, len(queries.indptr) - 1))
+    names = [display_name(name) for name in unmoved_by_order(some, within, compute)]
+    return f"no order can change {', '.join(names)}: no list has more than {longest} documents" if names else ""
+
+
+def cut_at(queries: Queries | LazyQueries | None) -> int | None:
+    """Number of documents at which lists are cut; None if they are not, or data are not kept."""
+    if queries is None or isinstance(queries, LazyQueries):
+        return None
+    size: Index | Array = queries.n_documents
+    if queries.facts.has_unretrieved:
+        retrieved = rows_of(queries.score > -np.inf, queries.indptr, queries.order, 0, len(size))
+        size = np.add.reduceat(retrieved.astype(np.int64), queries.indptr[:-1])
+    depth = int(size.max())
+    return depth if len(size) > 1 and np.mean(size == depth) >= SHARE_OF_CUT else None
+
+
+def depths_in_words(queries: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> str:
+    """That lists of systems are cut at different depths, and a metric reads more than the shortest."""
+    depths = {name: depth for name, one in queries.items() if (depth := cut_at(one)) is not None}
+    if len({*depths.values()}) < 2:
+        return ""
+    shortest = min(depths.values())
+    if not any(spec.k is None or np.max(spec.k) > shortest for spec in specs.values()):
+        return ""
+    return f"lists are cut at other depths: {', '.join(f'{name} {depth}' for name, depth in depths.items())}"

@@ -1,0 +1,74 @@
+"""Remarks under printed tables, the same in text, Markdown and HTML."""
+
+import numpy as np
+from registry import together
+from sklearn.dummy import DummyRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_rank import QueryRanker, RankingEvaluator, compare_systems, evaluate, evaluate_run
+from sklearn_rank.results import Comparison, Evaluation
+
+RNG = np.random.default_rng(0)
+QID, LABEL, SCORE = np.repeat(np.arange(12), 5), RNG.integers(0, 3, 60), RNG.random(60)
+JUDGED = {q: {f"d{i}": int(i < 3) for i in range(10)} for q in range(12)}
+
+
+def lists(depth, queries=JUDGED):
+    return {q: [f"d{i}" for i in RNG.permutation(20)[:depth]] for q in queries}
+
+
+def of_rows(score=SCORE, label=LABEL, qid=QID, metrics="map"):
+    return evaluate(label, score, qid=qid, metrics=metrics)
+
+
+def of_runs(a, b, metrics="map"):
+    return compare_systems(JUDGED, {"a": a, "b": b}, metrics=metrics)
+
+
+def of_systems(a, b):
+    return compare_systems(LABEL, {"a": a, "b": b}, qid=QID, metrics="map")
+
+
+EQUAL, NO_ORDER, DEPTHS = "all scores are equal in ", "no order can change ", "lists are cut at other depths: "
+CASES = {
+    "equal": (lambda: of_rows(np.ones(60)), EQUAL + "12 of 12 queries"),
+    "equal in each": (lambda: of_rows(QID / 7), EQUAL + "12 of 12 queries"),
+    "equal but once": (lambda: of_rows(np.append(np.ones(59), 0)), ""),
+    "one document each": (lambda: of_rows(SCORE[:12], LABEL[:12], np.arange(12), "dcg"), ""),
+    "within": (lambda: of_rows(metrics=["recall@5", "p@5", "ndcg@5"]), NO_ORDER + "Recall@5, P@5: no list has more"),
+    "beyond": (lambda: of_rows(metrics=["recall@4", "mrr@5"]), ""),
+    "not retrieved": (lambda: evaluate_run(JUDGED, lists(5), metrics="recall@20"), ""),
+    "one of two": (lambda: of_systems(SCORE, np.ones(60)), "b: " + EQUAL),
+    "both": (lambda: of_systems(np.ones(60), QID), "0; " + EQUAL),
+    "depths": (lambda: of_runs(lists(5), lists(8)), DEPTHS + "a 5, b 8"),
+    "one depth": (lambda: of_runs(lists(5), lists(5)), ""),
+    "depths below the cutoff": (lambda: of_runs(lists(5), lists(8), "p@5"), ""),
+    "no depth": (lambda: of_runs({q: lists(q + 2, [q])[q] for q in JUDGED}, lists(8)), ""),
+}  # fmt: skip
+
+
+@together("case", CASES)
+def test_remarks(case):
+    make, remark = CASES[case]
+    result = make()
+    assert remark in result._footer()
+    assert not any(one in result._footer() for one in (EQUAL, NO_ORDER, DEPTHS) if one not in remark)
+    texts = [repr(result), result._repr_html_(), *([result.to_markdown()] if isinstance(result, Evaluation) else [])]
+    assert all(remark in " ".join(text.split()) for text in texts)
+
+
+def test_frozen_models_are_named(tmp_path):
+    X, fitted = RNG.random((60, 2)), Ridge().fit(RNG.random((60, 2)), SCORE)
+    models = {
+        "frozen": FrozenEstimator(fitted), "ranker": QueryRanker(FrozenEstimator(fitted)),
+        "pipeline": make_pipeline(StandardScaler(), FrozenEstimator(fitted)),
+        "features": make_pipeline(FrozenEstimator(StandardScaler().fit(X)), Ridge()), "dummy": DummyRegressor(),
+    }  # fmt: skip
+    found = RankingEvaluator("map", cv=2).compare(models, X, LABEL, qid=QID)
+    assert found.frozen == ("frozen", "ranker", "pipeline")
+    found.save(tmp_path / "found")
+    for report in (found, Comparison.load(tmp_path / "found")):
+        assert report._footer().endswith("frozen, not fitted in the folds: frozen, ranker, pipeline")
