@@ -8,22 +8,20 @@ import numpy as np
 
 
 def expected_ranking(score, label, indptr, depth, ties, keep_unretrieved):
-    """Order, ends of tie blocks and starts of queries, by sorting each query with NumPy."""
-    order, tie_end, ptr = [], [], [0]
-    for start, stop in zip(indptr[:-1], indptr[1:], strict=True):
-        row = np.arange(start, stop)
-        if not keep_unretrieved:
-            row = row[score[row] > -np.inf]
-        decides = np.nan_to_num(label[row], nan=-1e9) * {"best": -1, "worst": 1}.get(ties, 0)
-        row = row[np.lexsort((row, decides, -score[row].astype(float)))]
-        n = min(depth, len(row))
-        if ties == "average" and n:
-            n = np.searchsorted(-score[row], -score[row[n - 1]], side="right")
-        row = row[:n]
-        tie_end.extend(ptr[-1] + np.searchsorted(-score[row], -score[row], side="right"))
-        order.extend(row)
-        ptr.append(len(order))
-    return order, tie_end, ptr
+    """Order, ends of tie blocks and starts of queries, by one sort with NumPy."""
+    query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    row = np.flatnonzero(keep_unretrieved | (score > -np.inf))
+    decides = np.nan_to_num(label, nan=-1e9) * {"best": -1, "worst": 1}.get(ties, 0)
+    row = row[np.lexsort((row, decides[row], -score[row].astype(float), query[row]))]
+    above = np.roll(row, 1)
+    starts_block = (query[row] != query[above]) | (score[row] != score[above])
+    starts_block[:1] = True
+    place = np.arange(len(row)) - np.searchsorted(query[row], query[row])
+    kept = place < depth
+    if ties == "average":  # a block that starts above the cutoff is kept whole
+        kept = kept[np.flatnonzero(starts_block)[np.cumsum(starts_block) - 1]]
+    row, block = row[kept], np.cumsum(starts_block[kept])
+    return row, np.searchsorted(block, block, side="right"), np.searchsorted(query[row], np.arange(len(indptr)))
 
 
 def over_orders(sizes, of_order):
