@@ -241,7 +241,8 @@ KIND_OF = {
     "on_round": "function or None", "intervals": "mapping or None", "confidence_interval": "numbers or None",
     "as_row": "bool", "train": "pairs of users and items",
     **dict.fromkeys("vectors similarity".split(), "matrix of items"),
-    "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin", "old": "name", "new": "name",
+    "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin", "largest_loss": "margin", "old": "name",
+    "new": "name",
     "query": "query of result", "ranks": "choice", "rounds": "count",
 }  # fmt: skip
 

@@ -82,8 +82,11 @@ def parser() -> argparse.ArgumentParser:
     for name, more, text in (
         ("--baseline", {"required": True, "metavar": "OLD"},
          "the old run, or a result that evaluate --save or Evaluation.save wrote; with --table its column"),
-        ("--margin", {"required": True, "metavar": "X", "action": "append"},
-         "loss that is still no worse, in units of the metric, such as 0.01; NAME=X for one metric, may be repeated"),
+        ("--margin", {"metavar": "X", "action": "append", "default": []},
+         "loss that is still no worse, in units of the metric, such as 0.01; NAME=X for one metric, may be repeated "
+         "(default: none, which only looks for a loss)"),
+        ("--largest-loss", {"metavar": "X", "action": "append", "default": []},
+         "largest loss that a query can have, or NAME=X for one metric (default: the range of the metric)"),
         ("--alpha", {"type": float, "default": 0.05, "metavar": "X"},
          "probability of each wrong decision (default: 0.05)"),
         ("--undecided", {"choices": ["fail", "pass"], "default": "fail"},

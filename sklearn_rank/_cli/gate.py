@@ -11,11 +11,11 @@ from sklearn_rank._misuse.doors import COMMAND
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 
-EXIT_CODES = {"no worse": 0, "worse": 3, "undecided": 4}
+EXIT_CODES = {"no worse": 0, "no loss shown": 0, "worse": 3, "undecided": 4}
 GATE_EPILOG = (
     "QRELS and NEW are files of TREC, also packed by gzip; '-' is the standard input. With --table they are columns of "
-    "a file, NEW the --y-score. Exit codes: 0 no worse, 3 worse, 4 undecided (0 with --undecided pass), 2 invalid "
-    "input, 1 any other failure."
+    "a file, NEW the --y-score. Exit codes: 0 no worse, or no loss shown without --margin; 3 worse; 4 undecided (0 "
+    "with --undecided pass); 2 invalid input; 1 any other failure."
 )
 
 
@@ -24,10 +24,13 @@ def gate(options: argparse.Namespace) -> int:
     from sklearn_rank.stats import no_worse
 
     metrics = metrics_of(options)
-    margins = _margins(options.margin, metrics)
+    margins = _by_metric("--margin", options.margin, metrics)
+    losses = _by_metric("--largest-loss", options.largest_loss, metrics)
+    if margins is not None:
+        _refuse_missing(margins, metrics)
     old, new = old_and_new(options, metrics, "gate").values()
     with collected_findings() as seen:
-        found = no_worse(new=new, old=old, margin=margins, alpha=options.alpha)
+        found = no_worse(new=new, old=old, margin=margins, alpha=options.alpha, largest_loss=losses)
     report(COMMAND, seen)
     if options.markdown is not None:
         with replacing(options.markdown) as file:
@@ -36,7 +39,8 @@ def gate(options: argparse.Namespace) -> int:
         rows = found.table.rows
         of_metrics = {row[0]: dict(zip(found.table.columns[1:], row[1:], strict=True)) for row in rows}
         nested = {
-            "decision": found.decision, "alpha": found.alpha, "n_needed": found.n_needed, "metrics": of_metrics
+            "decision": found.decision, "verdict": found.verdict, "alpha": found.alpha, "n_needed": found.n_needed,
+            "metrics": of_metrics,
         }  # fmt: skip
         show(found.table.columns, [*rows], nested, options.format)
     else:
@@ -44,21 +48,26 @@ def gate(options: argparse.Namespace) -> int:
     return 0 if found.decision == "undecided" and options.undecided == "pass" else EXIT_CODES[found.decision]
 
 
-def _margins(given: list[str], metrics: list[str]) -> dict[str, float]:
-    """Margin of each metric: by its name, or the one for all."""
-    margins: dict[str, float] = {}
+def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, float] | None:
+    """Number for each metric: by its name, or the one for all; None if the option was not given."""
+    numbers: dict[str, float] = {}
     for text in given:
         name, _, number = text.rpartition("=")
         try:
             value = float(number)
         except ValueError:
-            raise ValueError(f"--margin must be a number such as 0.01, or NAME=0.01. Got {echo(text)}.") from None
-        if name in margins:
-            raise ValueError(f"--margin must be given once for each metric. Got {echo(text)} and another one.")
+            raise ValueError(f"{option} must be a number such as 0.01, or NAME=0.01. Got {echo(text)}.") from None
+        if name in numbers:
+            raise ValueError(f"{option} must be given once for each metric. Got {echo(text)} and another one.")
         if name and name not in metrics:
-            raise ValueError(f"--margin must name a metric of -m: {', '.join(metrics)}. Got {echo(name)}.")
-        margins[name] = value
-    missing = [metric for metric in metrics if metric not in margins]
-    if missing and "" not in margins:
+            raise ValueError(f"{option} must name a metric of -m: {', '.join(metrics)}. Got {echo(name)}.")
+        numbers[name] = value
+    if "" in numbers:
+        numbers = dict.fromkeys(metrics, numbers.pop("")) | numbers
+    return numbers or None
+
+
+def _refuse_missing(margins: dict[str, float], metrics: list[str]) -> None:
+    """Refuse margins that do not name each metric."""
+    if missing := [metric for metric in metrics if metric not in margins]:
         raise ValueError(f"--margin must be given for each metric, or one number for all. Got none for {missing[0]}.")
-    return {metric: margins.get(metric, margins.get("", 0.0)) for metric in metrics}

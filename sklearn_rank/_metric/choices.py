@@ -42,7 +42,7 @@ def choices_in_words(meanings: Mapping[str, str]) -> str:
     """
     scales, ties, undefined = dict[str, list[str]](), dict[str, list[str]](), dict[str, dict[str, list[str]]]()
     for name, meaning in meanings.items():
-        shown, (function_name, keywords) = re.sub(r"@[\d,]+$", "", display_name(name)), _parsed(meaning)
+        shown, (function_name, keywords) = re.sub(r"@[\d,]+$", "", display_name(name)), parsed_meaning(meaning)
         if scale := _scale(keywords):
             scales.setdefault(scale, []).append(shown)
         if policy := TIE_WORDS.get(keywords.get("ties", "")):
@@ -57,7 +57,7 @@ def choices_in_words(meanings: Mapping[str, str]) -> str:
     return "; ".join(clauses)
 
 
-def _parsed(meaning: str) -> tuple[str, dict[str, str]]:
+def parsed_meaning(meaning: str) -> tuple[str, dict[str, str]]:
     """Name of the function and keywords of a meaning, as `MetricSpec.meaning` writes it; no keywords of other texts."""
     head, opened, rest = meaning.rpartition("(k=")
     if not opened:

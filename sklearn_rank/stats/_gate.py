@@ -5,16 +5,16 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
+from sklearn_rank._metric.value_bounds import bounds_of
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
 from sklearn_rank._misuse.judged import judged_note
@@ -28,12 +28,26 @@ from sklearn_rank._utils.table import Table, TableReport, markdown_text
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result
 from sklearn_rank.stats._arguments import check_arguments
-from sklearn_rank.stats._intervals import skew_note
-from sklearn_rank.stats._power import power_of
-from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, is_skewed, ratio, sample_of
+from sklearn_rank.stats._noninferiority import (
+    Aim,
+    UnitSums,
+    WithLosses,
+    n_for_all,
+    n_for_some,
+    quantile,
+    smallest_margin,
+)
+from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of
 from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
-
-NO_WORSE, IS_WORSE, UNDECIDED = "no worse", "worse", "undecided"
+from sklearn_rank.stats._verdict import (
+    IS_WORSE,
+    NO_LOSS_SHOWN,
+    NO_WORSE,
+    UNDECIDED,
+    MetricOutcome,
+    joint_decision,
+    verdict,
+)
 
 CHANCE = 0.8
 """Probability of a decision on as many queries as an undecided gate asks for."""
@@ -44,7 +58,11 @@ N_SHOWN = 5
 ALPHA = Constraint("above 0 and below 0.5", lambda v: is_real(v) and 0 < v < 0.5, "")
 MARGIN = (
     "The 'margin' parameter of no_worse must be a number >= 0, the loss that is still no worse in units of the metric, "
-    "or a dict of such numbers by metric."
+    "or a dict of such numbers by metric; None asks only whether a loss is shown."
+)
+LARGEST_LOSS = (
+    "The 'largest_loss' parameter of no_worse must be a number > 0, the largest loss that a query can have in units of "
+    "the metric, or a dict of such numbers by metric; None is the range of the metric."
 )
 
 
@@ -73,7 +91,10 @@ def estimate_mean(x: Array, cluster: Index | None = None, weight: Array | None =
 
 @dataclass(frozen=True, eq=False)
 class PairedQueries:
-    """Values of the new and the old system by one metric, on the same queries."""
+    """Values of the new and the old system by one metric, on the same queries.
+
+    `span` is the highest value of the metric less its lowest; None where it is not bounded, or not known.
+    """
 
     qid: NDArray[Any]
     new: Array
@@ -85,6 +106,7 @@ class PairedQueries:
     n_filled: int
     meaning: str
     judged: dict[str, float]
+    span: float | None
 
     @cached_property
     def gain(self) -> Array:
@@ -100,6 +122,22 @@ class PairedQueries:
     def estimate(self) -> MeanEstimate:
         """Mean gain."""
         return estimate_mean(self.gain, self.cluster, self.weight)
+
+    @cached_property
+    def sums(self) -> UnitSums:
+        """Sums of the gains over queries or clusters."""
+        return UnitSums.of(sample_of(self.gain, self.cluster, self.weight))
+
+    @cached_property
+    def largest_difference(self) -> float:
+        """Size of the largest difference of a query."""
+        return float(np.abs(self.gain).max())
+
+    @property
+    def range_seen(self) -> float:
+        """Highest value of both systems less the lowest; where all are equal, the size of this value, or 1."""
+        both = np.concatenate([self.new, self.old])
+        return float(np.ptp(both) or np.abs(both).max() or 1.0)
 
     def mean(self, x: Array) -> float:
         """Mean of a system."""
@@ -120,15 +158,30 @@ class MarginTest(NamedTuple):
     decision: str
 
 
-def margin_test(pair: PairedQueries, margin: float, alpha: float, n_metrics: int) -> MarginTest:
-    """Test a mean gain against -margin, to one side by `alpha`, to the other by `alpha` over all metrics."""
+def margin_test(
+    pair: PairedQueries, margin: float | None, largest_loss: float, alpha: float, n_metrics: int
+) -> MarginTest:
+    """Test a mean gain against -margin, to one side by `alpha`, to the other by `alpha` over all metrics.
+
+    Without a margin only a loss is tested, against 0.
+    """
     mean, standard_error, df = pair.estimate
-    to_low, to_high = (float(stats.t.isf(level, df)) * standard_error for level in (alpha, alpha / n_metrics))
-    above = above_margin(pair, margin)
-    pvalue = t_pvalue(ratio(above, standard_error), df, "greater")
-    decision = NO_WORSE if above > to_low else IS_WORSE if above < -to_high else UNDECIDED
-    low, high = sorted((pair.new_less_old(mean - to_low), pair.new_less_old(mean + to_high)))
-    return MarginTest(low, high, pvalue, decision if pair.gain.any() else NO_WORSE)
+    lowest = WithLosses(pair.sums, largest_loss)
+    # The other side adds wins as large as the largest difference seen; without a difference, as the largest loss.
+    highest = WithLosses(pair.sums.mirrored, pair.largest_difference or largest_loss)
+    level = alpha / n_metrics
+    loses = t_pvalue(ratio(above_margin(pair, margin or 0.0), standard_error), df, "less")
+    is_worse = max(loses, highest.pvalue(-(margin or 0.0)))
+    pvalue = is_worse if margin is None else lowest.pvalue(margin)
+    decision = UNDECIDED if margin is not None else NO_LOSS_SHOWN
+    if is_worse <= level:
+        decision = IS_WORSE
+    elif margin is not None and pvalue <= alpha:
+        decision = NO_WORSE
+    high = max(mean + quantile(level, df) * standard_error, -highest.low(level))
+    bounds = max(lowest.low(alpha), -largest_loss), high if pair.span is None else min(high, pair.span)
+    low, high = sorted(map(pair.new_less_old, bounds))
+    return MarginTest(low, high, pvalue, decision)
 
 
 def above_margin(pair: PairedQueries, margin: float) -> float:
@@ -137,66 +190,91 @@ def above_margin(pair: PairedQueries, margin: float) -> float:
     return above if abs(above) > EQUAL_WITHIN * max(np.abs(pair.new).max(), np.abs(pair.old).max()) else 0.0
 
 
-def n_to_decide(pair: PairedQueries, margin: float, alpha: float, alternative: str) -> float:
-    """Number of queries with which the test decides, by a chance of `CHANCE`; infinite if none does."""
-    n = pair.estimate.df + 1
-    std = pair.estimate.standard_error * math.sqrt(n)
-    try:
-        found = power_of(std, difference=above_margin(pair, margin), power=CHANCE, alpha=alpha, alternative=alternative)
-    except ValueError:
-        return math.inf
-    return math.ceil(found * len(pair.gain) / n)
-
-
 # --- the result --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class GateResult(TableReport, Saveable):
-    """Decision whether a new system is no worse than an old one, from `no_worse`; true only for "no worse".
+    """Decision whether a new system is no worse than an old one, from `no_worse`; true if the gate passes.
 
     Attributes
     ----------
-    decision : {"no worse", "worse", "undecided"}
+    decision : {"no worse", "worse", "undecided", "no loss shown"}
+        The gate passes with "no worse", and without a margin with "no loss shown".
     decisions : dict of str to str
         Decision by each metric alone.
+    verdict : str
+        The decision and what it is based on, in a sentence.
     difference : dict of str to float
         Mean of new less mean of old, of every metric: where lower values are better, new is better if it is negative.
     low, high : dict of str to float
         One-sided bounds of the difference. The bound that decides on "no worse" has level 1 - alpha: `low`, or `high`
         where lower values are better. The other one has level 1 - alpha / number of metrics.
     pvalue : dict of str to float
-        P-value of the hypothesis that new loses the margin or more.
+        P-value of the hypothesis that new loses the margin or more; without a margin, that new loses nothing.
     n_needed : int or None
-        Number of queries that would decide with a chance of 0.8 if their differences are like these; None if it is
-        decided, or no number would.
-    margin : dict of str to float
+        Number of queries that would decide with a chance of 0.8 or more if their differences are like these; None if it
+        is decided, or no number would.
+    n_least : dict of str to int
+        Least number of queries that can show the margin if none differs. Empty without a margin.
+    smallest_margin : dict of str to float
+        Smallest margin that these queries can show if none differs.
+    margin : dict of str to float, or None
+        Loss that is still no worse, by metric. None: only a loss was looked for.
     alpha : float
+    largest_loss : dict of str to float
+        Largest loss that a query is assumed to have: the range of the metric, or the argument of `no_worse`.
     """
 
-    margin: dict[str, float]
+    margin: dict[str, float] | None
     alpha: float
+    largest_loss: dict[str, float]
     _pairs: dict[str, PairedQueries]
 
     @cached_property
     def _tests(self) -> dict[str, MarginTest]:
         n_metrics = len(self._pairs)
-        return {name: margin_test(x, self.margin[name], self.alpha, n_metrics) for name, x in self._pairs.items()}
+        return {
+            name: margin_test(pair, self._margin(name), self.largest_loss[name], self.alpha, n_metrics)
+            for name, pair in self._pairs.items()
+        }
+
+    def _margin(self, metric: str) -> float | None:
+        return None if self.margin is None else self.margin[metric]
 
     @property
     def decision(self) -> str:
-        """The decision: "no worse" by every metric, "worse" by some metric, or "undecided"."""
-        decided = {*self.decisions.values()}
-        return IS_WORSE if IS_WORSE in decided else NO_WORSE if decided == {NO_WORSE} else UNDECIDED
+        """The decision by all metrics: "no worse", "worse", "undecided", or "no loss shown" without a margin."""
+        return joint_decision(self.decisions.values())
 
     def __bool__(self) -> bool:
-        """Whether the new system is no worse."""
-        return self.decision == NO_WORSE
+        """Whether the gate passes: the new system is no worse, or without a margin no loss is shown."""
+        return self.decision in (NO_WORSE, NO_LOSS_SHOWN)
 
     @property
     def decisions(self) -> dict[str, str]:
         """Decision by each metric alone."""
         return {name: test.decision for name, test in self._tests.items()}
+
+    @property
+    def verdict(self) -> str:
+        """The decision and what it is based on, in a sentence."""
+        return verdict(self._outcomes, self.alpha)
+
+    @cached_property
+    def _outcomes(self) -> list[MetricOutcome]:
+        """Outcome of each metric, for the verdict."""
+        outcomes = []
+        for name, pair in self._pairs.items():
+            test, (won, lost) = self._tests[name], (int((pair.gain > 0).sum()), int((pair.gain < 0).sum()))
+            loss = -test.low if pair.greater_is_better else test.high
+            outcomes.append(
+                MetricOutcome(
+                    name, test.decision, len(pair.qid), self.difference[name], won, lost, loss, self._margin(name),
+                    self.n_least.get(name), self.smallest_margin[name],
+                )
+            )  # fmt: skip
+        return outcomes
 
     @property
     def difference(self) -> dict[str, float]:
@@ -220,33 +298,61 @@ class GateResult(TableReport, Saveable):
 
     @cached_property
     def n_needed(self) -> int | None:
-        """Number of queries that would decide, with a chance of 0.8, if their differences are like these."""
+        """Number of queries that would decide, with a chance of 0.8 or more, if their differences are like these.
+
+        All metrics must pass on the same queries, those that pass here, too.
+        """
         if self.decision != UNDECIDED:
             return None
-        pairs = [(pair, self.margin[name]) for name, pair in self._pairs.items() if self.decisions[name] == UNDECIDED]
-        behind = [one for one in pairs if above_margin(*one) < 0]
-        if behind:
-            n = min(n_to_decide(*one, self.alpha / len(self._pairs), "less") for one in behind)
+        aims = self._aims
+        if behind := [name for name, aim in aims.items() if above_margin(self._pairs[name], aim.margin) < 0]:
+            level = self.alpha / len(self._pairs)
+            seen = {name: self._pairs[name].largest_difference for name in behind}
+            n = n_for_some(
+                [replace(aims[name].mirrored, largest_loss=seen[name], alpha=level) for name in behind], CHANCE
+            )
+        elif any(above_margin(self._pairs[name], aim.margin) == 0 for name, aim in aims.items()):
+            return None
         else:
-            n = max(n_to_decide(*one, self.alpha, "greater") for one in pairs)
+            n = n_for_all([*aims.values()], CHANCE)
         return None if math.isinf(n) else int(n)
+
+    @property
+    def _aims(self) -> dict[str, Aim]:
+        """Test of each metric for no worse."""
+        return {
+            name: Aim(self._pairs[name].sums, len(self._pairs[name].qid), margin, self.largest_loss[name], self.alpha)
+            for name, margin in (self.margin or {}).items()
+        }
+
+    @cached_property
+    def n_least(self) -> dict[str, int]:
+        """Least number of queries that can show the margin of each metric if none differs; empty without a margin."""
+        return {name: aim.n_least for name, aim in self._aims.items() if aim.margin > 0}
+
+    @property
+    def smallest_margin(self) -> dict[str, float]:
+        """Smallest margin of each metric that these queries can show if none differs."""
+        return {
+            name: smallest_margin(pair.sums, self.largest_loss[name], self.alpha) for name, pair in self._pairs.items()
+        }
 
     @property
     def table(self) -> Table:
         """A row for each metric: queries, means, difference, bounds, p-value, margin, the bound that decides, decision.
 
         The difference is new less old. "no worse if" says which bound decides: ``low > -margin``, or ``high < margin``
-        where lower is better.
+        where lower is better. Without a margin there are neither margins nor "no worse if".
         """
         rows = []
         for name, pair in self._pairs.items():
-            test, means, margin = self._tests[name], (pair.mean(pair.old), pair.mean(pair.new)), self.margin[name]
-            passes = f"low > {0.0 - margin:g}" if pair.greater_is_better else f"high < {margin:g}"
-            rows.append(
-                (name, len(pair.qid), *means, self.difference[name], test.low, test.high, test.pvalue, margin, passes,
-                 test.decision)
-            )  # fmt: skip
-        return Table(COLUMNS, tuple(rows))
+            test, means, margin = self._tests[name], (pair.mean(pair.old), pair.mean(pair.new)), self._margin(name)
+            numbers = (name, len(pair.qid), *means, self.difference[name], test.low, test.high, test.pvalue)
+            passes: tuple[Any, ...] = ()
+            if margin is not None:
+                passes = (margin, f"low > {0.0 - margin:g}" if pair.greater_is_better else f"high < {margin:g}")
+            rows.append((*numbers, *passes, test.decision))
+        return Table(COLUMNS if self.margin is not None else COLUMNS_OF_ALARM, tuple(rows))
 
     def to_frame(self) -> Any:
         """The table as a pandas DataFrame; needs the extra "pandas"."""
@@ -300,21 +406,21 @@ class GateResult(TableReport, Saveable):
         return "\n\n".join([*lines, super().to_markdown()])
 
     def _title(self) -> str:
-        losing = ", ".join(name for name, decision in self.decisions.items() if decision == IS_WORSE)
-        text = {
-            NO_WORSE: "No worse: new does not lose more than the margin",
-            IS_WORSE: f"Worse: new loses more than the margin in {losing}",
-            UNDECIDED: "Undecided: new may lose more than the margin, or less",
-        }
-        return f"{text[self.decision]}, alpha={self.alpha:g}"
+        return self.verdict
 
     def _notes(self) -> list[str]:
         pairs, level, other = self._pairs, 100 * (1 - self.alpha), 100 * (1 - self.alpha / len(self._pairs))
-        notes = [
-            f"The difference is new less old; low and high are its one-sided bounds. No worse: every metric passes its "
-            f"{PASSES!r}, whose bound is at {level:g} %. Worse: the other bound of some metric, at {other:.4g} %, is "
-            "beyond the margin."
-        ]
+        if self.margin is None:
+            notes = [
+                f"The difference is new less old; low and high are its one-sided bounds, at {level:g} % on the side of "
+                f"a loss, at {other:.4g} % on the other. Worse: new loses by both bounds of some metric."
+            ]
+        else:
+            notes = [
+                f"The difference is new less old; low and high are its one-sided bounds. No worse: every metric passes "
+                f"its {PASSES!r}, whose bound is at {level:g} %. Worse: the other bound of some metric, at "
+                f"{other:.4g} %, is beyond the margin."
+            ]
         if self.decision == UNDECIDED:
             needed = self.n_needed
             notes.append(
@@ -322,6 +428,7 @@ class GateResult(TableReport, Saveable):
                 if needed is None
                 else f"About {needed} queries would decide, with a chance of {CHANCE:g}, if differences stay as these."
             )
+        notes += self._assumptions()
         if errors := [name for name, pair in pairs.items() if not pair.greater_is_better]:
             notes.append(f"Lower is better in {', '.join(errors)}.")
         first = next(iter(pairs.values()))
@@ -332,20 +439,32 @@ class GateResult(TableReport, Saveable):
         for name, pair in pairs.items():
             if pair.n_left_out:
                 notes.append(f"{pair.n_left_out} queries are left out of {name}: it is undefined there.")
-        samples = {name: sample_of(pair.gain, pair.cluster, pair.weight) for name, pair in pairs.items()}
-        if skewed := [name for name, sample in samples.items() if is_skewed(sample)]:
-            notes.append(skew_note(skewed))
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
         return notes + [*filter(None, [judged_note({name: pair.judged for name, pair in pairs.items()})])]
+
+    def _assumptions(self) -> list[str]:
+        """Notes on the largest loss of a query where it is not the range of the metric."""
+        stated = dict[float, list[str]]()
+        for name, pair in self._pairs.items():
+            if (loss := self.largest_loss[name]) != pair.span:
+                stated.setdefault(loss, []).append(name)
+        unbounded = [name for name, pair in self._pairs.items() if pair.span is None]
+        notes = [
+            f"Assumed: no query loses more than {loss:.4g} in {', '.join(names)}." for loss, names in stated.items()
+        ]
+        if unbounded:
+            notes.append(f"The level is not guaranteed for {', '.join(unbounded)}: no bounds are known.")
+        return notes
 
     def _footer(self) -> str:
         return choices_in_words({name: pair.meaning for name, pair in self._pairs.items()})
 
     def _tables(self) -> list[Table]:
+        table = self.table
+        shown = [i for i, name in enumerate(table.columns) if name not in ("p", "margin")]
         of_metrics = Table(
-            tuple(name for name in COLUMNS if name not in ("p", "margin")),
-            tuple((*row[:7], *row[9:]) for row in self.table.rows),
+            tuple(table.columns[i] for i in shown), tuple(tuple(row[i] for i in shown) for row in table.rows)
         )
         lost = tuple((name, *row) for name in self._pairs for row in self._lost(name, N_SHOWN))
         head = ("lost most", "query", "old", "new", "difference")
@@ -360,9 +479,9 @@ class GateResult(TableReport, Saveable):
         for i, (name, pair) in enumerate(self._pairs.items()):
             words.append(
                 {
-                    "name": name, "margin": self.margin[name], "greater_is_better": pair.greater_is_better,
+                    "name": name, "margin": self._margin(name), "greater_is_better": pair.greater_is_better,
                     "n_left_out": pair.n_left_out, "n_filled": pair.n_filled, "meaning": pair.meaning,
-                    "judged": pair.judged,
+                    "judged": pair.judged, "span": pair.span, "largest_loss": self.largest_loss[name],
                 }
             )  # fmt: skip
             columns = {
@@ -386,13 +505,16 @@ class GateResult(TableReport, Saveable):
             _check_headers(of_metric)
         for metric, of_metric in zip(metrics, of_metrics, strict=True):
             pairs[metric["name"]] = _saved_pair(metric, of_metric)
-        return cls(_checked_margins({m["name"]: m["margin"] for m in metrics}, [*pairs]), alpha, pairs)
+        margins, losses = ({m["name"]: m[key] for m in metrics} for key in ("margin", "largest_loss"))
+        margin = None if set(margins.values()) == {None} else _checked_margins(margins, [*pairs])
+        return cls(margin, alpha, _checked_losses(losses, pairs), pairs)
 
 
 PASSES = "no worse if"
 """Column that says which bound decides, and what it must pass."""
 
 COLUMNS = ("metric", "queries", "old", "new", "difference", "low", "high", "p", "margin", PASSES, "decision")
+COLUMNS_OF_ALARM = tuple(name for name in COLUMNS if name not in ("margin", PASSES))
 
 
 def _check_headers(arrays: SavedArrays) -> None:
@@ -412,6 +534,7 @@ def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
         arrays["qid"], arrays["new"], arrays["old"], part(words, "greater_is_better", bool), arrays.get("cluster"),
         arrays.get("weight"), part(words, "n_left_out", int), part(words, "n_filled", int),
         part(words, "meaning", str), {name: float(share) for name, share in words.get("judged", {}).items()},
+        part(words, "span", float, type(None)),
     )  # fmt: skip
 
 
@@ -420,24 +543,34 @@ def no_worse(
     *,
     new: Any,
     old: Any,
-    margin: float | Mapping[str, float],
+    margin: float | Mapping[str, float] | None = None,
     alpha: float = 0.05,
+    largest_loss: float | Mapping[str, float] | None = None,
     clusters: ClustersLike = None,
     missing: Any = "raise",
 ) -> GateResult:
     """Decide whether a new system is no worse than the old one: by any metric it loses no more than a margin.
+
+    With a margin this is a proof: "no worse" is said of a system that loses the margin with probability alpha at most.
+    Without a margin it is an alarm: it says "worse" where a loss is shown, and else "no loss shown", which proves
+    nothing.
 
     Parameters
     ----------
     new, old : Evaluation
         Results of `evaluate` on the same queries and labels; a comparison has them in ``report.results["name"]``.
         Queries are matched by id.
-    margin : float or dict of str to float
+    margin : float or dict of str to float, default=None
         Loss that still counts as no worse, in units of the metric: 0.01 is one point of nDCG. A dict names the metrics
-        that count; one number holds for all metrics of the results.
+        that count; one number holds for all metrics of the results. None: only whether a loss is shown.
     alpha : float, default=0.05
         Probability of each wrong decision, at most 0.5: to call a system no worse that loses the margin or more, and to
         call one worse that loses less.
+    largest_loss : float or dict of str to float, default=None
+        Largest loss that a query can have, in units of the metric. A smaller one than the range of the metric is an
+        assumption that the result states; it makes small sets of queries sufficient. Metrics that a dict does not name,
+        and None: the range of the metric, which is 1 for nDCG. Of metrics without bounds, such as "dcg" and "mse", and
+        of values with a name of your own: the range of the values of both systems, with a note.
     clusters : dict or Series from queries to clusters, default=None
         What each query belongs to, such as a user. None: as the results say.
     missing : "raise" or float, default="raise"
@@ -446,54 +579,69 @@ def no_worse(
     Returns
     -------
     GateResult
-        ``decision``, ``n_needed``, ``lost_most()``, ``to_markdown()``; true only if the decision is "no worse".
+        ``verdict``, ``decision``, ``n_needed``, ``lost_most()``, ``to_markdown()``; true if the decision is "no worse",
+        or without a margin "no loss shown".
 
     Raises
     ------
     ValueError
-        If a margin is negative, missing, or so large that every system would pass; if a metric is not in both results,
-        or is not a mean over queries; if labels, weights or queries differ; or if fewer than two queries are left.
+        If a margin is negative, missing, or so large that every system would pass; if `largest_loss` is not above 0, is
+        above the range of the metric, or a query lost more; if a metric is not in both results, or is not a mean over
+        queries; if labels, weights or queries differ; or if fewer than two queries are left.
     TypeError
-        If these are not results, or a margin is not a number.
+        If these are not results, or a margin or a largest loss is not a number.
 
     Notes
     -----
-    With d the mean difference new - old of a metric, s its standard error and t the quantile of Student's distribution:
+    Few queries without a loss do not show that there are no losses: where 1 query in 100 loses everything, 50 queries
+    show no loss with probability 0.61. So *no worse* is decided after c = 1.5 queries that lose everything are added.
+    With gains d of n queries (new - old, or old - new where lower is better) and the largest loss B of a query:
 
-    - *no worse*: the lower bound d - t(1 - alpha) s > -margin for **every** metric. All must pass, so no correction is
-      needed (an intersection-union test: R. L. Berger: Multiparameter hypothesis testing and acceptance sampling.
-      Technometrics 24, 1982).
-    - *worse*: the upper bound d + t(1 - alpha / m) s < -margin for **some** of the m metrics (Bonferroni).
-    - *undecided* otherwise.
+    - mean = (sum d - c B) / (n + c), variance = (sum d^2 + c B^2) / (n + c) - mean^2, standard error s =
+      sqrt(variance / n).
+    - *no worse*: the lower bound mean - t(1 - alpha) s > -margin for **every** metric, with the quantile t of Student's
+      distribution for n degrees of freedom. All must pass, so no correction is needed (an intersection-union test:
+      R. L. Berger: Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 1982).
+    - *worse*: for **some** of the k metrics the plain t test finds a loss above the margin at alpha / k (Bonferroni),
+      and so does the same bound on the other side, where B is the largest difference seen.
+    - *undecided* otherwise; *no loss shown* without a margin, which is 0 then.
 
-    If lower values are better, the upper bound decides: *no worse* is d + t(1 - alpha) s < margin, *worse* is d -
-    t(1 - alpha / m) s > margin. The table says which bound decides.
-
-    Clusters and weights of the results count: with clusters s is the one that `confidence_interval` describes; with
-    weights the linearized one of survey sampling. Two systems without any difference are no worse, by every margin.
+    With weights or clusters d are sums over units of sizes s, and an added unit has the size sum s^2 / sum s. The
+    method is Student's t with pseudo-observations. It keeps its level in exact counts for success rates and in all
+    scenarios that were simulated, see ``docs/tools/gate.md``; that it does for every distribution is not proven. Its
+    oracle in the tests is N. Gaffke: Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+    nonnegative variable. Mathematical Methods of Statistics 14, 2005.
 
     Examples
     --------
-    The differences -0.1, 0, 0.1, 0.04 have mean 0.01 and standard error 0.042, so the 95 % bound is 0.01 - 2.353 *
-    0.042 = -0.089: a loss of 0.1 is ruled out, one of 0.05 is not.
+    The differences -0.1, 0, 0.1, 0.04 have mean 0.01. Four queries say little about others: with 1.5 lost ones the
+    mean is (0.04 - 1.5) / 5.5 = -0.265, the standard error 0.2271, and the 95 % bound -0.265 - 2.132 * 0.2271 = -0.749.
 
     >>> from sklearn_rank.results import Evaluation
     >>> from sklearn_rank.stats import no_worse
     >>> old = Evaluation.from_values(range(4), {"mrr": [0.5, 0.4, 0.6, 0.3]})
     >>> new = Evaluation.from_values(range(4), {"mrr": [0.4, 0.4, 0.7, 0.34]})
-    >>> bool(no_worse(new=new, old=old, margin=0.1))
-    True
-    >>> no_worse(new=new, old=old, margin={"mrr": 0.05})
-    Undecided: new may lose more than the margin, or less, alpha=0.05
-    The difference is new less old; low and high are its one-sided bounds. No worse: every
-    metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
-    metric, at 95 %, is beyond the margin.
-    About 14 queries would decide, with a chance of 0.8, if differences stay as these.
+    >>> gate = no_worse(new=new, old=old, margin=0.1)
+    >>> gate.decision, round(gate.low["mrr"], 3), bool(gate)
+    ('undecided', -0.749, False)
+    >>> gate
+    Undecided: 4 queries cannot show a margin of 0.1: 35 are the least if nothing differs; 0.75 can be
+    shown.
+    The difference is new less old; low and high are its one-sided bounds. No worse: every metric passes
+    its 'no worse if', whose bound is at 95 %. Worse: the other bound of some metric, at 95 %, is beyond
+    the margin.
+    About 36 queries would decide, with a chance of 0.8, if differences stay as these.
     metric   queries      old      new   difference       low     high   no worse if   decision
-    mrr            4   0.4500   0.4600       0.0100   -0.0889   0.1089   low > -0.05   undecided
+    mrr            4   0.4500   0.4600       0.0100   -0.7495   0.1133   low > -0.1    undecided
     <BLANKLINE>
     lost most   query      old      new   difference
     mrr             0   0.5000   0.4000      -0.1000
+
+    Without a margin the gate only sounds an alarm:
+
+    >>> gate = no_worse(new=new, old=old)
+    >>> gate.decision, gate.verdict.partition(". ")[2]
+    ('no loss shown', 'Losses up to about 0.75 cannot be ruled out.')
     """
     check_arguments("no_worse", alpha=alpha, missing=missing)
     ALPHA.check("alpha", alpha, "no_worse")
@@ -508,32 +656,38 @@ def no_worse(
     options = ComparisonOptions(missing=missing)
     aligned = {metric: align(results, metric, options, "no_worse", clusters) for metric in margins}
     report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.findings][:1])
-    pairs = {metric: _paired(of_metric) for metric, of_metric in aligned.items()}
-    for metric, pair in pairs.items():
-        largest = max(np.abs(pair.new).max(), np.abs(pair.old).max())
-        if margins[metric] >= largest > 0:
+    pairs = {metric: _paired(metric, of_metric) for metric, of_metric in aligned.items()}
+    losses = _largest_losses(largest_loss, pairs)
+    given = None if margin is None else _checked_margins(margins, [*pairs])
+    for metric, value in (given or {}).items():
+        largest = max(np.abs(pairs[metric].new).max(), np.abs(pairs[metric].old).max())
+        if value >= min(largest, losses[metric]) > 0:
+            which = f"whose largest value here is {largest:.4g}"
+            if losses[metric] < largest:
+                which = f"whose largest_loss is {losses[metric]:.4g}"
             raise ValueError(
                 f"A margin is in units of the metric, such as 0.01, and must be below its largest value, or every "
-                f"system would be no worse. Got {margins[metric]:g} for {echo(metric)}, whose largest value here is "
-                f"{largest:.4g}."
+                f"system would be no worse. Got {value:g} for {echo(metric)}, {which}."
             )
-    return GateResult(margins, float(alpha), pairs)
+    return GateResult(given, float(alpha), losses, pairs)
 
 
 def _are_results(results: Mapping[str, Any]) -> TypeGuard[Mapping[str, QueryResult]]:
     return all(is_result(result) for result in results.values())
 
 
-def _margins(margin: Any, results: Mapping[str, QueryResult]) -> dict[str, float]:
+def _margins(margin: Any, results: Mapping[str, QueryResult]) -> dict[str, Any]:
     """Margin of each metric that counts, all of them metrics of both results."""
     new, old = (result.per_query for result in results.values())
     if not isinstance(margin, Mapping):
         if differ := [name for name in (*new, *old) if not (is_key(name, new) and is_key(name, old))]:
+            rule = "One margin for all metrics, or none," if margin is None else "One margin for all metrics"
             raise ValueError(
-                "One margin for all metrics needs results with the same metrics; a dict such as "
+                f"{rule} needs results with the same metrics; a dict such as "
                 f"margin={{{echo(next(iter(new)))}: 0.01}} names those that count. Got {echo(differ[0])} in only one."
             )
-        return _checked_margins(dict.fromkeys(new, margin), [*new])
+        margins = dict.fromkeys(new, margin)
+        return margins if margin is None else _checked_margins(margins, [*new])
     both = [name for name in new if is_key(name, old)]
     return _checked_margins(dict(margin), both)
 
@@ -543,13 +697,7 @@ def _checked_margins(margins: dict[Any, Any], known: list[str]) -> dict[str, flo
     if not margins:
         raise ValueError(f"{MARGIN} Got {echo(margins)}, which names no metric.")
     for name, value in margins.items():
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = other_spelling(name, known) or (f" Did you mean {echo(near[0])}?" if near else "")
-            raise ValueError(
-                f"The 'margin' parameter of no_worse must name metrics of both results: {echo_all(known)}. "
-                f"Got {echo(name)}.{hint}"
-            )
+        _check_name("margin", name, known)
         if not is_real(value):
             raise (ValueError if isinstance(value, float) else TypeError)(f"{MARGIN} Got {echo(value)}.")
         if value < 0:
@@ -559,14 +707,62 @@ def _checked_margins(margins: dict[Any, Any], known: list[str]) -> dict[str, flo
     return {name: float(value) for name, value in margins.items()}
 
 
+def _check_name(parameter: str, name: Any, known: list[str]) -> None:
+    """Refuse a name that is no metric of both results."""
+    if name not in known:
+        near = difflib.get_close_matches(str(name), known, n=1)
+        hint = other_spelling(name, known) or (f" Did you mean {echo(near[0])}?" if near else "")
+        raise ValueError(
+            f"The {parameter!r} parameter of no_worse must name metrics of both results: {echo_all(known)}. "
+            f"Got {echo(name)}.{hint}"
+        )
+
+
+def _largest_losses(given: Any, pairs: Mapping[str, PairedQueries]) -> dict[str, float]:
+    """Largest loss that a query of each metric can have: given, or the range of the metric, or of its values."""
+    losses = {name: pair.range_seen if pair.span is None else pair.span for name, pair in pairs.items()}
+    if given is None:
+        return losses
+    known = _checked_losses(dict(given) if isinstance(given, Mapping) else dict.fromkeys(pairs, given), pairs)
+    for name, loss in known.items():
+        pair = pairs[name]
+        if pair.span is not None and loss > pair.span * (1 + EQUAL_WITHIN):
+            raise ValueError(f"{LARGEST_LOSS} Got {loss:g} for {echo(name)}, whose range is {pair.span:g}.")
+        worst = int(np.argmin(pair.gain))
+        if -pair.gain[worst] > loss * (1 + EQUAL_WITHIN):
+            raise ValueError(
+                f"largest_loss must hold for all queries. Got {loss:g} for {echo(name)}, and query "
+                f"{echo(pair.qid[worst : worst + 1].tolist()[0])} lost {-pair.gain[worst]:.4g}."
+            )
+    return losses | known
+
+
+def _checked_losses(losses: dict[Any, Any], known: Mapping[str, Any]) -> dict[str, float]:
+    """Largest losses as floats."""
+    for name, value in losses.items():
+        _check_name("largest_loss", name, [*known])
+        if not is_real(value):
+            raise (ValueError if isinstance(value, float) else TypeError)(f"{LARGEST_LOSS} Got {echo(value)}.")
+        if value <= 0:
+            raise ValueError(f"{LARGEST_LOSS} Got {value:g} for {echo(name)}.")
+    return {name: float(value) for name, value in losses.items()}
+
+
 # --- values of both systems on the same queries ------------------------------------------------------------------
 
 
-def _paired(aligned: Aligned) -> PairedQueries:
+def _paired(metric: str, aligned: Aligned) -> PairedQueries:
     """Values of one metric, matched by query."""
     assert aligned.qid is not None
-    new, old = aligned.values
+    (new, old), meaning = aligned.values, aligned.meaning or ""
     return PairedQueries(
         aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
-        aligned.n_filled, aligned.meaning or "", aligned.judged,
+        aligned.n_filled, meaning, aligned.judged, _span(bounds_of(metric, meaning), new, old),
     )  # fmt: skip
+
+
+def _span(bounds: tuple[float, float], new: Array, old: Array) -> float | None:
+    """Highest less lowest value of a metric, also of values that replace undefined ones; None without bounds."""
+    low = min(bounds[0], float(new.min()), float(old.min()))
+    high = max(bounds[1], float(new.max()), float(old.max()))
+    return float(high - low) if math.isfinite(high - low) else None

@@ -54,7 +54,7 @@ def cli(files, monkeypatch, capsys):
     return call
 
 
-SAME = ("qrels", "same", "--baseline", "old", "--margin", "0.02")
+SAME = ("qrels", "same", "--baseline", "old", "--margin", "0.1")
 UNSURE = ("qrels", "unsure", "--baseline", "old", "--margin", "0.02")
 
 
@@ -63,6 +63,8 @@ UNSURE = ("qrels", "unsure", "--baseline", "old", "--margin", "0.02")
     [
         (SAME, 0, "No worse: "),
         (("qrels", "bad", "--baseline", "old", "--margin", "0.02"), 3, "Worse: "),
+        (SAME[:-2], 0, "No loss is shown on 60 queries: "),
+        (("qrels", "bad", "--baseline", "old"), 3, "Worse: "),
         (UNSURE, 4, "Undecided: "),
         ((*UNSURE, "--undecided", "pass"), 0, "Undecided: "),
         (("qrels", "same", "--baseline", "nothing", "--margin", "0.02"), 2, ""),
@@ -94,13 +96,14 @@ def evaluated(files, name, metrics):
 def test_it_is_no_worse_of_results(cli, files):
     metrics = ["ndcg@5", "map"]
     new, old = (evaluated(files, name, metrics) for name in ("unsure", "old"))
-    expected = no_worse(new=new, old=old, margin={"ndcg@5": 0.05, "map": 0.01}, alpha=0.1)
+    expected = no_worse(new=new, old=old, margin={"ndcg@5": 0.05, "map": 0.01}, alpha=0.1, largest_loss={"map": 0.9})
     words = ("qrels", "unsure", "--baseline", "old", "-m", "ndcg@5", "-m", "map", "--alpha", "0.1")
-    margins = ("--margin", "0.01", "--margin", "ndcg@5=0.05")
+    margins = ("--margin", "0.01", "--margin", "ndcg@5=0.05", "--largest-loss", "map=0.9")
     code, out, _ = cli(*words, *margins, "--format", "json")
     found = json.loads(out)
     assert code == {"no worse": 0, "worse": 3, "undecided": 4}[expected.decision]
     assert (found["decision"], found["n_needed"]) == (expected.decision, expected.n_needed)
+    assert found["verdict"] == expected.verdict
     assert {name: row["low"] for name, row in found["metrics"].items()} == expected.low
     assert cli(*words, *margins)[1] == f"{expected}\n"
     assert cli(*words, *margins, "--format", "markdown", "--markdown", "comment.md")[1] == f"{expected.to_markdown()}\n"
@@ -112,12 +115,12 @@ def test_it_is_no_worse_of_results(cli, files):
 def test_a_saved_baseline(cli, files):
     assert main(["evaluate", "qrels", "old", "-m", "ndcg@10", "-m", "map", "--save", "old.npz"]) == 0
     assert Evaluation.load("old.npz").per_query.keys() == {"ndcg@10", "map"}
-    code, out, err = cli("qrels", "same", "--baseline", "old.npz", "--margin", "0.02")
+    code, out, err = cli("qrels", "same", "--baseline", "old.npz", "--margin", "0.1")
     assert code == 0
     assert "No worse" in out
     assert f"old.npz: {N} queries, saved" in err
     evaluated(files, "old", ["ndcg@10"]).save("own.npz")
-    assert cli("qrels", "same", "--baseline", "own.npz", "--margin", "0.02")[0] == 0
+    assert cli("qrels", "same", "--baseline", "own.npz", "--margin", "0.1")[0] == 0
     code, out, err = cli("other_qrels", "same", "--baseline", "old.npz", "--margin", "0.02")
     assert (code, out) == (2, "")
     assert "judged by the same labels" in err
@@ -133,10 +136,10 @@ def test_a_saved_baseline(cli, files):
 
 def test_columns_of_a_table(cli):
     pytest.importorskip("pyarrow")
-    code, out, _ = cli("--table", "table.csv", "--baseline", "old", "--margin", "0.02")
+    code, out, _ = cli("--table", "table.csv", "--baseline", "old", "--margin", "0.1")
     assert code == 0
     assert out == cli(*SAME)[1]
-    assert cli("--table", "table.csv", "--y-score", "old", "--baseline", "score", "--margin", "0.02")[0] == 0
+    assert cli("--table", "table.csv", "--y-score", "old", "--baseline", "score", "--margin", "0.1")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -147,6 +150,7 @@ def test_columns_of_a_table(cli):
         (("qrels", "same", "--baseline", "same", "--margin", "0.01"), "one new run.*Got same, as --baseline too"),
         (("qrels", "same", "--margin", "0.01"), "arguments are required: --baseline"),
         ((*SAME[:-1], "much"), "--margin must be a number such as 0.01, or NAME=0.01. Got 'much'"),
+        ((*SAME, "--largest-loss", "mrr=0.1"), "--largest-loss must name a metric of -m: ndcg@10. Got 'mrr'"),
         ((*SAME, "--margin", "mrr=0.1"), "--margin must name a metric of -m: ndcg@10. Got 'mrr'"),
         ((*SAME, "--margin", "0.3"), "once for each metric. Got '0.3'"),
         ((*SAME[:-1], "ndcg@10=0.1", "-m", "ndcg@10", "-m", "map"), "one number for all. Got none for map"),

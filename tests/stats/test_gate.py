@@ -15,8 +15,10 @@ from scipy import stats
 
 from sklearn_rank import compare_systems, evaluate
 from sklearn_rank.results import Evaluation, GateResult
-from sklearn_rank.stats import confidence_interval, no_worse, power_of
+from sklearn_rank.stats import confidence_interval, no_worse
 from sklearn_rank.stats._gate import estimate_mean
+from sklearn_rank.stats._noninferiority import UnitSums, WithLosses, n_for_all, n_for_some
+from sklearn_rank.stats._samples import sample_of
 
 ALPHA = 0.05
 
@@ -35,39 +37,95 @@ def drawn(rng, n, loss=0.0, spread=0.1):
 # --- by hand -----------------------------------------------------------------------------------------------------
 
 
-def test_three_decisions_by_hand():
-    """Differences 0.01 and -0.01, n = 8: mean 0, standard error 0.01 sqrt(8/7) / sqrt(8), t(0.95, 7) = 1.8946."""
-    old = np.full(8, 0.5)
-    new = old + 0.01 * np.array([1, -1] * 4)
-    reach = 1.894578605 * 0.01 / math.sqrt(7)
-    found = no_worse(**results(new, old), margin=0.008)
+def extended(d, largest_loss=1.0, weight=None, cluster=None):
+    """Student's t of gains with lost queries added."""
+    return WithLosses(UnitSums.of(sample_of(np.asarray(d, float), cluster, weight)), largest_loss)
+
+
+def test_decisions_by_hand():
+    """Differences 0.01 and -0.01, n = 100, with 1.5 of -1: mean -1.5 / 101.5, t(0.95, 100) = 1.66023."""
+    old = np.full(100, 0.5)
+    new = old + 0.01 * np.array([1, -1] * 50)
+    mean = -1.5 / 101.5
+    low = mean - 1.660234 * math.sqrt((1.51 / 101.5 - mean**2) / 100)
+    found = no_worse(**results(new, old), margin=0.036)
     assert (found.decision, found.decisions, bool(found)) == ("no worse", {"ndcg@10": "no worse"}, True)
-    assert found.low["ndcg@10"] == pytest.approx(-reach)
-    assert found.high["ndcg@10"] == pytest.approx(reach)
-    found = no_worse(**results(new, old), margin=0.007)
+    assert found.low["ndcg@10"] == pytest.approx(low, rel=1e-6)
+    found = no_worse(**results(new, old), margin=0.034)
     assert (found.decision, bool(found)) == ("undecided", False)
     found = no_worse(**results(new - 0.1, old), margin=0.09)
     assert (found.decision, bool(found)) == ("worse", False)
     assert found.difference["ndcg@10"] == pytest.approx(-0.1)
+    largest = no_worse(**results(new, old), margin=0.02, largest_loss=0.5)
+    assert (largest.decision, largest.largest_loss) == ("no worse", {"ndcg@10": 0.5})
+    assert "Assumed: no query loses more than 0.5 in ndcg@10." in str(largest)
+    assert "Assumed" not in str(found)
+
+
+def test_worse_takes_more_than_a_few_queries():
+    """Two queries with equal losses have a p-value of 0 by t alone."""
+    for n, decision in ((2, "no loss shown"), (4, "no loss shown"), (12, "worse")):
+        assert no_worse(**results(np.full(n, 0.4), np.full(n, 0.5))).decision == decision
+
+
+def test_the_alarm(rng):
+    """Without a margin a loss is looked for, at alpha over the number of metrics; nothing is proven."""
+    old = np.full(80, 0.5)
+    d = np.zeros(80)
+    d[:19] = [0.05] * 12 + [-0.058] * 7
+    found = no_worse(**results(old + d, old))
+    assert (found.decision, bool(found), found.margin, found.n_needed) == ("no loss shown", True, None, None)
+    assert found.verdict == (
+        "No loss is shown on 80 queries: +0.0024 (12 won, 7 lost). Losses up to about 0.042 cannot be ruled out."
+    )
+    assert str(found).startswith("No loss is shown on 80 queries")
+    assert not {"margin", "no worse if"} & {*found.table.columns}
+    assert "no worse" not in f"{found}{found.to_markdown()}".lower()
+    worse = no_worse(**results(old - 0.1 + rng.normal(0, 0.1, 80), old))
+    assert (worse.decision, worse.verdict) == ("worse", "Worse: new loses in ndcg@10, alpha=0.05")
+    assert worse.high["ndcg@10"] < 0
+    assert worse.pvalue["ndcg@10"] <= 0.05
+    both = Evaluation.from_values(range(80), {"map": old + d, "mse": old})
+    two = no_worse(new=both, old=Evaluation.from_values(range(80), {"map": old, "mse": old + d}))
+    assert "map +0.0024 (12 won, 7 lost), mse -0.0024 (12 won, 7 lost)" in two.verdict
+    better = no_worse(**results(old + 0.2, old))
+    assert "(80 won, 0 lost). Losses are ruled out, alpha=0.05." in better.verdict
+
+
+def test_metrics_without_bounds(rng):
+    """The range of all values is taken for the largest loss, and said."""
+    new, old = rng.random((2, 30)) * 4
+    for metric in ("dcg", "mse", "clicks"):
+        found = no_worse(**results(new, old, metric=metric), margin=1)
+        span = max(new.max(), old.max()) - min(new.min(), old.min())
+        assert found.largest_loss == {metric: pytest.approx(span)}
+        assert f"The level is not guaranteed for {metric}: no bounds are known." in str(found)
+    assert no_worse(**results(new / 4, old / 4, metric="kendall"), margin=0.1).largest_loss == {"kendall": 2}
+    assert no_worse(**results(np.zeros(9), np.zeros(9), metric="clicks"), margin=0.1).decision == "undecided"
 
 
 def test_every_metric_must_pass_and_one_may_fail():
     """The bound of worse is at alpha over two metrics, the one of no worse at alpha."""
-    old = np.linspace(0.2, 0.8, 9)
-    d = 0.03 * np.array([-1, 1, -1, 1, 0, 1, -1, 1, -1])
-    same, lower = old + d, old + d - 0.05
-    new = Evaluation.from_values(range(9), {"map": same, "mrr": lower})
-    old = Evaluation.from_values(range(9), {"map": old, "mrr": old})
-    found = no_worse(new=new, old=old, margin=0.02)
+    old = np.linspace(0.2, 0.8, 90)
+    d = 0.03 * np.tile([-1, 1, -1, 1, 0, 1, -1, 1, -1], 10)
+    new = Evaluation.from_values(range(90), {"map": old + d, "mrr": old + d - 0.05})
+    old = Evaluation.from_values(range(90), {"map": old, "mrr": old})
+    found = no_worse(new=new, old=old, margin=0.04)
     assert found.decisions == {"map": "no worse", "mrr": "worse"}
     assert found.decision == "worse"
-    error = d.std(ddof=1) / 3
-    assert found.low["mrr"] == pytest.approx(-0.05 - stats.t.isf(0.05, 8) * error)
-    assert found.high["mrr"] == pytest.approx(-0.05 + stats.t.isf(0.025, 8) * error)
-    just = 0.05 - stats.t.isf(0.04, 8) * error
+    lose = d - 0.05
+    highs = {
+        level: max(
+            lose.mean() + stats.t.isf(level, 89) * stats.sem(lose), -extended(-lose, np.abs(lose).max()).low(level)
+        )
+        for level in (0.05, 0.025)
+    }
+    assert found.low["mrr"] == pytest.approx(extended(lose).low(0.05))
+    assert found.high["mrr"] == pytest.approx(highs[0.025])
+    just = -(highs[0.05] + highs[0.025]) / 2
     assert no_worse(new=new, old=old, margin={"mrr": just}).decision == "worse"
-    assert no_worse(new=new, old=old, margin={"map": 0.02, "mrr": just}).decision == "undecided"
-    assert no_worse(new=new, old=old, margin={"map": 0.02, "mrr": 0.2}).decision == "no worse"
+    assert no_worse(new=new, old=old, margin={"map": 0.04, "mrr": just}).decision == "undecided"
+    assert no_worse(new=new, old=old, margin={"map": 0.04, "mrr": 0.2}).decision == "no worse"
     assert no_worse(new=new, old=old, margin={"map": 0.001, "mrr": 0.2}).decision == "undecided"
 
 
@@ -90,10 +148,11 @@ def test_levels_of_the_bound_that_decides_and_of_the_other():
     d = np.array([0.3, 0.1, -0.2, 0.0, 0.2, -0.1])
     new = Evaluation.from_values(range(6), {"map": 0.5 + d, "mse": 0.5 + d})
     old = Evaluation.from_values(range(6), dict.fromkeys(("map", "mse"), np.full(6, 0.5)))
-    found = no_worse(new=new, old=old, margin=0.2)
-    decides, other = (stats.t.isf(level, 5) * stats.sem(d) for level in (0.05, 0.025))
-    assert (found.low["map"], found.high["map"]) == pytest.approx((d.mean() - decides, d.mean() + other))
-    assert (found.low["mse"], found.high["mse"]) == pytest.approx((d.mean() - other, d.mean() + decides))
+    found = no_worse(new=new, old=old, margin=0.2, largest_loss=0.3)
+    assert found.low["map"] == pytest.approx(max(extended(d, 0.3).low(0.05), -0.3))
+    assert found.high["map"] == pytest.approx(-extended(-d, 0.3).low(0.025))
+    assert found.high["mse"] == pytest.approx(min(-extended(-d, 0.3).low(0.05), 0.3))
+    assert found.low["mse"] == pytest.approx(extended(d, 0.3).low(0.025))
 
 
 def test_no_difference_of_errors_is_no_negative_zero():
@@ -102,21 +161,42 @@ def test_no_difference_of_errors_is_no_negative_zero():
     assert found.table.rows[0][9] == "high < 0"
 
 
-@pytest.mark.parametrize("margin", [0, 0.01])
-def test_systems_without_a_difference_are_no_worse(margin):
-    for values in (np.full(5, 0.3), np.linspace(0, 1, 5), np.zeros(5)):
-        assert no_worse(**results(values * (1 + 1e-15), values), margin=margin)
-    better = np.linspace(0, 1, 5)
-    assert no_worse(**results(better + 0.1, better), margin=margin)
+def test_systems_without_a_difference_need_queries():
+    """Rounding is no difference."""
+    for n, margin, decision in ((351, 0.01, "no worse"), (350, 0.01, "undecided"), (350, 0, "undecided")):
+        for values in (np.full(n, 0.3), np.linspace(0, 1, n)):
+            found = no_worse(**results(values * (1 + 1e-15), values), margin=margin)
+            assert (found.decision, found.pvalue["ndcg@10"] <= 0.05) == (decision, decision == "no worse")
+    better = np.linspace(0, 0.9, 50)
+    assert no_worse(**results(better + 0.1, better), margin=0)
+
+
+def test_it_says_what_it_needs(tmp_path):
+    """With fewer queries than the margin needs if nothing differs it is undecided, not an error."""
+    same = results(np.full(80, 0.3), np.full(80, 0.3))
+    found = no_worse(**same, margin=0.02)
+    assert (found.decision, found.n_needed, found.n_least) == ("undecided", 175, {"ndcg@10": 175})
+    assert found.smallest_margin == {"ndcg@10": pytest.approx(0.0434, abs=5e-5)}
+    assert found.verdict == (
+        "Undecided: 80 queries cannot show a margin of 0.02: 175 are the least if nothing differs; 0.044 can be shown."
+    )
+    assert no_worse(**same, margin=0.044)
+    assert no_worse(**results(np.full(80, 0.35), np.full(80, 0.3)), margin=0.02).decision == "no worse"
+    assert no_worse(**same, margin=0.02, largest_loss=0.4)
+    old = Evaluation.from_values(range(80), {"map": np.full(80, 0.3), "mrr": np.full(80, 0.3)})
+    two = no_worse(new=old.subset(range(80)), old=old, margin={"map": 0.05, "mrr": 0.01})
+    assert "cannot show a margin of 0.01 in mrr: 351 are the least" in two.verdict
+    two.save(tmp_path / "saved")
+    assert GateResult.load(tmp_path / "saved").verdict == two.verdict
 
 
 def test_a_loss_of_just_the_margin_is_never_decided():
-    old = np.linspace(0.3, 0.9, 7)
+    old = np.linspace(0.3, 0.9, 70)
     found = no_worse(**results(old - 0.1, old), margin=0.1)
     assert (found.decision, found.n_needed) == ("undecided", None)
     assert "No number of queries would decide" in str(found)
-    assert no_worse(**results(old - 0.1, old), margin=0.0999).decision == "worse"
-    assert no_worse(**results(old - 0.1, old), margin=0.1001).decision == "no worse"
+    assert no_worse(**results(old - 0.1, old), margin=0.09).decision == "worse"
+    assert no_worse(**results(old - 0.1, old), margin=0.16).decision == "no worse"
 
 
 # --- references --------------------------------------------------------------------------------------------------
@@ -129,13 +209,16 @@ WEIGHTED = [0.707, 0.547, 0.46, 0.802, 0.187, 1.935, 0.875, 0.243, 0.658, 0.777]
 VALUES = [0.4522, 0.7494, 0.2887, 0.8052, 0.8172, 0.4018, 0.3119, 0.4296, 0.509, 0.5939]
 
 
-def test_the_lower_test_is_the_one_of_statsmodels():
+def t_of(new, old, margin):
+    """Student's t of the hypothesis that new loses the margin, which is one of two that decide on worse."""
+    found = estimate_mean(np.array(new) - np.array(old))
+    return (found.mean + margin) / found.standard_error, found.df
+
+
+def test_student_is_the_one_of_statsmodels():
     """ttost_paired(a, b, -0.05, 0.05) and DescrStatsW(a - b).ttest_mean(-0.03, "larger") of statsmodels 0.15."""
-    new, old = results(*PAIRED).values()
-    assert no_worse(new=new, old=old, margin=0.05).pvalue["ndcg@10"] == pytest.approx(0.01391606415802883, rel=1e-12)
-    found = no_worse(new=new, old=old, margin=0.03)
-    assert found.pvalue["ndcg@10"] == pytest.approx(0.05212335578087075, rel=1e-12)
-    assert found.low["ndcg@10"] == pytest.approx(-0.030655908219566735, rel=1e-12)
+    assert stats.t.sf(*t_of(*PAIRED, 0.05)) == pytest.approx(0.01391606415802883, rel=1e-12)
+    assert stats.t.sf(*t_of(*PAIRED, 0.03)) == pytest.approx(0.05212335578087075, rel=1e-12)
 
 
 def test_weights_are_linearized():
@@ -152,15 +235,14 @@ def test_references():
         name = case["id"]
         given, expected = case["inputs"], case["expected"]
         if name.startswith("tost-paired") and given["low"] < 0:
-            found = no_worse(**results(given["a"], given["b"]), margin=-given["low"])
-            if "p_low" in expected:
-                assert found.pvalue["ndcg@10"] == pytest.approx(expected["p_low"], rel=1e-10)
-            t = stats.t.isf(found.pvalue["ndcg@10"], len(given["a"]) - 1)
+            t, df = t_of(given["a"], given["b"], -given["low"])
             assert t == pytest.approx(expected["t_low"], rel=1e-9)
+            if "p_low" in expected:
+                assert stats.t.sf(t, df) == pytest.approx(expected["p_low"], rel=1e-10)
         elif name.startswith("noninferiority-paired"):
-            found = no_worse(**results(given["a"], given["b"]), margin=given["margin"])
-            assert found.pvalue["ndcg@10"] == pytest.approx(expected["pvalue"], rel=1e-10)
-            assert found.low["ndcg@10"] == pytest.approx(expected["low_95_one_sided"], rel=1e-10)
+            assert stats.t.sf(*t_of(given["a"], given["b"], given["margin"])) == pytest.approx(
+                expected["pvalue"], rel=1e-10
+            )
         elif name.startswith("weighted-mean") or (name.startswith("survey") and name.endswith("plain")):
             cluster = np.unique(given["cluster"], return_inverse=True)[1] if "cluster" in given else None
             found = estimate_mean(np.array(given["value"]), cluster, np.array(given["weight"]))
@@ -185,8 +267,8 @@ def numbers(found):
 
 def test_scale_and_order_of_queries(rng):
     new, old = rng.random((2, 25))
-    expected = no_worse(**results(new, old), margin=0.1)
-    scaled = no_worse(**results(8 * new + 3, 8 * old + 3), margin=0.8)
+    expected = no_worse(**results(new, old), margin=0.1, largest_loss=1)
+    scaled = no_worse(**results(8 * new + 3, 8 * old + 3), margin=0.8, largest_loss=8)
     assert scaled.decision == expected.decision
     assert scaled.n_needed == expected.n_needed
     assert scaled.pvalue["ndcg@10"] == pytest.approx(expected.pvalue["ndcg@10"], rel=1e-9)
@@ -194,7 +276,7 @@ def test_scale_and_order_of_queries(rng):
         assert_allclose(numbers(scaled)[name], 8 * np.array(of), rtol=1e-9)
     order = rng.permutation(25)
     other = Evaluation.from_values(order, {"ndcg@10": new[order]})
-    found = no_worse(new=other, old=results(new, old)["old"], margin=0.1)
+    found = no_worse(new=other, old=results(new, old)["old"], margin=0.1, largest_loss=1)
     for name, of in numbers(expected).items():
         assert_allclose(numbers(found)[name], of, rtol=1e-12)
 
@@ -203,7 +285,8 @@ def test_swapping_systems_mirrors_the_bounds(rng):
     a, b = drawn(rng, 40).values()
     there, back = no_worse(new=a, old=b, margin=0.02), no_worse(new=b, old=a, margin=0.02)
     assert back.difference["ndcg@10"] == -there.difference["ndcg@10"]
-    assert back.low["ndcg@10"] == pytest.approx(-there.high["ndcg@10"])
+    for one, other in ((there, back), (back, there)):
+        assert -one.low["ndcg@10"] > other.high["ndcg@10"] > other.difference["ndcg@10"]
 
 
 def test_a_larger_margin_never_hurts(rng):
@@ -214,38 +297,32 @@ def test_a_larger_margin_never_hurts(rng):
         assert decisions == sorted(decisions, key=order.index)
 
 
-def test_decisions_p_values_and_intervals_agree(rng):
+def test_decisions_p_values_and_bounds_agree():
     for seed in range(40):
-        new, old = drawn(np.random.default_rng(seed), 20, loss=0.02).values()
-        found = no_worse(new=new, old=old, margin=0.04)
-        d = new.per_query["ndcg@10"] - old.per_query["ndcg@10"]
-        low, high = confidence_interval(d, confidence_level=1 - 2 * ALPHA)
-        assert (found.low["ndcg@10"], found.high["ndcg@10"]) == pytest.approx((low, high))
-        assert (found.decision == "no worse") == (low > -0.04) == (found.pvalue["ndcg@10"] < ALPHA)
-        assert (found.decision == "worse") == (high < -0.04)
+        found = no_worse(**drawn(np.random.default_rng(seed), 90, loss=0.02), margin=0.06)
+        low, high, p = (of["ndcg@10"] for of in (found.low, found.high, found.pvalue))
+        assert (found.decision == "no worse") == (low > -0.06) == (p < ALPHA)
+        assert (found.decision == "worse") == (high < -0.06)
 
 
 def test_the_number_of_queries_that_decides(rng):
-    """The power of the test that the difference is above the margin; below it the one of the other test."""
-    new, old = drawn(rng, 30, loss=0.0).values()
-    d = new.per_query["ndcg@10"] - old.per_query["ndcg@10"]
-    new, old = results(d - d.mean() + 0.5, np.full(30, 0.5)).values()  # no difference at all
-    found = no_worse(new=new, old=old, margin=0.02)
-    expected = power_of(d.std(ddof=1), difference=0.02, power=0.8, alternative="greater")
-    assert (found.decision, found.n_needed) == ("undecided", expected)
-    assert f"About {expected} queries would decide, with a chance of 0.8" in str(found)
-    losing = no_worse(**results(d - d.mean() + 0.47, np.full(30, 0.5)), margin=0.02)
-    expected = power_of(d.std(ddof=1), difference=-0.01, power=0.8, alternative="less")
-    assert (losing.decision, losing.n_needed) == ("undecided", expected)
-    assert no_worse(new=new, old=old, margin=0.4).n_needed is None
-    old = Evaluation.from_values(range(30), dict.fromkeys("ab", np.full(30, 0.5)))
-    new = Evaluation.from_values(range(30), dict.fromkeys("ab", d - d.mean() + 0.5))
-    two = no_worse(new=new, old=old, margin={"a": 0.02, "b": 0.01})
-    assert two.n_needed == power_of(d.std(ddof=1), difference=0.01, power=0.8, alternative="greater")
-    new = Evaluation.from_values(range(30), dict.fromkeys("ab", d - d.mean() + 0.47))
-    both_lose = no_worse(new=new, old=old, margin={"a": 0.02, "b": 0.01})
-    expected = power_of(d.std(ddof=1), difference=-0.02, power=0.8, alpha=ALPHA / 2, alternative="less")
-    assert (both_lose.decision, both_lose.n_needed) == ("undecided", expected)
+    """Of the test that all pass; where one is behind the margin, of the test that it is worse."""
+    d = rng.normal(0, 0.1, 30)
+    d -= d.mean()
+    old = Evaluation.from_values(range(30), dict.fromkeys("ab", np.full(30, 0.5)), greater_is_better={})
+
+    def gate(shift, margin):
+        new = Evaluation.from_values(range(30), {"a": 0.5 + d + shift, "b": 0.5 + d})
+        return no_worse(new=new, old=old, margin=margin, largest_loss=1)
+
+    one, both = gate(0.0, {"b": 0.02}), gate(0.0, {"a": 0.02, "b": 0.02})
+    assert one.n_needed == n_for_all([*one._aims.values()], 0.8)
+    assert f"About {one.n_needed} queries would decide, with a chance of 0.8" in str(one)
+    assert one.n_needed < both.n_needed == n_for_all([*both._aims.values()], 0.8)
+    assert gate(0.0, {"b": 0.4}).n_needed is None
+    losing = gate(-0.05, {"a": 0.02, "b": 0.02})
+    aim = replace(losing._aims["a"].mirrored, alpha=ALPHA / 2, largest_loss=np.abs(d - 0.05).max())
+    assert (losing.decision, losing.n_needed) == ("undecided", n_for_some([aim], 0.8))
 
 
 def test_queries_of_one_cluster_say_less(rng):
@@ -256,16 +333,11 @@ def test_queries_of_one_cluster_say_less(rng):
     alone = no_worse(**results(new, old), margin=0.1)
     given = no_worse(**results(new, old), margin=0.1, clusters=dict(enumerate(user)))
     own = no_worse(**results(new, old, clusters=user), margin=0.1)
-    low, _ = confidence_interval(new - old, clusters=user, confidence_level=0.9)
-    assert given.low == own.low == {"ndcg@10": pytest.approx(low)}
+    expected = extended(new - old, cluster=user).low(ALPHA)
+    assert given.low == own.low == {"ndcg@10": pytest.approx(expected)}
     assert given.low["ndcg@10"] < alone.low["ndcg@10"]
     assert "Queries come in 12 clusters." in str(given)
-    undecided = no_worse(**results(new, old, clusters=user), margin=0.01)
-    spread = stats.t.isf(0.05, 11)
-    error = (undecided.difference["ndcg@10"] - undecided.low["ndcg@10"]) / spread
-    above = undecided.difference["ndcg@10"] + 0.01
-    side = "greater" if above > 0 else "less"
-    assert undecided.n_needed == 10 * power_of(error * math.sqrt(12), difference=above, power=0.8, alternative=side)
+    assert (alone.n_least, given.n_least) == ({"ndcg@10": 35}, {"ndcg@10": 350 - 7})
 
 
 def test_weights_of_results_count(rng, tmp_path):
@@ -273,8 +345,10 @@ def test_weights_of_results_count(rng, tmp_path):
     new, old = (Evaluation.from_values(range(30), {"map": x}, weight=weight) for x in rng.random((2, 30)))
     found = no_worse(new=new, old=old, margin=0.2)
     d = new.per_query["map"] - old.per_query["map"]
-    low, high = confidence_interval(d, weight=weight, confidence_level=0.9)
-    assert (found.low["map"], found.high["map"]) == pytest.approx((low, high))
+    by_t = confidence_interval(d, weight=weight, confidence_level=0.9)[1]
+    mirrored = -extended(-d, np.abs(d).max(), weight).low(ALPHA)
+    expected = extended(d, weight=weight).low(ALPHA), max(by_t, mirrored)
+    assert (found.low["map"], found.high["map"]) == pytest.approx(expected)
     assert found.table.rows[0][2:4] == pytest.approx((old.mean()["map"], new.mean()["map"]))
     assert "Means are weighted." in str(found)
     found.save(tmp_path / "weighted")
@@ -287,9 +361,7 @@ def test_weights_of_results_count(rng, tmp_path):
 @together("metric", ["map", "mse"])
 @together("with_clusters", [False, True])
 @together("with_weight", [False, True])
-def test_bounds_with_clusters_and_weights_of_results_are_those_of_the_interval(
-    metric, with_clusters, with_weight, rng, tmp_path
-):
+def test_bounds_with_clusters_and_weights_of_results(metric, with_clusters, with_weight, rng, tmp_path):
     weight = rng.integers(0, 3, 30).astype(float) if with_weight else None
     clusters = np.arange(30) // 3 if with_clusters else None
     options = {"weight": weight, "clusters": clusters}
@@ -297,8 +369,14 @@ def test_bounds_with_clusters_and_weights_of_results_are_those_of_the_interval(
     values[0, 4] = np.nan
     new, old = (Evaluation.from_values(range(30), {metric: x}, **options) for x in values)
     found = no_worse(new=new, old=old, margin=0.2, alpha=0.1)
-    low, high = confidence_interval(values[0] - values[1], confidence_level=0.8, **options)
-    assert (found.low[metric], found.high[metric]) == pytest.approx((low, high))
+    gain = (values[0] - values[1]) * (1 if metric == "map" else -1)
+    kept = ~np.isnan(gain) & (True if weight is None else weight > 0)
+    size = {name: None if x is None else x[kept] for name, x in (("weight", weight), ("cluster", clusters))}
+    low = extended(gain[kept], found.largest_loss[metric], **size).low(0.1)
+    seen = -extended(-gain[kept], np.abs(gain[kept]).max(), **size).low(0.1)
+    high = max(seen, confidence_interval(gain, confidence_level=0.8, **options)[1])
+    expected = (low, high) if metric == "map" else (-high, -low)
+    assert (found.low[metric], found.high[metric]) == pytest.approx(expected)
     n_left_out = 1 + (0 if weight is None else np.count_nonzero(np.delete(weight, 4) == 0))
     assert found.table.rows[0][1] == 30 - n_left_out
     assert f"{n_left_out} queries are left out of {metric}" in str(found)
@@ -310,32 +388,16 @@ def test_bounds_with_clusters_and_weights_of_results_are_those_of_the_interval(
     assert again.table == found.table
 
 
-def test_skewed_differences_of_few_queries_are_told(rng):
-    old = np.full(20, 0.5)
-    note = "Skewed values and few queries: the intervals of ndcg@10 may not keep their level."
-    assert note in " ".join(str(no_worse(**results(old - 0.4 * (np.arange(20) == 0), old), margin=0.1)).split())
-    assert "Skewed" not in str(no_worse(**results(old + rng.normal(0, 0.1, 20), old), margin=0.1))
-
-
 # --- error rates -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [10, 40])
-def test_error_rates_at_the_margin(n):
-    """A system that loses just the margin passes, and is called worse, in 5 of 100 gates."""
-    rng, n_gates = np.random.default_rng(0), 400
-    decisions = [no_worse(**drawn(rng, n, loss=0.03), margin=0.03).decision for _ in range(n_gates)]
-    low, high = stats.binom.ppf([0.0005, 0.9995], n_gates, ALPHA) / n_gates
+def test_error_rates_at_the_margin():
+    """A system that loses just the margin passes, and is called worse, in 5 of 100 gates at most."""
+    rng, n_gates = np.random.default_rng(0), 200
+    decisions = [no_worse(**drawn(rng, 150, loss=0.03), margin=0.03).decision for _ in range(n_gates)]
+    high = stats.binom.ppf(0.9995, n_gates, ALPHA) / n_gates
     for decision in ("no worse", "worse"):
-        assert low <= decisions.count(decision) / n_gates <= high, decision
-
-
-def test_equal_systems_pass_with_the_number_of_queries_that_power_names():
-    rng, margin = np.random.default_rng(0), 0.03
-    n = power_of(0.1, difference=margin, power=0.8, alternative="greater")
-    passed = np.mean([bool(no_worse(**drawn(rng, n), margin=margin)) for _ in range(300)])
-    low, high = stats.binom.ppf([0.0005, 0.9995], 300, 0.8) / 300
-    assert low <= passed <= high
+        assert decisions.count(decision) / n_gates <= high, decision
 
 
 @pytest.fixture(scope="module")
@@ -404,6 +466,11 @@ REFUSED = {
         lambda a, b: (ranked(range(24), metrics="p@2", average="micro"),) * 2, {}, "no_worse is for means"
     ),
     "one query": (lambda a, b: (a.subset(["a"]), b.subset(["a"])), {}, "two queries or more"),
+    "a largest loss of 0": (lambda a, b: (a, b), {"largest_loss": 0}, "'largest_loss' parameter of no_worse must be a"),
+    "a largest loss in words": (lambda a, b: (a, b), {"largest_loss": "1"}, "'largest_loss' parameter.*Got '1'"),
+    "a loss of no metric": (lambda a, b: (a, b), {"largest_loss": {"map": 1}}, "must name metrics of.*Got 'map'"),
+    "a loss in percent": (lambda a, b: (a, b), {"largest_loss": 50}, "Got 50 for 'ndcg@10', whose range is 1"),
+    "a larger loss": (lambda a, b: (b, a), {"largest_loss": 0.05}, "for all queries. Got 0.05 for 'ndcg.*'a' lost"),
     "an alpha above a half": (lambda a, b: (a, b), {"alpha": 0.6}, "'alpha' parameter of no_worse must be above 0 and"),
     "a list as clusters": (lambda a, b: (a, b), {"clusters": [1] * 6}, "Pass clusters by query"),
 }  # fmt: skip
@@ -422,6 +489,8 @@ def test_a_margin_as_large_as_all_values():
     with pytest.raises(ValueError, match="every system would be no worse. Got 1 for 'ndcg@10'"):
         no_worse(new=new, old=old, margin=1)
     assert no_worse(new=new, old=old, margin=0.99).decision == "undecided"
+    with pytest.raises(ValueError, match="Got 0.95 for 'ndcg@10', whose largest_loss is 0.9"):
+        no_worse(new=new, old=old, margin=0.95, largest_loss=0.9)
 
 
 def test_values_that_are_no_results():
@@ -438,7 +507,7 @@ def found(rng):
     ids = [f"a query with quite a long name |{i}|" for i in range(50)]
     values = [{"ndcg(gain=linear)@10": x, "mse": 1 - x} for x in (old + rng.normal(-0.02, 0.05, 50), old)]
     new, old = (Evaluation.from_values(ids, x, clusters=np.arange(50) // 2) for x in values)
-    return no_worse(new=new, old=old, margin={"ndcg(gain=linear)@10": 0.02, "mse": 0.03})
+    return no_worse(new=new, old=old, margin={"ndcg(gain=linear)@10": 0.02, "mse": 0.03}, largest_loss={"mse": 0.6})
 
 
 def test_it_fits_a_terminal_and_a_notebook(found):
@@ -492,6 +561,9 @@ def of_metric(**entries):
         (of_metric(name=1), "'name' as str"),
         (of_metric(margin=-1.0), "margin"),
         (of_metric(margin="a"), "margin"),
+        (of_metric(margin=None), "margin"),
+        (of_metric(largest_loss=0.0), "largest_loss"),
+        (of_metric(span="a"), "'span' as float or NoneType"),
         (of_metric(greater_is_better=1), "'greater_is_better' as bool"),
         (of_metric(n_left_out=None), "'n_left_out' as int"),
         (of_metric(n_filled=0.5), "'n_filled' as int"),
@@ -524,7 +596,8 @@ def test_a_saved_gate_of_two_queries_is_loaded(tmp_path):
 
 
 def test_saved_and_loaded(found, tmp_path):
-    for i, result in enumerate((found, no_worse(**results([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]), margin=0.25))):
+    few = results([0.1, 0.2, 0.3], [0.3, 0.2, 0.1])
+    for i, result in enumerate((found, no_worse(**few, margin=0.25), no_worse(**few))):
         result.save(tmp_path / f"gate{i}")
         loaded = GateResult.load(tmp_path / f"gate{i}")
         assert str(loaded) == str(result)
@@ -533,6 +606,6 @@ def test_saved_and_loaded(found, tmp_path):
     with pytest.raises(ValueError, match="must hold a saved Evaluation .* Got GateResult"):
         Evaluation.load(tmp_path / "gate0")
     pairs = {name: replace(pair, new=pair.new[:-1]) for name, pair in found._pairs.items()}
-    GateResult(found.margin, found.alpha, pairs).save(tmp_path / "torn")
+    replace(found, _pairs=pairs).save(tmp_path / "torn")
     with pytest.raises(ValueError, match="must hold a saved GateResult"):
         GateResult.load(tmp_path / "torn")

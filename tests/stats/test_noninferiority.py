@@ -1,0 +1,218 @@
+"""Student's t with lost queries: by hand, against Gaffke's test, its exact level, and the queries that it needs."""
+
+import math
+
+import gaffke
+import known_cases
+import numpy as np
+import pytest
+from scipy import stats
+
+from sklearn_rank.stats._noninferiority import Aim, UnitSums, WithLosses, n_for_all, n_for_some, smallest_margin
+from sklearn_rank.stats._samples import sample_of
+
+ALPHA = 0.05
+
+
+def sums_of(d, weight=None, cluster=None):
+    return UnitSums.of(sample_of(np.asarray(d, float), cluster, weight))
+
+
+def counted(counts):
+    """Sums of queries with a difference each, by its number."""
+    d, k = np.array(counts, float).T
+    n, total, squares = k.sum(), (k * d).sum(), (k * d**2).sum()
+    return UnitSums(n, n, n, total, squares, total)
+
+
+# --- by hand -----------------------------------------------------------------------------------------------------
+
+
+def test_by_hand():
+    """Differences 0.1, -0.1, 0 and 1.5 that are -1: sum -1.5, squares 1.52, n 3, of 4.5 together."""
+    found = WithLosses(sums_of([0.1, -0.1, 0.0]), 1.0)
+    mean, error = -1.5 / 4.5, math.sqrt((1.52 / 4.5 - 1 / 9) / 3)
+    assert (found.mean, found.standard_error) == pytest.approx((mean, error), rel=1e-12)
+    assert found.low(ALPHA) == pytest.approx(mean - 2.353363 * error, rel=1e-6)
+    assert found.pvalue(0.5) == pytest.approx(stats.t.sf((mean + 0.5) / error, 3))
+
+
+@pytest.mark.parametrize("with_clusters", [False, True])
+@pytest.mark.parametrize("with_weight", [False, True])
+def test_weights_and_clusters_by_unit(with_clusters, with_weight, rng):
+    """The extended sample written out: units with their sums, and two lost ones that count 0.75 times each."""
+    d, weight = rng.normal(0, 0.2, 12), rng.random(12) + 0.1 if with_weight else np.ones(12)
+    cluster = np.arange(12) // 3 if with_clusters else np.arange(12)
+    total, size = np.bincount(cluster, weight * d), np.bincount(cluster, weight)
+    lost = (size**2).sum() / size.sum()
+    total, size = np.append(total, [-0.9 * lost] * 2), np.append(size, [lost] * 2)
+    times, n = np.append(np.ones(len(total) - 2), [0.75] * 2), len(total) - 2
+    mean = np.average(total / size, weights=times * size)
+    error = math.sqrt((times * (total - mean * size) ** 2).sum() * (n + 1.5) / n) / (times * size).sum()
+    found = WithLosses(
+        sums_of(d, weight if with_weight else None, cluster if with_clusters else None), 0.9
+    )  # fmt: skip
+    assert (found.mean, found.standard_error, found.sums.n) == pytest.approx((mean, error, n), rel=1e-9)
+
+
+def test_multiples_and_other_means(rng):
+    d = rng.normal(0.1, 0.2, 9)
+    assert vars(sums_of(d).times(3)) == pytest.approx(vars(sums_of(np.tile(d, 3))))
+    assert vars(sums_of(d).with_mean(0.3)) == pytest.approx(vars(sums_of(d - d.mean() + 0.3)))
+    assert vars(sums_of(d).mirrored) == pytest.approx(vars(sums_of(-d)))
+    assert sums_of(d).squared_deviations == pytest.approx(d.var() * 9)
+
+
+# --- Gaffke's test -----------------------------------------------------------------------------------------------
+
+CASES = known_cases.read("cases/gate_bounds.json")["cases"]
+
+
+def units(case):
+    """Totals and sizes of units, and how many there are of each."""
+    if case["differences"] is None:
+        d, count = np.array(case["counts"], float).T
+        return d, np.ones(len(d)), count
+    d = np.array(case["differences"])
+    weight = np.ones(len(d)) if case["weight"] is None else np.array(case["weight"])
+    cluster = np.arange(len(d)) if case["cluster"] is None else np.unique(case["cluster"], return_inverse=True)[1]
+    total = np.bincount(cluster, weight * d)
+    return total, np.bincount(cluster, weight), np.ones(len(total))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_oracle(case):
+    """The oracle has the reference values, and the t bound is where it has a p-value close to alpha."""
+    total, size, count = units(case)
+    assert gaffke.pvalue(total, size, count, case["margin"], case["worst_loss"]) == pytest.approx(
+        case["p_loses_margin"], abs=1e-6
+    )
+    for sign, bound, most in ((1, case["low"], case["worst_loss"]), (-1, -case["high"], case["best_gain"])):
+        if bound > -most:
+            assert gaffke.pvalue(sign * total, size, count, -bound, most) == pytest.approx(case["alpha"], abs=1e-6)
+
+
+SAMPLES = {
+    "nothing differs": [(0, 200)],
+    "2 won, 3 lost": [(-1, 3), (0, 195), (1, 2)],
+    "20 won, 20 lost": [(-1, 20), (0, 960), (1, 20)],
+    "nDCG": [(-0.2, 10), (-0.05, 60), (0, 130), (0.04, 70), (0.3, 10)],
+    "MRR": [(-0.5, 8), (0, 180), (0.5, 7), (-2 / 3, 3), (2 / 3, 2)],
+    "all lose a little": [(-0.02, 300)],
+    "all gain": [(0.05, 40), (0.1, 40)],
+}
+
+
+@pytest.mark.parametrize("counts", SAMPLES.values(), ids=SAMPLES)
+def test_bound_is_close_to_the_oracle(counts):
+    """A margin that the bound just shows has a p-value from .02 to .06 by Gaffke's test."""
+    bound = WithLosses(counted(counts), 1.0).low(ALPHA)
+    d, count = np.array(counts, float).T
+    assert 0.02 < gaffke.pvalue(d, np.ones(len(d)), count, -bound, 1.0) < 0.06
+
+
+# --- level and coverage, exactly ---------------------------------------------------------------------------------
+
+
+def level_of_hits(n, margin, won):
+    """Exact probability that n queries pass, where shares `won` are won and `won + margin` lost."""
+    level = 0.0
+    for wins in range(int(stats.binom.isf(1e-9, n, won)) + 1 if won else 1):
+        low, high = -1, n - wins
+        while low < high:  # the most losses that pass
+            middle = (low + high + 1) // 2
+            passes = WithLosses(counted([(-1, middle), (1, wins), (0, n - wins - middle)]), 1.0).pvalue(margin) <= ALPHA
+            low, high = (middle, high) if passes else (low, middle - 1)
+        level += stats.binom.pmf(wins, n, won) * stats.binom.cdf(low, n - wins, (won + margin) / (1 - won))
+    return level
+
+
+@pytest.mark.parametrize(
+    ("n", "margin", "won", "expected"),
+    [(100, 0.1, 0, 0.0237), (300, 0.1, 0, 0.0458), (400, 0.02, 0, 0.0410), (200, 0.05, 0.05, 0.0279)],
+)
+def test_exact_level_of_hits(n, margin, won, expected):
+    """By enumeration; Student's t alone has higher levels, up to .37."""
+    assert level_of_hits(n, margin, won) == pytest.approx(expected, abs=2e-4)
+
+
+def test_exact_level_of_three_values(rng):
+    """The worst of distributions on three values whose mean is exactly the loss of the margin, 9 queries."""
+    n, margins = 9, np.array([0.1, 0.3, 0.5])
+    counts = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
+    log_ways = math.lgamma(n + 1) - np.vectorize(math.lgamma)(counts + 1.0).sum(axis=1)
+    highest = 0.0
+    for margin in margins:
+        for values in [(-1.0, 0.0, 1.0), (-1.0, 0.1, 0.2), *np.sort(rng.uniform(-1, 1, (12, 3)))]:
+            if not values[0] < -margin < values[2]:
+                continue
+            passes = np.array([
+                WithLosses(counted([*zip(values, count, strict=True)]), 1.0).pvalue(margin) <= ALPHA for count in counts
+            ])  # fmt: skip
+            for middle in np.linspace(0, 1, 12):
+                low = ((1 - middle) * values[2] + middle * values[1] + margin) / (values[2] - values[0])
+                shares = np.array([low, middle, 1 - middle - low])
+                if (shares < 0).any():
+                    continue
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    logs = np.where(counts > 0, counts * np.log(shares), 0.0).sum(axis=1)
+                highest = max(highest, float(np.exp(log_ways + logs)[passes].sum()))
+    assert 0 < highest <= ALPHA
+
+
+# --- what it needs -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("margin", "n"), [(0.005, 702), (0.01, 351), (0.02, 175), (0.03, 117), (0.05, 70), (0.1, 35)]
+)  # fmt: skip
+def test_least_number_of_queries(margin, n):
+    same = counted([(0, 50)])
+    assert Aim(same, 50, margin, 1.0, ALPHA).n_least == n
+    assert Aim(counted([(0.3, 25), (-0.1, 25)]), 50, 2 * margin, 2.0, ALPHA).n_least == n
+    assert (
+        smallest_margin(same.times(n / 50), 1.0, ALPHA) < margin < smallest_margin(same.times((n - 1) / 50), 1, ALPHA)
+    )
+
+
+@pytest.mark.parametrize(("n", "margin"), [(20, 0.168), (50, 0.069), (80, 0.0434), (200, 0.0175), (1000, 0.0035)])
+def test_smallest_margin(n, margin):
+    assert smallest_margin(counted([(0, n)]), 1.0, ALPHA) == pytest.approx(margin, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("margin", "sd", "n"),
+    [(0.01, 0.05, 526), (0.01, 0.1, 939), (0.01, 0.3, 5909), (0.02, 0.1, 333), (0.05, 0.05, 80), (0.05, 0.3, 285)],
+)
+def test_number_that_decides(margin, sd, n):
+    """Of an equal system; the numbers were found by simulation."""
+    assert n_for_all([Aim(counted([(-sd, 50), (sd, 50)]), 100, margin, 1.0, ALPHA)], 0.8) == pytest.approx(n, rel=0.04)
+
+
+def test_number_that_decides_by_all_metrics(rng):
+    """It has at least the chance of 0.8, whatever the correlation of the metrics is."""
+    sums = counted([(-0.1, 50), (0.1, 50)])
+    aims = [Aim(sums, 100, margin, 1.0, ALPHA) for margin in (0.02, 0.02, 0.03)]
+    n, alone = n_for_all(aims, 0.8), n_for_all(aims[:1], 0.8)
+    assert alone < n < 1.5 * alone
+    for correlation in (0.0, 0.9):
+        shared = rng.normal(size=(300, 1, n))
+        d = 0.1 * (math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * rng.normal(size=(300, 3, n)))
+        mean, squares = d.sum(axis=2), (d**2).sum(axis=2)
+        passed = [
+            all(
+                WithLosses(UnitSums(n, n, n, total, square, total), 1.0).pvalue(aim.margin) <= ALPHA
+                for total, square, aim in zip(*sample, aims, strict=True)
+            )
+            for sample in zip(mean, squares, strict=True)
+        ]
+        assert np.mean(passed) > 0.74
+
+
+def test_number_that_shows_a_loss():
+    losing = counted([(-0.15, 50), (0.05, 50)])
+    aim = Aim(losing, 100, 0.02, 0.3, ALPHA).mirrored
+    n = n_for_some([aim], 0.8)
+    assert aim.power(n) >= 0.8 > aim.power(n - 1)
+    assert n_for_some([aim, Aim(losing, 100, 0.04, 0.3, ALPHA).mirrored], 0.8) == n
+    assert n_for_all([Aim(losing, 100, 0.02, 1.0, ALPHA)], 0.8) == math.inf
