@@ -124,6 +124,17 @@ def check_items(relevance: Any, /, **given: Any) -> None:
             )
 
 
+def check_items_in_order(items: Any, /, **given: Any) -> None:
+    """Refuse frames whose rows, or both rows and columns, are `items` in another order."""
+    for name, x in given.items():
+        for labels in (labels_of(x), names_of(x)):
+            if _is_reordered(items, labels):
+                raise ValueError(
+                    f"The rows of {name} are items, so they must be in the order of items: take {name}.loc[items], or "
+                    f"items={name}.index. Got {_difference(items, labels)}."
+                )
+
+
 def check_ids(ids: Any, /, **given: Any) -> None:
     """Refuse `query_ids` that are the labels of an argument in another order; 0, 1, ... are positions."""
     for name, x in given.items():

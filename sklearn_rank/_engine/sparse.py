@@ -199,6 +199,12 @@ def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
     return x[:, :-1]
 
 
+NONE_LEFT = (
+    "exclude takes out every relevant document, so nothing is left to find: pass only what was known before, such as "
+    "the documents of training."
+)
+
+
 def check_sparse(
     y_true: MatrixLike, y_score: MatrixLike, *, qid: ArrayLike | None, sample_weight: ArrayLike | None,
     tie_break: ArrayLike | None, exclude: Any = None,
@@ -215,6 +221,8 @@ def check_sparse(
     refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
     out = None if exclude is None else left_out(exclude, label.shape)
+    if out is not None and (relevant := label > 0).nnz and relevant.multiply(out).nnz == relevant.nnz:
+        raise ValueError(NONE_LEFT)
     grades = Judgements((label if out is None else _without(label, out)).__getitem__, n_documents)
     if not sparse.issparse(scores):
         if out is not None:

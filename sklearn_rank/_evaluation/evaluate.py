@@ -23,7 +23,7 @@ from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import EVALUATE, SYSTEMS
 from sklearn_rank._misuse.evidence import Evidence
-from sklearn_rank._misuse.ids import repeated_runs
+from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.rows import is_plain, look, look_at_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import is_sparse
@@ -179,9 +179,9 @@ def evaluate_rows(
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties, documents=documents)
-    if name is not None or not is_plain(queries, specs.values(), y_true, y_score):
+    if name is not None or not is_plain(queries, specs, y_true, y_score):
         look(door, queries, specs, compute, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
-    report(door, repeated_runs(result))
+    report(door, findings_of_queries(result))
     return with_chance(result) if chance else result
 
 
@@ -193,10 +193,13 @@ def without_excluded(y_true: Any, exclude: Any, mask: Any) -> tuple[Any, NDArray
             "exclude is for matrices, a row for each query: of rows with a qid leave out what does not count. "
             f"Got y_true of shape {label.shape}."
         )
+    check_rows(y_true=y_true, exclude=exclude)
     check_columns(y_true, exclude, "exclude")
-    from sklearn_rank._engine.sparse import left_out
+    from sklearn_rank._engine.sparse import NONE_LEFT, left_out
 
     kept = ~left_out(exclude, label.shape).toarray()
+    if (label > 0).any() and not (label > 0)[kept].any():
+        raise ValueError(NONE_LEFT)
     label = np.where(kept, label, 0.0)
     if hasattr(y_true, "columns"):
         label = type(y_true)(label, index=y_true.index, columns=y_true.columns)
@@ -286,5 +289,5 @@ def evaluate_systems(
             results[name] = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties)
             with collected_findings() as seen[name]:
                 look(SYSTEMS, queries, specs, compute, y_true=y_true, y_score=y_score[name], name=names.get(name))
-                report(SYSTEMS, repeated_runs(results[name]))
+                report(SYSTEMS, findings_of_queries(results[name]))
     return results

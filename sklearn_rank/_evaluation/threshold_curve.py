@@ -145,7 +145,7 @@ def threshold_curve(
 def _look(queries: Queries, y_true: Any, y_score: Any, keywords: dict[str, Any]) -> None:
     """Check the rows for misuse, for a metric that reads who is relevant as the curve does."""
     metric = parse_metric("map", **{name: value for name, value in keywords.items() if value is not None})
-    if not is_plain(queries, (metric,), y_true, y_score):
+    if not is_plain(queries, {"threshold_curve": metric}, y_true, y_score):
         look(THRESHOLDS, queries, {"threshold_curve": metric}, compute, y_true=y_true, y_score=y_score)
 
 

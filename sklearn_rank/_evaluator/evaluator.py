@@ -30,7 +30,7 @@ from sklearn_rank._metric.scorer_names import signed
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE
-from sklearn_rank._misuse.ids import repeated_runs
+from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._ranker.estimator_checks import check_estimator, is_search, refuse_torn_search
 from sklearn_rank._scoring.model_checks import is_frozen
@@ -95,7 +95,7 @@ class RankingEvaluator:
     column "qid", if there is one.
 
     Results are of the queries that are tested. Each row is tested once at most, or all rows equally often: then it is a
-    repeated cross-validation, and the value of a query is its mean over the repeats.
+    repeated cross-validation, and the value of a query is its mean over the queries.
 
     `sample_weight` is the weight of a row's query in the means. A model is fitted with it if its `fit` asks for it,
     ``LGBMRanker().set_fit_request(sample_weight=True)``, or its `QueryRanker` if it has one: scikit-learn's metadata
@@ -245,7 +245,7 @@ class RankingEvaluator:
         pooled = None if data.n_repeats is None else data.evaluate(results)
         if pooled is not None:
             data.look_at_scores(CROSS_VALIDATE, results, self.on_misuse)
-            report(CROSS_VALIDATE, repeated_runs(pooled))
+            report(CROSS_VALIDATE, findings_of_queries(pooled))
         return CrossValidation(scores, pooled, of_model.by_metric)
 
     @with_row_arguments
@@ -334,7 +334,7 @@ class RankingEvaluator:
                     data.look_at_scores(COMPARE, results, self.on_misuse)
         pooled = {name: data.evaluate(results) for name, results in complete.items()}
         look_at_judged(COMPARE, pooled, self.on_misuse)
-        report(COMPARE, repeated_runs(next(iter(pooled.values()))))
+        report(COMPARE, findings_of_queries(next(iter(pooled.values()))))
         return Comparison(
             results=pooled,
             y_score=data.y_score(complete),

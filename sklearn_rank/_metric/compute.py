@@ -72,7 +72,7 @@ def value_of(
     queries = read(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
     at = spec.curve_index
     value = _value(queries, spec, n_jobs)
-    if not is_plain(queries, (spec,), y_true, y_score):
+    if not is_plain(queries, {metric.function_name: spec}, y_true, y_score):
         look(METRIC, queries, {metric.function_name: spec}, compute, y_true=y_true, y_score=y_score)
     if qid is None and mask is None and has_another_gain(metric.function_name, queries, keywords):
         linear = _value(queries, spec_of(metric, k, keywords | {"gain": "linear"}), n_jobs)

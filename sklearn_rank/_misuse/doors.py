@@ -18,17 +18,17 @@ SCORER = Door(
     "make_ranking_scorer, get_scorer, QueryRanker.score", "labels grades scores ids qid frozen fitted copies",
     may_raise=False, words=OF_MODELS,
 )  # fmt: skip
-EVALUATE = Door("evaluate", OF_ROWS + " repeats")
-TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches repeats")
-RUN = Door("evaluate_run", "labels grades scores retrieved ids qid repeats runs", words=("the judgements", "the run"))
+EVALUATE = Door("evaluate", OF_ROWS + " queries")
+TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches queries")
+RUN = Door("evaluate_run", "labels grades scores retrieved ids qid queries runs", words=("the judgements", "the run"))
 PREPARE = Door("prepare, PreparedMetrics", OF_ROWS)
-ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid repeats matrices")
-SYSTEMS = Door("compare_systems", OF_ROWS + " repeats runs models judged copies")
+ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")
+SYSTEMS = Door("compare_systems", OF_ROWS + " queries runs models judged copies")
 COMPARE = Door(
-    "RankingEvaluator.compare", OF_DECISIONS + " scores repeats models judged", decides=True, words=OF_MODELS
+    "RankingEvaluator.compare", OF_DECISIONS + " scores queries models judged", decides=True, words=OF_MODELS
 )
 CROSS_VALIDATE = Door(
-    "RankingEvaluator.cross_validate", OF_DECISIONS + " scores repeats", decides=True, words=OF_MODELS
+    "RankingEvaluator.cross_validate", OF_DECISIONS + " scores queries", decides=True, words=OF_MODELS
 )
 SEARCH = Door("RankingEvaluator.search", OF_DECISIONS, decides=True, words=OF_MODELS)
 RECOMMENDER_SCORER = Door("make_recommender_scorer", "labels grades ratings users", may_raise=False, words=OF_MODELS)
@@ -44,4 +44,4 @@ THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved argument
 JOIN = Door("io.join", "runs")
 READ_RUN = Door("io.read_run", "lines")
 STATISTICS = Door("stats.compare, compare_all, no_worse", "judged models", may_raise=False)
-COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names repeats runs lines judged")
+COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names queries runs lines judged")

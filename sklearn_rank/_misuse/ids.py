@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._misuse.check import Check, Finding
+from sklearn_rank._misuse.evidence import odd_ids, stand_in
 from sklearn_rank._utils.echo import echo
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
@@ -33,6 +34,9 @@ LOOKED_AT = 16
 LEAST_LISTS, LOOKED_AT_LISTS, MOST_LISTED, MOST_JUDGED = 5, 32, 10, 2**17
 """Lists of another query; lists that are looked at, and documents of each; judgements that are searched for them."""
 
+LEAST_VALUES = 6
+"""Values of an attribute, of which -1 may be one."""
+
 LEAST_REPEATED, LEAST_DIFFERENT = 5, 3
 """Queries that are repeated, and different labels that they have."""
 
@@ -42,15 +46,21 @@ SPELLED = Check(
     "two ids, or half of the ids that match nothing", "are spelled in another way",
 )  # fmt: skip
 RUNS_AS_QUERIES = Check(
-    "repeated runs as queries", "repeats",
+    "repeated runs as queries", "queries",
     "Ids of queries are equal up to a suffix, as in q1#run1 and q1#run2, and so are the labels.",
     "5 queries, each twice or more; 3 different lists of labels, or a suffix such as run2", "are no further queries",
+)  # fmt: skip
+NO_VALUE = Check(
+    "values that are none", "queries",
+    "`by` or `clusters` has -1 or the smallest int64, also as text, or the text \"nan\".",
+    "the text or the number; -1 if no other value is below 0, of three values in `clusters` and of six in `by`",
+    "stands for a missing value",
 )  # fmt: skip
 SHIFTED = Check(
     "lists of another query", "runs", "No document of a list is judged for its query, and all are for another query.",
     "5 lists of three or more documents, half of the lists without a judged one", "are all judged for another query",
 )  # fmt: skip
-CHECKS_OF_IDS = (SPELLED, SHIFTED, RUNS_AS_QUERIES)
+CHECKS_OF_IDS = (SPELLED, SHIFTED, RUNS_AS_QUERIES, NO_VALUE)
 
 
 def _number(text: str) -> str:
@@ -115,7 +125,23 @@ def may_be_repeated(ids: NDArray[Any]) -> bool:
     return 3 * sum(isinstance(one, str) and SUFFIX.search(one) is not None for one in some) > LOOKED_AT
 
 
-def repeated_runs(result: Any) -> Iterator[Finding]:
+def findings_of_queries(result: Any) -> Iterator[Finding]:
+    """Findings of the queries of a result: values that are none, and ids of repeated runs."""
+    given = {f"by[{echo(name)}]": values for name, values in result.attributes.items()}
+    for name, values in (given if result.clusters is None else given | {"clusters": result.clusters}).items():
+        odd = odd_ids(values)
+        n = len({*values.tolist()}) if odd else 0
+        one = stand_in(odd, n)
+        if one is not None and (name == "clusters" or str(one) != "-1" or n >= LEAST_VALUES):
+            yield Finding(
+                NO_VALUE,
+                f"{echo(one)} in {name} stands for a missing value, so unrelated queries are together: leave these "
+                "queries out, or give each a value of its own.",
+            )
+    yield from _repeated_runs(result)
+
+
+def _repeated_runs(result: Any) -> Iterator[Finding]:
     """Queries of a result whose ids are equal up to a suffix, and that have the same labels."""
     if result.clusters is not None or not may_be_repeated(result.qid) or result.label_fingerprints is None:
         return

@@ -79,6 +79,9 @@ CLEARLY_BELOW = 4.0
 LEAST_SOFT_ROWS = 6
 """Rows of labels between 0 and 1 without a relevant one."""
 
+BY_PROPENSITY = re.compile(r"(?:psn?dcg|psp|snips)(?:_score)?\b", re.IGNORECASE)
+"""Names of metrics that take labels divided by propensities."""
+
 LOWER_IS_BETTER = re.compile(r"(?:^|[_\W])(?:rank|ranking|position|distance|dist|cost)s?$", re.IGNORECASE)
 """Names of columns where a lower value is better."""
 
@@ -136,6 +139,11 @@ NAMED = Check(
     "The scores are called rank, position, distance or cost, and are not negative.", "the name",
     "so lower seems to be better",
 )  # fmt: skip
+UNDIVIDED = Check(
+    "labels without propensities", "grades",
+    "Labels of \"psndcg\", \"psp\" or \"snips\" are 0 and 1, or lie between, so they were not divided by propensities.",
+    "20 queries of three or more documents", "divide labels by the propensities",
+)  # fmt: skip
 TRANSPOSED = Check(
     "a transposed frame", "matrices", "A frame of queries by documents has the queries as its columns.",
     "the name `qid` of the columns", "so it is transposed", "error", can_be_meant=False,
@@ -160,6 +168,7 @@ CHECKS_OF_ROWS = (
     NOTHING,
     NAMED,
     ANOTHER_GAIN,
+    UNDIVIDED,
     TRANSPOSED,
     MATRIX_AGAIN,
     BATCH_AGAIN,
@@ -205,7 +214,7 @@ def findings_of(
             NAMED,
             f"Scores are called {echo(name)}, so lower seems to be better: the highest ranks first, so negate them.",
         )
-    elif "scores" in looked_at and is_worse(e):
+    elif "scores" in looked_at and is_worse(e) and is_relevance(e, metrics):
         yield Finding(
             WORSE,
             f"{score} puts judged documents into an order worse than a random order by {label}: the mean agreement is "
@@ -233,6 +242,13 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
             f"that one label decides: pass grades from 0 to {HIGHEST_GRADE}, or gain='linear'."
         )
         yield Finding(LARGE_GRADES, message, first in large)
+    if by_propensity := [*filter(BY_PROPENSITY.match, metrics)] if 0 < e.highest_label <= 1 else []:
+        message = (
+            f"No label is above 1, and {', '.join(by_propensity)} takes labels that were divided by propensities, 1 or "
+            "more for a relevant document: divide labels by the propensities."
+        )
+        if e.n_lists >= LEAST_QUERIES:
+            yield Finding(UNDIVIDED, message, first in by_propensity)
     unmoved = [name for name in metrics if name in (e.unmoved or ()) and name not in soft]
     reasons = {name: _reason(e, metrics[name]["min_relevance"], door.decides, label) for name in unmoved}
     told = [name for name, reason in reasons.items() if reason]
@@ -314,6 +330,13 @@ def is_worse(e: Evidence) -> bool:
     return found.n >= LEAST_AGAINST and found.z_by_chance < -FAR_BELOW and found.z < -CLEARLY_BELOW
 
 
+def is_relevance(e: Evidence, metrics: Metrics) -> bool:
+    """Whether labels are relevance: sums of gains may be of another attribute, such as the novelty of items."""
+    names = {metric.metric.name for metric in metrics.values()}
+    are_grades = e.labels_are_whole and e.highest_label <= HIGHEST_GRADE
+    return not names <= ({"cg", "acg"} if are_grades else {"cg", "acg", "dcg"})
+
+
 def is_lower(name: Any) -> bool:
     """Whether the name of a column says that lower is better."""
     return isinstance(name, str) and LOWER_IS_BETTER.search(name) is not None
@@ -341,20 +364,20 @@ def reads_one(metric: MetricRequest, compute: Compute) -> bool:
 # --- the look ------------------------------------------------------------------------------------------------
 
 
-def is_plain(queries: Queries, metrics: Iterable[MetricRequest], y_true: Any, y_score: Any) -> bool:
+def is_plain(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> bool:
     """Whether arrays surely pass all checks: a glance that takes no time, for most rows, before `look`."""
     facts, (low, high) = queries.facts, queries.facts.label_range
     is_usual = facts.labels_are_whole and high <= HIGHEST_GRADE and facts.score_range[1] > -np.inf
     if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
         return False
-    if odd_ids(queries.qid):
+    if odd_ids(queries.qid) or (high <= 1 and any(map(BY_PROPENSITY.match, metrics))):
         return False
     n_queries = len(queries.indptr) - 1
     if n_queries >= LEAST_AGAINST and may_run_against(queries):
         return False
     if n_queries < LEAST_QUERIES and not are_enough(n_queries, len(queries.score)):
         return True
-    for metric in metrics:
+    for metric in metrics.values():
         if not low < metric["min_relevance"] <= high:
             return False
     return not facts.scores_are_whole and first_labels_differ(queries)
@@ -421,6 +444,8 @@ def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: s
     if "labels" not in kinds:
         return False
     if facts.label_range[1] > HIGHEST_GRADE:
+        return True
+    if facts.label_range[1] <= 1 and any(map(BY_PROPENSITY.match, metrics)):
         return True
     if not facts.labels_are_whole and facts.label_range[1] <= 1:
         if any(reads_one(metric, compute) for metric in metrics.values()):

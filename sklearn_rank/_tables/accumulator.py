@@ -21,7 +21,7 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import ACCUMULATOR
 from sklearn_rank._misuse.evidence import SAMPLE, Evidence
-from sklearn_rank._misuse.ids import repeated_runs
+from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.rows import look_at_evidence, transposed
 from sklearn_rank._tables.batch_validator import BatchKind
 from sklearn_rank._tables.column_arguments import column_arguments
@@ -265,7 +265,7 @@ class RankingAccumulator:
             ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
         result = result_from_columns(self._computed, columns, ids, columns.pop("weight", None))
         result = replace(result, **check_attributes(by, clusters, QueryRows(ids))._asdict())
-        report(ACCUMULATOR, repeated_runs(result))
+        report(ACCUMULATOR, findings_of_queries(result))
         return result
 
     def __len__(self) -> int:
@@ -355,7 +355,7 @@ class RankingAccumulator:
         if self._duplicates == "raise":
             raise ValueError(
                 "An update takes whole queries, and each query comes once until reset() begins the next epoch. A "
-                "sampler such as DistributedSampler of torch repeats some, so that all workers have equally many: "
+                "sampler such as DistributedSampler of torch queries some, so that all workers have equally many: "
                 f"duplicates='first' counts these once. Got query {echo(ids[0])} again."
             )
         known = self._values.take([self._place[q] for q in ids])

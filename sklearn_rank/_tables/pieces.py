@@ -13,7 +13,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import TABLE
 from sklearn_rank._misuse.evidence import Evidence, odd_ids
-from sklearn_rank._misuse.ids import repeated_runs
+from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._tables.batch_validator import BatchRows, BatchValidator, adjacent_queries
 from sklearn_rank._tables.column_arguments import ColumnNames
@@ -50,5 +50,5 @@ def evaluate_pieces(
     look_at_evidence(TABLE, [evidence], specs, compute, name=names.y_score)
     report(TABLE, validator.batches.findings())
     result = join_parts(results, numbers, ids, validator.weight)
-    report(TABLE, repeated_runs(result))
+    report(TABLE, findings_of_queries(result))
     return result

@@ -236,6 +236,11 @@ def both_entries(
     of_run, n_run = entries_of(run, "run", duplicates=duplicates, exclude=out, judged=judged.doc_id)
     if out and not (n_judged or n_run):
         _refuse_idle(out, of_run, judged)
+    if n_judged and not (judged.value > 0).any():
+        raise ValueError(
+            "exclude takes out every relevant document, so nothing is left to find: pass only what was known before. "
+            f"Got {n_judged} judged documents in it."
+        )
     return _without_empty(judged, of_run), of_run, (n_run, n_judged)
 
 

@@ -365,6 +365,11 @@ def _table_of_groups(group: list[Any], counts: Array, judgements: JudgementsLike
     if judgements is not None:
         entries = judged_entries(judgements)
         place = IdIndex(items).places(np.asarray(entries.doc_id))
+        if not (place >= 0).any():
+            raise ValueError(
+                "judgements of exposure must hold some of the items, and ids of one type. Got "
+                f"{echo(np.asarray(entries.doc_id)[:1].tolist())}, where items are such as {echo(items[:1].tolist())}."
+            )
         relevant = _shares(np.bincount(number[place[(place >= 0) & (entries.value >= 1)]], minlength=len(numbers)))
         with np.errstate(divide="ignore", invalid="ignore"):
             columns |= {"relevance": relevant.tolist(), "ratio": (exposed / relevant).tolist()}

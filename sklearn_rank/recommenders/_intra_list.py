@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
+from sklearn_rank._engine.columns import check_items_in_order
 from sklearn_rank._engine.sparse import cut_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.docstring import described_as
@@ -88,6 +89,7 @@ def intra_list_diversity(
     top = top_items(run, items, k, "intra_list_diversity", duplicates=duplicates, exclude=exclude)
     name = "vectors" if similarity is None else "similarity"
     matrix = _matrix(vectors if similarity is None else similarity, name, len(top.items))
+    check_items_in_order(top.items, **{name: vectors if similarity is None else similarity})
     if similarity is None:
         total = _pair_sums_of_vectors(top, normalize(matrix))
     else:
@@ -115,8 +117,21 @@ def _check_square(similarity: Any) -> None:
     n_rows, n_columns = similarity.shape
     if n_rows != n_columns:
         raise ValueError(f"similarity must have a row and a column for each item. Got shape {similarity.shape}.")
+    own, highest = similarity.diagonal(), _row_maxima(similarity)
+    if n_rows > 1 and (own < highest).all():
+        raise ValueError(
+            "similarity must be largest between an item and itself, and no entry of the diagonal is: pass 1 - distance "
+            "for a distance, or fill the diagonal of a similarity with 1. "
+            f"Got {own[0]:g} on the diagonal and {highest[0]:g} beside it."
+        )
     if abs(similarity - similarity.T).max() > 1e-6 * abs(similarity).max():
         raise ValueError("similarity must be symmetric. Got two items whose similarity depends on their order.")
+
+
+def _row_maxima(matrix: Any) -> Array:
+    """Highest entry of each row."""
+    highest = matrix.max(axis=1)
+    return np.asarray(highest.toarray() if sparse.issparse(highest) else highest).ravel()
 
 
 def _chances(top: TopItems) -> tuple[Array, Array]:

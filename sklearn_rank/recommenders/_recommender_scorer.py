@@ -220,7 +220,7 @@ class RecommenderScorer:
         test = HeldOutUsers.of(table, label, self._index, excluded)
         data = AllItems(estimator, table, test, fitted, self.items)
         if self._looks:
-            self.look(RECOMMENDER_SCORER, label, len(test.ids))
+            self.look(RECOMMENDER_SCORER, None if label is None else test.label, len(test.ids))
         return self._evaluate(data)
 
     def look(self, door: Door, label: Array | None, n_users: int, on_misuse: str = "raise") -> None:

@@ -90,6 +90,7 @@ OF_ROWS = {
     "no order matters": Rows(RNG.integers(1, 6, N_ROWS)),
     "threshold outside of the scale": Rows(RNG.random(N_ROWS)),
     "large grades": Rows(RNG.integers(0, 101, N_ROWS), metric="ndcg@10"),
+    "labels without propensities": Rows(RNG.integers(0, 2, N_ROWS), metric="snips"),
     "queries of one row": Rows(qid=np.arange(N_ROWS)),
     "ids that are none": Rows(qid=np.repeat([*map(str, range(N_QUERIES - 1)), "None"], N_DOCUMENTS)),
     "worse than chance": Rows(score=ranks(Rows()), metric="ndcg@10"),
@@ -459,20 +460,9 @@ def test_grades_in_the_form_of_scikit_learn(name):
         lambda: compare_systems(GRADES[0], {"a": GRADES[1]}, metrics="ndcg"),
         lambda: prepare(GRADES[0], metrics="ndcg")(GRADES[1]),
     ],
-    ids=[
-        "binary",
-        "one grade",
-        "ids",
-        "rows",
-        "convention",
-        "mask",
-        "another metric",
-        "a name",
-        "a function",
-        "systems",
-        "prepared",
-    ],
-)
+    ids=["binary", "one grade", "ids", "rows", "convention", "mask", "another metric", "a name", "a function",
+         "systems", "prepared"],
+)  # fmt: skip
 def test_other_calls_have_no_other_number(call):
     assert seen(call) == ([], "")
 

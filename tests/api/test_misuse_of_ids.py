@@ -181,6 +181,29 @@ def test_runs_as_queries(tmp_path):
         assert seen(silent) == ([], "")
 
 
+def attributes(values, clusters=False):
+    """A call with a value for each of the queries, in which nothing else is found."""
+    rng, n = np.random.default_rng(0), len(values)
+    given = {"clusters" if clusters else "by": np.repeat(np.array(values), 6)}
+    return lambda: evaluate(rng.integers(0, 3, 6 * n), rng.random(6 * n), qid=np.repeat(np.arange(n), 6), **given)
+
+
+def test_values_that_are_none():
+    name = "values that are none"
+    for values in ([0, 1, 2, 3, 4, -1], ["a", "nan"], ["4", "None", "5"], [*map(str, range(6)), "-1"], [1, -(2**63)]):
+        assert seen(attributes(values)) == ([name], "")
+        assert seen(attributes(values, clusters=True)) == ([name], "")
+    assert seen(attributes([0, 1, -1], clusters=True)) == ([name], "")
+    for values in ([0, 1, -1], [0, 1, 2, 3, 4, -1, -2], ["a", "nano"], [True, False], [0.5, 1.5]):
+        assert seen(attributes(values)) == ([], "")
+    for clusters in (True, False):
+        assert "Ids must stay different" in seen(attributes([2.0**53, 1.0, 3.0], clusters))[1]
+    frame = pd.DataFrame({"label": [1, 0] * 3, "score": [0.1, 0.2] * 3, "qid": [1, 1, 2, 2, 3, 3]})
+    frame["country"] = ["nan", "nan", "de", "de", "fr", "fr"]
+    assert seen(evaluate_table, frame, by="country") == ([name], "")
+    assert seen(evaluate_run, {"q": {"a": 1}}, {"q": ["b", "a"]}, clusters={"q": "nan"}) == ([name], "")
+
+
 DOORS_OF_RUNS = {
     doors.RUN: lambda judged, run, _: evaluate_run(judged, run),
     doors.JOIN: lambda judged, run, _: join(judged, run),

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from registry import REGISTRY
 from scipy import sparse
 
-from sklearn_rank import compare_systems, evaluate
+from sklearn_rank import compare_systems, evaluate, evaluate_run
 from sklearn_rank.exceptions import RankingWarning
 
 N_QUERIES, N_DOCUMENTS = 40, 30
@@ -73,9 +73,27 @@ def test_what_is_left_out_is_not_read():
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_labels_of_what_is_left_out_are_not_looked_at(kind):
     """Not even where a mask would look as if it were the wrong way round."""
-    labels, exclude = kind(np.array([[1.0, 0, 0, 0]])), kind(np.array([[1.0, 1, 0, 0]]))
+    labels, exclude = kind(np.array([[1.0, 0, 0, 1]])), kind(np.array([[1.0, 1, 0, 0]]))
     result = evaluate(labels, np.array([[4.0, 3, 2, 1]]), metrics=["p@1", "auc"], exclude=exclude)
     assert result.mean() == {"p@1": 0, "auc": 0}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_a_relevant_document_must_be_left(kind):
+    labels, scores = np.array([[1.0, 0, 0, 0], [0, 2, 0, 0]]), np.array([[4.0, 3, 2, 1]] * 2)
+    with pytest.raises(ValueError, match="exclude takes out every relevant document"):
+        evaluate(kind(labels), scores, exclude=kind(labels))
+    assert evaluate(kind(0 * labels), scores, metrics="map", exclude=kind(labels)).mean() == {"map": 0}
+    run, judged = {"q": ["a", "b"], "r": ["a", "b"]}, {"q": {"a": 1, "b": 0}, "r": {"b": 1}}
+    with pytest.raises(ValueError, match="exclude takes out every relevant document.* Got 2 judged"):
+        evaluate_run(judged, run, exclude={"q": ["a"], "r": ["b"]})
+    assert evaluate_run(judged, run, metrics="mrr", exclude={"q": ["a"]}).mean() == {"mrr": 0.25}
+
+
+def test_rows_of_exclude_have_the_labels_of_the_others():
+    labels = pd.DataFrame([[1, 0], [0, 1]], index=["q", "r"])
+    with pytest.raises(ValueError, match="y_true and exclude must have the same index"):
+        evaluate(labels, labels.to_numpy(), exclude=pd.DataFrame([[0, 1], [0, 0]], index=["r", "q"]))
 
 
 def test_systems_are_compared_without_it():

@@ -315,6 +315,25 @@ def test_entries_of_sparse_vectors_that_repeat_add_up():
         assert found.mean()["ild@2"] == pytest.approx(1 - 1 / np.sqrt(5))
 
 
+def test_a_distance_is_no_similarity():
+    distance = 1 - np.eye(7)
+    for kind in (np.asarray, sparse.csr_array):
+        with pytest.raises(ValueError, match="no entry of the diagonal is: pass 1 - distance .* Got 0 on the diagonal"):
+            intra_list_diversity(RUN, items=ITEMS, k=2, similarity=kind(distance))
+        assert intra_list_diversity(RUN, items=ITEMS, k=2, similarity=kind(1 - distance)).mean()
+
+
+def test_rows_of_items_have_the_order_of_items():
+    pd, turned = pytest.importorskip("pandas"), [*ITEMS[::-1]]
+    for name, matrix in (("vectors", np.eye(7)), ("similarity", np.eye(7))):
+        fits = pd.DataFrame(matrix, index=[*ITEMS], columns=[*ITEMS])
+        assert intra_list_diversity(RUN, items=ITEMS, k=2, **{name: fits}).mean()
+        with pytest.raises(ValueError, match=f"The rows of {name} are items"):
+            intra_list_diversity(RUN, items=ITEMS, k=2, **{name: fits.loc[turned, turned]})
+    with pytest.raises(ValueError, match="judgements of exposure must hold some of the items"):
+        exposure(RUN, items=ITEMS, k=2, groups=[0] * 7, judgements={next(iter(RUN)): {"strange": 1}})
+
+
 def test_a_similarity_is_symmetric_up_to_rounding():
     similarity = np.eye(7)
     similarity[0, 1], similarity[1, 0] = 0.3, 0.3 + 1e-7
