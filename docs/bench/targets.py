@@ -34,6 +34,7 @@ WAITS = {
     "run, lists": ("pytrec_eval", 1.7),
     "run, dictionaries": ("pytrec_eval", 1.7),
     "exposure of lists": ("RecTools", 1.0),
+    "compare_all": ("ttest_rel", 1.3),
 }
 """Peer of a row of waits.py, and the processor time that ours takes at most, over the time of the peer."""
 

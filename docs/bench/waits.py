@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +119,31 @@ def exposure_of_lists(scale: float, folder: str) -> tuple[Call, Call]:
     return ours, peer
 
 
+def all_pairs(scale: float, folder: str) -> tuple[Call, Call]:
+    """All pairs of 20 systems on 10,000 queries, against a loop of ttest_rel: p-values."""
+    from scipy.stats import ttest_rel
+
+    from sklearn_rank.stats import compare_all
+
+    rng, n = np.random.default_rng(0), max(int(10_000 * scale), 20)
+    base = rng.random(n)
+    values = {f"system {i}": np.clip(base + rng.normal(0.001 * i, 0.1, n), 0, 1) for i in range(20)}
+    pairs = [*combinations(values, 2)]
+
+    def ours() -> list[float]:
+        tests = compare_all(values)
+        return [tests[pair].pvalue for pair in pairs]
+
+    return ours, lambda: [ttest_rel(values[a], values[b]).pvalue for a, b in pairs]
+
+
 ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
     "small run, shell": small_run,
     "QueryKFold": folds,
     "run, lists": run_of_lists,
     "run, dictionaries": partial(run_of_lists, as_dictionaries=True),
     "exposure of lists": exposure_of_lists,
+    "compare_all": all_pairs,
 }
 
 

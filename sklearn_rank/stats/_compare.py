@@ -140,12 +140,16 @@ def paired_test(
     """Test pairs of the systems that were aligned; `adjust` gives the corrected p-values of their rows."""
     values = dict(zip(systems, aligned.values, strict=True))
     samples = [sample_of_pair(values[a], values[b], options, aligned) for a, b in pairs]
-    rows = [row_of(*pair, sample, options, aligned) for pair, sample in zip(pairs, samples, strict=True)]
+    means = {name: exact_mean(x, aligned.weight) for name, x in values.items()}
+    rows = [
+        row_of(a, b, sample, options, aligned, means=(means[a], means[b]) if isinstance(sample, Paired) else None)
+        for (a, b), sample in zip(pairs, samples, strict=True)
+    ]
     p = adjusted([row.pvalue for row in rows], correction) if adjust is None else adjust(rows).tolist()
     return PairedTest(
         **common_to_rows(aligned, options),
         correction=correction, baseline=baseline, judged=aligned.judged,
-        means={name: exact_mean(x, aligned.weight) for name, x in values.items()},
+        means=means,
         _rows=corrected_rows(rows, samples, p, options, aligned),
     )  # fmt: skip
 
@@ -168,9 +172,9 @@ def sample_of_pair(a: Array, b: Array, options: ComparisonOptions, aligned: Alig
 
 def row_of(
     a: str, b: str, sample: Paired | Unpaired, options: ComparisonOptions, aligned: Aligned,
-    segment: tuple[Any, ...] = (),
+    segment: tuple[Any, ...] = (), means: tuple[float, float] | None = None,
 ) -> PairRow:  # fmt: skip
-    """Test one pair, on all queries or in a segment."""
+    """Test one pair, on all queries or in a segment; `means` are those of the systems, if they are known."""
     test, outcome = TESTS[options.test], run_test(sample, options)
     method, interval = difference_interval(
         sample, is_binary=aligned.is_binary, confidence_level=options.confidence_level, alternative=options.alternative
@@ -180,10 +184,12 @@ def row_of(
     won, tied, lost = None, None, None
     if isinstance(sample, Paired):
         won, tied, lost = counts(sample.values, aligned.greater_is_better)
-    weight = sample.weight if isinstance(sample, Paired) else None
+    if means is None:
+        weight = sample.weight if isinstance(sample, Paired) else None
+        means = exact_mean(sample.a, weight), exact_mean(sample.b, weight)
     return PairRow(
         a, b, segment, sample.n,
-        mean_a=exact_mean(sample.a, weight), mean_b=exact_mean(sample.b, weight),
+        mean_a=means[0], mean_b=means[1],
         difference=sample.difference,
         pvalue=outcome.pvalue,
         statistic=outcome.statistic,

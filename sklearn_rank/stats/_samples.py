@@ -21,9 +21,34 @@ FEW_UNITS = 20
 """Units of equal weight with which an interval keeps its level."""
 
 
+MANY_VALUES = 512
+"""Values that `math.fsum` adds in more time than `exact_sum` takes."""
+
+
+def exact_sum(x: Array) -> float:
+    """As `math.fsum`: the rounded exact sum. Of many values it takes a fifth of the time."""
+    if len(x) < MANY_VALUES:
+        return math.fsum(x)
+    sums, errors = x, []
+    with np.errstate(all="ignore"):
+        while (half := len(sums) // 2) > MANY_VALUES // 8:
+            a, b = sums[:half], sums[half : 2 * half]
+            of_pairs = a + b
+            # What a + b loses by rounding: the exact two-sum of D. E. Knuth.
+            second = of_pairs - a
+            errors.append((a - (of_pairs - second)) + (b - second))
+            sums = np.concatenate([of_pairs, sums[2 * half :]])
+        lost = np.concatenate(errors)
+        error, reach = float(lost.sum()), len(lost) * 2.0**-52 * float(np.abs(lost).sum())
+    if not math.isfinite(reach):
+        return math.fsum(x)
+    low, high = (math.fsum([*sums.tolist(), error, end]) for end in (-reach, reach))
+    return low if low == high else math.fsum(x)
+
+
 def exact_mean(x: Array, weight: Array | None = None) -> float:
     """Mean that is the same to the last bit in any order, and of opposite sign for opposite values."""
-    return math.fsum(x) / len(x) if weight is None else math.fsum(weight * x) / math.fsum(weight)
+    return exact_sum(x) / len(x) if weight is None else exact_sum(weight * x) / exact_sum(weight)
 
 
 def spread(x: Array, weight: Array | None = None) -> float:
@@ -33,7 +58,7 @@ def spread(x: Array, weight: Array | None = None) -> float:
     if weight is None:
         return float(x.std(ddof=1))
     n, squares = len(x), weight * (x - exact_mean(x, weight)) ** 2
-    return math.sqrt(n / (n - 1) * math.fsum(squares) / math.fsum(weight))
+    return math.sqrt(n / (n - 1) * exact_sum(squares) / exact_sum(weight))
 
 
 def counted(values: Array, weight: Array | None) -> NDArray[np.bool_]:
@@ -81,9 +106,14 @@ class IndependentValues:
         return self.n - 1.0
 
     @cached_property
+    def spread(self) -> float:
+        """Standard deviation."""
+        return spread(self.total)
+
+    @property
     def standard_error(self) -> float:
         """Standard error of the mean."""
-        return spread(self.total) / math.sqrt(self.n)
+        return self.spread / math.sqrt(self.n)
 
     @property
     def centre(self) -> float:
@@ -149,7 +179,7 @@ class RatioOfSums:
         squares, over the squared sum of the weights: HC1 for queries, CR1 of K.-Y. Liang and S. Zeger, 1986, for
         clusters.
         """
-        squares = math.fsum(self.deviations**2)
+        squares = exact_sum(self.deviations**2)
         return math.sqrt(self.n / (self.n - 1) * squares) / self.weight if self.n > 1 else math.nan
 
     @cached_property
@@ -206,6 +236,10 @@ class Paired:
     def values(self) -> Array:
         """Difference of each query, a - b."""
         d = self.a - self.b
+        largest = max(-self.a.min(initial=0), self.a.max(initial=0), -self.b.min(initial=0), self.b.max(initial=0))
+        # Most systems have no difference that is so small.
+        if not ((np.abs(d) <= EQUAL_WITHIN * largest) & (d != 0)).any():
+            return d + 0.0
         return np.where(np.abs(d) <= EQUAL_WITHIN * np.maximum(np.abs(self.a), np.abs(self.b)), 0.0, d)
 
     @property
@@ -256,7 +290,9 @@ class Paired:
     @property
     def cohen(self) -> float:
         """Cohen's d_z: mean over standard deviation of the differences."""
-        return ratio(self.difference, spread(self.values, self.weight))
+        of_units = self.sample
+        own = of_units.spread if isinstance(of_units, IndependentValues) else spread(self.values, self.weight)
+        return ratio(self.difference, own)
 
 
 @dataclass(frozen=True)
@@ -325,5 +361,7 @@ def is_skewed(sample: Sample | Paired | Unpaired) -> bool:
         n_effective = of_units.weight**2 / float((of_units.size**2).sum())
         if n_effective < min(FEW_UNITS, 0.9 * of_units.n):
             return True
-    u = sample.deviations / np.abs(sample.deviations).max()
-    return abs(float((u**3).sum())) > 0.2 * float((u**2).sum()) ** 1.5
+    deviations = sample.deviations
+    u = deviations / np.abs(deviations).max()
+    squares = u * u
+    return abs(float((squares * u).sum())) > 0.2 * float(squares.sum()) ** 1.5

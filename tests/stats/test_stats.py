@@ -1,7 +1,7 @@
 """Statistics: p-values, intervals, corrections and power are those of scipy.stats and statsmodels."""
 
 from itertools import permutations, product
-from math import sqrt
+from math import fsum, inf, sqrt
 
 import numpy as np
 import pytest
@@ -17,6 +17,9 @@ from sklearn_rank.stats import (
     confidence_interval,
     power_of,
 )
+from sklearn_rank.stats._intervals import t_interval
+from sklearn_rank.stats._samples import exact_sum
+from sklearn_rank.stats._significance import t_pvalue
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 CLOSE = {"rtol": 1e-12, "atol": 1e-15}
@@ -425,3 +428,23 @@ def test_corrected_intervals_of_other_tests():
         for one in map(result.__getitem__, result.pairs):
             low, high = one.corrected_interval
             assert low <= one.confidence_interval[0] < one.confidence_interval[1] <= high
+
+
+def test_exact_sums_are_those_of_fsum(rng):
+    n = 3001
+    x = rng.normal(size=n)
+    cases = {
+        "random": x, "tenths": rng.integers(-3, 4, n) / 10, "cancelling": np.append(x, 1e-17 - x),
+        "zero": rng.permutation(np.append(x, -x)), "wide": x * 10.0 ** rng.integers(-300, 300, n),
+        "halfway": np.append(np.full(n, 2.0**53), np.ones(n)), "tiny": np.full(n, 5e-324), "few": x[:9],
+    }  # fmt: skip
+    assert {name: exact_sum(case) for name, case in cases.items()} == {k: fsum(case) for k, case in cases.items()}
+
+
+@pytest.mark.parametrize("df", [1.0, 2.5, 19.0, 9999.0, inf])
+def test_t_has_the_bits_of_scipy(df):
+    for t in (0.0, 1e-9, 0.3, 2.0, 12.5, inf):
+        p = [t_pvalue(t, df, alternative) for alternative in ("two-sided", "greater", "less")]
+        assert p == [2 * stats.t.sf(t, df), stats.t.sf(t, df), stats.t.sf(-t, df)]
+    for level in (0.5, 0.95, 1 - 1e-9):
+        assert t_interval(0.0, 1.0, df, level, "two-sided")[1] == stats.t.ppf((1 + level) / 2, df)
