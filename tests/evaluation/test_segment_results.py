@@ -59,11 +59,13 @@ def test_titles_name_attributes_that_have_a_name():
 
 
 def test_values_that_are_large_or_zero():
-    """Floats are compared by their bits, and the two zeros are one value."""
-    large = 2.0**53
+    """Floats are compared by their bits, as long as these tell whole numbers apart; the two zeros are one value."""
+    large = 2.0**53 - 1
     by = [large - 1, large, 0.0, -0.0, large]
     rows = Evaluation.from_values(range(5), {"mrr": [1, 1, 0, 0, 1]}, by=by).segments().table.rows
     assert [(row[0], row[2]) for row in rows] == [(0, 2), (large - 1, 1), (large, 2)]
+    with pytest.raises(ValueError, match="Ids must stay different"):
+        Evaluation.from_values(range(2), {"mrr": [1, 1]}, by=[large, large + 1])
 
 
 @pytest.mark.parametrize(("n_attributes", "width"), [(1, 24), (2, 12), (3, 8), (4, 6), (5, 6)])
