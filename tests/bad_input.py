@@ -195,6 +195,7 @@ def a_display(name):
     return DISPLAYS[name](getattr(sklearn_rank.display, name))
 
 
+@cache
 def a_test():
     return stats.compare_all({"one": a_result(), "two": another_result()}, metric="map")
 

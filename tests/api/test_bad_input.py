@@ -36,12 +36,18 @@ def faults_of(where, argument, folder):
     return {wrong: fault for wrong, fault in faults.items() if fault}
 
 
+def file_of(error):
+    """The file that raised an error; `extract_tb` would look for the lines of each frame."""
+    frame, _ = [*traceback.walk_tb(error.__traceback__)][-1]
+    return frame.f_code.co_filename
+
+
 def fault_of(where, argument, value, folder):
     """What is wrong with what becomes of a wrong value; "" if nothing is."""
     try:
         found = called(where, argument, value, folder)
     except (TypeError, ValueError, KeyError, FileNotFoundError) as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1].filename
+        frame = file_of(error)
         if isinstance(error, (KeyError, FileNotFoundError)) and argument not in LOOKED_UP:
             return f"{type(error).__name__}: {error}"
         if not (frame.startswith(PACKAGE) and frame.endswith(".py")) and not isinstance(error, FileNotFoundError):
@@ -62,7 +68,7 @@ LOOKED_UP = ("a", "b", "path", "folder", "table", "data", "source")
 """Names of systems, looked up as in a dict, and of files: a KeyError or FileNotFoundError says which there are."""
 
 
-LONG = "x" * 2**16
+LONG = "x" * 2**12
 LONG_VALUES = {"text": LONG, "key": {LONG: 1}, "digits": -(10**5000), "class": type(LONG, (), {}), "many":
     [f"c{i}" for i in range(2000)]}  # fmt: skip
 
@@ -90,7 +96,7 @@ def message_of(where, argument, value, folder):
     try:
         called(where, argument, value, folder)
     except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1].filename
+        frame = file_of(error)
         return str(error) if frame.startswith(PACKAGE) and not isinstance(error, OSError) else ""
     return ""
 
