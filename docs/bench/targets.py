@@ -35,6 +35,7 @@ WAITS = {
     "run, dictionaries": ("pytrec_eval", 1.7),
     "exposure of lists": ("RecTools", 1.0),
     "compare_all": ("ttest_rel", 1.3),
+    "threshold_curve": ("precision_recall_curve", 1.9),
 }
 """Peer of a row of waits.py, and the processor time that ours takes at most, over the time of the peer."""
 

@@ -137,6 +137,21 @@ def all_pairs(scale: float, folder: str) -> tuple[Call, Call]:
     return ours, lambda: [ttest_rel(values[a], values[b]).pvalue for a, b in pairs]
 
 
+def thresholds(scale: float, folder: str) -> tuple[Call, Call]:
+    """A curve of a million rows, against precision_recall_curve, which knows no queries: its thresholds are as many."""
+    from sklearn.metrics import precision_recall_curve
+
+    from sklearn_rank.retrieval import threshold_curve
+
+    rng, n = np.random.default_rng(0), int(1_000_000 * scale)
+    label = (rng.random(n) < 0.1).astype(float)
+    score, qid = rng.normal(size=n) + label, np.arange(n) // 50
+    return (
+        lambda: len(threshold_curve(label, score, qid=qid).threshold) - 1,
+        lambda: len(precision_recall_curve(label, score)[2]),
+    )
+
+
 ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
     "small run, shell": small_run,
     "QueryKFold": folds,
@@ -144,6 +159,7 @@ ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
     "run, dictionaries": partial(run_of_lists, as_dictionaries=True),
     "exposure of lists": exposure_of_lists,
     "compare_all": all_pairs,
+    "threshold_curve": thresholds,
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.check import read
+from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.label_checks import check_labels, check_one_label
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._metric.compute import compute
@@ -153,42 +154,58 @@ def _curve(
     relevant: NDArray[np.bool_], score: Array, number: Index, n_relevant: NDArray[Any], k: float
 ) -> ThresholdCurve:
     """The curve of rows with the number of their query."""
-    rows = np.lexsort((-score, number))
-    rows = rows[score[rows] > -np.inf]
-    score, number = score[rows], number[rows]
+    by_score = np.argsort(score, kind="stable")
+    by_score = by_score[np.searchsorted(score, -np.inf, side="right", sorter=by_score) :]
+    levels, level = _distinct_sorted(score[by_score])
+    # One sort serves both: rows fall by score, then are dealt to their queries.
+    by_query = sort_by_number(number[by_score[::-1]].astype(np.uint32), len(n_relevant), None, len(by_score), None)[1]
+    rows, level = by_score[::-1][by_query], level[::-1][by_query]
+    number = number[rows]
     # Documents of one query and score come and go together.
-    starts = np.flatnonzero(np.append(True, (np.diff(number) > 0) | (np.diff(score) < 0))[: len(rows)])
+    starts = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(level) != 0))[: len(rows)])
     size, hits = np.diff(starts, append=len(rows)), np.add.reduceat(np.append(relevant[rows], 0.0), starts)
-    score, number = score[starts], number[starts]
+    level, number = level[starts], number[starts]
     first = np.append(True, np.diff(number) > 0)[: len(starts)]
-    taken = np.clip(k - _sum_within(size, first) + size, 0, size)
-    chosen = taken > 0
-    score, number, first = score[chosen], number[chosen], first[chosen]
-    hits, n = _sum_within((hits * taken / size)[chosen], first), _sum_within(taken[chosen], first)
+    taken = np.asarray(size, dtype=np.float64)
+    if k < np.inf:
+        taken = np.clip(k - _sum_within(size, first) + size, 0, size)
+        chosen = taken > 0
+        level, number, first = level[chosen], number[chosen], first[chosen]
+        hits, taken = (hits * taken / size)[chosen], taken[chosen]
+        is_level = np.bincount(level, minlength=len(levels)) > 0
+        levels, level = levels[is_level], (np.cumsum(is_level) - 1)[level]
+    hits, n = _sum_within(hits, first), _sum_within(taken, first)
     answerable = n_relevant > 0
     n_answerable, n_others = np.count_nonzero(answerable), np.count_nonzero(~answerable)
-    levels, level = np.unique(score, return_inverse=True)
 
-    def summed(change: NDArray[Any], of: NDArray[np.bool_]) -> Array:
-        """Sum over all queries at each threshold, from the change that each level makes."""
-        by_level = np.bincount(level, np.where(of[number], change, 0.0), len(levels))
+    def summed(change: NDArray[Any], of: NDArray[np.bool_], at: Any = slice(None)) -> Array:
+        """Sum over all queries at each threshold, from the change that each level, or each of those `at`, makes."""
+        change = change if of.all() else np.where(of[number[at]], change, 0.0)
+        by_level = np.bincount(level[at], change, len(levels))
         return np.append(np.cumsum(by_level[::-1])[::-1], 0.0)
 
     def mean(value: NDArray[Any]) -> Array:
-        before = np.where(first, 0.0, np.roll(value, 1))
-        return np.clip(summed(value - before, answerable) / n_answerable, 0.0, 1.0)
+        change = np.diff(value, prepend=0.0)
+        change[first] = value[first]
+        return np.clip(summed(change, answerable) / n_answerable, 0.0, 1.0)
 
     with np.errstate(invalid="ignore"):
-        answered = summed(1.0 * first, ~answerable) / n_others
+        answered = summed(np.ones(first.sum()), ~answerable, first) / n_others
     wanted = n_relevant[number]
     return ThresholdCurve(
         np.append(-np.inf, levels), mean(hits / n), mean(hits / np.maximum(wanted, 1)), mean(2 * hits / (wanted + n)),
-        1 - summed(1.0 * first, answerable) / n_answerable, answered,
+        1 - summed(np.ones(first.sum()), answerable, first) / n_answerable, answered,
     )  # fmt: skip
+
+
+def _distinct_sorted(values: Array) -> tuple[Array, Index]:
+    """Different values of sorted ones, and the number of each value."""
+    is_new = np.append(True, np.diff(values) > 0)[: len(values)]
+    return values[is_new], np.cumsum(is_new) - 1
 
 
 def _sum_within(value: NDArray[Any], first: NDArray[np.bool_]) -> NDArray[Any]:
     """Running sum that begins again at each `first`."""
-    total = np.cumsum(value)
-    before = np.append(0, total)[np.flatnonzero(first)]
-    return total - np.repeat(before, np.diff(np.flatnonzero(first), append=len(value)))
+    total, starts = np.cumsum(value), np.flatnonzero(first)
+    before = np.append(0, total)[starts]
+    return total - np.repeat(before, np.diff(starts, append=len(value)))
