@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._comparison.paper_table import PaperTable, count_of, numbers_in_means, paper_table
 from sklearn_rank._comparison.segments import compare_segments
+from sklearn_rank._comparison.verdict import outcomes_of, verdict
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
@@ -24,6 +25,9 @@ from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import Door, collected_findings, report
 from sklearn_rank._misuse.judged import judged_note, mean_shares, unevenly_judged
+from sklearn_rank._report.content import Content, Options
+from sklearn_rank._report.has_page import HasPage
+from sklearn_rank._report.text import Parts, plain
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, is_key
 from sklearn_rank._utils.docstring import described_as
@@ -95,7 +99,7 @@ PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", "p co
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
+class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
     """Models on the same queries: of `RankingEvaluator.compare`, by folds, or of `compare_systems`, without.
 
     It is a mapping from models to their `results`, so each function that takes a dictionary of results takes it, such
@@ -306,6 +310,24 @@ class Comparison(TableReport, Saveable, Mapping[str, Evaluation]):
     @property
     def _metrics(self) -> list[str]:
         return [*next(iter(self.results.values())).meaning]
+
+    @property
+    def verdict(self) -> str:
+        """The outcome by the first metric, in a sentence that the test allows: "new is better than old"."""
+        metric = self._metrics[0]
+        return plain(self._verdict(None if self._why_untested(metric) else self.significance(metric)))
+
+    def _verdict(self, tests: PairedTest | None) -> Parts:
+        metric = self._metrics[0]
+        first = next(iter(self.results.values()))
+        means = {model: result[metric] for model, result in self.results.items()}
+        up = first.greater_is_better[metric]
+        return verdict(means, self.baseline, outcomes_of(tests), display_name(metric), greater_is_better=up)
+
+    def _content(self, options: Options) -> Content:
+        from sklearn_rank._comparison.page import content_of_comparison  # the page is rarely made
+
+        return content_of_comparison(self, options)
 
     def segments(
         self, by: SegmentsBy = None, *, metric: str | None = None, confidence_level: float = 0.95

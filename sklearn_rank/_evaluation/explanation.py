@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.queries import LazyQueries, Queries
-from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import RankedData, RowsOfQueries, judged_as_metric
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.contributions import contributions, expected_ranks
@@ -99,11 +98,29 @@ def _places(lists: Lists) -> tuple[Index, tuple[Index, Index], list[Any]]:
     return np.array(query, np.int64), (np.array(places[0], np.int64), np.array(places[1], np.int64)), ids
 
 
+class ExplainedResult(Protocol):
+    """A result of values query by query, which may keep its documents: an `Evaluation`."""
+
+    qid: NDArray[Any]
+    weight: Array | None
+    _source: Any
+
+    @property
+    def per_query(self) -> dict[str, Array]:
+        """Values of each metric."""
+
+    @property
+    def average(self) -> dict[str, str]:
+        """Kind of the mean of each metric."""
+
+    def _specs(self) -> dict[str, MetricSpec]: ...
+
+
 class Source(NamedTuple):
     """What a comparison of two systems by one metric can be explained from."""
 
     names: tuple[str, str]
-    results: tuple[Evaluation, Evaluation]
+    results: tuple[ExplainedResult, ExplainedResult]
     spec: MetricSpec
     metric: str
 
@@ -124,7 +141,13 @@ class Source(NamedTuple):
         return max(self.spec["min_relevance"], *(data.highest_label for data in self.data))
 
 
-def source_of(results: Mapping[str, Evaluation], names: tuple[str, str], metric: str) -> Source:
+def keeps_documents(result: ExplainedResult) -> bool:
+    """Whether a result keeps its documents, and they are known by id, row or column."""
+    queries = result._source.queries if isinstance(result._source, RankedData) else None
+    return isinstance(queries, Queries) or (isinstance(queries, LazyQueries) and queries.is_by_column)
+
+
+def source_of(results: Mapping[str, Any], names: tuple[str, str], metric: str) -> Source:
     """Check that two results keep their documents.
 
     Raises
@@ -133,9 +156,7 @@ def source_of(results: Mapping[str, Evaluation], names: tuple[str, str], metric:
         If a result does not keep them, says which call does.
     """
     for name in names:
-        result = results[name]
-        queries = result._source.queries if isinstance(result._source, RankedData) else None
-        if queries is None or (isinstance(queries, LazyQueries) and not queries.is_by_column):
+        if not keeps_documents(results[name]):
             raise ValueError(
                 "To explain a difference takes the documents, which results of evaluate, evaluate_table, evaluate_run "
                 "and compare_systems keep; those that were loaded, made of values, batches or subsets do not. "

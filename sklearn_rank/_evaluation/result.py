@@ -43,6 +43,8 @@ from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._report.content import Content, Options
+from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(TableReport, Saveable):
+class Evaluation(TableReport, HasPage, Saveable):
     """Values of metrics per query, from `evaluate`.
 
     Attributes
@@ -810,6 +812,11 @@ class Evaluation(TableReport, Saveable):
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
+
+    def _content(self, options: Options) -> Content:
+        from sklearn_rank._evaluation.page import content_of  # the page is rarely made
+
+        return content_of(self, options)
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         words, arrays = words_and_arrays(self)

@@ -39,6 +39,7 @@ TESTS = {
     "_misuse": "tests/api/test_misuse.py tests/api/test_least_evidence.py tests/api/test_misuse_of_ids.py "
     "tests/api/test_misuse_of_judgements.py",
     "_ranker": "tests/model_selection",
+    "_report": "tests/report",
     "_scoring": "tests/model_selection",
     "_tables": "tests/tables tests/io",
     "_utils": "tests/utils tests/api tests/engine",

@@ -37,7 +37,7 @@ OPTIONAL = (
 FLOORS = [
     ("_version", "exceptions"),
     ("_utils",),
-    ("_engine", "datasets"),
+    ("_engine", "datasets", "_report"),
     ("_misuse",),
     ("_metric", "_groups"),
     ("stats",),

@@ -1,0 +1,203 @@
+"""What the page of a comparison says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sklearn_rank._comparison.verdict import SHOWN_BELOW, SystemOutcome, outcomes_of
+from sklearn_rank._evaluation.page import (
+    add_lists,
+    answer,
+    attributes_of,
+    content_of,
+    depth_of_lists,
+    facts_of,
+    made_of,
+)
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, Segment, SegmentsOfPage
+from sklearn_rank._report.text import Parts, between, listed, number, p_in_words, sign_of
+
+if TYPE_CHECKING:
+    from sklearn_rank.stats._paired_test import PairedTest, PairRow
+
+TEST_WORDS = {
+    "t": "paired t-test", "wilcoxon": "Wilcoxon's test", "sign": "sign test", "randomization": "randomization test",
+    "bootstrap": "bootstrap test", "welch": "Welch's t-test", "mannwhitney": "Mann-Whitney test",
+    "permutation": "permutation test",
+}  # fmt: skip
+CORRECTION_WORDS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "tukey": "Tukey"}
+
+
+def content_of_comparison(comparison: Any, options: Options) -> Content:
+    """What the page of a `Comparison` says."""
+    if len(comparison.results) == 1:
+        (name,) = comparison.results
+        return content_of(comparison.results[name], options._replace(title=options.title or name))
+    first = comparison.results.get(comparison.baseline) or next(iter(comparison.results.values()))
+    systems, metrics, up = [*comparison.results], [*first.meaning], first.greater_is_better
+    means = {metric: {s: comparison.results[s][metric] for s in systems} for metric in metrics}
+    tests = {m: None if comparison._why_untested(m) else comparison.significance(m) for m in metrics}
+    has_baseline = comparison.baseline in systems
+    baseline = systems.index(comparison.baseline) if has_baseline else 0
+    others = [i for i in range(len(systems)) if i != baseline]
+    sign = 1 if up[metrics[0]] else -1
+    shown = max(others, key=lambda i: (_ordered(sign * means[metrics[0]][systems[i]]), -i))
+    outcomes = {metric: outcomes_of(of_metric) for metric, of_metric in tests.items()}
+    several = len(others) > 1
+    facts = facts_of(first, len(systems), metrics, [r.judged[metrics[0]] for r in comparison.results.values()
+                                                    if metrics[0] in r.judged])  # fmt: skip
+    if any(tests.values()):
+        corrected = (
+            f"corrected by {CORRECTION_WORDS[comparison.correction]}" if several and comparison.correction else ""
+        )
+        facts.append((TEST_WORDS[comparison.test], corrected))
+    of_systems = enumerate(comparison.results.values())
+    values = {(i, j): result.per_query[m] for i, result in of_systems for j, m in enumerate(metrics)}
+    summary = comparison.summary(full=True)
+    content = Content(
+        kind="Comparison of rankers", heading=comparison._verdict(tests[metrics[0]]),
+        lead=_lead(comparison, means, tests, outcomes, baseline, shown), facts=facts,
+        notes=[*comparison._notes(), *filter(None, [summary.note])], choices=comparison._footer(),
+        means=_means(summary, metrics, up, tests, baseline, systems), level="95 %", systems=systems, baseline=baseline,
+        shown=shown, metrics=[*map(display_name, metrics)], greater_is_better=[up[metric] for metric in metrics],
+        depth=depth_of_lists(first, metrics[0]), ids=first.qid.tolist(),
+        values=values,
+        attributes=attributes_of(first), made=made_of(first, options.code), text=options.text,
+        query_text=options.query_text,
+    )  # fmt: skip
+    if tests[metrics[0]] is not None:
+        content.segments = [_segments(comparison, by, several=several) for by in first.attributes]
+    add_lists(
+        content, comparison.results[systems[baseline]], {i: comparison.results[systems[i]] for i in others}, None,
+        metrics[0], options,
+    )  # fmt: skip
+    return content
+
+
+def _ordered(x: float) -> float:
+    return -math.inf if math.isnan(x) else x
+
+
+def _lead(
+    comparison: Any, means: dict[str, dict[str, float]], tests: dict[str, PairedTest | None],
+    outcomes: dict[str, dict[str, SystemOutcome]], baseline: int, shown: int,
+) -> list[Parts]:  # fmt: skip
+    """The sentences below the verdict."""
+    first, *others = means
+    systems = [*means[first]]
+    old, new = systems[baseline], systems[shown]
+    of_first, name = means[first], display_name(first)
+    if tests[first] is None:
+        return [[part for s in systems for part in (("name", s), ("", f" {number(of_first[s])}; "))][:-1]
+                + [("", f" {number(of_first[systems[-1]])} in {name}.")]]  # fmt: skip
+    if len(systems) > 2:
+        alone = "Each system is tested against the baseline; systems are not tested against each other."
+        return [_against(of_first, old, outcomes[first]), [("", alone)]]
+    row = tests[first]._rows[0]
+    lead: Parts = [("", f"{name} is {number(of_first[new])} instead of {number(of_first[old])}: ")]
+    found = outcomes[first][new]
+    lead += [(sign_of(found.gain) if found.is_shown else "", number(row.difference, signed=True)), ("", _sure(row))]
+    more = _others(outcomes, others, new, found)
+    return [lead, *([[("", more)]] if more else [])]
+
+
+def _sure(row: PairRow) -> str:
+    """How sure a difference is, and on how many queries the system won and lost."""
+    known = [f"95 % interval {between(*row.ends, signed=True)}"] if row.ends[0] is not None else []
+    known += filter(None, [p_in_words(row.corrected_pvalue)])
+    counted = f" It is better on {row.won:,} queries, worse on {row.lost:,}" if row.won is not None else ""
+    tied = f", equal on {row.tied:,}" if row.tied else ""
+    return f" ({', '.join(known)})." + (f"{counted}{tied}." if counted else "")
+
+
+def _against(means: dict[str, float], baseline: str, outcomes: dict[str, SystemOutcome]) -> Parts:
+    """Which systems are better than the baseline, not shown to differ, and worse."""
+    parts: Parts = [("", "Against the baseline "), ("name", baseline), ("", f" ({number(means[baseline])}), ")]
+    clauses: list[Parts] = []
+    for word, text in (("better", "better"), ("", "not shown to differ"), ("worse", "worse")):
+        names = [name for name, found in outcomes.items() if found.word == word]
+        clause: Parts = []
+        for i, one in enumerate(names):
+            before = "" if i == 0 else " and " if i == len(names) - 1 else ", "
+            clause += [("", before), ("name", one), ("", f" ({number(means[one])})")]
+        if names:
+            clauses.append([*clause, ("", f" {'is' if len(names) == 1 else 'are'} {text}")])
+    for i, clause in enumerate(clauses):
+        parts += [("", "; ")] * (i > 0) + clause
+    return [*parts, ("", ".")]
+
+
+def _others(
+    outcomes: dict[str, dict[str, SystemOutcome]], metrics: Sequence[str], new: str, first: SystemOutcome
+) -> str:
+    """What the other metrics say."""
+    said: dict[str, list[str]] = {}
+    for metric in metrics:
+        found = outcomes[metric].get(new)
+        word = "untested" if found is None else found.word
+        text = (
+            "not tested" if word == "untested" else "say the same" if word == first.word
+            else f"{word}" if word else "no difference"
+        )  # fmt: skip
+        said.setdefault(text, []).append(display_name(metric))
+    sentences = []
+    for text, names in said.items():
+        many, subject = len(names) > 1, listed(names)
+        sentences.append({
+            "say the same": f"{subject} {'say' if many else 'says'} the same.",
+            "no difference": f"{subject} {'show' if many else 'shows'} no difference.",
+            "not tested": f"{subject} {'are' if many else 'is'} not tested.",
+        }.get(text, f"By {subject} it is {text}."))  # fmt: skip
+    return " ".join(sentences)
+
+
+def _means(
+    summary: Any, metrics: Sequence[str], up: dict[str, bool], tests: dict[str, PairedTest | None], baseline: int,
+    systems: Sequence[str],
+) -> list[Means]:  # fmt: skip
+    """Rows of the summary, with the interval of each difference."""
+    rows = {(row["model"], row["metric"]): row for row in (dict(zip(summary.columns, one, strict=True))
+            for one in summary.rows)}  # fmt: skip
+    made = []
+    for metric in metrics:
+        of_metric = [rows[system, metric] for system in systems]
+        known = [row["mean"] for row in of_metric if not math.isnan(row["mean"])]
+        best = (max if up[metric] else min)(known, default=math.nan)
+        by_name = {} if (of_test := tests[metric]) is None else {row.a: row for row in of_test._rows}
+        made.append(Means(display_name(metric), up[metric], [
+            Mean(system, row["mean"], row["low"], row["high"],
+                 None if i == baseline else difference_of(by_name[system]) if system in by_name else None,
+                 row["mean"] == best)
+            for i, (system, row) in enumerate(zip(systems, of_metric, strict=True))
+        ]))  # fmt: skip
+    return made
+
+
+def difference_of(row: PairRow) -> Difference:
+    """Numbers of a pair as the page draws them."""
+    p = row.corrected_pvalue
+    shown = not math.isnan(p) and p < SHOWN_BELOW
+    difference = None if math.isnan(row.difference) else row.difference
+    return Difference(difference, *row.ends, None if math.isnan(p) else p, row.won, row.tied, row.lost, shown)
+
+
+def _segments(comparison: Any, by: str, *, several: bool) -> SegmentsOfPage:
+    """Differences by the first metric in each segment, and whether they vary."""
+    try:
+        found = comparison.segments(by)
+    except ValueError as error:
+        return SegmentsOfPage(by, str(error), [])
+    answers = []
+    for (system, _), p in found.interaction.items():
+        answers.append(f"{system}: {answer(p)}" if several else answer(p).capitalize())
+    rows = sorted(found._rows, key=lambda row: [*comparison.results].index(row.a))
+    made = [Segment(row.a, str(row.segment[0]), _count(row.n_units), difference_of(row)) for row in rows]
+    metric = display_name(found.metric or "")
+    return SegmentsOfPage(by, f"Do the differences vary between segments? {'; '.join(answers)}. {metric}.", made)
+
+
+def _count(n: int | tuple[int, int]) -> int:
+    return n if isinstance(n, int) else sum(n)

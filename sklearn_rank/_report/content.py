@@ -1,0 +1,169 @@
+"""What a page says, in plain numbers and texts: results fill it in, and the other files of this room write it down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from sklearn_rank._report.text import Parts
+from sklearn_rank._utils.typing import Array, Index
+
+
+class Difference(NamedTuple):
+    """Difference of a system from the baseline: its interval, p-value, and the queries won, tied and lost.
+
+    `is_shown` says whether the test shows it; the numbers are None where there is no test.
+    """
+
+    difference: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    won: int | None = None
+    tied: int | None = None
+    lost: int | None = None
+    is_shown: bool = False
+
+
+class Mean(NamedTuple):
+    """A system by one metric; `against` is None for the baseline, and for a system alone."""
+
+    system: str
+    mean: float
+    low: float | None
+    high: float | None
+    against: Difference | None
+    is_best: bool
+
+
+class Means(NamedTuple):
+    """All systems by one metric; `margin` is the loss that the gate allows, None without a gate."""
+
+    metric: str
+    greater_is_better: bool
+    rows: list[Mean]
+    margin: float | None = None
+
+
+class Segment(NamedTuple):
+    """A system in a segment of the queries; without a baseline `difference` holds the mean and its interval."""
+
+    system: str
+    segment: str
+    n_queries: int
+    difference: Difference
+
+
+class SegmentsOfPage(NamedTuple):
+    """SegmentsOfPage by one attribute: the answer whether they differ, and the rows."""
+
+    by: str
+    answer: str
+    rows: list[Segment]
+
+
+class Document(NamedTuple):
+    """A document of a query: grade and ranks in both lists, None where there is none, and what it adds."""
+
+    id: Any
+    grade: float | None
+    old: float | None
+    new: float | None
+    contribution: float
+
+
+class ListsOfQuery(NamedTuple):
+    """The lists of a query: a sentence that says why, and documents; `n_neither` relevant ones are in no list."""
+
+    why: Parts
+    documents: list[Document]
+    n_documents: int
+    n_neither: int
+    is_sum: bool
+
+
+class Attribute(NamedTuple):
+    """Attribute of queries: its values, and the number of each query's value."""
+
+    name: str
+    values: list[Any]
+    of_query: Index
+
+
+class Options(NamedTuple):
+    """Arguments of `save_html`."""
+
+    title: str | None
+    text: Callable[[Any], Any] | None
+    query_text: Callable[[Any], Any] | None
+    lists: int | list[Any]
+    code: str | None
+
+
+@dataclass(kw_only=True)
+class Content:
+    """Everything that a page says.
+
+    Attributes
+    ----------
+    kind : str
+        The line above the heading.
+    heading : sentence in parts
+        The verdict.
+    lead : list of sentences in parts
+    facts : list of (str, str)
+        What stands in bold, and the rest.
+    notes : list of str
+    choices : str
+        What the numbers are: gain, ties, queries without relevant documents.
+    systems, metrics : list of str
+    baseline : int or None
+        Number of the baseline; None for a system alone.
+    shown : int
+        Number of the system that is shown first.
+    depth : int
+        Documents of a list that count by the first metric; 0 for whole lists.
+    values : dict of (int, int) to ndarray of shape (n_queries,)
+        Of each system and metric.
+    lists : dict of (int, int) to ListsOfQuery
+        Of queries and systems.
+    why_no_lists : str
+        Why there are none, or not of all queries.
+    to_judge : (head, rows)
+    made : list of (str, str)
+        A term and what it says.
+    """
+
+    kind: str
+    heading: Parts
+    lead: list[Parts]
+    facts: list[tuple[str, str]]
+    notes: list[str]
+    choices: str
+    means: list[Means]
+    level: str
+    systems: list[str]
+    baseline: int | None
+    shown: int
+    metrics: list[str]
+    greater_is_better: list[bool]
+    depth: int
+    ids: Sequence[Any]
+    values: Mapping[tuple[int, int], Array]
+    attributes: list[Attribute] = field(default_factory=list)
+    segments: list[SegmentsOfPage] = field(default_factory=list)
+    lists: dict[tuple[int, int], ListsOfQuery] = field(default_factory=dict)
+    why_no_lists: str = ""
+    to_judge: tuple[tuple[str, ...], list[tuple[Any, ...]]] = ((), [])
+    made: list[tuple[str, str]] = field(default_factory=list)
+    text: Callable[[Any], Any] | None = None
+    query_text: Callable[[Any], Any] | None = None
+
+    def gain(self, system: int, metric: int) -> NDArray[Any]:
+        """Gain of each query: positive where the system is better than the baseline, or has a higher value alone."""
+        values = self.values[system, metric]
+        difference = values if self.baseline is None else values - self.values[self.baseline, metric]
+        return difference if self.greater_is_better[metric] else 0.0 - difference

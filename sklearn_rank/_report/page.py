@@ -1,0 +1,318 @@
+"""The parts of the page in their order, and the limits of what it keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from sklearn_rank._report.content import Content, Difference, Mean, Means, SegmentsOfPage
+from sklearn_rank._report.markup import Child, document, element, name, number_cell, sentence
+from sklearn_rank._report.payload import MOST_FILTERED, as_json, kept_queries, payload
+from sklearn_rank._report.pictures import bars, dot, shares
+from sklearn_rank._report.text import between, listed, number, p_value, plain, sign_of, visible, visible_text
+
+MOST_BYTES = 2_000_000
+"""Bytes above which texts, and then lists, are left out."""
+
+MOST_SEGMENTS = 100
+"""Rows of a table of segments."""
+
+LONGEST_SAID = 4000
+"""Characters of a sentence that may have names in it."""
+
+QUERIES_AT_ONCE = 20
+"""Queries of the table that are shown at once."""
+
+
+def to_html(content: Content, title: str | None) -> str:
+    """The page as one file of HTML."""
+    kept = kept_queries(content)
+    limits: list[str] = []
+    if len(kept) < len(content.ids):
+        limits.append(f"Of {len(content.ids):,} queries the {len(kept):,} that gain or lose most are kept here.")
+    has_texts = content.text is not None or content.query_text is not None
+    for with_texts, with_lists in ((True, True), (False, True), (False, False)):
+        left_out = []
+        if has_texts and not with_texts:
+            left_out.append("texts")
+        if content.lists and not with_lists:
+            left_out.append("lists of documents")
+        if (with_texts, with_lists) != (True, True) and not left_out:
+            continue
+        said = [f"Without {listed(left_out)}, with which the file would have more than 2 MB."] if left_out else []
+        data = payload(content, kept, with_texts=with_texts, with_lists=with_lists)
+        main = _main(content, kept, data, title, [*limits, *said])
+        text = document(visible(title or plain(content.heading), LONGEST_SAID), main, as_json(data))
+        if len(text.encode()) <= MOST_BYTES:
+            break
+    return text
+
+
+def _main(content: Content, kept: Any, data: dict[str, Any], title: str | None, limits: list[str]) -> Element:
+    parts = [
+        _head(content, title), _means(content), _differences(content), *map(_of_segments(content), content.segments),
+        _queries(content, kept, data, limits), _to_judge(content), _made(content),
+    ]  # fmt: skip
+    return element("main", *parts)
+
+
+def _said(text: str) -> str:
+    """A sentence that may have names in it."""
+    return visible(text, LONGEST_SAID)
+
+
+def _section(heading: str, about: str, *children: Child, id: str | None) -> Element:
+    lead = element("p", _said(about), class_="about") if about else None
+    return element("section", element("h2", heading), lead, *children, id=id)
+
+
+def _table(head: list[Child], *bodies: Element, class_: str, **attributes: Any) -> Element:
+    cells = [one if isinstance(one, Element) else element("th", one, scope="col") for one in head]
+    return element("table", element("thead", element("tr", *cells)), *bodies, class_=class_, **attributes)
+
+
+def _column(text: str, class_: str = "number") -> Element:
+    return element("th", text, scope="col", class_=class_)
+
+
+# --- the verdict ---------------------------------------------------------------------------------------------
+
+
+def _head(content: Content, title: str | None) -> Element:
+    facts = [element("li", element("b", bold), f" {rest}") for bold, rest in content.facts]
+    return element(
+        "header",
+        element("p", visible(title) if title else content.kind, class_="kind"),
+        element("h1", *sentence(content.heading)),
+        *(element("p", *sentence(parts), class_="lead") for parts in content.lead),
+        element("ul", *facts, class_="facts"),
+        *(element("p", _said(note), class_="note") for note in content.notes),
+        element("p", _said(content.choices), class_="about") if content.choices else None,
+    )
+
+
+# --- means ---------------------------------------------------------------------------------------------------
+
+
+def _means(content: Content) -> Element:
+    is_compared = content.baseline is not None
+    head: list[Child] = ["system", _column("mean"), _column(f"{content.level} interval", "number wide")]
+    if is_compared:
+        head += [_column("difference"), _column("", "wide"), _column("p", "number wide"), _column("won : lost"),
+                 _column("", "wide")]  # fmt: skip
+    has_margin = any(one.margin is not None for one in content.means)
+    about = "" if not is_compared else (
+        "Dots are differences from the baseline, lines their intervals; right is better. "
+        + ("The dashed line is the margin." if has_margin else
+           "Filled: the corrected p-value is below 0.05.")
+    )  # fmt: skip
+    table = _table(head, *(_of_metric(content, one, len(head)) for one in content.means), class_="means")
+    return _section("Means", about, table, id="means")
+
+
+def _of_metric(content: Content, means: Means, n_columns: int) -> Element:
+    known = [row.against for row in means.rows if row.against is not None]
+    largest = _largest(known, means.margin)
+    lower = "" if means.greater_is_better else " lower is better"
+    head = element("th", name(means.metric), element("small", lower), scope="rowgroup", colspan=n_columns)
+    rows = [_mean(content, means, row, largest) for row in means.rows]
+    return element("tbody", element("tr", head, class_="group"), *rows)
+
+
+def _largest(known: list[Difference], margin: float | None = None) -> float:
+    ends = [abs(x) for one in known for x in one[:3] if x is not None and np.isfinite(x)]
+    return max([*ends, 1.2 * (margin or 0.0)], default=0.0) or 1.0
+
+
+def _mean(content: Content, means: Means, row: Mean, largest: float) -> Element:
+    found, is_compared = row.against, content.baseline is not None
+    label = element("th", name(row.system), scope="row")
+    if is_compared and row.system == content.systems[content.baseline or 0]:
+        label.append(element("small", " baseline"))
+    mean = element("b", number(row.mean)) if row.is_best else number(row.mean)
+    cells = [label, element("td", mean, class_="number"), number_cell(between(row.low, row.high), "wide quiet")]
+    if is_compared and found is None:
+        zero = dot(Difference(None), largest, greater_is_better=True, margin=means.margin)
+        cells += [number_cell(""), element("td", zero, class_="wide"), number_cell("", "wide"), number_cell(""),
+                  element("td", class_="wide")]  # fmt: skip
+    elif found is not None:
+        counted = found.won is not None and found.lost is not None
+        won_lost = f"{found.won:,} : {found.lost:,}" if counted else ""
+        drawn = shares(found.won or 0, found.tied or 0, found.lost or 0) if counted else None
+        gain = (found.difference or 0.0) * (1 if means.greater_is_better else -1)
+        kind = {"+": "better", "-": "worse"}.get(sign_of(gain), "") if found.is_shown else ""
+        picture = dot(found, largest, greater_is_better=means.greater_is_better, margin=means.margin)
+        cells += [
+            number_cell(number(found.difference, signed=True), kind), element("td", picture, class_="wide"),
+            number_cell(p_value(found.p), "wide"), number_cell(won_lost), element("td", drawn, class_="wide"),
+        ]  # fmt: skip
+    return element("tr", *cells)
+
+
+# --- query by query ------------------------------------------------------------------------------------------
+
+
+def _differences(content: Content) -> Element | None:
+    gain, alone = content.gain(content.shown, 0), content.baseline is None
+    ordered = -np.sort(-gain[~np.isnan(gain)])
+    if not len(ordered):
+        return None
+    # Bars of one system have its values, those of two what the new one gains.
+    sign = 1.0 if content.greater_is_better[0] else -1.0
+    svg, largest, on_floor = bars(ordered * sign if alone else ordered, alone=alone)
+    about = (
+        "Each query's value, sorted." if alone else "Each query's difference from the baseline, sorted: better above."
+    )
+    hint = element("span", " Point at it to see the query, click to open it below.", class_="script", hidden="")
+    counts = [] if alone else [
+        element("span", f"{(gain > 0).sum():,} better", class_="better", id="n-better"),
+        element("span", f"{(gain < 0).sum():,} worse", class_="worse", id="n-worse"),
+    ]  # fmt: skip
+    systems = [(i, one) for i, one in enumerate(content.systems) if i != content.baseline]
+    picture = element(
+        "div",
+        element("span", number(largest if alone else sign * largest, signed=not alone), class_="axis top",
+                id="axis-top"),
+        element("span", "" if on_floor else "0", class_="axis middle", id="axis-middle"),
+        element("span", "0" if on_floor else number(-largest if alone else -sign * largest, signed=not alone),
+                class_="axis bottom", id="axis-bottom"),
+        element("div", svg, element("i", id="cursor", hidden=""), id="picture", tabindex=0, role="img",
+                aria_label="Sorted differences of queries"),
+        element("p", element("b", id="tip-name"), " ", element("b", id="tip-value"), element("span", id="tip-text"),
+                id="tip", hidden="", aria_live="polite"),
+        element("p", *counts, class_="counts"),
+        class_="picture",
+    )  # fmt: skip
+    controls = element(
+        "div",
+        _select("system", [(str(i), visible(one)) for i, one in systems], str(content.shown)),
+        _select("metric", [(str(i), visible(one)) for i, one in enumerate(content.metrics)], "0"),
+        class_="controls script", hidden="",
+    )  # fmt: skip
+    section = _section("Query by query", about, controls, picture, id="differences")
+    section[1].append(hint)
+    return section
+
+
+def _select(label: str, options: list[tuple[str, str]], chosen: str) -> Element:
+    made = [element("option", text, value=key, selected="" if key == chosen else None) for key, text in options]
+    return element("label", label, element("select", *made, id=label), hidden=None if len(options) > 1 else "")
+
+
+# --- segments ------------------------------------------------------------------------------------------------
+
+
+def _of_segments(content: Content) -> Any:
+    def section(one: SegmentsOfPage) -> Element:
+        return _segments(content, one)
+
+    return section
+
+
+def _segments(content: Content, segments: SegmentsOfPage) -> Element:
+    up, is_compared = content.greater_is_better[0], content.baseline is not None
+    several = len({row.system for row in segments.rows}) > 1
+    rows, largest = segments.rows[:MOST_SEGMENTS], _largest([row.difference for row in segments.rows])
+    made = []
+    for row in rows:
+        found = row.difference
+        gain = (found.difference or 0.0) * (1 if up else -1)
+        kind = {"+": "better", "-": "worse"}.get(sign_of(gain), "") if found.is_shown and is_compared else ""
+        drawn = dot(found, largest, greater_is_better=up) if is_compared else None
+        made.append(
+            element(
+                "tr", element("th", name(row.segment), scope="row"),
+                element("td", name(row.system)) if several else None, number_cell(f"{row.n_queries:,}"),
+                number_cell(number(found.difference, signed=is_compared), kind),
+                number_cell(between(found.low, found.high, signed=is_compared), "wide quiet"),
+                element("td", drawn, class_="wide") if is_compared else None,
+                number_cell(p_value(found.p), "wide") if is_compared else None,
+            )
+        )  # fmt: skip
+    head: list[Child] = [element("th", name(segments.by), scope="col"), "system" if several else None,
+                         _column("queries"), _column("difference" if is_compared else "mean"),
+                         _column(f"{content.level} interval", "number wide"),
+                         _column("", "wide") if is_compared else None,
+                         _column("p", "number wide") if is_compared else None]  # fmt: skip
+    table = _table([one for one in head if one is not None], element("tbody", *made), class_="segments")
+    more = len(segments.rows) - len(rows)
+    cut = element("p", f"The first {len(rows)} of {len(segments.rows)} rows.", class_="about") if more else None
+    return _section(f"By {visible(segments.by)}", segments.answer, table, cut, id=None)
+
+
+# --- queries -------------------------------------------------------------------------------------------------
+
+
+def _queries(content: Content, kept: Any, data: dict[str, Any], limits: list[str]) -> Element:
+    alone, base = content.baseline is None, content.baseline
+    about = " ".join([*limits, content.why_no_lists]) if content.why_no_lists or limits else ""
+    head = [_column("query", ""), *(_column("", "number system") for _ in range(1 if alone else 2)),
+            *([] if alone else [_column("difference")]), *(element("th", name(one.name), scope="col", class_="wide")
+            for one in content.attributes)]  # fmt: skip
+    gain = content.gain(content.shown, 0)[kept]
+    order = np.argsort(gain, kind="stable")[:QUERIES_AT_ONCE].tolist()
+    shown = [content.shown] if base is None else [base, content.shown]
+    for cell, system in zip(head[1:], shown, strict=False):
+        cell.append(name(content.systems[system]))
+    rows = []
+    for at in order:
+        query = int(kept[at])
+        values = [float(content.values[system, 0][query]) for system in shown]
+        label = element("th", name(content.ids[query]), scope="row")
+        if "queries" in data:
+            label.append(element("small", visible_text(data["queries"][at]), class_="text"))
+        difference = values[-1] - values[0]
+        kind = {"+": "better", "-": "worse"}.get(sign_of(float(gain[at])), "")
+        rows.append(
+            element(
+                "tr", label, *(number_cell(number(x)) for x in values),
+                None if alone else number_cell(number(difference, signed=True), kind),
+                *(element("td", name(one.values[one.of_query[query]]), class_="wide") for one in content.attributes),
+            )
+        )  # fmt: skip
+        if "lists" in data and (found := content.lists.get((query, content.shown))):
+            why = element("p", *sentence(found.why))
+            rows.append(element("tr", element("td", why, colspan=len(head)), class_="why"))
+    show = [("all", "all"), ("better", "better"), ("worse", "worse"), ("lists", "with lists")]
+    options = [("", "all")]
+    for i, one in enumerate(content.attributes):
+        if len(one.values) <= MOST_FILTERED:
+            options += [(f"{i} {j}", f"{visible(one.name)}: {visible(value)}") for j, value in enumerate(one.values)]
+    controls = element(
+        "div", element("label", "find", element("input", type="search", id="find", autocomplete="off")),
+        _select("show", show[:1] + show[3:] if alone else show, "all"), _select("segment", options, ""),
+        class_="controls script", hidden="",
+    )  # fmt: skip
+    table = _table([*head], element("tbody", *rows, id="rows"), class_="queries", id="queries-table")
+    pager = element("p", f"{len(order)} of {len(content.ids):,} queries", id="pager", aria_live="polite")
+    first = "Worst first." if alone else "Largest loss first."
+    return _section("Queries", f"{first} {about}".strip(), controls, table, pager, id="queries")
+
+
+# --- the rest ------------------------------------------------------------------------------------------------
+
+
+def _to_judge(content: Content) -> Element | None:
+    head, rows = content.to_judge
+    if not rows:
+        return None
+    made = [
+        element("tr", *(element("th" if i == 0 else "td", name(x)) if i < 2 else number_cell(number_or_rank(x, i))
+                        for i, x in enumerate(row)))
+        for row in rows
+    ]  # fmt: skip
+    about = "Documents without a judgement that could change the difference most, if they had the highest grade."
+    table = _table([*head[:2], *map(_column, head[2:])], element("tbody", *made), class_="judge")
+    return _section("To judge next", about, table, id="judge")
+
+
+def number_or_rank(x: Any, column: int) -> str:
+    """A cell of the table of documents to judge: ranks, and the change at the end."""
+    return "" if x is None else number(x, signed=True) if column == 4 else f"{x:g}"
+
+
+def _made(content: Content) -> Element:
+    terms = [child for term, text in content.made for child in (element("dt", term), element("dd", _said(text)))]
+    return _section("How this was made", "", element("dl", *terms), id="made")

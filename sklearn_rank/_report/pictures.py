@@ -1,0 +1,94 @@
+"""Pictures of the page, as SVG: a dot with a line, a bar of queries won and lost, and sorted differences."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._report.content import Difference
+from sklearn_rank._report.markup import element
+
+BETTER_COLOUR, WORSE_COLOUR, NEUTRAL_COLOUR, LINE_COLOUR = "#0072b2", "#b54a00", "#666666", "#999999"
+"""Colours where a server takes the style sheet away."""
+
+ROW_WIDTH, ROW_HEIGHT = 220, 20
+"""Size of the picture in a row of a table."""
+
+MOST_BARS = 1000
+"""Bars of the picture of sorted differences."""
+
+
+def place(x: float, largest: float) -> str:
+    """Place of a number on an axis from -largest to largest, as a coordinate."""
+    return f"{ROW_WIDTH / 2 + (ROW_WIDTH / 2 - 8) * x / largest:.1f}"
+
+
+def dot(found: Difference, largest: float, *, greater_is_better: bool, margin: float | None = None) -> Element:
+    """A dot with a line, right of the middle where the system is better; filled if the test shows it."""
+    sign = 1 if greater_is_better else -1
+    kind, colour = "", NEUTRAL_COLOUR
+    if found.is_shown and found.difference:
+        kind, colour = ("better", BETTER_COLOUR) if sign * found.difference > 0 else ("worse", WORSE_COLOUR)
+    svg = element(
+        "svg", viewBox=f"0 0 {ROW_WIDTH} {ROW_HEIGHT}", width=ROW_WIDTH, height=ROW_HEIGHT, aria_hidden="true"
+    )
+    middle = place(0, 1)
+    svg.append(element("line", x1=middle, x2=middle, y1=-6, y2=ROW_HEIGHT + 6, stroke=LINE_COLOUR, class_="zero"))
+    if margin is not None:
+        at = place(-margin, largest)
+        svg.append(element("line", x1=at, x2=at, y1=-6, y2=ROW_HEIGHT + 6, stroke=LINE_COLOUR, stroke_dasharray="3 3"))
+    if found.difference is None:
+        return svg
+    if found.low is not None and found.high is not None:
+        low, high = sorted((sign * found.low, sign * found.high))
+        ends = {"x1": place(max(low, -largest), largest), "x2": place(min(high, largest), largest)}
+        svg.append(element("line", y1=10, y2=10, stroke=colour, stroke_width=2, class_=f"mark {kind}", **ends))
+    fill = colour if found.is_shown else "none"
+    at = place(sign * found.difference, largest)
+    svg.append(
+        element("circle", cx=at, cy=10, r=4.5, stroke=colour, stroke_width=1.5, fill=fill,
+                class_=f"mark {kind or 'open'}")
+    )  # fmt: skip
+    return svg
+
+
+def shares(won: int, tied: int, lost: int) -> Element:
+    """A bar of the queries won, tied and lost."""
+    svg, n, at = element("svg", viewBox="0 0 60 8", width=60, height=8, aria_hidden="true"), won + tied + lost, 0.0
+    for count, kind, colour in (
+        (won, "better", BETTER_COLOUR),
+        (tied, "tied", "#dddddd"),
+        (lost, "worse", WORSE_COLOUR),
+    ):
+        width = 60 * count / max(n, 1)
+        svg.append(element("rect", x=f"{at:.1f}", y=0, width=f"{width:.1f}", height=8, fill=colour, class_=kind))
+        at += width
+    return svg
+
+
+def chosen(n: int) -> NDArray[np.int64]:
+    """Places of the queries that are drawn, of so many in order: both ends, and others evenly between."""
+    return np.linspace(0, n - 1, min(n, MOST_BARS)).round().astype(np.int64)
+
+
+def bars(heights: NDArray[np.float64], *, alone: bool) -> tuple[Element, float, bool]:
+    """Numbers in order as one path for each sign; the largest number of the axis; whether 0 is at its bottom.
+
+    It is so for values of one system (`alone`), if none is negative.
+    """
+    drawn = heights[chosen(len(heights))]
+    largest = float(np.abs(drawn).max(initial=0.0)) or 1.0
+    on_floor = alone and bool((heights >= 0).all())
+    zero, width = 200 if on_floor else 100, 1000 / max(len(drawn), 1)
+    svg = element("svg", viewBox="0 0 1000 200", preserveAspectRatio="none", id="bars", aria_hidden="true")
+    for kind, colour, sign in (("better", BETTER_COLOUR, 1), ("worse", WORSE_COLOUR, -1)):
+        steps = [
+            f"M{i * width:.1f} {zero}v{-zero * x / largest:.1f}h{width * 0.9:.2f}V{zero}z"
+            for i, x in enumerate(drawn.tolist())
+            if sign * x > 0
+        ]
+        svg.append(element("path", d="".join(steps), fill=colour, class_=kind))
+    svg.append(element("line", x1=0, x2=1000, y1=zero, y2=zero, stroke=LINE_COLOUR, class_="zero"))
+    return svg, largest, on_floor

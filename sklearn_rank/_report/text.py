@@ -1,0 +1,82 @@
+"""Texts and numbers as the page shows them; every text that comes from data passes through `visible`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sklearn_rank._utils.table import cell
+
+LONGEST_NAME, LONGEST_TEXT = 200, 300
+"""Characters of an id or a name, and of the text of a document or a query."""
+
+MINUS = "\N{MINUS SIGN}"
+
+Parts = list[tuple[str, str]]
+"""A sentence in parts: "" is plain text, "name" comes from the data, "+" and "-" are a gain and a loss."""
+
+
+def visible(value: Any, longest: int = LONGEST_NAME) -> str:
+    r"""Text of the data in which each character can be seen: no controls, direction marks, zero width or surrogates.
+
+    Examples
+    --------
+    >>> print(visible("safe\u202egpj"), visible(" "), visible("x" * 300, 4))
+    safe\u202egpj " " xxx…
+    """
+    text = str(value)
+    if len(text) > longest:
+        text = f"{text[: longest - 1]}…"
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text if text and not text[0].isspace() and not text[-1].isspace() else f'"{text}"'
+
+
+def visible_text(value: Any) -> str:
+    """The text of a document or a query, on one line."""
+    words = "" if value is None else " ".join(str(value).split())
+    return visible(words, LONGEST_TEXT) if words else ""
+
+
+def number(x: float | None, *, signed: bool = False) -> str:
+    """A number with the decimals of the printed tables, and a real minus."""
+    if x is None or math.isnan(x):
+        return ""
+    text = cell(float(x) or 0.0).replace("-", MINUS)
+    return f"+{text}" if signed and x > 0 else text
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with four decimals."""
+    return "" if p is None or math.isnan(p) else "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+
+
+def p_in_words(p: float | None) -> str:
+    """A p-value in a sentence; "" if there is none."""
+    written = p_value(p)
+    return f"p {written}" if written.startswith("<") else f"p = {written}" if written else ""
+
+
+def between(low: float | None, high: float | None, *, signed: bool = False) -> str:
+    """An interval in words."""
+    return "" if low is None or high is None else f"{number(low, signed=signed)} to {number(high, signed=signed)}"
+
+
+def listed(names: list[str]) -> str:
+    """Names in a sentence: "a, b and c"."""
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
+
+
+def sign_of(x: float) -> str:
+    """Kind of the part of a sentence that has a gain."""
+    return "+" if x > 0 else "-" if x < 0 else ""
+
+
+def without_last_zeros(x: float) -> str:
+    """A grade or a rank."""
+    return f"{x:g}".replace("-", MINUS)
+
+
+def plain(parts: Parts) -> str:
+    """A sentence in parts as plain text."""
+    return "".join(visible(text) if kind == "name" else text for kind, text in parts)

@@ -1,0 +1,326 @@
+"""The page without a browser: what it says, its limits, its policy and its bytes."""
+
+import base64
+import hashlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pages import Reader, comparison, runs_of, text_of
+
+from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank._report import page as page_module
+from sklearn_rank._report import payload as payload_module
+from sklearn_rank._report.payload import as_shown, in_millionths, shown_as
+from sklearn_rank._report.text import between, number, visible
+from sklearn_rank.results import Comparison, Evaluation
+
+
+@pytest.fixture(scope="module")
+def report():
+    return comparison()
+
+
+def text_and_data(result, **options):
+    found = Reader(result.to_html(**options))
+    return found.text, found.data
+
+
+# --- what it says --------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_those_of_the_print(report):
+    text, _ = text_and_data(report)
+    pair = report.significance("ndcg@10")["two-tower", "bm25"]
+    assert report.verdict == "two-tower is better than bm25"
+    low, high = pair.corrected_interval
+    for said in (
+        report.verdict,
+        f"nDCG@10 is {report['two-tower']['ndcg@10']:.4f} instead of {report['bm25']['ndcg@10']:.4f}",
+        f"{number(pair.difference, signed=True)} (95 % interval {between(low, high, signed=True)}",
+        f"better on {pair.won} queries, worse on {pair.lost}",
+        "MAP says the same. MRR shows no difference.",
+        report._footer(),
+        *report._notes(),
+    ):
+        assert said in text
+    summary = report.summary(full=True)
+    for row in summary.rows:
+        for column in ("mean", "difference"):
+            assert number(row[summary.columns.index(column)], signed=column == "difference") in text
+
+
+def test_order_of_the_parts(report):
+    found = Reader(report.to_html(text=text_of))
+    heads = [attrs.get("id") for tag, attrs in found.elements if tag == "section"]
+    assert heads == ["means", "differences", None, "queries", "judge", "made"]
+
+
+def values(new, old, **keywords):
+    made = {
+        name: Evaluation.from_values(range(len(x)), {"m": x}, **keywords) for name, x in (("old", old), ("new", new))
+    }
+    return compare_systems(made, baseline="old", on_misuse="ignore")
+
+
+GAIN = np.linspace(0.1, 0.3, 30)
+
+
+@pytest.mark.parametrize(
+    ("new", "keywords", "verdict"),
+    [
+        (0.5 + GAIN, {}, "new is better than old"),
+        (0.5 - GAIN, {}, "new is worse than old"),
+        (0.5 + GAIN * np.tile([1, -1], 15), {}, "No difference is shown between new and old"),
+        (0.5 + GAIN, {"greater_is_better": {"m": False}}, "new is worse than old"),
+        (0.5 - GAIN, {"greater_is_better": {"m": False}}, "new is better than old"),
+        (np.where(GAIN < 0.15, np.nan, 0.5 + GAIN), {}, "new is better than old"),
+        (0.5 + GAIN, {"weight": np.arange(1.0, 31)}, "new is better than old"),
+        (0.5 + GAIN, {"average": {"m": "micro"}, "means": {"m": 0.5}}, "new and old were not tested"),
+        (np.full(30, 0.5), {}, "No difference is shown between new and old"),
+    ],
+)
+def test_verdicts(new, keywords, verdict):
+    report = values(new, np.full(30, 0.5), **keywords)
+    text, _ = text_and_data(report)
+    assert report.verdict == verdict
+    assert verdict in text
+
+
+def test_verdict_of_several():
+    report = comparison(systems=("bm25", "two-tower", "rm3", "cross-encoder", "popularity"), n_queries=60)
+    text, data = text_and_data(report)
+    assert report.verdict == "cross-encoder has the best nDCG@10 of 5 systems"
+    assert report.verdict in text
+    assert re.search(
+        r"Against the baseline bm25 \(.*cross-encoder \(0.\d+\) are better; .*popularity \(0.\d+\) is worse", text
+    )
+    assert "not tested against each other" in text
+    assert data["shown"] == 3
+
+
+def test_one_evaluation():
+    qrels, runs = runs_of(12)
+    result = evaluate_run(qrels, runs["bm25"], metrics=["ndcg@10", "map"])
+    text, data = text_and_data(result, title="bm25", text=text_of)
+    assert f"bm25: nDCG@10 {result['ndcg@10']:.4f}" in text
+    worst = min(data["ids"], key=lambda q: result.per_query["ndcg@10"][data["ids"].index(q)])
+    ranks = sorted(
+        1 + i for i, d in enumerate(sorted(runs["bm25"][worst], key=lambda d: -runs["bm25"][worst][d]))
+        if qrels[worst].get(d, 0) >= 1
+    )  # fmt: skip
+    said = data["lists"][str(data["ids"].index(worst))]["0"]["why"][0][1]
+    assert [int(x) for x in re.findall(r"\d+", said.partition("rank")[2])][: len(ranks[:10])] == ranks[:10]
+
+
+def test_lists_have_ranks_grades_and_contributions(report):
+    _, data = text_and_data(report, text=text_of)
+    for i, systems in data["lists"].items():
+        query = data["ids"][int(i)]
+        found = report.explain(query, new="two-tower", old="bm25")
+        rows = systems["1"]["rows"]
+        known = dict(
+            zip(found.documents.tolist(), zip(found.label, *found.ranks, found.contribution, strict=True), strict=True)
+        )
+        total = 0.0
+        for document, *numbers, contribution in rows:
+            grade, old, new, expected = known[data["documents"][document]]
+            assert np.array_equal(np.array(numbers, float), [grade, old, new], equal_nan=True)
+            assert contribution == (number(expected, signed=True) if expected else "")
+            total += expected
+        assert total == pytest.approx(found.difference)
+        why = "".join(text for _, text in systems["1"]["why"])
+        first = found.documents[np.argmax(np.sign(found.difference) * found.contribution)]
+        assert why.startswith(f"Most of {number(found.difference, signed=True)}: {first} (")
+
+
+# --- limits --------------------------------------------------------------------------------------------------
+
+
+def test_lists_that_lose_and_gain_most(report):
+    _, data = text_and_data(report, lists=6)
+    gain = report.per_query["two-tower"]["ndcg@10"] - report.per_query["bm25"]["ndcg@10"]
+    order = np.argsort(gain, kind="stable")
+    assert {*map(int, data["lists"])} == {*order[:3].tolist(), *order[-3:].tolist()}
+    assert "the file has those of 6 that gain or lose most in nDCG@10" in data["why"]
+    _, data = text_and_data(report, lists=["q00003", "q00001"])
+    assert sorted(data["lists"]) == ["1", "3"]
+    assert "lists" not in text_and_data(report, lists=0)[1]
+
+
+def test_results_without_documents(report, tmp_path):
+    report.save(tmp_path / "report")
+    text, data = text_and_data(Comparison.load(tmp_path / "report"))
+    assert "There are no lists of documents: results that were loaded" in text
+    assert "lists" not in data
+    assert report.verdict in text
+
+
+def test_most_values(report, monkeypatch):
+    monkeypatch.setattr(payload_module, "MOST_KEPT_VALUES", 60)
+    text, data = text_and_data(report)
+    gain = report.per_query["two-tower"]["ndcg@10"] - report.per_query["bm25"]["ndcg@10"]
+    order = np.argsort(gain, kind="stable")
+    kept = sorted([*order[:5].tolist(), *order[-5:].tolist()])
+    assert data["ids"] == report["bm25"].qid[kept].tolist()
+    assert "Of 40 queries the 10 that gain or lose most are kept here." in text
+    pair = report.significance("ndcg@10")
+    assert data["counts"]["1"][0] == [pair.won, pair.tied, pair.lost]
+    drawn = np.array(data["drawn"]["1"][0]) / 1e6
+    np.testing.assert_allclose(drawn, -np.sort(-gain), atol=3e-6)
+
+
+def test_large_pages_have_no_texts_then_no_lists(report, monkeypatch):
+    sizes = [len(report.to_html(text=text_of).encode()), len(report.to_html().encode())]
+    for least, said, has in ((sizes[0], "", "texts"), (sizes[1] + 200, "Without texts, ", "lists"),
+                             (40_000, "Without texts and lists of documents", "")):  # fmt: skip
+        monkeypatch.setattr(page_module, "MOST_BYTES", least)
+        text, data = text_and_data(report, text=text_of)
+        assert said in text
+        assert ("with which the file would have more than 2 MB" in text) == bool(said)
+        assert [key for key in ("texts", "lists") if key in data][:1] == [has] * bool(has)
+
+
+def test_size(report):
+    """At most 60 kB and 14 bytes for each value without lists."""
+    large = values(np.random.default_rng(0).random(5000), np.random.default_rng(1).random(5000))
+    for result, n_values in ((report, 40 * 6), (large, 10_000)):
+        assert len(result.to_html(lists=0).encode()) < 60_000 + 14 * n_values
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"lists": -1}, ValueError, "lists must be a number of queries, 0 or more"),
+        ({"lists": "q00001"}, ValueError, "or a list of query ids. Got 'q00001'"),
+        ({"lists": ["q1"]}, ValueError, "lists must name queries such as 'q00000'. Got 'q1'"),
+        ({"title": 3}, TypeError, "title must be a str"),
+        ({"text": {"x": "y"}}, ValueError, "text must have texts by ids like 'd.*Got none"),
+        ({"query_text": {1: "y"}}, ValueError, "query_text must have texts by ids like 'q00000'"),
+        ({"text": "words"}, TypeError, "text must be a dict from ids to texts, or a function"),
+    ],
+)
+def test_wrong_arguments(report, options, error, message):
+    with pytest.raises(error, match=message):
+        report.to_html(**options)
+
+
+# --- numbers in millionths -----------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.floats(-2, 2), st.floats(-2, 2)), min_size=1))
+def test_decimals_are_those_of_python(pairs):
+    base, x = np.array(pairs).T
+    in_base = in_millionths(base)
+    in_x = in_millionths(x, base, in_base)
+    for values, whole in ((base, in_base), (x, in_x)):
+        assert shown_as(whole).tolist() == as_shown(values).tolist()
+        assert [f"{v:.4f}".replace("-0.0000", "0.0000") for v in values.tolist()] == [
+            f"{w / 1e4:.4f}".replace("-0.0000", "0.0000") for w in shown_as(whole).tolist()
+        ]
+        assert np.abs(whole - 1e6 * values).max() <= 3
+
+
+def test_decimals_of_differences():
+    rng = np.random.default_rng(0)
+    base, x = rng.random((2, 100_000))
+    in_base = in_millionths(base)
+    difference = in_millionths(x, base, in_base) - in_base
+    assert np.mean(shown_as(difference) == as_shown(x - base)) > 0.9999
+
+
+# --- safety --------------------------------------------------------------------------------------------------
+
+HOSTILE = [
+    "<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", "<!--<script>", "\"'&amp;", "\u202egnp",
+    "a\nb", "x" * 10_000, "\u0645\u0631\u062d\u0628\u0627", "\x00\x1b[2J", "\u2028", "__proto__", "\ud800", " ",
+    "", "constructor", "\u200b", "\ufeff", "{{7*7}}", "%00", "&lt;b&gt;",
+]  # fmt: skip
+
+
+def hostile_page(system, query, document, text, query_text, segment):
+    """A page with names in six places."""
+    names = {"old": "old", "new": system + "'"}
+    qrels = {query: {document: 1, "b": 0}, "q": {"a": 1, "b": 0}}
+    runs = {
+        names["old"]: {query: {document: 1.0, "b": 2.0}, "q": {"a": 1.0, "b": 2.0}},
+        names["new"]: {query: {document: 2.0, "b": 1.0}, "q": {"a": 2.0, "b": 1.0}},
+    }
+    by = {"segment": {query: segment, "q": "other"}}
+    report = compare_systems(qrels, runs, metrics="ndcg", by=by, on_misuse="ignore")
+    return report.to_html(title=text, text=lambda _: text, query_text=lambda _: query_text)
+
+
+def check_safe(page):
+    found = Reader(page)
+    tags = [tag for tag, _ in found.elements]
+    assert tags.count("script") == 2
+    assert not {"img", "iframe", "object", "link", "a", "form", "base"} & {*tags}
+    for _, attrs in found.elements:
+        assert not [name for name in attrs if name.startswith("on") or name in ("style", "src", "href", "srcdoc")]
+    assert all(c.isprintable() or c == "\n" for c in page)
+    data = found.scripts[0]
+    assert data.isascii()
+    assert not {"<", ">", "&"} & {*data}
+    return found
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(name):
+    found = check_safe(hostile_page(*[name] * 6))
+    assert visible(name) in found.data["ids"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.text(st.characters(), max_size=30), min_size=6, max_size=6))
+def test_any_text_in_each_place(names):
+    if names[1] != "q" and names[2] not in ("b", "a"):
+        check_safe(hostile_page(*names))
+
+
+def test_policy_has_the_hashes_of_what_is_there(report):
+    page = report.to_html(text=text_of)
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
+    contents = {"script-src": page.rpartition("<script>")[2].rpartition("</script>")[0],
+                "style-src": page.partition("<style>")[2].partition("</style>")[0]}  # fmt: skip
+    for directive, content in contents.items():
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}';" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert page.count("style=") == 0
+
+
+# --- the same bytes, and the file ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_same_bytes_in_other_processes(report):
+    code = (
+        "import sys, hashlib; sys.path[:0] = ['tests', 'tests/report']; from pages import comparison, text_of; "
+        "page = comparison().to_html(text=text_of).encode(); print(hashlib.sha256(page).hexdigest(), "
+        "{'matplotlib', 'pandas'} & {*sys.modules} or 'light')"
+    )
+    expected = hashlib.sha256(report.to_html(text=text_of).encode()).hexdigest()
+    for seed in ("1", "2"):
+        run = subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "PATH": ""}, capture_output=True, text=True,
+            check=True,
+        )  # fmt: skip
+        assert run.stdout.split()[0] == expected
+
+
+def test_file(report, tmp_path):
+    report.save_html(tmp_path / "report.html", title="Tuesday", code="sklearn-rank report")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page == report.to_html(title="Tuesday", code="sklearn-rank report")
+    assert "<title>Tuesday</title>" in page
+    assert str(tmp_path) not in page
+    assert not re.search(r"20\d\d-\d\d", page)
+    with pytest.raises(OSError, match="nowhere"):
+        report.save_html(tmp_path / "nowhere" / "report.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
