@@ -21,29 +21,22 @@ HERE = Path(__file__).parent
 
 
 class AsFound:
-    """Fixtures of all tests, of the examples in the package too, where a conftest.py does not reach."""
+    """The fixture of all tests, of the examples in the package too, where a conftest.py does not reach."""
 
     @pytest.fixture(autouse=True)
-    def registry_as_found(self):
-        """What a test registers is not kept."""
-        before = dict(REGISTRY)
+    def as_found(self):
+        """Metrics that a test registers are not kept, figures are closed, and output streams are those of before.
+
+        Pyplot warns about the twenty-first figure that is open. A stream that pytest closes ends the session if output
+        is not captured.
+        """
+        metrics, streams = dict(REGISTRY), (sys.stdout, sys.stderr)
         yield
         REGISTRY.clear()
-        REGISTRY.update(before)
-
-    @pytest.fixture(autouse=True)
-    def figures_closed(self):
-        """Figures do not outlive the test that draws them: pyplot warns about the twenty-first that is open."""
-        yield
+        REGISTRY.update(metrics)
         if pyplot := sys.modules.get("matplotlib.pyplot"):
             pyplot.close("all")
-
-    @pytest.fixture(autouse=True)
-    def output_as_found(self):
-        """A test that leaves another stream behind, which pytest closes, ends the session if output is not captured."""
-        before = sys.stdout, sys.stderr
-        yield
-        assert (sys.stdout, sys.stderr) == before
+        assert (sys.stdout, sys.stderr) == streams
 
 
 def pytest_configure(config):

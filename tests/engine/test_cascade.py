@@ -8,7 +8,7 @@ import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from registry import about
+from registry import about, together
 from sklearn_rank._engine.kernels.cascade import cascade
 
 from sklearn_rank._engine.ranked import Ranked
@@ -47,7 +47,7 @@ def cascades(p, grade, ptr, tie_end):
     return known, out
 
 
-@pytest.mark.parametrize("grades", [2, 5, 8, 9, 12])
+@together("grades", [2, 5, 8, 9, 12])
 @pytest.mark.parametrize("sizes", [[1], [1, 1, 1, 2], [1, 2, 3], [2, 3], [1, 4, 8], [3, 8, 9], [1, 20]], ids=str)
 @pytest.mark.parametrize("name", PROBABILITIES)
 def test_a_list_has_the_bits_that_it_has_alone(name, sizes, grades):

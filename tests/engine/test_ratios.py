@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from registry import together
 
 from sklearn_rank._engine.kernels.plan import divide
 
@@ -38,8 +39,8 @@ def ratios(numerator, denominator, needed, n, c):
     return out, undefined, told, expected, zero
 
 
-@pytest.mark.parametrize("n", N)
-@pytest.mark.parametrize("needs", [False, True])
+@together("n", N)
+@together("needs", [False, True])
 @pytest.mark.parametrize("denominators", DENOMINATORS)
 @pytest.mark.parametrize("numerators", NUMERATORS)
 def test_ratios_of_each_shape(numerators, denominators, needs, n):
@@ -53,7 +54,7 @@ def test_ratios_of_each_shape(numerators, denominators, needs, n):
         assert_array_equal(undefined, zero)
 
 
-@pytest.mark.parametrize("n", N)
+@together("n", N)
 @pytest.mark.parametrize("denominators", DENOMINATORS)
 @pytest.mark.parametrize("wrong", [math.inf, math.nan])
 def test_one_number_out_of_range_is_told_of_wherever_it_stands(wrong, denominators, n):

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from registry import together
 from sklearn_rank._engine.kernels.sums import cumsum
 
 from sklearn_rank._engine.ranking import NO_CUTOFF
@@ -56,7 +57,7 @@ def expected_sum(value, tie_end, cutoff):
     return value[:n].sum()
 
 
-@pytest.mark.parametrize("cutoffs", CUTOFFS, ids=str)
+@together("cutoffs", CUTOFFS)
 @pytest.mark.parametrize("sizes", [[1, 1, 2], [1, 2, 3, 9], [30], [5000]], ids=str)
 @pytest.mark.parametrize("values", VALUES)
 def test_sums_of_whole_numbers(values, sizes, cutoffs):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from registry import together
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
@@ -93,8 +94,8 @@ def test_equal_vectors_tie(distance):
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("of_queries", [1e-40, 1e-20, 1.0, 1e14, 1e20, 1e30, 1e120])
-@pytest.mark.parametrize("of_items", [1e-20, 1.0, 1e14, 1e25, 1e120])
+@together("of_queries", [1e-40, 1e-20, 1.0, 1e14, 1e20, 1e30, 1e120])
+@together("of_items", [1e-20, 1.0, 1e14, 1e25, 1e120])
 def test_any_size(distance, of_queries, of_items):
     if distance == "euclidean" and of_queries != of_items:
         of_queries = of_items  # of others all distances are alike
