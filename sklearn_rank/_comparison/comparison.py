@@ -34,7 +34,17 @@ from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.optional import side_by_side
 from sklearn_rank._utils.storage import Saveable, SavedArrays, check_saved, names, part
-from sklearn_rank._utils.table import WIDTH, PartlyPrinted, Table, TableReport, shorten, with_interval
+from sklearn_rank._utils.table import (
+    P_CORRECTED,
+    P_OF_FOLDS,
+    WIDTH,
+    P,
+    PartlyPrinted,
+    Table,
+    TableReport,
+    shorten,
+    with_interval,
+)
 from sklearn_rank._utils.typing import Array
 
 if TYPE_CHECKING:
@@ -89,12 +99,12 @@ class CrossValidation(ByName[Any]):
 
 SUMMARY_COLUMNS = (
     "model", "metric", "mean", "low", "high", "fold mean", "fold sd", "queries", "undefined", "difference", "won",
-    "tied", "lost", "p", "p corrected", "p folds", "judged",
+    "tied", "lost", P, P_CORRECTED, P_OF_FOLDS, "judged",
 )  # fmt: skip
-FOLD_COLUMNS = ("fold mean", "fold sd", "p folds")
+FOLD_COLUMNS = ("fold mean", "fold sd", P_OF_FOLDS)
 """Columns of the summary that there are with folds only."""
 
-PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", "p corrected", "won", "lost", "queries")
+PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", P_CORRECTED, "won", "lost", "queries")
 """Columns that are printed; the text for a terminal has the interval in one of them, and a block for each metric."""
 
 
@@ -766,7 +776,7 @@ class Summary(PartlyPrinted):
             # Names that would not differ have their number in front.
             if len(set(shortened)) < len(names):
                 shortened = [shorten(f"{i} {name}", width) for i, name in enumerate(names, start=1)]
-            columns = ("model", "mean", interval, "difference", "p corrected", "won", "lost")
+            columns = ("model", "mean", interval, "difference", P_CORRECTED, "won", "lost")
             return Table(columns, tuple((name, *row) for name, row in zip(shortened, numbers, strict=True)))
 
         width_of_others = max(map(len, str(table(len("model"))).splitlines())) - len("model")

@@ -14,7 +14,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy, partition
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
-from sklearn_rank._utils.table import PartlyPrinted
+from sklearn_rank._utils.table import P_CORRECTED, P, PartlyPrinted
 from sklearn_rank._utils.typing import Index
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from sklearn_rank.stats._significance import ComparisonOptions
 
 MACRO_DIFFERENCE_COLUMNS = (
-    "segments", "queries", "mean", "baseline", "difference", "low", "high", "standard error", "df", "p", "p corrected",
+    "segments", "queries", "mean", "baseline", "difference", "low", "high", "standard error", "df", P, P_CORRECTED,
 )  # fmt: skip
 """Columns of the means over segments."""
 
-MACRO_PRINTED = ("system", "mean", "difference", "low", "high", "standard error", "df", "p", "p corrected")
+MACRO_PRINTED = ("system", "mean", "difference", "low", "high", "standard error", "df", P, P_CORRECTED)
 """Columns that are printed."""
 
 

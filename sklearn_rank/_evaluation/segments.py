@@ -22,6 +22,7 @@ from sklearn_rank._utils.table import (
     Table,
     TableReport,
     cell,
+    pvalue_cell,
     shorten,
     shorten_values,
     with_interval,
@@ -237,7 +238,7 @@ class Segments(TableReport):
     def _notes(self) -> list[str]:
         notes = []
         for metric, p in self.pvalue.items():
-            tested = "no test" if math.isnan(p) else f"{self.test}{self._left_out(metric)} p = {cell(p)}"
+            tested = "no test" if math.isnan(p) else f"{self.test}{self._left_out(metric)} p = {pvalue_cell(p)}"
             notes.append(f"{display_name(metric)}: gap {cell(self.gap[metric])}, {tested}")
         return [*notes, self._note] if self._note else notes
 

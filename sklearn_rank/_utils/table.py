@@ -57,6 +57,14 @@ class LabelledName(str):
         return self
 
 
+class PValueName(LabelledName):
+    """The name of a column of p-values, which print as `pvalue_cell`."""
+
+
+P, P_CORRECTED, P_OF_FOLDS = (PValueName(name, name) for name in ("p", "p corrected", "p folds"))
+"""Names of columns of p-values."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Column names and rows of equal length.
@@ -166,7 +174,9 @@ class Table:
         return frame_of(rows, [_plain(name) for name in self.columns])
 
     def _all_cells(self) -> list[list[str]]:
-        return [[cell(value) for value in row] for row in (self.columns, *self.rows)]
+        written = [pvalue_cell if isinstance(name, PValueName) else cell for name in self.columns]
+        rows = ([write(value) for write, value in zip(written, row, strict=True)] for row in self.rows)
+        return [[cell(name) for name in self.columns], *rows]
 
     def _numeric(self) -> list[bool]:
         return [all(isinstance(v, Real) or v is None for v in column) for column in zip(*self.rows, strict=True)] or [
@@ -286,6 +296,11 @@ def cell(value: Any) -> str:
             return f"{value:.1e}"
         return f"{value:.4e}" if 1e6 <= abs(value) < math.inf else f"{value:.4f}"
     return printable(value.label if isinstance(value, LabelledName) else str(value))
+
+
+def pvalue_cell(value: float | None) -> str:
+    """Text of a p-value; one too small for a float is not zero."""
+    return "< 1e-300" if value is not None and value < 1e-300 else cell(value)
 
 
 def _plain(value: Any) -> Any:

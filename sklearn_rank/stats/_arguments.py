@@ -57,8 +57,8 @@ def check_arguments(function_name: str, **values: Any) -> None:
         RULES[name].check(name, value, function_name)
 
 
-def numbers(x: Any, name: str, function_name: str) -> Array:
-    """Array of one dimension, finite or NaN.
+def numbers(x: Any, name: str, function_name: str, *, squared: bool = True) -> Array:
+    """Array of one dimension, finite or NaN; of any size unless sums of squares are needed.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def numbers(x: Any, name: str, function_name: str) -> Array:
             f"Got {'an infinite value' if given.ndim == 1 else f'shape {given.shape}'} instead."
         )
     largest = np.abs(array[~np.isnan(array)]).max(initial=0)
-    if largest > HIGHEST_VALUE or 0 < largest < 1 / HIGHEST_VALUE:
+    if squared and (largest > HIGHEST_VALUE or 0 < largest < 1 / HIGHEST_VALUE):
         raise ValueError(
             f"The largest of {label} must be 0 or from {1 / HIGHEST_VALUE:g} to {HIGHEST_VALUE:g}, "
             f"so that squares can be summed up; scale the values. Got {largest:g}."

@@ -42,7 +42,7 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     array([0.04, 0.03, 0.04])
     """
     check_arguments("adjust_pvalues", correction=correction)
-    p = numbers(pvalues, "pvalues", "adjust_pvalues")
+    p = numbers(pvalues, "pvalues", "adjust_pvalues", squared=False)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"pvalues of adjust_pvalues must be from 0 to 1. Got {echo(pvalues)} instead.")
     if correction == "tukey":

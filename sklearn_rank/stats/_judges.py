@@ -15,7 +15,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import Saveable, SavedArrays, names, part
-from sklearn_rank._utils.table import LabelledName, Table, TableReport
+from sklearn_rank._utils.table import LabelledName, P, Table, TableReport
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, read_values
@@ -190,7 +190,7 @@ CORRELATION = LabelledName("correlation", "corr.")
 
 
 def _heads(mean: str, *, with_p: bool) -> tuple[str, ...]:
-    return ("judged by", "queries", mean, "low", "high", *(["p"] if with_p else []), "lambda", "bias", CORRELATION)
+    return ("judged by", "queries", mean, "low", "high", *([P] if with_p else []), "lambda", "bias", CORRELATION)
 
 
 def _notes_of(values: Mapping[str, JudgedValues]) -> list[str]:

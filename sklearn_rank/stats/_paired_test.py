@@ -13,12 +13,15 @@ from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import (
+    P_CORRECTED,
     VALUE_WIDTH,
     WIDTH,
     LabelledName,
+    P,
+    PValueName,
     Table,
     TableReport,
-    cell,
+    pvalue_cell,
     shorten,
     shorten_values,
     with_interval,
@@ -36,11 +39,11 @@ EQUAL_DIFFERENCES = 1e-12
 PAIR_NAME_WIDTH = 16
 """Characters of a system's name where pairs are printed, so that a line fits a terminal."""
 
-DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), LabelledName("p corrected", "corr. p")
+DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), PValueName("p corrected", "corr. p")
 """Columns whose printed heads are no longer than their numbers."""
 
 PAIR_COLUMNS = (
-    "a", "b", "mean a", "mean b", DIFFERENCE, "low", "high", "p", CORRECTED, "effect", "won", "tied", "lost", "queries",
+    "a", "b", "mean a", "mean b", DIFFERENCE, "low", "high", P, CORRECTED, "effect", "won", "tied", "lost", "queries",
 )  # fmt: skip
 """Columns of the table behind the attributes of segments."""
 
@@ -416,7 +419,9 @@ class PairedTest(TableReport):
             rows = (*rows, *self.overall._rows)
             skewed, constant = [display_name(self.metric or "")] * any(map(_is_skewed, rows)), []
             for (a, _), p in self.interaction.items():
-                tested = "no test" if math.isnan(p) else f"{self._segments.interaction_test} p corrected = {cell(p)}"
+                tested = (
+                    "no test" if math.isnan(p) else f"{self._segments.interaction_test} p corrected = {pvalue_cell(p)}"
+                )
                 notes.append(f"{a}: {tested} of whether its difference varies between segments")
         is_newcombe = alone and rows[0].interval_method == "newcombe"
         notes += ["The interval is Newcombe's, of a difference of success rates."] * is_newcombe
@@ -445,10 +450,10 @@ class PairedTest(TableReport):
     def _alone(self, written: Callable[[Any], str]) -> Table:
         """The only pair in a line."""
         (row,) = self._rows
-        corrected = {"p corrected": row.corrected_pvalue} if self._is_corrected else {}
+        corrected = {P_CORRECTED: row.corrected_pvalue} if self._is_corrected else {}
         counts = {} if row.won is None else {"won": row.won, "tied": row.tied, "lost": row.lost}
         low, high = row.ends
-        numbers = {"difference": row.difference, "low": low, "high": high, "p": row.pvalue, **corrected}
+        numbers = {"difference": row.difference, "low": low, "high": high, P: row.pvalue, **corrected}
         numbers |= {"effect": row.effect_size, **counts}
         return Table((written(row.a), written(row.b), *numbers), ((row.mean_a, row.mean_b, *numbers.values()),))
 
@@ -460,7 +465,7 @@ class PairedTest(TableReport):
             n_of |= {row.a: n_a, row.b: n_b}
         means = tuple((written(name), n_of[name], mean) for name, mean in self.means.items())
         level = f"{100 * self.confidence_level:g} % interval"
-        columns = ("a", "b", DIFFERENCE, level, "p corrected", "won", "lost")
+        columns = ("a", "b", DIFFERENCE, level, P_CORRECTED, "won", "lost")
         rows = [
             (written(row.a), written(row.b), *with_interval(row.difference, *row.ends), row.corrected_pvalue,
              *(() if row.won is None else (row.won, row.lost)))
@@ -479,7 +484,7 @@ class PairedTest(TableReport):
                 numbers = with_interval(difference, *row.ends)
                 rows.append((*shorten_values(segment, width), row.n_units, *numbers, p, row.won, row.lost))
         level = f"{100 * self.confidence_level:g} % interval"
-        columns = (PLURALS[self.unit], f"{shorten(a, VALUE_WIDTH)} difference", level, "p corrected", "won", "lost")
+        columns = (PLURALS[self.unit], f"{shorten(a, VALUE_WIDTH)} difference", level, P_CORRECTED, "won", "lost")
         return Table((*(shorten(name, width) for name in self.by), *columns), tuple(rows))
 
 

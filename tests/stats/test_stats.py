@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from sklearn_rank import evaluate
+from sklearn_rank import compare_systems, evaluate
+from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import (
     adjust_pvalues,
     compare,
@@ -168,6 +169,25 @@ MULTIPLETESTS = {  # statsmodels 0.15.0, multipletests(P, method=...)
 def test_corrections(correction):
     assert_allclose(adjust_pvalues(P, correction), MULTIPLETESTS[correction], **CLOSE)
     assert len(adjust_pvalues([], correction)) == 0
+
+
+def test_pvalues_of_any_size_are_printed():
+    """Student's t of 3,000 queries has p below 1e-100, or none that a float can hold."""
+    assert_allclose(adjust_pvalues([1e-200, 0.0, 1e-300]), [1e-200, 0.0, 2e-300])
+    noise = np.random.default_rng(0).random((3, 3000)) * 0.2
+    systems = zip(("old", "new", "best"), noise + [[0.3], [0.35], [0.7]], strict=True)
+    segments = {"half": np.arange(3000) % 2}
+    report = compare_systems(
+        {name: Evaluation.from_values(range(3000), {"ndcg": values}, by=segments) for name, values in systems}
+    )
+    found = report.significance("ndcg")
+    assert found["best", "old"].pvalue == 0.0 < found["new", "old"].pvalue < 1e-100
+    by_half = report.segments("half")
+    for table in (report.summary(), report.summary(full=True), found, by_half, by_half.macro()):
+        assert all("< 1e-300" in text for text in (str(table), table.to_markdown().replace("\\", "")))
+        assert r"\textless{} 1e-300" in table.to_latex()
+    assert "< 1e-300" in str(report)
+    assert "significantly better than old" in report.to_latex()
 
 
 def test_tukey_is_the_randomization_test_of_two():
