@@ -164,6 +164,18 @@ class Queries:
             score[np.isneginf(self.score)] = -np.inf
         return self.with_scores(score, Facts(has_unretrieved=self.facts.has_unretrieved, score_range=(0.0, 0.0)))
 
+    @property
+    def best_first(self) -> Queries:
+        """The same queries with the label as the score of all documents that have a rank; the others stay without."""
+        # A document without a judgement is not relevant, where it is not left out.
+        score = np.nan_to_num(self.label, nan=0.0)
+        seen = Facts(
+            has_unretrieved=self.facts.has_unretrieved, scores_are_whole=False,
+            score_range=(float(score.min(initial=0.0)), float(score.max(initial=0.0))),
+        )  # fmt: skip
+        score[np.isneginf(self.score)] = -np.inf
+        return self.with_scores(score, seen)
+
     def by_query(self) -> Queries:
         """The same queries with their rows in order, to be given scores in this order."""
         if self.order is None:

@@ -80,8 +80,8 @@ def same(a, b, places=None):
 def test_all_orders_of_up_to_seven_documents(metric):
     rng = np.random.default_rng(len(metric.name))
     for n in range(1, 8):
-        # The last document of some lists was not retrieved.
-        n_ranked = n - (n in (3, 5, 6))
+        # The last documents of some lists were not retrieved.
+        n_ranked = n - {3: 1, 4: 2, 5: 1, 6: 3, 7: 2}.get(n, 0)
         label = draw_labels(metric, rng, n)
         if metric.reads_unjudged and n > 2:
             label[0] = np.nan
@@ -118,6 +118,18 @@ def test_random_orders_of_larger_lists(metric):
         sign = 1 if metric.greater_is_better else -1
         for name, value in one.best().mean().items():
             assert (sign * (value - drawn.per_query[name]) >= -1e-12).all(), name
+
+
+def test_documents_that_were_not_retrieved_stay_so():
+    """The best order of a and c leaves b and d, which are relevant and not, in a tie; a prepared run says the same."""
+    judged, run = {"q": {"a": 1, "b": 1, "c": 0, "d": 0}}, {"q": ["a", "c"]}
+    found = evaluate_run(judged, run, metrics=["auc", "opa", "ranking_loss"])
+    assert found.best().mean() == {"auc": 0.625, "opa": 0.625, "ranking_loss": 0.375}
+    assert found.adjusted().mean() == {"auc": 1.0, "opa": 1.0, "ranking_loss": 1.0}
+    y, other = [1, 1, 0, 0], [-np.inf, 2, 1, -np.inf]
+    prepared = prepare(y, qid=[0] * 4, metrics=["auc"])
+    for scores in ([2, -np.inf, 1, -np.inf], [1, 2, 3, 4], other):
+        assert prepared.evaluate(scores).best().mean() == evaluate(y, scores, qid=[0] * 4, metrics="auc").best().mean()
 
 
 def test_ties_of_the_metric_do_not_matter():
