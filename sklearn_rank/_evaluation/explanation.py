@@ -22,7 +22,7 @@ from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, part
-from sklearn_rank._utils.table import LabelledName, PartlyPrinted, Table, TableReport, shorten
+from sklearn_rank._utils.table import LabelledName, PartlyPrinted, Table, TableReport, markdown_text, printable, shorten
 from sklearn_rank._utils.typing import Array, Index
 
 ROWS_AT_ONCE = 1_000_000
@@ -401,7 +401,8 @@ class Explanation(TableReport, Saveable):
         -------
         str
         """
-        return "\n\n".join([self._title(), *self._notes(), super().to_markdown()])
+        lines = (markdown_text(printable(line)) for line in (self._title(), *self._notes()))
+        return "\n\n".join([*lines, super().to_markdown()])
 
     def _title(self) -> str:
         (old, new), (of_old, of_new) = self.names, self.values

@@ -3,6 +3,7 @@
 import math
 import pickle
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -131,6 +132,9 @@ def test_effects_of_leaving_out_by_hand():
     assert column(found, "contribution") == {"a": 0.5, "b": 0.5, "c": 0.0}
     assert "need not sum" in repr(found)
     assert "need not sum" in found.to_markdown()
+    odd = replace(found, query="<b>\n|q\x1b", names=("a*b", "c")).to_markdown().splitlines()[0]
+    assert r"of query \<b>\\n\|q\\x1b: c" in odd
+    assert r"- a\*b" in odd
 
 
 def test_undefined_and_empty_lists():
