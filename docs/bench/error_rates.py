@@ -167,7 +167,7 @@ def success_differences(method, rate, n_queries, n_samples, seed, gain=0.0):
     rng, found = np.random.default_rng(seed), 0
     for _ in range(n_samples):
         a, b = (
-            Evaluation.from_values(range(n_queries), {"hit@10" if method == "newcombe" else "own": values})
+            Evaluation.from_values(range(n_queries), {"hit@10" if method == "bonett-price" else "own": values})
             for values in paired_successes(rng, n_queries, rate, gain)
         )
         result = compare(b, a, test="randomization" if method == "randomization" else "t")
@@ -187,7 +187,7 @@ def show_successes(n_samples, seed, queries=(5, 20, 100, 500)):
     print("| rates | method |", " | ".join(f"{n} queries" for n in queries[1:]), "|")
     print("|---" * (len(queries) + 1) + "|")
     for rate, gain in ((0.05, 0), (0.05, 0.1), (0.5, 0), (0.5, 0.1)):
-        for method in ("t", "newcombe", "randomization")[: 3 if gain == 0 else 2]:
+        for method in ("t", "bonett-price", "randomization")[: 3 if gain == 0 else 2]:
             rates = [success_differences(method, rate, n, n_samples, seed, gain) for n in queries[1:]]
             print(
                 f"| {rate} and {rate + gain:g} | `{method}` |", " | ".join(f"{x:.3f}" for x in rates), "|", flush=True

@@ -83,7 +83,7 @@ def compare_segments(
         _segments=SegmentTests(
             parts.by, overall, dict(zip(pairs, interaction, strict=True)),
             next((one.test for one in tests if not math.isnan(one.pvalue)), tests[0].test),
-            _macro(of_pairs, segment, options, correction, baseline),
+            _macro(of_pairs, segment, options, correction, baseline, aligned),
         ),
     )  # fmt: skip
 
@@ -114,27 +114,33 @@ def _row(
 
 def _macro(
     of_pairs: Mapping[tuple[str, str], Paired], segment: Index, options: ComparisonOptions, correction: str | None,
-    baseline: str,
+    baseline: str, aligned: Aligned,
 ) -> PartlyPrinted:  # fmt: skip
     """Table of the means over segments."""
     from sklearn_rank.stats._corrections import adjusted
 
-    rows = [(name, *_macro_row(one, segment, options)) for (name, _), one in of_pairs.items()]
+    rows = [(name, *_macro_row(one, segment, options, aligned)) for (name, _), one in of_pairs.items()]
     corrected = adjusted([math.nan if row[-1] is None else row[-1] for row in rows], correction)
+    note = f"Means over {rows[0][1]} segments, {rows[0][2]} queries; differences from {baseline}."
+    if any(not math.isnan(p) and p > row[-1] for p, row in zip(corrected, rows, strict=True)):
+        note += " Intervals are at the level of p, not of the corrected p."
     return PartlyPrinted(
         ("system", *MACRO_DIFFERENCE_COLUMNS),
         tuple((*row, None if math.isnan(p) else p) for row, p in zip(rows, corrected, strict=True)),
         printed=MACRO_PRINTED,
-        note=f"Means over {rows[0][1]} segments, {rows[0][2]} queries; differences from {baseline}.",
+        note=note,
     )
 
 
-def _macro_row(pair: Paired, segment: Index, options: ComparisonOptions) -> Iterable[Any]:
+def _macro_row(pair: Paired, segment: Index, options: ComparisonOptions, aligned: Aligned) -> Iterable[Any]:
     """Numbers of the means over segments up to the p-value."""
-    from sklearn_rank.stats._segments import macro_mean, macro_pvalue, macro_row
+    from sklearn_rank.stats._proportions import are_rates
+    from sklearn_rank.stats._segments import WON_AND_LOST, macro_mean, macro_pvalue, macro_row
 
+    pseudo, most = WON_AND_LOST if are_rates(pair, is_binary=aligned.is_binary) else None, aligned.largest_difference
     n_segments, n, difference, *rest = macro_row(
-        pair.values, segment, pair.cluster, pair.weight, confidence_level=options.confidence_level
-    )
+        pair.values, segment, pair.cluster, pair.weight, confidence_level=options.confidence_level, pseudo=pseudo,
+        bounds=(-most, most),
+    )  # fmt: skip
     means = (macro_mean(x, segment, pair.cluster, pair.weight).mean for x in (pair.a, pair.b))
-    return (n_segments, n, *means, difference, *rest, macro_pvalue(pair, segment, options))
+    return (n_segments, n, *means, difference, *rest, macro_pvalue(pair, segment, options, pseudo))

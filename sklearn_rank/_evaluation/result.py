@@ -307,8 +307,8 @@ class Evaluation(TableReport, HasPage, Saveable):
         Where the result has `weight`, it is of the weighted mean, by linearization. Where it has `clusters`, it allows
         for queries of one cluster that depend on each other. See `sklearn_rank.stats.confidence_interval`.
 
-        The interval covers other queries of the same kind, not other training sets. Queries that are left out of the
-        mean are left out here.
+        The interval covers other queries of the same kind, not other training sets, and ends at the bounds of the
+        metric. Queries that are left out of the mean are left out here.
 
         Parameters
         ----------
@@ -346,7 +346,7 @@ class Evaluation(TableReport, HasPage, Saveable):
         (0.0615, 0.7923)
         """
         from sklearn_rank.stats._arguments import METHODS  # loads scipy.stats
-        from sklearn_rank.stats._intervals import confidence_interval, method_of_metric
+        from sklearn_rank.stats._intervals import confidence_interval, cut, method_of_metric
 
         one_of("auto", *METHODS, doc="").check("method", method, "confidence_interval")
         options: dict[str, Any] = {
@@ -362,7 +362,8 @@ class Evaluation(TableReport, HasPage, Saveable):
                 # Undefined values give no interval, but keywords are checked.
                 values = np.full_like(values, np.nan)
             chosen = method_of_metric(method, values, self.weight, self.clusters, is_binary=self.is_binary[name])
-            intervals[name] = confidence_interval(values, method=chosen, **options)
+            interval = confidence_interval(values, method=chosen, **options)
+            intervals[name] = cut(interval, name, self.meaning[name], values)
         return intervals
 
     def _skewed(self) -> list[str]:
@@ -715,8 +716,8 @@ class Evaluation(TableReport, HasPage, Saveable):
         MRR: gap 0.2500, no test
         country   queries      MRR   95 % interval       undefined
         de              2   0.5000   [0.5000, 0.5000]            0
-        fr              2   0.7500   [-2.4266, 3.9266]           0
-        all             4   0.6250   [0.2272, 1.0228]            0
+        fr              2   0.7500   [0.0000, 1.0000]            0
+        all             4   0.6250   [0.2272, 1.0000]            0
         ties averaged; queries without relevant documents count as 0
         """
         names = [*self._metrics] if metric is None else [known_metric(self, metric)]
@@ -747,14 +748,21 @@ class Evaluation(TableReport, HasPage, Saveable):
     ) -> tuple[Heterogeneity, tuple[Any, ...]]:
         """Test that the means of a metric differ between segments, and the mean over segments."""
         from sklearn_rank.stats._clusters import clusters_of_queries  # loads scipy.stats
+        from sklearn_rank.stats._intervals import bounds_of_values, method_of_metric
         from sklearn_rank.stats._samples import counted, scaled, some
-        from sklearn_rank.stats._segments import equal_means, macro_row
+        from sklearn_rank.stats._segments import equal_means, hits_and_misses, macro_row
 
         values, cluster, weight = self.per_query[metric], self.clusters, self.weight
         kept = counted(values, weight) & (self.average[metric] == "macro")
         numbers = None if cluster is None else clusters_of_queries(cluster, None, len(values))[kept]
         sample = values[kept], segment[kept], numbers, scaled(some(weight, kept))
-        return equal_means(*sample), macro_row(*sample, confidence_level=confidence_level)
+        method = method_of_metric("auto", values, weight, cluster, is_binary=self.is_binary[metric])
+        row = macro_row(
+            *sample, confidence_level=confidence_level,
+            pseudo=hits_and_misses(confidence_level) if method == "wilson" else None,
+            bounds=bounds_of_values(metric, self.meaning[metric], sample[0]),
+        )  # fmt: skip
+        return equal_means(*sample), row
 
     def worst_queries(self, n: int = 10, *, metric: str | None = None) -> Table:
         """Queries with the worst values of a metric, the worst first.

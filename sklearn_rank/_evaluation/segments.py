@@ -209,7 +209,12 @@ class Segments(TableReport):
         The interval is of other queries of the same segments, not of other segments. Its squared standard error is the
         sum of the segments' squared standard errors over their squared number, for a stratified sample; it equals R's
         ``survey::svymean`` with a stratum for each segment and weights of 1 over its number of queries. The degrees of
-        freedom are Satterthwaite's, because a segment of few queries can have most of the variance.
+        freedom are Satterthwaite's, because a segment of few queries can have most of the variance. The interval ends
+        at the bounds of the metric; there is none where all values of each segment are equal.
+
+        For a success rate without weights and clusters z^2 / 2k hits and as many misses are added to each of k
+        segments (A. Agresti, B. Coull: Approximate is better than "exact" for interval estimation of binomial
+        proportions. The American Statistician 52, 1998), with normal quantiles; the mean is that of the data.
 
         Examples
         --------
@@ -221,7 +226,7 @@ class Segments(TableReport):
         ... )
         >>> result.segments("language").macro()
         metric   segments   queries     mean      low     high   standard error       df
-        MRR             2         5   0.6250   0.0205   1.2295           0.1768   2.6667
+        MRR             2         5   0.6250   0.0205   1.0000           0.1768   2.6667
         """
         return self._macro
 

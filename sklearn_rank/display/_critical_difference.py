@@ -24,7 +24,7 @@ from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import COLORS
 from sklearn_rank.stats import compare_all, confidence_interval
 from sklearn_rank.stats._align import align
-from sklearn_rank.stats._intervals import method_of_metric
+from sklearn_rank.stats._intervals import cut, method_of_metric
 from sklearn_rank.stats._paired_test import PairedTest
 from sklearn_rank.stats._significance import ComparisonOptions
 
@@ -266,10 +266,13 @@ def _intervals(
     aligned = align(results, metric, plan, "compare_all", clusters, weight)
     common: dict[str, Any] = {"weight": aligned.weight, "clusters": aligned.cluster}
     return {
-        name: confidence_interval(
-            values, confidence_level=plan.confidence_level,
-            method=method_of_metric("auto", values, aligned.weight, aligned.cluster, is_binary=aligned.is_binary),
-            **common,
+        name: cut(
+            confidence_interval(
+                values, confidence_level=plan.confidence_level,
+                method=method_of_metric("auto", values, aligned.weight, aligned.cluster, is_binary=aligned.is_binary),
+                **common,
+            ),
+            aligned.metric or "", aligned.meaning or "", values,
         )
         for name, values in zip(results, aligned.values, strict=True)
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.names import direction_of
+from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
 from sklearn_rank._misuse.check import Finding
 from sklearn_rank._misuse.judged import mean_shares, unevenly_judged
 from sklearn_rank._misuse.models import models_twice
@@ -124,6 +126,19 @@ class Aligned:
     meaning: str | None
     judged: dict[str, float]
     findings: tuple[Finding, ...]
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """Lowest and highest value of the metric; infinite if unknown, or if values are beyond."""
+        low, high = bounds_of(self.metric or "", self.meaning or "")
+        within = all(x.min() >= low and x.max() <= high for x in self.values)
+        return (float(low), float(high)) if within else UNBOUNDED
+
+    @property
+    def largest_difference(self) -> float:
+        """Largest difference of two values that the metric allows; infinite if unknown, or if values are beyond it."""
+        low, high = self.bounds
+        return high - low
 
 
 class _SameQueries(NamedTuple):

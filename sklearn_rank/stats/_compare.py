@@ -16,7 +16,7 @@ from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._corrections import adjusted
 from sklearn_rank.stats._intervals import difference_interval
-from sklearn_rank.stats._paired_test import PairedTest, PairRow
+from sklearn_rank.stats._paired_test import METHODS_OF_RATES, PairedTest, PairRow
 from sklearn_rank.stats._proportions import Interval
 from sklearn_rank.stats._samples import Paired, Unpaired, exact_mean, is_skewed
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
@@ -175,10 +175,11 @@ def row_of(
     segment: tuple[Any, ...] = (), means: tuple[float, float] | None = None,
 ) -> PairRow:  # fmt: skip
     """Test one pair, on all queries or in a segment; `means` are those of the systems, if they are known."""
-    test, outcome = TESTS[options.test], run_test(sample, options)
+    test, outcome = TESTS[options.test], run_test(sample, options, is_binary=aligned.is_binary)
     method, interval = difference_interval(
-        sample, is_binary=aligned.is_binary, confidence_level=options.confidence_level, alternative=options.alternative
-    )
+        sample, is_binary=aligned.is_binary, confidence_level=options.confidence_level,
+        alternative=options.alternative, most=aligned.largest_difference,
+    )  # fmt: skip
     if outcome.interval is not None:
         method, interval = "bca", outcome.interval
     won, tied, lost = None, None, None
@@ -199,7 +200,7 @@ def row_of(
         won=won, tied=tied, lost=lost,
         standard_error=sample.standard_error,
         df=sample.df,
-        is_skewed=method != "newcombe" and is_skewed(sample),
+        is_skewed=method not in METHODS_OF_RATES and is_skewed(sample),
     )  # fmt: skip
 
 
@@ -224,15 +225,22 @@ def _corrected_interval(
     aligned: Aligned,
 ) -> Interval:  # fmt: skip
     """Interval of a pair whose p was corrected: by what p has grown, the chance to miss is smaller."""
-    if corrected <= row.pvalue:
+    level = corrected_level(options.confidence_level, row.pvalue, corrected, n_tests)
+    if level == options.confidence_level:
         return row.confidence_interval
-    share = row.pvalue / corrected if row.pvalue > 0 else 1 / n_tests
-    level = 1 - (1 - options.confidence_level) * share
     if options.test == "bootstrap" and (drawn := run_test(sample, replace(options, confidence_level=level)).interval):
         return drawn
     return difference_interval(
-        sample, is_binary=aligned.is_binary, confidence_level=level, alternative=options.alternative
-    )[1]
+        sample, is_binary=aligned.is_binary, confidence_level=level, alternative=options.alternative,
+        most=aligned.largest_difference,
+    )[1]  # fmt: skip
+
+
+def corrected_level(level: float, pvalue: float, corrected: float, n_tests: int) -> float:
+    """Level of an interval that belongs to a corrected p-value."""
+    if corrected <= pvalue:
+        return level
+    return 1 - (1 - level) * (pvalue / corrected if pvalue > 0 else 1 / n_tests)
 
 
 def counts(d: Array, greater_is_better: bool) -> tuple[int, int, int]:

@@ -13,8 +13,8 @@ from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._compare import counts
 from sklearn_rank.stats._intervals import t_interval
 from sklearn_rank.stats._paired_test import PairedTest, PairRow
-from sklearn_rank.stats._samples import Paired, exact_mean, ratio
-from sklearn_rank.stats._significance import t_pvalue
+from sklearn_rank.stats._samples import Paired, exact_mean, has_no_spread, ratio
+from sklearn_rank.stats._significance import pvalue_without_spread, t_pvalue
 
 
 def compare_folds(
@@ -83,15 +83,20 @@ def compare_folds(
     sample = Paired(a, b)
     standard_error = sample.standard_error * math.sqrt(1 + sample.n * n_test / n_train)
     t = ratio(sample.difference, standard_error)
+    interval = t_interval(sample.difference, standard_error, sample.df, confidence_level, alternative)
+    pvalue = 1.0 if sample.identical else t_pvalue(t, sample.df, alternative)
+    if is_constant := has_no_spread(sample):
+        interval = (math.nan, math.nan)
+        pvalue = 1.0 if sample.identical else pvalue_without_spread(sample, alternative)
     won, tied, lost = counts(sample.values, True)
     row = PairRow(
         "a", "b", (), sample.n,
         mean_a=exact_mean(a), mean_b=exact_mean(b),
         difference=sample.difference,
-        pvalue=1.0 if sample.identical else t_pvalue(t, sample.df, alternative),
+        pvalue=pvalue,
         statistic=t,
-        confidence_interval=t_interval(sample.difference, standard_error, sample.df, confidence_level, alternative),
-        interval_method="t",
+        confidence_interval=interval,
+        interval_method="" if is_constant else "t",
         effect_size=sample.cohen,
         won=won, tied=tied, lost=lost,
         standard_error=standard_error, df=sample.df,

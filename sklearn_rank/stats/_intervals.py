@@ -10,10 +10,19 @@ import numpy as np
 from scipy import special, stats
 
 from sklearn_rank._engine.attributes import ClustersLike
+from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
 from sklearn_rank._utils.typing import Array, Index, RandomState
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._clusters import clusters_of_queries, named_queries
-from sklearn_rank.stats._proportions import Interval, are_successes, newcombe, quantile, wilson
+from sklearn_rank.stats._proportions import (
+    Interval,
+    are_rates,
+    are_successes,
+    newcombe,
+    quantile,
+    wilson,
+    with_pseudo_pairs,
+)
 from sklearn_rank.stats._resampling import batch_size
 from sklearn_rank.stats._samples import (
     Paired,
@@ -21,6 +30,7 @@ from sklearn_rank.stats._samples import (
     Unpaired,
     counted,
     exact_mean,
+    has_no_spread,
     is_skewed,
     sample_of,
     scaled,
@@ -188,14 +198,35 @@ def may_not_keep_level(values: Array, weight: Array | None, clusters: Any, *, is
 
 
 def difference_interval(
-    sample: Paired | Unpaired, *, is_binary: bool, confidence_level: float, alternative: str
+    sample: Paired | Unpaired, *, is_binary: bool, confidence_level: float, alternative: str, most: float = math.inf
 ) -> tuple[str, Interval]:
-    """Name and ends of the interval of a difference: Newcombe's for success rates where it applies, else by t."""
-    takes_newcombe = is_binary and are_successes(sample.a) and are_successes(sample.b)
-    if takes_newcombe and not (isinstance(sample, Paired) and sample.has_units):
+    """Name and ends of the interval of a difference: of success rates where they are, else by t.
+
+    It ends at `most`, the largest difference that the metric allows. Differences without any spread have no interval,
+    and no name.
+    """
+    rates = are_rates(sample, is_binary=is_binary)
+    if rates and isinstance(sample, Unpaired):
         return "newcombe", _opened(*newcombe(sample, quantile(confidence_level, alternative)), alternative)
-    interval = t_interval(sample.difference, sample.standard_error, sample.df, confidence_level, alternative)
-    return ("t" if isinstance(sample, Paired) else "welch"), interval
+    if not rates and has_no_spread(sample):
+        return "", (math.nan, math.nan)
+    # The pseudo queries give no degrees of freedom.
+    tested = with_pseudo_pairs(sample) if rates and isinstance(sample, Paired) else sample
+    low, high = t_interval(tested.difference, tested.standard_error, sample.df, confidence_level, alternative)
+    name = "bonett-price" if rates else "t" if isinstance(sample, Paired) else "welch"
+    return name, _opened(max(low, -most), min(high, most), alternative)
+
+
+def cut(interval: Interval, name: str, meaning: str, values: Array) -> Interval:
+    """The interval of a mean of values of a metric, which ends at the metric's bounds."""
+    lowest, highest = bounds_of_values(name, meaning, values)
+    return max(interval[0], lowest), min(interval[1], highest)
+
+
+def bounds_of_values(name: str, meaning: str, values: Array) -> Interval:
+    """Bounds of a metric, by its name and meaning; infinite if unknown, or if a value is beyond them."""
+    (low, high), known = bounds_of(name, meaning), values[~np.isnan(values)]
+    return (float(low), float(high)) if ((known >= low) & (known <= high)).all() else UNBOUNDED
 
 
 def bootstrap_distribution(sample: Sample, n_resamples: int, random_state: RandomState) -> Array:

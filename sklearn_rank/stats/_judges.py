@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
@@ -21,8 +25,15 @@ from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, read_values
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
-from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of
-from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
+from sklearn_rank.stats._proportions import are_successes, quantile, wilson
+from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, sample_of
+from sklearn_rank.stats._significance import ComparisonOptions, student, t_pvalue
+
+LARGEST_T = 5.0
+"""Welch's t of the model's values on people's queries against the others that chance does not give."""
+
+LEAST_WAYS = 1_000_000
+"""Ways to choose people's queries, one of which chance does not hit."""
 
 FEWEST_HUMAN, FEW_HUMAN = 5, 20
 """Queries judged by people that are needed, and below which a note says that they are few."""
@@ -32,21 +43,28 @@ FEWEST_HUMAN, FEW_HUMAN = 5, 20
 
 
 class JudgedValues(NamedTuple):
-    """Values of queries by people, by the model on the same queries, and by the model on the others."""
+    """Values of queries by people, by the model on the same queries, and by the model on the others.
+
+    `pseudo` are the values of two queries more that intervals of success rates have: 1 and 0, or differences 1 and -1.
+    `bounds` are the lowest and the highest value, or difference, of the metric.
+    """
 
     human: Array
     model: Array
     others: Array
     n_left_out: int = 0
+    pseudo: Array = np.empty(0)
+    bounds: Array = np.array([-math.inf, math.inf])
 
 
 class JudgedEstimate(NamedTuple):
-    """A mean by prediction-powered inference, its standard error, the weight of the model's values, the interval."""
+    """A mean by prediction-powered inference, the standard error behind its interval, lambda, the interval, and p."""
 
     mean: float
     standard_error: float
     lam: float
     interval: Interval
+    pvalue: float
 
 
 def power_tuned(values: JudgedValues, lam: float | None = None) -> tuple[float, float, float]:
@@ -66,16 +84,49 @@ def power_tuned(values: JudgedValues, lam: float | None = None) -> tuple[float, 
 
 
 def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
-    """The estimate and its interval; people's own where the model gives all queries the same value."""
-    own, df = sample_of(values.human, None), len(values.human) - 1.0
+    """The estimate and its interval; people's own where the model gives all queries the same value.
+
+    For the interval of a success rate the model was wrong once each way on two queries more, and for a difference of
+    two it did not see that one was won and one was lost (Bonett and Price, with a judge). The mean is of the data.
+    """
+    mean, _, lam = _tuned(values)
+    with_pseudo = _with_pseudo_queries(values)
+    # A model that says nothing of the queries at hand says nothing beside the pseudo queries.
+    centre, standard_error, _ = _people(with_pseudo) if _is_constant(values) else _tuned(with_pseudo)
+    return JudgedEstimate(mean, standard_error, lam, *_with_ends(with_pseudo, centre, standard_error, confidence_level))
+
+
+def _tuned(values: JudgedValues) -> tuple[float, float, float]:
+    """Mean, standard error and lambda; people's own where the model gives all queries the same value."""
+    return _people(values) if _is_constant(values) else power_tuned(values)
+
+
+def _is_constant(values: JudgedValues) -> bool:
+    """Whether the model gives all queries the same value."""
     everything = np.concatenate([values.model, values.others])
-    if np.ptp(everything) <= EQUAL_WITHIN * np.abs(everything).max():
-        mean, standard_error, lam = exact_mean(values.human), own.standard_error, 0.0
-    else:
-        mean, standard_error, lam = power_tuned(values)
-    return JudgedEstimate(
-        mean, standard_error, lam, t_interval(mean, standard_error, df, confidence_level, "two-sided")
-    )
+    return bool(np.ptp(everything) <= EQUAL_WITHIN * np.abs(everything).max())
+
+
+def _people(values: JudgedValues) -> tuple[float, float, float]:
+    """Mean and standard error of people's values alone, and lambda, which is 0."""
+    return exact_mean(values.human), sample_of(values.human, None).standard_error, 0.0
+
+
+def _with_pseudo_queries(values: JudgedValues) -> JudgedValues:
+    """Values with the pseudo queries, on which the model is as wrong as it can be."""
+    human = np.append(values.human, values.pseudo)
+    wrong = 0 * values.pseudo if -1.0 in values.pseudo else values.pseudo[::-1]
+    return values._replace(human=human, model=np.append(values.model, wrong))
+
+
+def _with_ends(values: JudgedValues, centre: float, standard_error: float, level: float) -> tuple[Interval, float]:
+    """Interval by t, which ends at the bounds of the metric, and p; of values without a spread none, and p of signs."""
+    # The pseudo queries of differences give no degrees of freedom.
+    df = len(values.human) - 1.0 - len(values.pseudo) * (-1.0 in values.pseudo)
+    if standard_error <= EQUAL_WITHIN * abs(centre):
+        return (math.nan, math.nan), student(Paired(values.human, 0 * values.human), ComparisonOptions()).pvalue
+    (low, high), (lowest, highest) = t_interval(centre, standard_error, df, level, "two-sided"), values.bounds
+    return (max(low, lowest), min(high, highest)), t_pvalue(centre / standard_error, df, "two-sided")
 
 
 # --- values of queries -------------------------------------------------------------------------------------------
@@ -109,13 +160,29 @@ def judged_values(
     by_people = np.zeros(len(known), dtype=bool)
     by_people[every] = True
     others = of_model[~by_people[model_row]]
-    values = JudgedValues(of_human[both], of_model[place[row][both]], others, len(every) - int(both.sum()))
+    values = JudgedValues(
+        of_human[both], of_model[place[row][both]], others, len(every) - int(both.sum()), *_kind_of_values(human, model)
+    )
     if len(values.human) < FEWEST_HUMAN or len(others) < 2:
         raise ValueError(
             f"{function} needs {FEWEST_HUMAN} queries that people judged, and two more that only the model judged. "
             f"Got {len(values.human)} and {len(others)}."
         )
     return values
+
+
+def _kind_of_values(human: Aligned, model: Aligned) -> tuple[Array, Array]:
+    """Pseudo queries of success rates, none of other values, and bounds of values or differences."""
+    is_difference = len(human.values) > 1
+    if is_difference:
+        most = min(human.largest_difference, model.largest_difference)
+        bounds = (-most, most)
+    else:
+        bounds = human.bounds
+    are_rates = all(one.is_binary and all(map(are_successes, one.values)) for one in (human, model))
+    return np.array(([1.0, -1.0] if is_difference else [1.0, 0.0]) if are_rates else []), np.array(
+        bounds, dtype=np.float64
+    )
 
 
 def _values(aligned: Aligned) -> Array:
@@ -125,7 +192,8 @@ def _values(aligned: Aligned) -> Array:
 
 
 def _checked(results: Mapping[str, Any], function: str) -> None:
-    """Refuse what are not results, and results with weights or clusters."""
+    """Refuse what are not results, one result under two names, and results with weights or clusters."""
+    report(STATISTICS, models_twice(results))
     for name, result in results.items():
         if not is_result(result):
             raise TypeError(
@@ -137,6 +205,29 @@ def _checked(results: Mapping[str, Any], function: str) -> None:
             raise ValueError(
                 f"{function} is for independent queries that count once each. Got {what} in {name}: evaluate without."
             )
+
+
+def _warn_unless_random(human: Aligned, model: Aligned, name: str) -> bool:
+    """Warn where the model's values on people's queries are not those of a random part; say whether it did."""
+    assert human.qid is not None
+    assert model.qid is not None
+    known, (of_people, of_model) = number_together([human.qid, model.qid])
+    judged = np.zeros(len(known), bool)
+    judged[of_people] = True
+    for x in model.values:
+        own, others = x[judged[of_model]], x[~judged[of_model]]
+        # Few queries may be alike by chance, so theirs do not spread less than the others.
+        error = math.hypot(max(own.std(), others.std()) / math.sqrt(len(own)), others.std() / math.sqrt(len(others)))
+        # Values without any spread are compared by the ways to choose as many queries.
+        is_certain = error > 0 or math.comb(len(x), len(own)) > LEAST_WAYS
+        if is_certain and abs(own.mean() - others.mean()) > LARGEST_T * error:
+            warn_caller(
+                f"The queries that people judged are no random part of the model's: by the model {name} is "
+                f"{own.mean():.4g} on them and {others.mean():.4g} on the others, so the result does not hold for the "
+                "others. Let people judge queries that are drawn at random."
+            )
+            return True
+    return False
 
 
 def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
@@ -162,27 +253,34 @@ def _rows(
 ) -> list[tuple[Any, ...]]:
     """Rows of a table: by both judges, by people alone, by the model alone, which has no interval of its own."""
     human, model, others = values[:3]
-    own = sample_of(human, None)
-    alone = t_interval(exact_mean(human), own.standard_error, own.df, confidence_level, "two-sided")
+    alone, alone_p = _people_alone(values, confidence_level)
     everything = np.concatenate([model, others])
     spreads = min(np.ptp(human), np.ptp(model)) > EQUAL_WITHIN * max(np.abs(human).max(), np.abs(model).max())
     correlation = float(np.corrcoef(human, model)[0, 1]) if spreads else None
-    p = [
-        _pvalue(found.mean, found.standard_error, own.df),
-        _pvalue(exact_mean(human), own.standard_error, own.df),
-        None,
-    ]
     rows: list[tuple[Any, ...]] = [
-        ("both", len(human) + len(others), found.mean, *found.interval, p[0], found.lam, None, None),
-        ("people alone", len(human), exact_mean(human), *alone, p[1], None, None, None),
+        ("both", len(human) + len(others), found.mean, *_cells(found.interval), found.pvalue, found.lam, None,
+         None),
+        ("people alone", len(human), exact_mean(human), *_cells(alone), alone_p, None, None, None),
         ("model alone", len(everything), exact_mean(everything), None, None, None, None,
          exact_mean(model) - exact_mean(human), correlation),
     ]  # fmt: skip
     return rows if with_p else [(*row[:5], *row[6:]) for row in rows]
 
 
-def _pvalue(mean: float, standard_error: float, df: float) -> float:
-    return t_pvalue(ratio(mean, standard_error), df, "two-sided")
+def _people_alone(values: JudgedValues, confidence_level: float) -> tuple[Interval, float]:
+    """Interval and p of people's own values: of a success rate Wilson's, of a difference with the pseudo queries."""
+    human = np.append(values.human, values.pseudo) if -1.0 in values.pseudo else values.human
+    found = _with_ends(
+        values._replace(human=human), exact_mean(human), sample_of(human, None).standard_error, confidence_level
+    )
+    if len(values.pseudo) and -1.0 not in values.pseudo:
+        return wilson(human, quantile(confidence_level)), found[1]
+    return found
+
+
+def _cells(interval: Interval) -> tuple[float | None, float | None]:
+    """Cells of an interval, empty where there is none."""
+    return (None, None) if math.isnan(interval[0]) else interval
 
 
 CORRELATION = LabelledName("correlation", "corr.")
@@ -198,9 +296,20 @@ def _notes_of(values: Mapping[str, JudgedValues]) -> list[str]:
     if (n := min(len(one.human) for one in values.values())) < FEW_HUMAN:
         notes.append(f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short.")
     for name, one in values.items():
+        if _residuals_are_equal(one):
+            notes.append(
+                f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may be "
+                "too short, or there is none."
+            )
         if one.n_left_out:
             notes.append(f"{one.n_left_out} queries of people are left out of {name}: it is undefined by one judge.")
     return notes
+
+
+def _residuals_are_equal(values: JudgedValues) -> bool:
+    """Whether people and the model differ by the same on all queries that both judged; success rates allow for it."""
+    human, residual = values.human, values.human - values.model
+    return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
 
 
 def _saved(
@@ -214,7 +323,7 @@ def _saved(
     return words, arrays
 
 
-JUDGES = ("human", "model", "others")
+JUDGES = ("human", "model", "others", "pseudo", "bounds")
 
 
 def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[str, JudgedValues]]:
@@ -226,10 +335,12 @@ def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[
     for of_metric in of_metrics:
         (n_human,), (n_others,) = of_metric.check("human", (None,), "f"), of_metric.check("others", (None,), "f")
         of_metric.check("model", (n_human,), "f")
+        of_metric.check("pseudo", (None,), "f")
+        of_metric.check("bounds", (2,), "f")
         if n_human < FEWEST_HUMAN or n_others < 2:
             raise ValueError("the values of the judges must fit together")
     values = {
-        name: JudgedValues(of_metric["human"], of_metric["model"], of_metric["others"], int(n))
+        name: JudgedValues(*(of_metric[judge] for judge in JUDGES[:3]), int(n), *(of_metric[x] for x in JUDGES[3:]))
         for name, of_metric, n in zip(metrics, of_metrics, left_out, strict=True)
     }
     return level, values
@@ -327,7 +438,7 @@ class JudgedDifference(TableReport, Saveable):
     pvalue : float
         Two-sided, of the hypothesis that both systems are equally good.
     standard_error, df : float
-        Standard error of the difference, and the degrees of freedom of its t statistic.
+        Standard error behind the interval and p, and its degrees of freedom; with the pseudo queries of success rates.
     lam : float
         Lambda, the weight of the model's values, from 0 (people alone) to 1.
     table : Table
@@ -360,7 +471,7 @@ class JudgedDifference(TableReport, Saveable):
     @property
     def pvalue(self) -> float:
         """P-value of the hypothesis that both systems are equally good."""
-        return _pvalue(self.difference, self.standard_error, self.df)
+        return self._estimate.pvalue
 
     @property
     def standard_error(self) -> float:
@@ -437,15 +548,16 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     Raises
     ------
     ValueError
-        If people judged fewer than 5 queries, or one that the model did not; if metrics differ; or if queries have
-        weights or clusters.
+        If people judged fewer than 5 queries, or one that the model did not; if both are one object; if metrics
+        differ; or if queries have weights or clusters.
     TypeError
         If these are not results.
 
     Warns
     -----
     UserWarning
-        If the model's labels are people's on all queries that both judged.
+        If the model's labels are people's on all queries that both judged, or if people's queries are no random part:
+        Welch's t of the model's values on them against those on the others is beyond 5.
 
     Notes
     -----
@@ -453,7 +565,12 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     ``mean(Y) + lambda (mean(G) - mean(F))`` with the squared standard error ``var(Y - lambda F) / n + lambda^2 var(G) /
     N`` and ``lambda = cov(Y, F) / ((1 + n / N) var(F and G))``, cut to 0..1. These are the numbers of ppi-python; the
     interval has quantiles of Student's t with n - 1 degrees of freedom where ppi-python has normal ones. Queries on
-    which a judge leaves a metric undefined (NaN) are left out. `judge_agreement` compares the labels themselves.
+    which a judge leaves a metric undefined (NaN) are left out. Intervals end at the bounds of the metric.
+    `judge_agreement` compares the labels themselves.
+
+    For the interval of a success rate (values 0 and 1 of a metric that is binary by definition) two pseudo queries are
+    added to people's before lambda, mean and variance are computed: the model was wrong once each way. The mean is
+    that of the data. The interval of people alone is Wilson's.
 
     References
     ----------
@@ -477,6 +594,8 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
     >>> judged_interval(human, model)
     Means by people and a model, 95 % intervals
     5 queries judged by people are few: with fewer than 20 intervals may be too short.
+    The model is right, or wrong by the same, in ndcg@10 on all queries of people: the interval may be
+    too short, or there is none.
     metric    judged by      queries     mean      low     high   lambda     bias    corr.
     ndcg@10   both                10   0.4600   0.3334   0.5866   0.4000
     ndcg@10   people alone         5   0.5000   0.3037   0.6963
@@ -491,13 +610,14 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
                 "judged_interval needs results with the same metrics. "
                 f"Got {echo_all(lacking)} only in {'human' if name is human else 'model'}."
             )
-    values = {}
+    values, warned = {}, False
     for metric in human.per_query:
         read_values(results, metric, "judged_interval")
         aligned = [
             align({name: result}, metric, ComparisonOptions(), "judged_interval") for name, result in results.items()
         ]
         values[metric] = judged_values(aligned[0], aligned[1], (human, model), "judged_interval")
+        warned = warned or _warn_unless_random(aligned[0], aligned[1], display_name(metric))
     _warn_of_the_same_judge((human, model))
     return JudgedInterval(float(confidence_level), values)
 
@@ -523,6 +643,11 @@ def compare_judged(
     JudgedDifference
         ``difference``, ``confidence_interval``, ``pvalue``, ``lam``; ``table`` has people and the model alone, too.
 
+    Warns
+    -----
+    UserWarning
+        As `judged_interval`.
+
     Raises
     ------
     ValueError
@@ -533,7 +658,9 @@ def compare_judged(
     Notes
     -----
     `judged_interval` of the differences, query by query. Positive differences favour `new` where higher values are
-    better.
+    better. For success rates the two pseudo queries are one that new won and one that it lost, on which the model saw
+    no difference; p has the same standard error. Where all of people's differences are equal and nothing else varies,
+    there is no interval, and p is of a sign test.
 
     Examples
     --------
@@ -574,5 +701,6 @@ def compare_judged(
     assert found.metric is not None
     aligned = [align(x, found.metric, ComparisonOptions(), "compare_judged") for x in (of_people, of_model)]
     values = judged_values(aligned[0], aligned[1], (new[0], new[1]), "compare_judged")
+    _warn_unless_random(aligned[0], aligned[1], display_name(found.metric))
     _warn_of_the_same_judge((new[0], new[1]))
     return JudgedDifference(float(confidence_level), {found.metric: values})

@@ -47,6 +47,12 @@ PAIR_COLUMNS = (
 )  # fmt: skip
 """Columns of the table behind the attributes of segments."""
 
+METHODS_OF_RATES = {"bonett-price": "Bonett and Price's", "newcombe": "Newcombe's"}
+"""Names of the intervals of success rates."""
+
+CORRECTED_LEVEL = "at the level of the corrected p"
+"""Words about printed and drawn intervals."""
+
 PLURALS = {"query": "queries", "fold": "folds"}
 
 
@@ -82,8 +88,9 @@ class PairRow:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the difference is the same for every query, so that p and the interval are not of others."""
-        return self.difference != 0 and self.standard_error <= EQUAL_DIFFERENCES * abs(self.difference)
+        """Whether the difference is the same for every query, so that there is no interval, and p is of signs."""
+        is_equal = self.standard_error <= EQUAL_DIFFERENCES * abs(self.difference)
+        return is_equal and self.difference != 0 and not self.interval_method
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
@@ -213,10 +220,11 @@ class PairedTest(TableReport):
     corrected_interval : (float, float)
         Interval at the level that belongs to the corrected p: it leaves out 0 where that is below 1 less the confidence
         level. This one is printed.
-    interval_method : {"t", "welch", "bca", "newcombe"}
-        BCa for the bootstrap; Newcombe's for a metric that is 0 or 1 by definition, such as a hit rate, where all
-        values are 0 or 1 and there are neither weights nor clusters; else Welch's for different queries, and Student's
-        t.
+    interval_method : {"t", "welch", "bca", "bonett-price", "newcombe", ""}
+        BCa for the bootstrap; for a metric that is 0 or 1 by definition, such as a hit rate, where all values are 0 or
+        1 and there are neither weights nor clusters, Bonett and Price's, with two pseudo queries, or Newcombe's for
+        different queries; else Welch's for different queries, and Student's t. "" without an interval, where all
+        differences are equal.
     effect_size : float
         Difference in units of its spread: Cohen's d_z (paired) or d; for tests of ranks the rank-biserial correlation,
         for the sign test the share won less the share lost, both from -1 to 1.
@@ -230,7 +238,8 @@ class PairedTest(TableReport):
         Whether queries are too few for the skew of their differences, or weights, so that the interval may not keep its
         level.
     is_constant : bool
-        Whether the difference is the same for every query, so that p and the interval are not of others.
+        Whether the difference is the same for every query, so that there is no interval, and p of a t test is of the
+        signs of the differences.
 
     Examples
     --------
@@ -411,6 +420,12 @@ class PairedTest(TableReport):
         """Whether a printed p-value is another one than without a correction."""
         return any(row.corrected_pvalue > row.pvalue for row in self._rows)
 
+    @property
+    def _has_corrected_intervals(self) -> bool:
+        """Whether a printed interval is at the level of a corrected p-value."""
+        rows = self._rows if self._segments is None else (*self._rows, *self.overall._rows)
+        return any(row.ends not in ((None, None), row.confidence_interval) for row in rows)
+
     def _notes(self) -> list[str]:
         alone, rows = len(self._rows) == 1 and not self.by, self._rows
         skewed, constant = ([f"{row.a} - {row.b}" for row in rows if test(row)] for test in (_is_skewed, _is_constant))
@@ -423,13 +438,12 @@ class PairedTest(TableReport):
                     "no test" if math.isnan(p) else f"{self._segments.interaction_test} p corrected = {pvalue_cell(p)}"
                 )
                 notes.append(f"{a}: {tested} of whether its difference varies between segments")
-        is_newcombe = alone and rows[0].interval_method == "newcombe"
-        notes += ["The interval is Newcombe's, of a difference of success rates."] * is_newcombe
+        if alone and (name := METHODS_OF_RATES.get(rows[0].interval_method)):
+            notes.append(f"The interval is {name}, of a difference of success rates.")
         notes += [skew_note(() if alone else skewed)] * bool(skewed)
         notes += [constant_note(() if alone else constant, self.unit)] * bool(constant)
-        is_wider = any(row.ends not in ((None, None), row.confidence_interval) for row in rows)
         which = "The interval is" if alone else "Intervals are"
-        notes += [f"{which} at the level of the corrected p."] * is_wider
+        notes += [f"{which} {CORRECTED_LEVEL}."] * self._has_corrected_intervals
         return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
 
     def _footer(self) -> str:
@@ -504,4 +518,4 @@ def written_count(n: int | tuple[int, int]) -> int | str:
 def constant_note(pairs: Sequence[str] = (), unit: str = "query") -> str:
     """Note on a difference that is the same for every query, of one comparison or of some pairs."""
     of = f" of {', '.join(pairs)}" if pairs else ""
-    return f"The difference{of} is the same for every {unit}, so p and the interval do not say what others would show."
+    return f"The difference{of} is the same for every {unit}: it has no interval, and p counts signs."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from scipy import stats
 
 from sklearn_rank._utils.typing import Array
@@ -31,31 +32,27 @@ def wilson(values: Array, z: float) -> Interval:
     return (centre - reach if rate > 0 else 0.0), (centre + reach if rate < 1 else 1.0)
 
 
-def newcombe(sample: Paired | Unpaired, z: float) -> Interval:
-    """Interval of a difference of two rates, from the Wilson interval of each and the correlation of the two.
+def are_rates(sample: Paired | Unpaired, *, is_binary: bool) -> bool:
+    """Whether a sample is of two success rates, of queries that are independent and count once each."""
+    has_units = isinstance(sample, Paired) and sample.has_units
+    return is_binary and not has_units and are_successes(sample.a) and are_successes(sample.b)
 
-    R. G. Newcombe: Improved confidence intervals for the difference between binomial proportions based on paired data.
-    Statistics in Medicine 17, 1998, method 10. On different queries the correlation is 0, which is method 10 of his
-    paper on independent proportions in the same volume.
+
+def with_pseudo_pairs(sample: Paired) -> Paired:
+    """The sample with a query more that only a gets right, and one that only b gets right.
+
+    D. G. Bonett, R. M. Price: Adjusted Wald confidence interval for a difference of binomial proportions based on
+    paired data. Journal of Educational and Behavioral Statistics 37, 2012.
     """
-    phi = _correlation(sample.a, sample.b) if isinstance(sample, Paired) else 0.0
+    return Paired(np.append(sample.a, [1.0, 0.0]), np.append(sample.b, [0.0, 1.0]))
+
+
+def newcombe(sample: Unpaired, z: float) -> Interval:
+    """Interval of a difference of two rates on different queries, from the Wilson interval of each.
+
+    R. G. Newcombe: Interval estimation for the difference between independent proportions. Statistics in Medicine 17,
+    1998, method 10.
+    """
     p, q = float(sample.a.mean()), float(sample.b.mean())
     (p_low, p_high), (q_low, q_high) = wilson(sample.a, z), wilson(sample.b, z)
-    return (
-        p - q - _reach(p - p_low, q_high - q, phi),
-        p - q + _reach(p_high - p, q - q_low, phi),
-    )
-
-
-def _reach(of_a: float, of_b: float, phi: float) -> float:
-    return math.sqrt(max(of_a**2 - 2 * phi * of_a * of_b + of_b**2, 0.0))
-
-
-def _correlation(a: Array, b: Array) -> float:
-    """Correlation of paired successes, a positive one with a continuity correction."""
-    n, both, of_a, of_b = len(a), float((a * b).sum()), float(a.sum()), float(b.sum())
-    covariance = n * both - of_a * of_b
-    if covariance > 0:
-        covariance = max(covariance - n / 2, 0.0)
-    variances = of_a * (n - of_a) * of_b * (n - of_b)
-    return covariance / math.sqrt(variances) if variances > 0 else 0.0
+    return p - q - math.hypot(p - p_low, q_high - q), p - q + math.hypot(p_high - p, q - q_low)

@@ -348,6 +348,11 @@ class Unpaired:
         return ratio(self.difference, math.sqrt(np.average(self._variances, weights=weights)))
 
 
+def has_no_spread(sample: Paired | Unpaired) -> bool:
+    """Whether differences are equal up to rounding, so that t says nothing of others."""
+    return sample.standard_error <= EQUAL_WITHIN * abs(sample.difference)
+
+
 def is_skewed(sample: Sample | Paired | Unpaired) -> bool:
     """Whether a t interval may not keep its level, because units are too few for the skew of values, or weights.
 

@@ -12,6 +12,7 @@ from scipy import stats
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._intervals import t_interval
+from sklearn_rank.stats._proportions import quantile
 from sklearn_rank.stats._samples import Paired, Sample, exact_mean, ratio, sample_of, scaled, some, sums_by_cluster
 from sklearn_rank.stats._significance import ComparisonOptions, randomization, t_pvalue
 
@@ -80,27 +81,70 @@ def macro_mean(x: Array, segment: Index, cluster: Index | None = None, weight: A
     return MacroMean(mean, math.sqrt(total) / k, ratio(total**2, math.fsum(variance**2 / df)) or math.inf, k)
 
 
+class PseudoQueries(NamedTuple):
+    """Two values that intervals of success rates add to each segment, and how often: 1 and 0, or differences 1 and -1.
+
+    Hits and misses: A. Agresti, B. Coull: Approximate is better than "exact" for interval estimation of binomial
+    proportions. The American Statistician 52, 1998, their z^2 / 2 of each spread over all segments.
+    """
+
+    values: tuple[float, float]
+    number: float
+
+    def mean_and_error(self, x: Array, segment: Index) -> tuple[float, float]:
+        """Mean over segments with these queries, and its standard error."""
+        parts = _parts(segment)
+        of_segment, k = self.number / len(parts), len(parts)
+        n = np.array([len(rows) for rows in parts]) + 2 * of_segment
+        mean = np.array([x[rows].sum() + of_segment * sum(self.values) for rows in parts]) / n
+        square = np.array([(x[rows] ** 2).sum() + of_segment * sum(v**2 for v in self.values) for rows in parts]) / n
+        return exact_mean(mean), math.sqrt(math.fsum((square - mean**2) / n)) / k
+
+
+def hits_and_misses(confidence_level: float) -> PseudoQueries:
+    """Pseudo queries of a success rate."""
+    return PseudoQueries((1.0, 0.0), quantile(confidence_level) ** 2 / 2)
+
+
+WON_AND_LOST = PseudoQueries((1.0, -1.0), 2.0)
+"""Pseudo queries of a difference of two success rates, which do not depend on the level, so that p has them, too."""
+
+
 def macro_row(
-    x: Array, segment: Index, cluster: Index | None, weight: Array | None, *, confidence_level: float
-) -> tuple[Any, ...]:
-    """Number of segments and queries, the mean over segments, its interval, standard error and degrees of freedom."""
+    x: Array, segment: Index, cluster: Index | None, weight: Array | None, *, confidence_level: float,
+    pseudo: PseudoQueries | None = None, bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> tuple[Any, ...]:  # fmt: skip
+    """Number of segments and queries, the mean over segments, its interval, standard error and degrees of freedom.
+
+    `pseudo` are the queries that the interval of success rates adds. Values without a spread have no interval.
+    """
     if len(x) == 0:
         return (0, 0, *[None] * 5)
     found = macro_mean(x, segment, cluster, weight)
-    if math.isnan(found.standard_error):
+    centre, error, df = found.mean, found.standard_error, found.df
+    if pseudo is not None:
+        (centre, error), df = pseudo.mean_and_error(x, segment), math.inf
+    if not error > 0:
         return (found.n_segments, len(x), found.mean, *[None] * 4)
-    low, high = t_interval(found.mean, found.standard_error, found.df, confidence_level, "two-sided")
-    return (found.n_segments, len(x), found.mean, low, high, found.standard_error, float(found.df))
+    low, high = t_interval(centre, error, df, confidence_level, "two-sided")
+    ends = max(low, bounds[0]), min(high, bounds[1])
+    return (found.n_segments, len(x), found.mean, *ends, error, None if math.isinf(df) else float(df))
 
 
-def macro_pvalue(pair: Paired, segment: Index, options: ComparisonOptions) -> float | None:
+def macro_pvalue(
+    pair: Paired, segment: Index, options: ComparisonOptions, pseudo: PseudoQueries | None
+) -> float | None:
     """P-value of a difference of means over segments; None for tests that are not of means."""
     if options.test not in ("t", "randomization"):
         return None
     if pair.identical:
         return 1.0
-    if options.test == "t":
-        found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
+    if options.test == "t" and pseudo is not None:
+        mean, error = pseudo.mean_and_error(pair.values, segment)
+        return t_pvalue(mean / error, math.inf, options.alternative)
+    found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
+    # Without a spread t is infinite, and only signs are left.
+    if options.test == "t" and found.standard_error != 0:
         t = ratio(found.mean, found.standard_error)
         return None if math.isnan(t) else t_pvalue(t, found.df, options.alternative)
     share = np.ones(len(segment)) if pair.weight is None else pair.weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +13,8 @@ from scipy import special, stats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats import _resampling
 from sklearn_rank.stats._intervals import Interval, bca_interval, bootstrap_distribution
-from sklearn_rank.stats._samples import Paired, Unpaired, ratio
+from sklearn_rank.stats._proportions import are_rates, with_pseudo_pairs
+from sklearn_rank.stats._samples import Paired, Unpaired, has_no_spread, ratio
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,24 @@ class SignificanceTest(NamedTuple):
 
 
 def student(sample: Paired | Unpaired, options: ComparisonOptions) -> Outcome:
-    """Student's t test of paired samples, Welch's of others. Without any spread p is its limit, 0 or 1."""
+    """Student's t test of paired samples, Welch's of others; without any spread p is of signs, or of permutations."""
     t = ratio(sample.difference, sample.standard_error)
+    if has_no_spread(sample):
+        return Outcome(t, pvalue_without_spread(sample, options.alternative))
     return Outcome(t, t_pvalue(t, sample.df, options.alternative))
+
+
+def pvalue_without_spread(sample: Paired | Unpaired, alternative: str) -> float:
+    """Exact p-value where all differences are equal, or all values of each system."""
+    if sample.difference == 0:
+        return 1.0
+    if isinstance(sample, Paired):
+        return _binomial_pvalue(np.full(sample.sample.n, sample.difference), alternative)
+    # One of all ways to deal the values to the systems is as extreme.
+    p = 1 / math.comb(sum(sample.n), sample.n[0])
+    if alternative == "two-sided":
+        return min(2 * p, 1.0)
+    return p if (sample.difference > 0) == (alternative == "greater") else 1.0
 
 
 def t_pvalue(t: float, df: float, alternative: str) -> float:
@@ -107,7 +124,7 @@ def bootstrap(sample: Paired, options: ComparisonOptions) -> Outcome:
     """Bootstrap test of the t statistic under a mean difference of 0; the same resamples give a BCa interval."""
     drawn_from, t = sample.sample, ratio(sample.difference, sample.standard_error)
     # Without a spread all resamples are alike.
-    if sample.standard_error == 0:
+    if has_no_spread(sample):
         return student(sample, options)
     means, errors = bootstrap_distribution(drawn_from, options.n_resamples, options.random_state)
     # The statistic of a resample without spread is an infinity, or 0.
@@ -172,9 +189,16 @@ TESTS = {
 }
 
 
-def run_test(sample: Paired | Unpaired, options: ComparisonOptions) -> Outcome:
-    """Outcome of the test; p = 1 for identical systems, whatever the test and the alternative."""
+def run_test(sample: Paired | Unpaired, options: ComparisonOptions, *, is_binary: bool = False) -> Outcome:
+    """Outcome of the test; p = 1 for identical systems, whatever the test and the alternative.
+
+    The t test of two success rates on the same queries has two pseudo queries, like their interval.
+    """
     if sample.identical and isinstance(sample, Paired):
         return Outcome(0.0, 1.0)
+    if options.test == "t" and isinstance(sample, Paired) and are_rates(sample, is_binary=is_binary):
+        adjusted = with_pseudo_pairs(sample)
+        t = adjusted.difference / adjusted.standard_error
+        return Outcome(t, t_pvalue(t, sample.df, options.alternative))
     outcome = TESTS[options.test].outcome(sample, options)
     return outcome._replace(pvalue=1.0) if sample.identical else outcome

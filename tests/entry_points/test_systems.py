@@ -463,14 +463,14 @@ def test_scores_by_other_columns_of_documents_are_refused():
 
 
 def test_a_summary_notes_what_looks_settled():
-    """A p of 0 of three queries, and an interval without width."""
+    """A difference without an interval, and a mean whose interval has no width."""
     judgements = {q: {"x": 1, "y": 0} for q in "abc"}
     runs = {"old": {q: ["x", "y"] for q in "abc"}, "new": {q: ["y", "x"] for q in "abc"}}
     found = compare_systems(judgements, runs, metrics=["mrr", "p@1"])
     note = found.summary().note
     assert note == found.summary(full=True).note
     assert "Every query has the same value of MRR: the interval does not say" in note
-    assert "The difference of new - old in MRR, new - old in P@1 is the same for every query" in note
+    assert "The difference of new - old in MRR is the same for every query: it has no interval" in note
     assert "the same value of MRR:" in found.results["old"].summary().note
     runs["new"]["a"] = ["x", "y"]
     runs["old"] = runs["new"] | {"b": ["x", "y"]}

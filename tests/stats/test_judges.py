@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 from sklearn_rank import evaluate
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation, JudgeAgreement, JudgedDifference, JudgedInterval
-from sklearn_rank.stats import compare_judged, confidence_interval, judge_agreement, judged_interval
+from sklearn_rank.stats import compare, compare_judged, confidence_interval, judge_agreement, judged_interval
 from sklearn_rank.stats._judges import JudgedValues, power_tuned
 
 
@@ -144,8 +144,9 @@ def test_swapping_systems(rng):
     assert back.difference == pytest.approx(-there.difference)
     assert back.confidence_interval == pytest.approx(tuple(-x for x in there.confidence_interval[::-1]))
     assert (back.pvalue, back.lam) == pytest.approx((there.pvalue, there.lam))
-    same = compare_judged(new=new, old=new)
-    assert (same.difference, same.pvalue, same.confidence_interval) == (0, 1, (0, 0))
+    same = compare_judged(new=new, old=[one.subset(one.qid) for one in new])
+    assert (same.difference, same.pvalue) == (0, 1)
+    assert np.isnan(same.confidence_interval).all()
 
 
 def test_a_comparison_is_the_interval_of_the_differences(rng):
@@ -226,13 +227,18 @@ def test_wrong_use_of_two_systems():
     with pytest.raises(TypeError, match=r"a pair of results for each system: old=\(human, model\). Got Evaluation"):
         compare_judged(new=(human, model), old=model)
     with pytest.raises(ValueError, match="Got other labels in 'old by people' than in 'new by people' for 5 queries"):
-        compare_judged(new=(human, model), old=(of_labels([0, 2], n=5), model))
+        compare_judged(new=(human, model), old=(of_labels([0, 2], n=5), of_labels([1, 1])))
     with pytest.raises(ValueError, match="Got other labels in 'old by the model' than in 'new by the model'"):
-        compare_judged(new=(human, model), old=(human, of_labels([2, 0])))
+        compare_judged(new=(human, model), old=(of_labels([1, 0], n=5), of_labels([2, 0])))
     two = [of_labels(labels, n=n, metrics=["map", "mrr"]) for labels, n in (([1, 0], 5), ([1, 1], 8))]
+    again = [one.subset(one.qid) for one in two]
     with pytest.raises(ValueError, match="results of several need metric=. Got map, mrr"):
+        compare_judged(new=two, old=again)
+    assert compare_judged(new=two, old=again, metric="mrr").metric == "mrr"
+    with pytest.raises(ValueError, match="'new by people', 'old by people' are one object"):
         compare_judged(new=two, old=two)
-    assert compare_judged(new=two, old=two, metric="mrr").metric == "mrr"
+    with pytest.raises(ValueError, match="'human', 'model' are one object"):
+        judged_interval(model, model)
 
 
 def test_labels_of_people_among_those_of_the_model():
@@ -241,8 +247,62 @@ def test_labels_of_people_among_those_of_the_model():
     mixed = evaluate(labels, SCORES, qid=Q, metrics="map")
     with pytest.warns(UserWarning, match="The model's labels are people's on all 5 queries that both judged"):
         judged_interval(of_labels([1, 0], n=5), mixed)
+    again = mixed.subset(mixed.qid)
     with pytest.warns(UserWarning, match="The model's labels are people's"):
-        compare_judged(new=(of_labels([1, 0], n=5), mixed), old=(of_labels([1, 0], n=5), mixed))
+        compare_judged(new=(of_labels([1, 0], n=5), mixed), old=(of_labels([1, 0], n=5), again))
+
+
+@pytest.mark.parametrize("metric", ["ndcg@10", "hit@10"])
+def test_queries_that_people_chose(metric, rng):
+    """People judged the queries that went wrong; a random part, or five queries that are alike, give no warning."""
+    values = rng.random(400)
+    values = (values < 0.8).astype(float) if metric == "hit@10" else values
+    ordered = np.sort(values)
+    judged_interval(*judges(values[:60], values[:60], values[60:], metric))
+    judged_interval(*judges(ordered[-5:], ordered[-5:], values, metric))
+    message = "The queries that people judged are no random part of the model's: by the model (Hit|nDCG)"
+    with pytest.warns(UserWarning, match=message):
+        judged_interval(*judges(ordered[:60], ordered[:60], ordered[60:], metric))
+    other = judges(values[:60], values[:60], values[60:], metric)
+    with pytest.warns(UserWarning, match=message):
+        compare_judged(new=judges(ordered[:60], ordered[:60], ordered[60:], metric), old=other)
+
+
+# --- success rates -----------------------------------------------------------------------------------------------
+
+
+def test_pseudo_queries_of_a_success_rate():
+    """People see a hit in 10 of 10 queries, and so does the model: it was wrong once each way in two more."""
+    human, model = judges(np.ones(10), np.ones(10), np.repeat([1.0, 0.0], [95, 5]), "hit@10")
+    found = judged_interval(human, model)
+    values = JudgedValues(np.append(np.ones(11), 0), np.append(np.ones(10), [0.0, 1]), np.repeat([1.0, 0], [95, 5]))
+    mean, error, _ = power_tuned(values)
+    low = mean - stats.t.isf(0.025, 11) * error
+    assert found.confidence_interval["hit@10"] == pytest.approx((low, 1.0))
+    both, people, _ = found.table.rows
+    assert both[4:6] == found.confidence_interval["hit@10"]
+    assert people[4:6] == confidence_interval(np.ones(10), method="wilson")
+    of_values = judged_interval(*judges(np.ones(10), np.ones(10), np.repeat([1.0, 0.0], [95, 5])))
+    assert np.isnan(of_values.confidence_interval["ndcg@10"]).all()
+    assert "right, or wrong by the same, in ndcg@10 on all queries of people" in " ".join(str(of_values).split())
+
+
+def test_five_queries_show_little(tmp_path):
+    """New wins all five: p was 0, where the exact one is .0625."""
+    new, old = (judges(np.full(5, x), np.full(5, x), np.full(50, x), "hit@10") for x in (1.0, 0.0))
+    found = compare_judged(new=new, old=old)
+    assert 0.0625 <= found.pvalue < 0.08
+    low, high = found.confidence_interval
+    assert low < 0
+    assert high == 1
+    both, people, _ = found.table.rows
+    by_compare = compare(*(one[0] for one in (new, old)))
+    assert people[3:6] == pytest.approx((*by_compare.confidence_interval, by_compare.pvalue))
+    found.save(tmp_path / "found.npz")
+    assert JudgedDifference.load(tmp_path / "found.npz").confidence_interval == (low, high)
+    new, old = (judges(np.full(5, x), np.full(5, x), np.full(50, x)) for x in (0.5, 0.25))
+    of_values = compare_judged(new=new, old=old)
+    assert (of_values.pvalue, of_values.table.rows[0][3]) == (1 / 16, None)
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -306,9 +366,11 @@ def test_a_note_with_fewer_than_twenty_queries_of_people(rng):
     values, some = rng.random(25), np.where(np.arange(25) < 3, np.nan, rng.random(25))
     human = Evaluation.from_values(range(25), {"a": values, "b": some, "c": values})
     model = Evaluation.from_values(range(50), {name: [*values, *values] for name in "abc"})
-    assert judged_interval(human, model)._notes() == [
+    notes = judged_interval(human, model)._notes()
+    assert [note for note in notes if "wrong by the same" not in note] == [
         "3 queries of people are left out of b: it is undefined by one judge."
     ]
+    assert [note.split()[10] for note in notes if "wrong by the same" in note] == ["a", "c"]
     human = Evaluation.from_values(range(21), {"a": values[:21], "b": some[:21], "c": values[:21]})
     assert "18 queries judged by people are few" in str(judged_interval(human, model))
 
@@ -340,7 +402,8 @@ def test_parts_of_a_saved_result_fit_together(change, message, rng, tmp_path):
 def test_a_saved_difference_is_by_one_metric(rng, tmp_path):
     result = compare_judged(new=drawn(rng, 5, 2), old=drawn(rng, 5, 2))
     result.save(tmp_path / "saved")
-    of_two = {f"{name}_at_1": np.zeros(5 if name != "others" else 2) for name in ("human", "model", "others")}
+    sizes = {"human": 5, "model": 5, "others": 2, "pseudo": 0, "bounds": 2}
+    of_two = {f"{name}_at_1": np.zeros(n) for name, n in sizes.items()}
     with pytest.raises(ValueError, match="a difference is by one metric"):
         JudgedDifference.load(
             changed(tmp_path / "saved", description={"metrics": ["a", "b"], "n_left_out": [0, 0]}, **of_two)
@@ -427,8 +490,8 @@ def test_agreement_without_a_number():
         judge_agreement([1, 2], [1, 2, 3])
     table = {"qid": [1, 1, 2], "doc_id": ["a", "a", "a"], "label": [2, 0, 1]}
     for duplicates in ("nonrelevant", "first"):
-        entries = read_qrels(table, duplicates=duplicates)
-        assert judge_agreement(entries, entries).human.tolist() == [2, 1]
+        entries, again = (read_qrels(table, duplicates=duplicates) for _ in range(2))
+        assert judge_agreement(entries, again).human.tolist() == [2, 1]
     with pytest.raises(ValueError, match=r"one grade for each document.*Got 1 further grades"):
         judge_agreement(read_run(table, value="label", duplicates="nonrelevant"), {1: {"a": 2}})
     with pytest.raises(TypeError, match="from both judges, or two arrays. Got dict and list"):

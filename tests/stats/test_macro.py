@@ -32,7 +32,8 @@ def result(values, segment=SEGMENT, **keywords):
 
 
 def macro(found):
-    (row,) = found.macro().to_frame().to_dict("records")
+    table = found.macro()
+    (row,) = (dict(zip(table.columns, cells, strict=True)) for cells in table.rows)
     return row
 
 
@@ -133,7 +134,35 @@ def test_segments_without_an_interval():
     with pytest.raises(ValueError, match="A geometric mean of some queries"):
         geometric.segments()
     equal = macro(result([0.5, 0.5, 1, 1], list("aabb")).segments())
-    assert (equal["low"], equal["mean"], equal["high"]) == (0.75, 0.75, 0.75)
+    assert (equal["mean"], equal["low"], equal["high"], equal["df"]) == (0.75, None, None, None)
+
+
+def test_success_rates_have_pseudo_queries():
+    """Segments of 4 of 4 and 1 of 2 hits: z^2 / 4 hits and as many misses are added to each."""
+    hits, segment = [1.0] * 4 + [1.0, 0.0], list("aaaabb")
+    of_hits = Evaluation.from_values(range(6), {"hit@10": hits}, by={"part": segment})
+    found, a = macro(of_hits.segments()), scipy_stats.norm.isf(0.025) ** 2 / 4
+    rates, n = np.array([4 + a, 1 + a]) / [4 + 2 * a, 2 + 2 * a], np.array([4, 2]) + 2 * a
+    error = np.sqrt((rates * (1 - rates) / n).sum()) / 2
+    assert (found["mean"], found["df"]) == (0.75, None)
+    assert_allclose(found["standard error"], error, rtol=1e-12)
+    reach = scipy_stats.norm.isf(0.025) * error
+    assert_allclose((found["low"], found["high"]), np.clip(rates.mean() + [-reach, reach], 0, 1), rtol=1e-12)
+    of_misses = Evaluation.from_values(range(6), {"hit@10": np.subtract(1.0, hits)}, by={"part": segment})
+    row = macro(compare_systems({"old": of_misses, "new": of_hits}).segments())
+    assert 0.05 < row["p"] < 1
+    assert row["low"] < 0 < row["high"] <= 1
+    weighted = Evaluation.from_values(range(6), {"hit@10": hits}, by={"part": segment}, weight=range(1, 7))
+    assert macro(weighted.segments())["df"] is not None
+
+
+def test_differences_without_a_spread_have_no_interval():
+    """Six of six signs are alike: 2 / 2^6. Three systems: the note says whose level intervals have."""
+    systems = {"old": result(np.zeros(6), list("aaabbb")), "new": result(np.full(6, 0.5), list("aaabbb"))}
+    row = macro(compare_systems(systems).segments())
+    assert (row["p"], row["low"], row["high"]) == (1 / 32, None, None)
+    compared, _ = report()
+    assert compared.segments().macro().note.endswith("Intervals are at the level of p, not of the corrected p.")
 
 
 # --- comparisons -------------------------------------------------------------------------------------------------
@@ -191,9 +220,9 @@ def test_as_text():
         assert table.to_markdown().startswith("| ")
         assert "tabular" in table.to_latex()
         assert "<table>" in table._repr_html_()
-    head, *_, note = str(compared.segments().macro()).splitlines()
+    head, *_, note, more = str(compared.segments().macro()).splitlines()
     assert head.split() == "system mean difference low high standard error df p p corrected".split()
-    assert note == "Means over 3 segments, 28 queries; differences from old."
+    assert f"{note} {more}".startswith("Means over 3 segments, 28 queries; differences from old. Intervals are")
 
 
 # --- error rates -------------------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def test_identical_systems(test, alternative, n, rng):
             assert result.effect_size == pytest.approx(0, abs=1e-15)
             if test in PAIRED:
                 assert (result.won, result.tied, result.lost) == (0, n, 0)
-                assert set(result.confidence_interval) <= {0.0, -np.inf, np.inf}
+                assert np.isnan(result.confidence_interval).all()
 
 
 @together("test", UNPAIRED)
@@ -166,7 +166,9 @@ def test_few_queries_and_few_values(test, alternative, rng):
         c = b if test in PAIRED else rng.integers(0, 3, rng.integers(2, 7)) / 2
         result = compare(a, c, test=test, alternative=alternative, n_resamples=19, random_state=seed)
         assert 0 <= result.pvalue <= 1
-        assert not np.isnan([result.statistic, result.effect_size, *result.confidence_interval]).any()
+        assert not np.isnan([result.statistic, result.effect_size]).any()
+        low, high = result.confidence_interval
+        assert low < high if result.interval_method else np.isnan([low, high]).all()
 
 
 OUTLIER, OTHERS = np.append(0.4 + np.arange(29) % 5 / 1000, 1.0), 0.4 + np.arange(30) % 7 / 1000
@@ -191,9 +193,10 @@ def test_skew_is_noted_by_every_test(test, keywords):
 def test_a_constant_difference(test):
     a = np.zeros(20)
     result = quick(a + 0.1, a, test=test)
-    assert result.confidence_interval == (0.1, 0.1)
-    assert 0 <= result.pvalue < 0.05
-    assert (result.pvalue == 0) == (test in ("t", "bootstrap", "welch"))  # that is what t tends to
+    assert np.isnan(result.confidence_interval).all()
+    assert 0 < result.pvalue < 0.05
+    if test in ("t", "bootstrap"):
+        assert result.pvalue == quick(a + 0.1, a, test="sign").pvalue == 2.0**-19
     assert quick(a + 0.1, a, test=test, alternative="less").pvalue > 0.999
 
 

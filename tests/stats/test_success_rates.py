@@ -1,4 +1,4 @@
-"""Intervals of success rates by Wilson, of differences of two by Newcombe, and which metrics have them."""
+"""Intervals of success rates by Wilson, of differences of two by Bonett and Price, and which metrics have them."""
 
 import itertools
 import math
@@ -167,14 +167,42 @@ def test_results_know_it_after_all_that_is_done_with_them(tmp_path):
 # --- differences -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", references("newcombe-paired-"), ids=lambda case: case["id"])
-def test_newcombe_in_closed_form(case):
-    given, expected = case["inputs"], case["expected"]
-    a, b = table(*(given[name] for name in ("both", "only_a", "only_b", "neither")))
-    found = compare(result(a), result(b), confidence_level=1 - given["alpha"])
-    assert found.difference == pytest.approx(expected["difference"], abs=1e-15)
-    assert_allclose(found.confidence_interval, (expected["low"], expected["high"]), rtol=1e-10)
-    assert found.interval_method == "newcombe"
+def bonett_price(only_a, only_b, n, level=0.95):
+    """Interval and p by t, of two queries more, which a and b win, with the degrees of freedom of the data."""
+    n, rate = n + 2, (only_a - only_b) / (n + 2)
+    error = math.sqrt(((only_a + only_b + 2) / n - rate**2) / (n - 1))
+    reach = scipy_stats.t.isf((1 - level) / 2, n - 3) * error
+    return rate - reach, rate + reach, 2 * scipy_stats.t.sf(abs(rate) / error, n - 3)
+
+
+@pytest.mark.parametrize(("only_a", "only_b", "both"), [(0, 0, 20), (5, 0, 1), (5, 1, 194), (3, 9, 0), (5, 0, 0)])
+def test_few_discordant_queries(only_a, only_b, both):
+    """The interval is in a closed form, has a width, and leaves out 0 where p says so; p is near the exact one."""
+    a, b = table(both, only_a, only_b, 0)
+    found, low_high_p = compare(result(a), result(b)), bonett_price(only_a, only_b, len(a))
+    assert_allclose(found.confidence_interval, np.clip(low_high_p[:2], -1, 1), rtol=1e-10)
+    assert found.pvalue == pytest.approx(low_high_p[2], rel=1e-10)
+    low, high = found.confidence_interval
+    assert low <= found.difference <= high
+    assert low < high
+    assert (found.pvalue < 0.05) == (not low <= 0 <= high)
+    exact = compare(a, b, test="sign").pvalue
+    assert exact / 2 < found.pvalue < exact * 2
+    assert not found.is_constant
+
+
+def test_coverage_of_few_discordant_queries():
+    """Exact: each way that n queries can be won and lost, with its probability."""
+    for n, won, lost in itertools.product((10, 100), (0, 0.005, 0.02), (0.005, 0.02, 0.1)):
+        held = 0.0
+        for only_a, only_b in itertools.product(range(min(n, 14)), range(min(n, 30))):
+            if only_a + only_b <= n:
+                low, high, _ = bonett_price(only_a, only_b, n)
+                counts = [only_a, only_b, n - only_a - only_b]
+                held += (low <= won - lost <= high) * scipy_stats.multinomial.pmf(
+                    counts, n, [won, lost, 1 - won - lost]
+                )
+        assert held > 0.93
 
 
 @pytest.mark.parametrize("case", references("newcombe-independent-"), ids=lambda case: case["id"])
@@ -195,16 +223,13 @@ def test_randomization_of_success_rates_is_the_exact_test_of_mcnemar(case):
 
 
 def test_newcombe_by_hand():
-    """Newcombe's table 36, 12, 2, 0: 0.0569 to 0.3404; and one without agreement beyond chance, where phi is 0."""
-    assert_allclose(compare(*map(result, table(36, 12, 2, 0))).confidence_interval, (0.0569, 0.3404), atol=5e-5)
-    a, b = table(2, 2, 1, 2)  # ad - bc = 2, less than half of the queries
-    by_hand = [confidence_interval(x, method="wilson") for x in (a, b)]
-    low = a.mean() - b.mean() - math.hypot(a.mean() - by_hand[0][0], by_hand[1][1] - b.mean())
-    assert compare(result(a), result(b)).confidence_interval[0] == pytest.approx(low, rel=1e-12)
-    a, b = table(1, 1, 1, 1)
-    low, high = confidence_interval(a, method="wilson")
+    """One hit in two against one in two: each end is as far as both ends of Wilson's intervals together."""
+    low, high = confidence_interval([1, 0], method="wilson")
     reach = math.hypot(0.5 - low, high - 0.5)
-    assert_allclose(compare(result(a), result(b)).confidence_interval, (-reach, reach), rtol=1e-12)
+    found = compare(result([1.0, 0]), result([1.0, 0, 0, 1]), test="welch")
+    by_hand = math.hypot(0.5 - low, confidence_interval([1, 0, 0, 1], method="wilson")[1] - 0.5)
+    assert found.confidence_interval[0] == pytest.approx(-by_hand, rel=1e-12)
+    assert by_hand < reach
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -235,9 +260,9 @@ def test_alike_systems_still_leave_a_difference_possible():
 def test_which_comparisons_have_it(test):
     a, b = successes(30, 0.6), successes(30, 0.4, 1)
     found, by_t = compare(result(a), result(b), test=test), compare(a, b, test=test)
-    assert (found.interval_method, by_t.interval_method) == ("newcombe", "t")
-    assert found.pvalue == by_t.pvalue
-    assert "The interval is Newcombe's, of a difference of success rates." in str(found)
+    assert (found.interval_method, by_t.interval_method) == ("bonett-price", "t")
+    assert (found.pvalue == by_t.pvalue) == (test != "t")
+    assert "The interval is Bonett and Price's, of a difference of success rates." in str(found)
     assert not found.is_skewed
     assert compare(result(a), result(b), test="bootstrap", random_state=0).interval_method == "bca"
     assert compare(result(a), result(b - 0.5 * b)).interval_method == "t"
@@ -285,5 +310,5 @@ def test_how_often_intervals_hold_the_rate(error_rates):  # noqa: F811, the fixt
     rates = {m: [error_rates.success_coverage(m, 0.05, n, 400, 0) for n in (5, 20, 100)] for m in ("t", "wilson")}
     assert_allclose(rates["t"], [0.23, 0.64, 0.885], atol=0.06)
     assert min(rates["wilson"]) > 0.9
-    for method, most in (("newcombe", 0.08), ("randomization", 0.05)):
+    for method, most in (("bonett-price", 0.06), ("randomization", 0.05)):
         assert error_rates.success_differences(method, 0.3, 50, 200, 0) <= most
