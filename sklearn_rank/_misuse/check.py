@@ -64,8 +64,9 @@ class Door:
     decides : bool
         Whether a decision is made here with all data at hand.
     may_raise : bool
-        False for scorers, because scikit-learn turns their errors into nan, and where there is no keyword to say that
-        it is meant.
+        False for scorers, because scikit-learn turns their errors into nan.
+    has_keyword : bool
+        Whether it has the keyword `on_misuse`.
     words : (str, str) or None
         What its messages call labels and scores; None: as the arguments are called.
     """
@@ -74,6 +75,7 @@ class Door:
     hands: str
     decides: bool = False
     may_raise: bool = True
+    has_keyword: bool = True
     words: tuple[str, str] | None = None
 
     def outcome(self, check: Check) -> Outcome:
@@ -120,7 +122,7 @@ def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> Non
         if not (outcome := door.outcome(check)):
             continue
         raises = outcome == "error" and (spoils or check.severity == "error")
-        has_keyword = check.can_be_meant and (door.decides or raises)
+        has_keyword = door.has_keyword and check.can_be_meant and (door.decides or raises)
         if has_keyword and on_misuse == "ignore":
             continue
         if collected is not None:

@@ -43,5 +43,7 @@ NEIGHBORS = Door("retrieval.score_neighbors", "labels grades neighbors itself")
 THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved arguments qid names matrices")
 JOIN = Door("io.join", "runs")
 READ_RUN = Door("io.read_run", "lines")
-STATISTICS = Door("stats.compare, compare_all, no_worse", "judged models", may_raise=False)
+STATISTICS = Door(
+    "stats.compare, compare_all, no_worse, compare_judged, judge_agreement", "judged models", has_keyword=False
+)
 COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names queries runs lines judged")

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import check_rows
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.storage import Saveable, SavedArrays, part
@@ -102,8 +105,8 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     Raises
     ------
     ValueError
-        If no document was judged by both, entries have a document of a query twice, arrays differ in length, or a grade
-        is infinite.
+        If no document was judged by both, both are one object, entries have a document of a query twice, arrays differ
+        in length, or a grade is infinite.
     TypeError
         If one has grades by document and the other is an array, or a grade is not a number.
 
@@ -128,6 +131,7 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     1               2         1.5000   0.5000   0.5000
     2               1         2.0000   0.0000   1.0000
     """
+    report(STATISTICS, models_twice({"human": human, "model": model}))
     of_human, of_model = _by_document(human), _by_document(model)
     if (of_human is None) != (of_model is None):
         raise TypeError(

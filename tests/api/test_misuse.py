@@ -50,7 +50,7 @@ from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import join, read_run
 from sklearn_rank.metrics import dcg_score, map_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors, threshold_curve
-from sklearn_rank.stats import compare, compare_all, no_worse
+from sklearn_rank.stats import compare, compare_all, judge_agreement, no_worse
 
 CHECK = {check.name: check for check in ALL_CHECKS}
 N_QUERIES, N_DOCUMENTS = 30, 10
@@ -553,16 +553,21 @@ def test_one_model_twice():
         assert seen(call, on_misuse="warn") == ([name], "")
         assert seen(call, on_misuse="ignore") == ([], "")
     assert seen(compare_systems, y, {"a": scores, "b": scores.copy()}, qid=qid) == ([], "")
-    # Statistics have no keyword that says that it is meant.
+    # Statistics have no keyword that says that it is meant, so their message names none.
     again = evaluate(y, scores, qid=qid)
     for call in (
         lambda other: compare(result, other, metric="map"),
         lambda other: compare_all({"a": result, "b": other, "c": again}, metric="map"),
         lambda other: no_worse(new=result, old=other, margin={"map": 0.01}),
     ):
-        assert seen(call, result) == ([name], "")
+        assert seen(call, result) == ([], name)
         assert seen(call, evaluate(y, scores, qid=qid)) == ([], "")
-    assert seen(compare, scores, scores) == ([name], "")
+    assert seen(compare, scores, scores) == ([], name)
+    assert seen(judge_agreement, y, y) == ([], name)
+    with pytest.raises(
+        ValueError, match="'a', 'b' are one object, so they cannot differ: pass another one, or a copy.$"
+    ):
+        compare(result, result, metric="map")
 
 
 def test_a_frozen_ranker_that_has_seen_the_queries():
