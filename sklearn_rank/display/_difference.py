@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -34,7 +34,9 @@ from sklearn_rank.display._input import name_in, paired
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import COLORS, LIGHT, label_of
 from sklearn_rank.stats import adjust_pvalues, compare
+from sklearn_rank.stats._compare import corrected_level
 from sklearn_rank.stats._compare_all import check_plan
+from sklearn_rank.stats._paired_test import CORRECTED_LEVEL
 from sklearn_rank.stats._samples import Paired
 
 
@@ -58,7 +60,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
     names : tuple of two str, default=("system", "baseline")
         Names of the system and of the baseline.
     confidence_interval : tuple of two float, default=None
-        Interval of the mean difference; NaN where there is none.
+        Interval of the mean difference; NaN where there is none. `from_results` of several systems takes it at the
+        level of the corrected p-value.
     confidence_level : float or None, default=None
         Its level, for the label.
     pvalue : float, default=None
@@ -267,7 +270,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         }
         if len(others) == 1:
             return displays[others[0]].plot(ax, **kwargs)
-        _correct(displays.values(), test, correction)
+        _correct(displays, results, correction, options)
         return cls._of_systems(displays, ax, **kwargs)
 
     def _open_for_all(self, ax: Any) -> Any:
@@ -316,13 +319,24 @@ def _interval(interval: Any) -> tuple[float, float] | None:
     return (float(ends[0]), float(ends[1]))
 
 
-def _correct(displays: Iterable[DifferenceDisplay], test: str, correction: str | None) -> None:
-    """Correct the p-values of several systems, and let each of them be drawn as a row under a common label."""
-    tested = [display for display in displays if display.pvalue is not None]
-    pvalues = adjust_pvalues([display.pvalue for display in tested], correction).tolist()
-    for display, pvalue in zip(tested, pvalues, strict=True):
+def _correct(
+    displays: Mapping[str, DifferenceDisplay], results: Mapping[str, Evaluation], correction: str | None,
+    options: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """Correct p-values and intervals of several systems, and let each be drawn as a row under a common label."""
+    tested = {name: display for name, display in displays.items() if display.pvalue is not None}
+    pvalues = adjust_pvalues([display.pvalue for display in tested.values()], correction).tolist()
+    note = in_words(options["test"], correction)
+    for (name, display), pvalue in zip(tested.items(), pvalues, strict=True):
+        level = corrected_level(options["confidence_level"], display.pvalue, pvalue, len(tested))
+        if level > options["confidence_level"]:
+            note = f"{in_words(options['test'], correction)}, intervals {CORRECTED_LEVEL}"
+            a, b = (results[system] for system in (name, display.names[1]))
+            with collected_findings():
+                at_level = compare(a, b, metric=display.metric, **{**options, "confidence_level": level})
+            display.confidence_interval = at_level.confidence_interval
         display.pvalue = pvalue
-    for display in displays:
+    for display in displays.values():
         display.as_row = True
         if tested:
-            display.note, display.confidence_level = in_words(test, correction), tested[0].confidence_level
+            display.note, display.confidence_level = note, options["confidence_level"]

@@ -22,6 +22,7 @@ from sklearn_rank.display._figure import percent, set_labels, set_rows, value_la
 from sklearn_rank.display._input import check_results, evaluate_each, name_in
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import label_of, look, name_systems
+from sklearn_rank.stats._paired_test import CORRECTED_LEVEL
 
 MOST_ROWS = 60
 """Most segments that a picture shows legibly."""
@@ -48,6 +49,8 @@ class SegmentsDisplay(PredictionsDisplay):
         Baseline, if values are differences from it.
     confidence_level : float, default=0.95
         Level of the intervals.
+    note : str, default=""
+        What else to say of the intervals, for the label.
 
     Attributes
     ----------
@@ -75,7 +78,7 @@ class SegmentsDisplay(PredictionsDisplay):
     def __init__(
         self, segments: Sequence[str], values: Mapping[str, ArrayLike], overall: Mapping[str, float], *,
         n_queries: ArrayLike | None = None, difference_from: str | None = None, metric: str = "metric",
-        greater_is_better: bool = True, confidence_level: float = 0.95,
+        greater_is_better: bool = True, confidence_level: float = 0.95, note: str = "",
     ) -> None:  # fmt: skip
         if not isinstance(segments, (list, tuple)):
             raise TypeError(f"segments must be a list of names. Got {echo(segments)} instead.")
@@ -86,7 +89,7 @@ class SegmentsDisplay(PredictionsDisplay):
             raise ValueError(f"values must have a row for each of {len(segments)} segments. Got shapes {got}.")
         self.n_queries = None if n_queries is None else np.asarray(n_queries)
         self.difference_from, self.metric, self.greater_is_better = difference_from, metric, greater_is_better
-        self.confidence_level = confidence_level
+        self.confidence_level, self.note = confidence_level, note
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the values and their intervals, a row for each segment.
@@ -133,7 +136,8 @@ class SegmentsDisplay(PredictionsDisplay):
         return [str(name) if count is None else f"{name} (n={count})" for name, count in pairs]
 
     def _label(self) -> str:
-        level = f"{percent(self.confidence_level)} intervals; vertical lines: all queries"
+        note = f" {self.note}" if self.note else ""
+        level = f"{percent(self.confidence_level)} intervals{note}; vertical lines: all queries"
         if self.difference_from is None:
             return f"mean {value_label(self.metric, self.greater_is_better)}\n{level}"
         better = "" if self.greater_is_better else " (lower is better)"
@@ -177,7 +181,7 @@ class SegmentsDisplay(PredictionsDisplay):
         cls, comparison: Comparison, metric: str | None = None, *, by: SegmentsBy = None,
         confidence_level: float = 0.95, ax: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Picture of the differences from the baseline.
+        """Picture of the differences from the baseline, with the intervals that `Comparison.segments` prints.
 
         Parameters
         ----------
@@ -196,14 +200,13 @@ class SegmentsDisplay(PredictionsDisplay):
             raise TypeError(f"comparison must be what compare_systems(...) returns. Got {echo(comparison)} instead.")
         segments = comparison.segments(by, metric=metric, confidence_level=confidence_level)
         rows: dict[str, list[Any]] = {name: [] for name, _ in segments.pairs}
-        for row in segments.table.rows:
-            of = dict(zip(segments.table.columns, row, strict=True))
-            values = tuple(of[name] for name in segments.by)
-            rows[of["a"]].append((values, of["queries"], (of["difference"], of["low"], of["high"])))
+        for row in segments._rows:
+            rows[row.a].append((row.segment, row.n_units, (row.difference, *row.ends)))
         display = cls._of_rows(
             rows, {a: segments.overall[a, b].difference for a, b in segments.pairs}, metric=str(segments.metric),
             difference_from=segments.baseline, confidence_level=confidence_level,
             greater_is_better=segments.greater_is_better,
+            note=CORRECTED_LEVEL if segments._has_corrected_intervals else "",
         )  # fmt: skip
         return display.plot(ax, **kwargs)
 

@@ -327,8 +327,10 @@ def test_differences_of_weighted_and_clustered_queries(own, options):
     three = DifferenceDisplay.from_results(results, correction="bonferroni", **options)
     for name, one in found.items():
         drawn = three.systems_[name]
-        assert drawn.confidence_interval == pytest.approx(one.confidence_interval)
         assert drawn.pvalue == pytest.approx(min(1, 2 * one.pvalue))
+        level = 1 - (1 - options.get("confidence_level", 0.95)) * one.pvalue / drawn.pvalue
+        at_level = compare(results[name], results[baseline], **options | {"confidence_level": level})
+        assert drawn.confidence_interval == pytest.approx(at_level.confidence_interval)
         assert drawn.mean_ == pytest.approx(one.difference)
     plt.close("all")
 
@@ -366,10 +368,10 @@ def test_differences_of_several_systems_from_a_baseline():
         points, _, (bars,) = display.band_[name]
         assert points.get_xdata() == pytest.approx([found[name, first].difference])
         low_high = bars.get_segments()[0][:, 0].tolist()
-        assert low_high == pytest.approx(found[name, first].confidence_interval)
+        assert low_high == pytest.approx(found[name, first].corrected_interval)
     label = " ".join(display.ax_.get_xlabel().split())
     assert f"difference in nDCG@5 from {first}" in label
-    assert "sign test, Bonferroni-corrected" in label
+    assert "sign test, Bonferroni-corrected, intervals at the level of the corrected p" in label
     with pytest.raises(ValueError, match="'baseline' must be one of .* Got 'x'"):
         DifferenceDisplay.from_results(results, "ndcg@5", baseline="x")
     backwards = DifferenceDisplay.from_results(some(2), "ndcg@5", baseline=others[0])

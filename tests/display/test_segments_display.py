@@ -40,9 +40,13 @@ def test_means():
 
 def test_differences():
     display = SegmentsDisplay.from_comparison(REPORT, "rmse")
-    rows = REPORT.segments(metric="rmse").table.rows
+    found = REPORT.segments(metric="rmse")
     assert list(display.values) == ["new", "other"]
-    np.testing.assert_array_equal(display.values["new"], [row[5:8] for row in rows[:3]])
+    drawn = display.values["new"][:, 1:]
+    np.testing.assert_array_equal(drawn, [row.corrected_interval for row in found._rows[:3]])
+    assert (drawn != [row[6:8] for row in found.table.rows[:3]]).any()
+    for text in (display.ax_.get_xlabel(), str(found)):
+        assert "at the level of the corrected p" in " ".join(text.split())
     assert display.difference_from == "old"
     assert "lower is better" in display.ax_.get_xlabel()
     assert "from old" in display.ax_.get_xlabel()
