@@ -223,11 +223,9 @@ def label_range(queries: Queries) -> tuple[float, float]:
     low, high = queries.facts.label_range
     if low != 0 or queries.origin.first_query is None or queries.facts.has_unjudged:
         return low, high
-    if not queries.row_label[:SAMPLE].all() or not queries.row_label.all():
-        return low, high
     unlisted = queries.unlisted
-    others = () if unlisted is None else unlisted.label[unlisted.count > 0]
-    return float(np.append(others, queries.row_label).min(initial=high)), high
+    others = queries.row_label[:0] if unlisted is None else unlisted.label[unlisted.count > 0]
+    return float(min(queries.row_label.min(initial=high), others.min(initial=high))), high
 
 
 def _sizes(queries: Queries) -> Index:

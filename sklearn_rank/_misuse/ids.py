@@ -25,20 +25,14 @@ SUFFIX = re.compile(r"[^0-9A-Za-z]+[0-9A-Za-z]+[^0-9A-Za-z]?$")
 REPEATED = re.compile(r"(?i:run|rep(?:eat)?|trial|try|seed|iter(?:ation)?|copy)[^0-9A-Za-z]?\d+\W?$")
 """End of an id that names a repetition."""
 
-MOST_COMPARED = 2**10
-"""Ids on each side that are compared."""
-
-LOOKED_AT = 16
-"""Ids that tell whether ids have suffixes."""
+MOST_COMPARED, LOOKED_AT = 2**10, 16
+"""Ids on each side that are compared, and ids that tell whether ids have suffixes."""
 
 LEAST_LISTS, LOOKED_AT_LISTS, MOST_LISTED, MOST_JUDGED = 5, 32, 10, 2**17
 """Lists of another query; lists that are looked at, and documents of each; judgements that are searched for them."""
 
-LEAST_VALUES = 6
-"""Values of an attribute, of which -1 may be one."""
-
-LEAST_REPEATED, LEAST_DIFFERENT = 5, 3
-"""Queries that are repeated, and different labels that they have."""
+LEAST_REPEATED, LEAST_DIFFERENT, LEAST_VALUES = 5, 3, 6
+"""Queries that are repeated, and different labels that they have; values of an attribute of which -1 may be one."""
 
 SPELLED = Check(
     "ids in another spelling", "runs",

@@ -33,11 +33,8 @@ COPY = Check(
 )  # fmt: skip
 CHECKS_OF_MODELS = (TWICE, FROZEN, LOST, COPY)
 
-LEAST_EQUAL = 20
-"""Rows that are equal in two columns."""
-
-LOOKED_AT = 64
-"""Rows that are compared first."""
+LEAST_EQUAL, LOOKED_AT = 20, 64
+"""Rows that are equal in two columns, and rows that are compared first."""
 
 
 def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:

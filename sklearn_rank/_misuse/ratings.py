@@ -6,19 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.evidence import Compute, Metrics, reads_relevance
 from sklearn_rank._utils.typing import Array
 
-HIGHEST_RATING = 10
-"""Highest value of a scale of stars."""
-
-LEAST_RATINGS = 20
-"""Ratings that show that the lowest one is not the most frequent, as it is of counts."""
-
-LEAST_USERS = 10
-"""Test users, of whom none is in training."""
+HIGHEST_RATING, LEAST_RATINGS, LEAST_USERS = 10, 20, 10
+"""Highest value of a scale of stars; ratings whose lowest is not the most frequent, as of counts; new test users."""
 
 ALL_RATED = Check(
     "every rating is relevant", "ratings",
@@ -32,11 +25,6 @@ NEW_USERS = Check(
     "10 test users", "test user is in training",
 )  # fmt: skip
 CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS)
-
-
-def is_unreached(metric: MetricRequest, highest: float, compute: Compute) -> bool:
-    """Whether no label is relevant for a metric that asks for it."""
-    return bool(highest < metric["min_relevance"]) and reads_relevance(metric, compute)
 
 
 def rated_lowest(label: Array, metrics: Metrics, compute: Compute) -> Iterator[Finding]:

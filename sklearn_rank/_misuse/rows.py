@@ -67,14 +67,8 @@ LEAST_OTHER_LABELS = 20
 CLEAR = 3.0
 """Labels and scores agree from so many standard errors on, where there is other evidence besides."""
 
-LEAST_AGAINST = 10
-"""Queries whose scores may run against their labels."""
-
-FAR_BELOW = 5.0
-"""Standard errors below chance: less than once in a million."""
-
-CLEARLY_BELOW = 4.0
-"""The same by the differences between queries, which one score far below all others makes large."""
+LEAST_AGAINST, FAR_BELOW, CLEARLY_BELOW = 10, 5.0, 4.0
+"""Queries whose scores run against their labels, standard errors below chance, and below 0 by what queries differ."""
 
 LEAST_SOFT_ROWS = 6
 """Rows of labels between 0 and 1 without a relevant one."""
@@ -158,21 +152,9 @@ BATCH_AGAIN = Check(
     "a batch of 20 queries whose labels differ in 20 rows", "so documents count twice",
 )  # fmt: skip
 CHECKS_OF_ROWS = (
-    CONSTANT,
-    SOFT,
-    LARGE_GRADES,
-    ONE_ROW,
-    NO_ID,
-    WORSE,
-    SWAPPED,
-    NOTHING,
-    NAMED,
-    ANOTHER_GAIN,
-    UNDIVIDED,
-    TRANSPOSED,
-    MATRIX_AGAIN,
-    BATCH_AGAIN,
-)
+    CONSTANT, SOFT, LARGE_GRADES, ONE_ROW, NO_ID, WORSE, SWAPPED,
+    NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN,
+)  # fmt: skip
 
 
 # --- tests of the evidence -------------------------------------------------------------------------------------
@@ -407,11 +389,8 @@ def look(
     label, score = door.words or queries.origin.names[:2]
     agrees = is_named or "scores" in kinds
     e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=agrees, least_lists=LEAST_LONG_LISTS)
-    report(
-        door,
-        findings_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series),
-        on_misuse,
-    )
+    seen = findings_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series)
+    report(door, seen, on_misuse)
 
 
 def look_at_evidence(
@@ -424,9 +403,8 @@ def look_at_evidence(
         evidence = evidence.joined(part)
     if evidence.n_queries:
         label, score = door.words or ("y_true", "y_score")
-        report(
-            door, findings_of(evidence, metrics, compute, door, kinds, label=label, score=score, name=name), on_misuse
-        )
+        seen = findings_of(evidence, metrics, compute, door, kinds, label=label, score=score, name=name)
+        report(door, seen, on_misuse)
 
 
 def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:

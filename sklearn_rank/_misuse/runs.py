@@ -132,7 +132,7 @@ def are_other_ids(of_run: list[Any], judged: list[Any]) -> bool:
     if sum(_form(one) in forms for one in of_run) >= most:
         numbers = [_number(one) for one in distinct], [_number(one) for one in known]
         return not (are_few or None in numbers[0] or None in numbers[1]) and _are_apart(*map(np.array, numbers))
-    return are_few or max(len(forms) / len(known), len(ours) / len(distinct)) < 0.5
+    return max(len(forms) / len(known), len(ours) / len(distinct)) < 0.5
 
 
 def _form(one: Any) -> str:

@@ -13,14 +13,9 @@ from sklearn_rank._misuse.rows import CHECKS_OF_ROWS
 from sklearn_rank._misuse.runs import CHECKS_OF_RUNS
 
 ALL_CHECKS: tuple[Check, ...] = (
-    *CHECKS_OF_ROWS,
-    *CHECKS_OF_RUNS,
-    *CHECKS_OF_IDS,
-    *CHECKS_OF_RATINGS,
-    *CHECKS_OF_DISTANCES,
-    *CHECKS_OF_MODELS,
+    *CHECKS_OF_ROWS, *CHECKS_OF_RUNS, *CHECKS_OF_IDS, *CHECKS_OF_RATINGS, *CHECKS_OF_DISTANCES, *CHECKS_OF_MODELS,
     *CHECKS_OF_SYSTEMS,
-)
+)  # fmt: skip
 ALL_DOORS: tuple[Door, ...] = tuple(door for door in vars(doors).values() if isinstance(door, Door))
 
 

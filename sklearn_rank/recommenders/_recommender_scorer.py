@@ -27,8 +27,8 @@ from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, report
 from sklearn_rank._misuse.doors import RECOMMENDER_SCORER
-from sklearn_rank._misuse.evidence import Evidence
-from sklearn_rank._misuse.ratings import is_unreached, rated_lowest, unknown_users
+from sklearn_rank._misuse.evidence import Evidence, reads_relevance
+from sklearn_rank._misuse.ratings import rated_lowest, unknown_users
 from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._scoring.fit_data import echo_id
 from sklearn_rank._scoring.fitted_queries import fitted_in
@@ -228,7 +228,12 @@ class RecommenderScorer:
         if label is None or not len(label):
             return
         highest = float(label.max())
-        unmoved = {name for name, spec in self.specs.items() if highest <= 0 or is_unreached(spec, highest, compute)}
+        below = {name for name, spec in self.specs.items() if highest < spec["min_relevance"]}
+        unmoved = {
+            name
+            for name in self.specs
+            if highest <= 0 or (name in below and reads_relevance(self.specs[name], compute))
+        }
         evidence = Evidence(
             n_users, n_users, n_users * len(self.items), 0.0, highest, labels_are_whole=bool((label % 1 == 0).all()),
             unmoved=frozenset(unmoved), n_highest=int(np.count_nonzero(label == highest)),

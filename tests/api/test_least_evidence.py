@@ -4,10 +4,14 @@ import io
 import itertools
 
 import numpy as np
+import pytest
 from misuse_cases import seen
 from registry import together
+from scipy.sparse import csr_array
 
 from sklearn_rank import evaluate, evaluate_run, evaluate_table
+from sklearn_rank._engine.sparse import as_queries
+from sklearn_rank._misuse.evidence import label_range
 from sklearn_rank._misuse.judged import unevenly_judged
 from sklearn_rank.io import read_run
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
@@ -157,6 +161,19 @@ CASES = {
     "a batch again, queries": ("documents in two batches", batch_again(20, 20), batch_again(19, 20)),
     "a batch again, labels": ("documents in two batches", batch_again(20, 20), batch_again(20, 19)),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_the_lowest_label_of_lists(kind):
+    """Documents that are in no list count, and the facts of sparse lists hold a 0 that no document has."""
+    relevance, items = np.tile([3, 1, 2, 1, 2, 3], (30, 1)), np.tile(np.arange(4), (30, 1))
+    for listed, unlisted, n in ((1, 1, 1), (0, 1, 0), (1, 0, 0)):
+        relevance[7, 1], relevance[9, 5] = listed, unlisted
+        warned = seen(score_neighbors, None, items, relevance=kind(relevance), metrics="map")
+        assert warned == ([CONSTANT] * n, "")
+    for low in (0.0, 1.0):
+        lists = as_queries(np.array([2.0, low, 3.0]), np.arange(3.0), np.array([0, 2, 3]), 0)
+        assert label_range(lists) == (low, 3)
 
 
 @together("case", CASES)
