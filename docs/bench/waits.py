@@ -152,6 +152,22 @@ def thresholds(scale: float, folder: str) -> tuple[Call, Call]:
     )
 
 
+def one_not_retrieved(scale: float, folder: str) -> tuple[Call, Call]:
+    """Four metrics of 400,000 rows, one of them -inf, against the same rows without it."""
+    from sklearn_rank import evaluate
+
+    rng, n = np.random.default_rng(0), int(400_000 * scale)
+    label, score, qid = rng.choice(3, n, p=[0.8, 0.15, 0.05]), rng.normal(size=n), np.arange(n) // 100
+    label[0], score[0] = 0, score.min() - 1
+    without = np.append(-np.inf, score[1:])
+    metrics = ["ndcg@10", "map", "mrr", "p@10"]
+
+    def call(scores: np.ndarray) -> Call:
+        return lambda: [*evaluate(label, scores, qid=qid, metrics=metrics).mean().values()]
+
+    return call(without), call(score)
+
+
 ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
     "small run, shell": small_run,
     "QueryKFold": folds,
@@ -160,6 +176,7 @@ ROWS: dict[str, Callable[[float, str], tuple[Call, Call]]] = {
     "exposure of lists": exposure_of_lists,
     "compare_all": all_pairs,
     "threshold_curve": thresholds,
+    "one row not retrieved": one_not_retrieved,
 }
 
 

@@ -3,8 +3,8 @@
 A formula is called with a `Ranked` whose order is not known yet, and what it asks for is recorded. A primitive or a
 ufunc gives a `Recorded`, which stands for its result. A function of the label gives a table by grade. Equal calls are
 recorded once, whichever formula makes them. A formula that does anything else, such as to look at values, raises
-`NotRecorded`. It runs eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades, and for
-rows that all have a rank.
+`NotRecorded`. It runs eagerly: `fill` calls it with rankings of rows. A plan is for labels that are grades. Where some
+rows have no rank, because they were not retrieved, it is for formulas that leave them out.
 """
 
 from __future__ import annotations
@@ -189,7 +189,9 @@ class RecordedOrder:
         return self.recording.once(Call(COUNT_ROWS, least=least_grade(threshold)), False, None)
 
     def count_ranked(self) -> Recorded:
-        """Rows of each query, which all have a rank."""
+        """Rows of each query, if all have a rank."""
+        if not self.recording.all_ranked:
+            raise NotRecorded
         return self.count_at_least(0.0)
 
     @cached_property
@@ -248,8 +250,8 @@ class Recording:
     It keeps no object that refers to it, so that a plan and its arrays go when they are no longer needed.
     """
 
-    def __init__(self, ranks: Index, grades: Array) -> None:
-        self.ranks, self.grades, self.depth = ranks, grades, 0
+    def __init__(self, ranks: Index, grades: Array, all_ranked: bool = True) -> None:
+        self.ranks, self.grades, self.all_ranked, self.depth = ranks, grades, all_ranked, 0
         self.entries: list[Entry] = []
         self._places: dict[Hashable, int] = {}
 
@@ -317,23 +319,24 @@ def _key_of(x: Any) -> Hashable:
 
 
 def can_be_planned(queries: Queries) -> bool:
-    """Whether labels are grades, and all documents have a row and a rank."""
-    return queries.grade is not None and queries.unlisted is None and not queries.facts.has_unretrieved
+    """Whether labels are grades, and all documents have a row."""
+    return queries.grade is not None and queries.unlisted is None
 
 
 class Plan:
     """Calls of some metrics, shared where they are alike, on queries that are not longer than `longest`.
 
-    `curves` are those that can be recorded, `others` those that cannot. Buffers come from a pool and go back to it;
-    without one, none outlives its call.
+    `curves` are those that can be recorded, `others` those that cannot, which depends on whether all rows are ranked.
+    Buffers come from a pool and go back to it; without one, none outlives its call.
     """
 
     def __init__(
-        self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, pool: BufferPool | None = None
+        self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, pool: BufferPool | None = None,
+        all_ranked: bool = True,
     ) -> None:  # fmt: skip
         self.longest, self.highest, self.key = longest, int(grades.max(initial=0)), object()
         self._pool = BufferPool(0) if pool is None else pool
-        self._grades, self._ranks = grades, np.arange(1, longest + 1)
+        self._grades, self._ranks, self._all_ranked = grades, np.arange(1, longest + 1), all_ranked
         self.recordings: dict[str, Recording] = {}
         self.curves: list[Curve] = []
         self.others: list[Curve] = []
@@ -350,8 +353,10 @@ class Plan:
         spec = curve.spec
         if spec.metric.pointwise or not spec.metric.is_built_in or spec["average"] == "micro":
             raise NotRecorded
+        if spec.metric.keeps_unretrieved and not self._all_ranked:
+            raise NotRecorded
         ties = spec["ties"]
-        recording = self.recordings.get(ties) or Recording(self._ranks, self._grades)
+        recording = self.recordings.get(ties) or Recording(self._ranks, self._grades, self._all_ranked)
         parts = recording.record(curve)
         self.recordings[ties] = recording
         return parts

@@ -152,7 +152,7 @@ class BoundMetrics:
 
     def compute(self, queries: Queries, n_jobs: int | None) -> list[PerQuery]:
         """Values of each metric, by a plan as far as there is one."""
-        values = self.by_plan(queries, n_jobs) if can_be_planned(queries) else None
+        values = self.by_plan(queries, n_jobs)
         if values is None:
             curves = [*self.curves.values()]
             results = self._results(curves, arrays_for(curves, len(queries.indptr) - 1))
@@ -161,8 +161,9 @@ class BoundMetrics:
         return values
 
     def by_plan(self, queries: Queries, n_jobs: int | None) -> list[PerQuery] | None:
-        """Values of each metric, or None where a formula must say what is wrong."""
-        plan = self._plan
+        """Values of each metric, or None without a plan, or where a formula must say what is wrong."""
+        if (plan := self._plan_for(queries)) is None:
+            return None
         curves, n_planned = [*plan.curves, *plan.others], len(plan.curves)
         outs = arrays_for(curves, len(queries.indptr) - 1)
         if n_planned and not plan.run(queries, outs[:n_planned], n_jobs):
@@ -174,7 +175,7 @@ class BoundMetrics:
 
     def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
         """Mean of each metric at its cutoffs; a mean of ratios is taken without an object for each."""
-        if self._averages_ratios and can_be_planned(queries) and not (plan := self._plan).others:
+        if self._averages_ratios and (plan := self._plan_for(queries)) is not None and not plan.others:
             outs = arrays_for(plan.curves, len(queries.indptr) - 1)
             if plan.run(queries, outs, n_jobs):
                 means = [simple_mean(values, queries.weight) for values, _ in outs]
@@ -192,9 +193,19 @@ class BoundMetrics:
         numbers, curves = {key: number for number, key in enumerate(self.curves)}, self.curves
         return [(numbers[s.curve_key], places_of(s.cutoffs, curves[s.curve_key].cutoffs)) for s in self.specs]
 
+    def _plan_for(self, queries: Queries) -> Plan | None:
+        """The plan for queries, which depends on whether all rows are ranked; None if their labels are no grades."""
+        if not can_be_planned(queries):
+            return None
+        return self._plan_of_retrieved if queries.facts.has_unretrieved else self._plan
+
     @cached_property
     def _plan(self) -> Plan:
         return Plan([*self.curves.values()], self._longest, self._grades(), self._pool)
+
+    @cached_property
+    def _plan_of_retrieved(self) -> Plan:
+        return Plan([*self.curves.values()], self._longest, self._grades(), self._pool, all_ranked=False)
 
     @staticmethod
     def _results(curves: Sequence[Curve], outs: Sequence[Out]) -> list[tuple[PerQuery, Mapping[str, Any]]]:

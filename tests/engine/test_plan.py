@@ -106,6 +106,20 @@ def test_more_cutoffs_than_queries(metric, eagerly, runs):
     assert len(runs) == 16
 
 
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
+@each(RECORDED)
+def test_rows_that_were_not_retrieved(metric, small_blocks, eagerly, runs):
+    """One, some, all of a query and all; formulas that rank them, or count ranked rows, are called with rows."""
+    asked = [*at_cutoffs(metric, "@3", ""), *(f"{metric.name}(ties={ties})" for ties in policies(metric))]
+    names = dict(zip(asked, asked, strict=True))
+    for seed, share in enumerate((0.001, 0.3, 0.9, 1.0)):
+        y_true, y_score, qid = rows_for(metric, seed)
+        y_score[(np.random.default_rng(seed).random(len(qid)) < share) | (qid == 3)] = -np.inf
+        given = {"qid": qid, "metrics": names}
+        assert_same(evaluate(y_true, y_score, **given), eagerly(evaluate, y_true, y_score, **given))
+    assert len(runs) == 0 if metric.keeps_unretrieved else len(runs) in (0, 4)
+
+
 @each(RECORDED)
 def test_hardly_any_label(metric, small_blocks, eagerly, runs):
     """Where few grades are not 0, the others are put in no order, unless a step reads their ties."""
