@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.columns import check_rows
+from sklearn_rank._engine.columns import check_rows, labels_of
 from sklearn_rank._engine.grouping import refuse_queries_elsewhere
 from sklearn_rank._engine.ids import id_array, ids_of, refuse_missing_ids, refuse_unfit_ids
 from sklearn_rank._engine.queries import Queries, rows_of
@@ -58,6 +58,9 @@ def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> 
         return QueryAttributes({}, None)
     columns = named_columns(by)
     words = {name: "by" if columns[name] is by else f"by[{echo(name)}]" for name in columns}
+    n_rows = len(rows.ids) if rows.n_given is None else rows.n_given
+    columns = {name: as_mapping(column, n_rows) for name, column in columns.items()}
+    clusters = as_mapping(clusters, n_rows)
     given = {words[name]: column for name, column in columns.items()} | {"clusters": clusters}
     check_rows(**others, **given)
     refuse_queries_elsewhere(rows.ids if rows.indptr is None else others.get("qid"), **given)
@@ -84,6 +87,32 @@ def named_columns(by: Any) -> dict[str, Any]:
         if not isinstance(name, str):
             raise TypeError(f"Attributes of 'by' must have names that are str. Got {echo(name)}.")
     return columns
+
+
+def as_mapping(values: Any, n_rows: int) -> Any:
+    """A Series with queries as its index, and not with a value for each of the rows, as a dict; others as they are."""
+    index = labels_of(values)
+    if (
+        index is None
+        or index.nlevels > 1
+        or len(values) == n_rows
+        or not index.is_unique
+        or not hasattr(values, "array")
+    ):
+        return values
+    return dict(zip(index.tolist(), values.tolist(), strict=True))
+
+
+def by_row(values: Any, name: str, qid: Any, n_rows: int) -> Any:
+    """Values that are given by query, in a dict or a Series, as one for each row; others as they are."""
+    values = as_mapping(values, n_rows)
+    if not isinstance(values, Mapping):
+        return values
+    queries = range(n_rows) if qid is None else ids_of(qid).tolist()
+    lacking = next((query for query in queries if query not in values), None)
+    if lacking is not None:
+        raise ValueError(f"{name} by query must have a value for each query. Got none for query {echo(lacking)}.")
+    return [values[query] for query in queries]
 
 
 def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.attributes import QueryRows, constant_within
+from sklearn_rank._engine.attributes import QueryRows, by_row, constant_within
 from sklearn_rank._engine.columns import check_columns, check_rows, one_column, queries_in
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere, together
 from sklearn_rank._engine.ids import ids_of
@@ -139,6 +139,9 @@ def _read_carefully(
     """Queries of arrays, sequences and frames of any kind: of rows with the query of each, or a row for each query."""
     name, mask = origin.names.score, others["mask"]
     label, score = as_reals(y_true, "y_true"), as_floats(y_score, name)
+    if others["sample_weight"] is not None:
+        queries = queries_in(y_true) if qid is None else qid
+        others["sample_weight"] = by_row(others["sample_weight"], "sample_weight", queries, len(label))
     check_rows(y_true=y_true, **{name: y_score}, qid=qid, **others)
     if label.ndim == 2:
         refuse_table(y_true, y_score)

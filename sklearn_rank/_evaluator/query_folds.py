@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.attributes import AttributesLike
-from sklearn_rank._engine.columns import check_features, check_rows, one_column
+from sklearn_rank._engine.attributes import AttributesLike, by_row
+from sklearn_rank._engine.columns import check_features, check_rows, one_column, queries_in
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
@@ -28,6 +28,7 @@ from sklearn_rank._scoring.response import low_scores, predict_scores
 from sklearn_rank._scoring.routing import consumes, with_weights_on_request
 from sklearn_rank._scoring.scorer import RankingScorers, metrics_of
 from sklearn_rank._scoring.split import QueryKFold
+from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
@@ -68,6 +69,11 @@ class QueryFolds(BaseFolds):
         clusters: ArrayLike | None = None, time: ArrayLike | None = None,
     ) -> QueryFolds:  # fmt: skip
         """Checked rows, grouped by query, and their folds by a splitter."""
+        queries, n_rows = queries_in(y) if qid is None else qid, n_rows_of(y, "y")
+        sample_weight, clusters, time = (
+            by_row(values, name, queries, n_rows)
+            for name, values in (("sample_weight", sample_weight), ("clusters", clusters), ("time", time))
+        )
         check_rows(y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
         check_features(X, y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
         for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):

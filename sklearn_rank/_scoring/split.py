@@ -17,6 +17,7 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, GroupShuffleSplit, LeaveOneGroupOut
 
+from sklearn_rank._engine.attributes import by_row
 from sklearn_rank._engine.columns import check_features, check_rows, labels_of, one_column, queries_in
 from sklearn_rank._engine.grouping import group_rows, number_of_rows, query_numbers, refuse_other_queries
 from sklearn_rank._engine.ids import ids_of
@@ -579,6 +580,7 @@ def find_attribute(X: MatrixLike, y: Any, groups: Any, values: ArrayLike | None,
     level = index.get_level_values(name) if index is not None and name in index.names else None
     if values is None:
         return level
+    values = by_row(values, name, queries_in(y) if groups is None else groups, n_rows_of(X, "X"))
     check_features(X, **{name: values})
     for other_name, other in (("y", y), ("groups", groups)):
         check_rows(**{other_name: other, name: values})
