@@ -8,24 +8,26 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import LARGEST_EXACT, refuse_masked
 
 
-def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
+def qid_from_group_sizes(sizes: Any) -> NDArray[Any]:
     """Query number of each row, from the sizes of adjacent groups.
 
     Parameters
     ----------
     sizes : array-like of int, shape (n_queries,)
-        Rows of each query, each at least 1; also as whole floats.
+        Rows of each query, each at least 1; also as whole floats. A Series, such as
+        ``frame.groupby("qid").size()``, has the ids of the queries in its index.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        0 for the rows of the first group, 1 for the second, and so on.
+        0 for the rows of the first group, 1 for the second, and so on; or the ids.
 
     Raises
     ------
@@ -46,7 +48,8 @@ def qid_from_group_sizes(sizes: Any) -> NDArray[np.int64]:
         raise ValueError(
             f"Group sizes must be a one-dimensional sequence of ints >= 1. Got {echo(sizes)} instead.{_meant(array)}"
         )
-    return np.repeat(np.arange(len(array)), array)
+    index = labels_of(sizes)
+    return np.repeat(np.arange(len(array)) if index is None else np.asarray(index), array)
 
 
 def _meant(given: NDArray[Any]) -> str:
