@@ -3,10 +3,23 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from sklearn_rank import compare_systems, evaluate_run, evaluate_table
+from sklearn_rank._misuse import doors
 from sklearn_rank._misuse.table import ALL_CHECKS
 from sklearn_rank.exceptions import RankingWarning
+from sklearn_rank.io import join, read_table
+
+OF_RANKS = [
+    (doors.TABLE, lambda _, table: evaluate_table(table, metrics="map")),
+    (doors.READ_TABLE, lambda _, table: read_table(table)),
+    (doors.RUN, evaluate_run),
+    (doors.JOIN, join),
+    (doors.SYSTEMS, lambda judged, table: compare_systems(judged, {"a": table})),
+]
+"""Doors where a table may have ranks beside its scores."""
 
 
 class Given(RegressorMixin, BaseEstimator):
@@ -35,3 +48,12 @@ def seen(call, *args, **keywords):
     texts = [str(one.message) for one in told if issubclass(one.category, RankingWarning)]
     names = [check.name for text in texts for check in ALL_CHECKS if check.says in text]
     return names, next((check.name for check in ALL_CHECKS if check.says in error), error)
+
+
+def beside_ranks():
+    """Judgements, and a table whose ranks rise with its scores, which agree with the labels."""
+    label = np.tile([2, 0, 1, 0], 30)
+    score = label + np.arange(120) / 120
+    frame = pd.DataFrame({"qid": np.repeat(np.arange(30), 4), "doc_id": range(120), "label": label, "score": score})
+    judged = {q: dict(zip(part["doc_id"], part["label"], strict=True)) for q, part in frame.groupby("qid")}
+    return judged, frame.assign(rank=frame.groupby("qid")["score"].rank())

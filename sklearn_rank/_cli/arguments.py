@@ -149,6 +149,8 @@ def _add_data(
                        help="a document that is in a query twice: an error, its first place alone, or its other places "
                        "as not relevant (default: raise)")  # fmt: skip
     group = sub.add_argument_group("runs and judgements")
+    group.add_argument("--value", metavar="COLUMN",
+                       help="column of the grades of QRELS that are a table; false: each row is relevant")  # fmt: skip
     group.add_argument("--missing-from-run", choices=TREATMENTS,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "
                        "trec_eval, like trec_eval without -c)")  # fmt: skip

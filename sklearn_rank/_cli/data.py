@@ -21,8 +21,9 @@ from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
-from sklearn_rank._misuse.check import collected_findings, findings_of_systems
+from sklearn_rank._misuse.check import Finding, collected_findings, findings_of_systems
 from sklearn_rank._misuse.doors import COMMAND, RUN
+from sklearn_rank._misuse.runs import RISING
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
@@ -30,7 +31,7 @@ from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
 from sklearn_rank.io._tables import opened
 
 OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
-OF_RUNS = ("missing_from_run", "missing_from_qrels", "keep_negative", "max_documents", "document_of")
+OF_RUNS = ("missing_from_run", "missing_from_qrels", "keep_negative", "max_documents", "document_of", "value")
 """Options of one kind of input, which the other kind refuses."""
 NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
 """Measures that trec_eval prints and that are not here."""
@@ -95,15 +96,18 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     by_id = options.table and reading_of(metrics) == AS_TREC_EVAL
     of_runs: dict[str, Evaluation] = {}
     with findings_of_systems(COMMAND) as seen:
-        for name, data in _systems(options, metrics, missing_from_run):
+        for name, data, told in _systems(options, metrics, missing_from_run):
             in_trec_order = by_id and data.doc_id is not None
-            with collected_findings() as seen[name]:
+            # What is wrong with the run as a whole shows in its rows as well.
+            kinds = "labels ids qid" if RISING in [one.check for one in told] else RUN.hands
+            with collected_findings() as found:
                 of_runs[name] = evaluate_rows(
                     COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
-                    name=name if options.table else None, kinds="" if options.table else RUN.hands,
+                    name=name if options.table else None, kinds="" if options.table else kinds,
                     documents=data.documents,
                 )  # fmt: skip
+            seen[name] = [*told, *found]
             if len(data.not_in_run) or len(data.not_in_qrels):
                 tell(f"{name}: {data.counts()}")
             if not options.quiet:
@@ -197,10 +201,10 @@ def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, lacks_lab
 
 def _systems(
     options: argparse.Namespace, metrics: Mapping[str, MetricSpec], missing_from_run: str
-) -> Iterator[tuple[str, RankingData]]:
-    """Name and data of each run."""
+) -> Iterator[tuple[str, RankingData, list[Finding]]]:
+    """Name and data of each run, and what was found when it was joined."""
     if options.table is not None:
-        yield from _of_table(options)
+        yield from ((name, data, []) for name, data in _of_table(options))
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
@@ -209,7 +213,8 @@ def _systems(
     if options.max_documents is not None and options.convention != "trec_eval":
         raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
     reading = {"duplicates": options.duplicates, "separator": options.separator, "n_jobs": options.n_jobs}
-    qrels = read_qrels(_source(options.files[0]), **reading)
+    value = False if options.value == "false" else options.value
+    qrels = read_qrels(_source(options.files[0]), value=value, **reading)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
         "missing_from_qrels": options.missing_from_qrels or "drop",
@@ -220,15 +225,17 @@ def _systems(
     runs = runs_of(options)
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        data = join(qrels, read_run(_source(name), **reading), **how)
-        yield name, data if options.max_documents is None else _cut(data, options.max_documents)
+        run = read_run(_source(name), **reading)
+        with collected_findings() as told:
+            data = join(qrels, run, **how)
+        yield name, data if options.max_documents is None else _cut(data, options.max_documents), told
 
 
 def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:
     """Document of each chunk, from a file of both."""
     if options.document_of is None:
         return None
-    pairs = read_qrels(_source(options.document_of), separator=options.separator, n_jobs=options.n_jobs)
+    pairs = read_qrels(_source(options.document_of), value=False, separator=options.separator, n_jobs=options.n_jobs)
     chunks = np.asarray(pairs.qid).tolist()
     documents = dict(zip(chunks, np.asarray(pairs.doc_id).tolist(), strict=True))
     if len(documents) < len(chunks):

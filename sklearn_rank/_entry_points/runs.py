@@ -14,7 +14,7 @@ from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import RUN
-from sklearn_rank._misuse.runs import RISING, TURNED
+from sklearn_rank._misuse.runs import CONTRADICTED, RISING, TURNED
 from sklearn_rank._tables.column_arguments import column_arguments
 from sklearn_rank._utils.arguments import meant_by, named_arguments, unknown_keyword
 from sklearn_rank._utils.docstring import described_as
@@ -139,7 +139,7 @@ def evaluate_run(
     report(RUN, seen)
     # What is wrong with the run as a whole shows in its rows as well.
     found = [one.check for one in seen]
-    kinds = "none" if TURNED in found else "labels ids qid" if RISING in found else ""
+    kinds = "none" if TURNED in found else "labels ids qid" if {RISING, CONTRADICTED} & {*found} else ""
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,

@@ -21,8 +21,8 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import SYSTEMS
 from sklearn_rank._misuse.models import copies_of_label, models_twice
-from sklearn_rank._tables.column_arguments import ColumnNames, checked_names, column_arguments
-from sklearn_rank._tables.columns import columns_of, read_column, table_with
+from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
+from sklearn_rank._tables.columns import columns_of, exploded, read_column, table_with
 from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
@@ -345,13 +345,14 @@ def _of_columns(
     check_n_jobs(n_jobs)
     parse_metrics(metrics, **keywords)
     table = table_with(data, names)
+    table = exploded({name: read_column(table, name) for name in names.distinct()}, names.of_documents())
     about_rows = columns_of(table, names)._asdict() | {"n_jobs": n_jobs}
     del about_rows["y_score"]
     scores = {name: read_column(table, column) for name, column in y_score.items()}
     try:
         return _of_arrays(about_rows.pop("y_true"), scores, metrics, keywords, names=y_score, **about_rows)
     except (TypeError, ValueError) as error:
-        raise extended(error, f"The columns are {names}.") from error
+        raise about_columns(error, names) from error
 
 
 def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 from sklearn_rank._utils.constraints import one_of
-from sklearn_rank._utils.echo import echo_all
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.warning import warn_caller
 
 Severity = Literal["warning", "decision", "error"]
@@ -77,6 +77,11 @@ class Door:
     may_raise: bool = True
     has_keyword: bool = True
     words: tuple[str, str] | None = None
+
+    def of_columns(self, y_true: Any, y_score: str) -> Door:
+        """The same door, where messages name the columns of a table."""
+        label = f"column {echo(y_true)}" if isinstance(y_true, str) else "columns y_true="
+        return replace(self, words=(label, f"column {echo(y_score)}"))
 
     def outcome(self, check: Check) -> Outcome:
         """What happens if the check finds something here; "" if it is not made."""

@@ -19,11 +19,13 @@ SCORER = Door(
     may_raise=False, words=OF_MODELS,
 )  # fmt: skip
 EVALUATE = Door("evaluate", OF_ROWS + " queries")
-TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches queries")
-RUN = Door("evaluate_run", "labels grades scores retrieved ids qid queries runs", words=("the judgements", "the run"))
+TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches queries ranks")
+RUN = Door(
+    "evaluate_run", "labels grades scores retrieved ids qid queries runs ranks", words=("the judgements", "the run")
+)
 PREPARE = Door("prepare, PreparedMetrics", OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")
-SYSTEMS = Door("compare_systems", OF_ROWS + " queries runs models judged copies")
+SYSTEMS = Door("compare_systems", OF_ROWS + " queries runs ranks models judged copies")
 COMPARE = Door(
     "RankingEvaluator.compare", OF_DECISIONS + " scores queries models judged", decides=True, words=OF_MODELS
 )
@@ -41,9 +43,10 @@ RETRIEVAL = Door("retrieval.evaluate_retrieval", "labels grades distances itself
 RETRIEVAL_SCORER = Door("retrieval.make_retrieval_scorer", "labels grades distances", may_raise=False)
 NEIGHBORS = Door("retrieval.score_neighbors", "labels grades neighbors itself")
 THRESHOLDS = Door("retrieval.threshold_curve", "labels scores retrieved arguments qid names matrices")
-JOIN = Door("io.join", "runs")
-READ_RUN = Door("io.read_run", "lines")
+JOIN = Door("io.join", "runs ranks")
+READ_RUN = Door("io.read_run", "lines ranks")
+READ_TABLE = Door("io.read_table", "ranks")
 STATISTICS = Door(
     "stats.compare, compare_all, no_worse, compare_judged, judge_agreement", "judged models", has_keyword=False
 )
-COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names queries runs lines judged")
+COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names queries runs lines ranks judged")

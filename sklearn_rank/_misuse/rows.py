@@ -76,7 +76,10 @@ LEAST_SOFT_ROWS = 6
 BY_PROPENSITY = re.compile(r"(?:psn?dcg|psp|snips)(?:_score)?\b", re.IGNORECASE)
 """Names of metrics that take labels divided by propensities."""
 
-LOWER_IS_BETTER = re.compile(r"(?:^|[_\W])(?:rank|ranking|position|distance|dist|cost)s?$", re.IGNORECASE)
+LOWER_IS_BETTER = re.compile(
+    r"(?:^|[_\W])(?:rank|ranking|position|distance|dist|cost|loss|error|err|perplexity|ppl|latency|l[12]|euclidean)(?:e?s)?$",
+    re.IGNORECASE,
+)
 """Names of columns where a lower value is better."""
 
 COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
@@ -130,7 +133,8 @@ ANOTHER_GAIN = Check(
 )  # fmt: skip
 NAMED = Check(
     "a column where lower is better", "names",
-    "The scores are called rank, position, distance or cost, and are not negative.", "the name",
+    "The scores are called rank, position, distance, cost, loss, error, perplexity, latency or l2, and are not "
+    "negative.", "the name",
     "so lower seems to be better",
 )  # fmt: skip
 UNDIVIDED = Check(

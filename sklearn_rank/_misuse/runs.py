@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, moments_of, stand_in
 from sklearn_rank._misuse.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
@@ -34,7 +36,7 @@ TURNED = Check(
 )  # fmt: skip
 RISING = Check(
     "a run worst first", "runs",
-    "Dictionaries of a run rise in the order given, like distances and ranks, and relevant documents come first.",
+    "Scores of a run rise in the order given, like distances and ranks, and relevant documents come first.",
     "20 queries of three or more documents", "rise in the order given",
 )  # fmt: skip
 NO_DOCUMENT_ID = Check(
@@ -60,7 +62,7 @@ FRACTION = Check(
     "must have a whole number as rank", "error", can_be_meant=False,
 )  # fmt: skip
 CONTRADICTED = Check(
-    "ranks that contradict scores", "lines", "The ranks of a TREC run rise with its scores in all queries.",
+    "ranks that contradict scores", "ranks", "The column or field of ranks rises with the scores in all queries.",
     "20 queries of three or more different scores", "contradict its scores",
 )  # fmt: skip
 CHECKS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
@@ -178,7 +180,7 @@ def rises(score: Array, code: NDArray[np.integer]) -> bool:
 
 
 def worst_first(label: Array, score: Array, indptr: Index) -> Iterator[Finding]:
-    """A run whose dictionaries rise, if relevant documents have the lower scores."""
+    """A run whose scores rise in the order given, if relevant documents have the lower scores."""
     # Judgements may name relevant documents alone.
     if moments_of(np.nan_to_num(label), score, indptr).z < -CLEAR:
         yield Finding(
@@ -200,6 +202,13 @@ def rank_with_fraction(rank: str, where: str) -> Iterator[Finding]:
             "A run of TREC must have a whole number as rank: query Q0 document rank score tag. Rank and score seem to "
             f"be swapped. Got rank {rank} {where}.",
         )
+
+
+def column_contradicts(rank: Any, score: Any, qid: Any) -> Iterator[Finding]:
+    """A table whose column of ranks rises with the scores in all queries; a column of anything else says nothing."""
+    columns = [np.asarray(rank), np.asarray(score)]
+    if all(column.ndim == 1 and column.dtype.kind in "iuf" for column in columns):
+        yield from contradicts(*columns, number_together([ids_of(qid)])[1][0])
 
 
 def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ Their signature, their description, their checks and the words of the errors are
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -52,6 +53,10 @@ class ColumnNames(NamedTuple):
         """Names one by one, each with the argument that gave it."""
         given = ((role, [names] if isinstance(names, str) else names) for role, names in self._asdict().items())
         return [(role, name) for role, names in given if names is not None for name in names]
+
+    def of_documents(self) -> list[str]:
+        """Names of the columns that may differ within a query."""
+        return [name for role, name in self.by_role() if role in ("y_true", "y_score", "tie_break")]
 
     def standard(self) -> ColumnNames:
         """Names of the same columns in a table of their own: distinct, even if one column has two roles here."""
@@ -114,6 +119,21 @@ def column_arguments(
     names = checked_names(ColumnNames(y_true, y_score, qid, sample_weight))
     _refuse_subtopics(names, specs)
     return ColumnRequest(specs, names)
+
+
+ARGUMENT = re.compile(r"(?<!['\w.])(y_true|y_score|qid)(?:\[('[^']*')\])?(?![\w=.'\[])")
+"""The name of an argument in an error, of y_score also with the name of a system."""
+
+
+def about_columns(error: Exception, names: ColumnNames) -> TypeError | ValueError:
+    """The same error, which speaks of the columns of the table in place of arguments."""
+
+    def column(found: re.Match[str]) -> str:
+        name = getattr(names, found[1])
+        return f"column {found[2] or echo(name)}" if found[2] or isinstance(name, str) else found[0]
+
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{ARGUMENT.sub(column, str(error))} The columns are {names}.")
 
 
 # --- checks of the names -------------------------------------------------------------------------------------

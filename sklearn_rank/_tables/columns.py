@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._tables.column_arguments import ColumnNames, refuse_missing_columns
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.hints import has, hint_for_table
 from sklearn_rank._utils.optional import import_optional
 
@@ -90,13 +92,73 @@ def read_columns(batch: Any, names: ColumnNames) -> Columns:
 
 def columns_of(table: Any, names: ColumnNames) -> Columns:
     """Columns of a table that has them."""
-    columns = {name: read_column(table, name) for name in names.distinct()}
+    columns = exploded({name: read_column(table, name) for name in names.distinct()}, names.of_documents())
     by_role: dict[str, Any] = {role: columns[name] for role, name in names.by_role()}
     if not isinstance(names.y_true, str):
         by_role["y_true"] = np.column_stack([columns[name] for name in names.y_true])
     if names.by is not None:
         by_role["by"] = {name: columns[name] for name in ([names.by] if isinstance(names.by, str) else names.by)}
     return Columns(**by_role)
+
+
+def exploded(columns: dict[Any, Any], of_documents: Iterable[Any]) -> dict[Any, Any]:
+    """The columns, with an entry for each entry of their lists, if some have lists in their cells.
+
+    Columns `of_documents` have lists all, or none of them; others may have one entry for a list.
+
+    Raises
+    ------
+    ValueError
+        If a row has no list, an empty one, or lists of several lengths; or a column of documents has none.
+    """
+    nested = {name: _as_list(column) for name, column in columns.items() if has_lists(column)}
+    if not nested:
+        return columns
+    (first, lists), *others = nested.items()
+    for name in of_documents:
+        if name in columns and name not in nested:
+            raise ValueError(
+                f"Column {echo(first)} must have one entry per row, or column {echo(name)} lists, too, which "
+                f"are exploded together. Got {echo(lists[0])} in row 0."
+            )
+    sizes = [len(cell) if isinstance(cell, (list, np.ndarray)) else 0 for cell in lists]
+    if 0 in sizes:
+        raise ValueError(
+            f"Column {echo(first)} has lists, so each row needs one with an entry or more. "
+            f"Got {echo(lists[sizes.index(0)])} in row {sizes.index(0)}."
+        )
+    for name, cells in others:
+        for row, (size, cell) in enumerate(zip(sizes, cells, strict=True)):
+            if not isinstance(cell, (list, np.ndarray)) or len(cell) != size:
+                raise ValueError(
+                    f"Columns {echo(first)} and {echo(name)} have lists, which must have one length in each row. "
+                    f"Got {echo(lists[row])} and {echo(cell)} in row {row}."
+                )
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    flat = {
+        name: [np.nan if entry is None else entry for cell in cells for entry in cell] for name, cells in nested.items()
+    }
+    return {
+        name: flat[name] if name in flat else (ids_of(column) if isinstance(column, list) else np.asarray(column))[rows]
+        for name, column in columns.items()
+    }
+
+
+def has_lists(column: Any) -> bool:
+    """Whether a column has a list in each cell, as groupby().agg(list) makes them."""
+    kind = str(getattr(column, "dtype", None) or getattr(column, "type", "object"))
+    if kind.lower().startswith(("list", "large_list", "fixed_size_list", "array")):
+        return True
+    return kind == "object" and isinstance(next(iter(column), None), (list, np.ndarray))
+
+
+def _as_list(column: Any) -> list[Any]:
+    """The cells of a column; NumPy and pandas have tolist, polars has to_list, Arrow has to_pylist."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            cells: list[Any] = getattr(column, method)()
+            return cells
+    return [*column]
 
 
 def find_column(table: Any, name: str) -> Any:

@@ -9,14 +9,26 @@ from typing import Any
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import TABLE
-from sklearn_rank._tables.column_arguments import ColumnNames, checked_names, column_arguments
-from sklearn_rank._tables.columns import DATA_KINDS, columns_of, is_in_pieces, is_stream, table_with
+from sklearn_rank._misuse.runs import column_contradicts
+from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
+from sklearn_rank._tables.columns import (
+    DATA_KINDS,
+    column_names,
+    columns_of,
+    exploded,
+    is_in_pieces,
+    is_stream,
+    read_column,
+    table_with,
+)
 from sklearn_rank._tables.pieces import evaluate_pieces
+from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL
 from sklearn_rank._utils.docstring import with_arguments_of
-from sklearn_rank._utils.echo import echo, extended
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
 
 MEMORY_LIMIT = 2**28
@@ -151,12 +163,19 @@ def _of_memory(
         data, of_pieces, "are for data in pieces: a path, a data set, an iterable of tables, or a stream",
         "a table in memory",
     )  # fmt: skip
-    arrays = columns_of(table, names)._asdict()
+    arrays, rank = columns_of(table, names)._asdict(), rank_beside(column_names(table), names.flat())
     try:
         y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
-        return evaluate_rows(TABLE, y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score, chance=chance, **arrays)
+        result = evaluate_rows(
+            TABLE.of_columns(names.y_true, names.y_score), y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score,
+            chance=chance, **arrays,
+        )  # fmt: skip
     except (TypeError, ValueError) as error:
-        raise extended(error, f"The columns are {names}.") from error
+        raise about_columns(error, names) from error
+    if rank is not None:
+        ranks = exploded({name: read_column(table, name) for name in (names.qid, rank)}, [])[rank]
+        report(TABLE, column_contradicts(ranks, y_score, arrays["qid"]))
+    return result
 
 
 def _given(arguments: Mapping[str, Any]) -> list[str]:

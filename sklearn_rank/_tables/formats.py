@@ -35,7 +35,17 @@ def rows_of(text: str, separator: str) -> Iterator[list[str]]:
 
 def fields_of(line: str, separator: str) -> list[str]:
     """Fields of a line of CSV."""
-    return next(rows_of(line, separator), [])
+    return without_blanks(next(rows_of(line, separator), []))
+
+
+def have_blanks(fields: list[str]) -> bool:
+    """Whether a blank follows each separator, as in "qid, doc_id, score"."""
+    return len(fields) > 1 and all(field.startswith(" ") for field in fields[1:])
+
+
+def without_blanks(fields: list[str]) -> list[str]:
+    """The fields, without the blanks that follow separators."""
+    return [*map(str.strip, fields)] if have_blanks(fields) else fields
 
 
 def separator_in(header: str, names: Iterable[str]) -> str:

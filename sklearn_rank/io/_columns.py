@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,71 +13,88 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of, is_missing
-from sklearn_rank._tables.columns import column_names, find_column
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import READ_RUN
+from sklearn_rank._misuse.rows import is_lower
+from sklearn_rank._misuse.runs import contradicts
+from sklearn_rank._tables.columns import column_names, exploded, find_column, has_lists
+from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed, plain, rank_beside, roles_of
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.io._entries import Entries, QueryIds, checked
 
-QUERY_NAMES = (
-    "qid", "query_id", "queryid", "q_id", "topic_id", "user_id", "userid", "query", "topic", "user",
-)  # fmt: skip
-DOCUMENT_NAMES = (
-    "docno", "doc_id", "docid", "document_id", "corpus_id", "passage_id", "pid", "did", "item_id", "itemid", "movieid",
-    "document", "doc", "item",
-)  # fmt: skip
-VALUE_NAMES = {
-    "judgements": ("relevance", "label", "rel", "grade", "qrel", "rating", "score"),
-    "run": ("score", "similarity", "sim", "rank"),
-}
-"""Names of columns in BEIR, MS MARCO, PyTerrier, ir_measures, MovieLens and others; those that stand first win."""
-
-
-KnownColumns = tuple[Any, Any, Any]
-"""Names of the columns of queries, documents and values; None where the name is unknown."""
-USUAL_NAMES: KnownColumns = (None, None, None)
-
-
-def known_columns(names: Iterable[Any], kind: str, given: KnownColumns = USUAL_NAMES) -> KnownColumns:
-    """Columns of a run or of judgements (`kind`): the `given` names, or else the names that libraries give them."""
-    known = {str(name).lower().replace("-", "_").replace(" ", "_"): name for name in names}
-    usual = QUERY_NAMES, DOCUMENT_NAMES, VALUE_NAMES[kind]
-    query, document, value = (
-        next((known[name] for name in some if name in known), None) if own is None else own
-        for own, some in zip(given, usual, strict=True)
-    )
-    return query, document, value
+EXAMPLE = {"judgements": "relevance", "run": "score"}
+"""A name of the column of values, for errors."""
+THREE_COLUMNS = "Make three columns, qid, doc_id and {}, with a row for each document of a query."
+"""What errors about other layouts recommend."""
 
 
 def entries_of_frame(
-    frame: Any, kind: str, duplicates: str, given: KnownColumns = USUAL_NAMES,
-    with_scores: Callable[[Entries], Entries] | None = None,
+    frame: Any, kind: str, duplicates: str, given: Roles = USUAL, format: str | None = None,
+    *, with_scores: Callable[[Entries], Entries] | None = None, value_is_meant: bool = False,
 ) -> Entries:  # fmt: skip
     """Entries of a table whose columns have the `given` names, or names that libraries give them.
 
-    A column "rank" is better the lower it is. Judgements without a column of grades are relevant documents.
+    A column "rank" is better the lower it is, unless the `format` is "scores". Judgements without a column of grades
+    are relevant documents. `with_scores` makes scores of what was read.
 
     Raises
     ------
     TypeError
         If a needed column is not there.
     ValueError
-        As `entries_in`.
+        If two columns may have one role, or lower values seem to be better; and as `entries_in`.
     """
     names = column_names(frame) or [*frame]
-    query, document, value = known_columns(names, kind, given)
-    if query is None or document is None or (value is None and kind == "run"):
+    found = candidates(names, kind, given)
+    if not found.qid or not found.doc_id or (kind == "run" and not found.value):
         reader = "read_run" if kind == "run" else "read_qrels"
         by_query = isinstance(frame, Mapping) and {*map(type, frame.values())} <= {dict, set}
         hint = " evaluate_run and io.join take a dictionary by query as it is." * by_query
         raise TypeError(
             f"A table as {kind} needs a column of queries, such as 'qid' or 'query_id', one of documents, such as "
-            f"'doc_id' or 'docno', and one of values, such as {VALUE_NAMES[kind][0]!r}. Got {echo_all(names)}; "
-            f"io.{reader}(table, value=..., qid=..., doc_id=...) reads columns of other names.{hint}"
+            f"'doc_id' or 'docno', and one of values, such as {EXAMPLE[kind]!r}. Got {echo_all(names)}; "
+            f"io.{reader}(table, value=..., qid=..., doc_id=...) reads columns of other names. "
+            f"{THREE_COLUMNS.format(EXAMPLE[kind])}{hint}"
         )
-    if with_scores is None and kind == "run" and str(value).lower() == "rank":
-        with_scores = negated
-    return entries_in(frame, value, query, document, duplicates, kind, with_scores)
+    frame = with_rows(frame, needed(names, kind, given, value_is_meant), [*found.doc_id, *found.value])
+    roles = roles_of(names, kind, given, partial(column_of, frame), value_is_meant=value_is_meant)
+    entries = entries_in(
+        frame, roles.value, roles.qid, roles.doc_id, duplicates, kind,
+        with_scores or partial(as_scores, name=roles.value, format=format) if kind == "run" else None,
+    )  # fmt: skip
+    rank = rank_beside(names, roles)
+    if kind == "run" and rank is not None and len(ranks := numbers_in(frame, rank)) == len(entries):
+        seen = [*contradicts(ranks, entries.value, entries.qid.code)]
+        report(READ_RUN, seen)
+        entries = replace(entries, _told=bool(seen))
+    return replace(entries, columns=roles._asdict())
+
+
+def as_scores(entries: Entries, name: Any, format: str | None) -> Entries:
+    """The entries of a column of scores or ranks, by its name and by what the caller said of it.
+
+    Raises
+    ------
+    ValueError
+        If the name says that lower is better, and it may be otherwise.
+    """
+    if format == "ranks" or (format is None and plain(name) == "rank"):
+        return negated(entries)
+    if format is None and is_lower(name) and entries.value.min(initial=np.inf) >= 0:
+        raise ValueError(
+            f"Column {echo(name)} seems to be better the lower it is: io.read_run(table, format='ranks') reads it so, "
+            "and format='scores' ranks the highest first."
+        )
+    return entries
+
+
+def with_rows(table: Any, names: list[Any], of_documents: list[Any]) -> Any:
+    """The table, or its named columns without lists in their cells, if one has them."""
+    known = column_names(table) or [*table]
+    columns = {name: find_column(table, name) for name in names if known.count(name) == 1}
+    return exploded(columns, of_documents) if any(map(has_lists, columns.values())) else table
 
 
 def negated(entries: Entries) -> Entries:

@@ -132,6 +132,9 @@ class Entries:
         Document of each row; ``numpy.asarray(doc_id)`` is an array of ids.
     value : ndarray of shape (n_rows,)
         Score, or relevance.
+    columns : dict or None
+        Names of the columns of a table that were read as "qid", "doc_id" and "value"; a value of None: each row is a
+        relevant document. None: it was no table.
     """
 
     qid: QueryIds
@@ -141,6 +144,9 @@ class Entries:
     _kind: str | None = None
     # Rows whose document has a better place in its query, with duplicates="nonrelevant".
     _again: NDArray[np.bool_] | None = None
+    columns: dict[str, Any] | None = None
+    # Whether it was told that ranks contradict the scores.
+    _told: bool = False
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -176,10 +182,10 @@ def without_rows(entries: Entries, out: NDArray[np.bool_]) -> Entries:
     """The other rows."""
     rows = np.flatnonzero(~out)
     documents = taken(entries.doc_id, rows)
-    return Entries(
-        QueryIds(entries.qid.code[rows], entries.qid.names),
-        Text.of(documents.tolist()) if isinstance(entries.doc_id, Text) else documents,
-        entries.value[rows], entries._kind,
+    return replace(
+        entries, qid=QueryIds(entries.qid.code[rows], entries.qid.names),
+        doc_id=Text.of(documents.tolist()) if isinstance(entries.doc_id, Text) else documents,
+        value=entries.value[rows], _again=None,
     )  # fmt: skip
 
 

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, SEPARATORS, fields_of, first_line, separator_in
+from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
-from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.echo import echo, echo_all, extended
 from sklearn_rank._utils.numbers import is_number
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank.io._columns import USUAL_NAMES, KnownColumns, check_names, entries_of_frame, known_columns, negated
+from sklearn_rank.io._columns import EXAMPLE, THREE_COLUMNS, as_scores, check_names, entries_of_frame, negated
 from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
 from sklearn_rank.io._mappings import entries_of
 from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
@@ -39,10 +40,16 @@ FORMS = (
     "qid, doc_id and score"
 )
 FORMAT = {"judgements": one_of("trec", None, doc=""), "run": one_of("trec", "scores", "ranks", None, doc="")}
-AS_SCORES: dict[str | None, Callable[[Entries], Entries] | None] = {
-    None: None, "trec": None, "ranks": negated, "scores": lambda entries: entries,
-}  # fmt: skip
-"""Scores of what was read, by the format that the caller named; None: as the file says."""
+MOST_KEYS_OF_JSON = 50
+"""Keys of rows of JSON that are read."""
+SAMPLED_BYTES = 2**14
+"""Bytes of a file whose lines tell ratings from judgements."""
+TIME_STAMPS = 1e8, 1e20
+"""Times are between: seconds, or nanoseconds, since 1970."""
+MOST_RATINGS = 11
+"""Different ratings, such as .5 to 5 by halves."""
+LEAST_RATINGS = 20
+"""Lines with so few different ratings that they are no documents."""
 
 
 def read_run(
@@ -68,7 +75,8 @@ def read_run(
     source : path, binary file, frame of pandas or polars, table of Arrow or DuckDB, or mapping of arrays
         What gzip made is unpacked.
     value : str, default=None
-        Column of the numbers. None: a name that libraries give it. A column "rank" has ranks, any other has scores.
+        Column of the numbers. None: a name that libraries give it. A column "rank" has ranks, any other has scores;
+        of one whose name says that lower is better, such as "distance", `format` must say which.
     qid : str, default=None
         Column, or level of the index, of queries. None: a name that libraries give it.
     doc_id : str, default=None
@@ -77,7 +85,7 @@ def read_run(
         What the source is, where it can be read in two ways. "trec": lines of TREC, whatever the first one looks like,
         such as one whose query begins with a bracket, as JSON does. "scores" or "ranks": what the numbers of a column,
         of JSON or of the third of three fields are. None: noticed; the third of three fields is a rank if each query
-        has 1, 2, 3, ... in this order.
+        has 1, 2, 3, ... in this order, and other whole numbers that rise in every query are an error.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
         A document that is in a query twice: refuse it; take its row of the highest score; or keep its other rows, too,
         for unjudged documents.
@@ -99,6 +107,8 @@ def read_run(
         the line or the row. If gzip made a file small that has more than 1 GiB and more than 100 times the bytes.
     TypeError
         If columns are not known by their names, numbers are text, or it is neither a file nor a table.
+    ValueError
+        If two columns may have one role, or numbers may be ranks or scores.
     ImportError
         If a file of CSV, Parquet or Arrow is given and pyarrow is not installed.
 
@@ -121,12 +131,12 @@ def read_run(
     >>> read_run(table, value="bm25", doc_id="page")
     Entries of 3 rows and 2 queries
     """
-    return _read("read_run", "run", source, (qid, doc_id, value), format, duplicates, separator, n_jobs)
+    return _read("read_run", "run", source, Roles(qid, doc_id, value), format, duplicates, separator, n_jobs)
 
 
 @described_as(read_run)
 def read_qrels(
-    source: Any, *, value: str | None = None, qid: str | None = None, doc_id: str | None = None,
+    source: Any, *, value: str | bool | None = None, qid: str | None = None, doc_id: str | None = None,
     format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
 ) -> Entries:  # fmt: skip
     r"""Read judgements (qrels) from a file of any usual form, noticed by its first line, or from a table in memory.
@@ -137,9 +147,10 @@ def read_qrels(
 
     Parameters
     ----------
-    value : str, default=None
-        Column of relevance. None: a name that libraries give it; without such a column each row is a relevant document,
-        or an item that a user took, and has 1.
+    value : str or False, default=None
+        Column of relevance. False: each row is a relevant document, or an item that a user took, and has 1. None: a
+        name that libraries give it; without such a column as False, unless another column may have grades: one of
+        numbers, or of two to ten different texts, that is no id and no time.
     format : {"trec"}, default=None
         "trec": lines of TREC, whatever the first one looks like, such as one whose query begins with a bracket, as JSON
         does. None: noticed.
@@ -169,53 +180,65 @@ def read_qrels(
     >>> read_qrels({"user_id": [1, 1, 2], "item_id": [7, 8, 7]}).value
     array([1., 1., 1.])
     """
-    return _read("read_qrels", "judgements", source, (qid, doc_id, value), format, duplicates, separator, n_jobs)
+    given = Roles(qid, doc_id, value)
+    entries = _read("read_qrels", "judgements", source, given, format, duplicates, separator, n_jobs)
+    return replace(entries, value=np.ones(len(entries))) if value is False else entries
 
 
 def _read(
-    caller: str, kind: str, source: Any, given: KnownColumns, format: str | None, duplicates: str,
+    caller: str, kind: str, source: Any, given: Roles, format: str | None, duplicates: str,
     separator: str | None, n_jobs: int | None,
 ) -> Entries:  # fmt: skip
     check_n_jobs(n_jobs)
     DUPLICATES.check("duplicates", duplicates, caller)
     SEPARATOR.check("separator", separator, caller)
     FORMAT[kind].check("format", format, caller)
+    value_is_meant = given.value is False
+    if value_is_meant and kind == "run":
+        raise TypeError("value=False is of judgements: each row is relevant. Got it in read_run.")
+    given = given._replace(value=None) if value_is_meant else given
     check_names(None, *given)
     is_file = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
-    if format == "trec" and (given != USUAL_NAMES or separator is not None or not is_file):
+    if format == "trec" and (given != USUAL or separator is not None or not is_file):
         raise TypeError(
             "format='trec' reads lines between blanks, without a header: leave out qid=, doc_id=, value= and "
             f"separator=. Got {_named(given, separator)} for {source_name(source)}."
         )
+    of_table = partial(
+        entries_of_frame, kind=kind, duplicates=duplicates, given=given, format=format, value_is_meant=value_is_meant
+    )
     if not is_file:
-        return entries_of_frame(opened(source, [], [], separator), kind, duplicates, given, AS_SCORES[format])
+        return of_table(opened(source, [], [], separator))
     name = source_name(source)
     with open_to_read(source) as file:
         start: bytes = file.peek(HEADER_SIZE)[:HEADER_SIZE]
         if format == "trec":
             return read_lines(complete_lines(file), name, WHAT[TREC[kind]], TREC[kind], duplicates, n_jobs)
         if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-            return _of_json(read_bytes(file), name, kind, duplicates, given, format)
-        needed = partial(_needed, kind=kind, given=given)
+            return _of_json(read_bytes(file), name, kind, duplicates, given, format, of_table)
+        columns_of = partial(needed, kind=kind, given=given, value_is_meant=value_is_meant)
         if start.startswith(MAGIC):
-            table = table_in(file, source, needed)
-            return entries_of_frame(table, kind, duplicates, given, AS_SCORES[format])
+            return of_table(table_in(file, source, columns_of))
         line = first_line(start.lstrip(b"\r\n"))
         fields, has_header = _fields(line, kind, separator, given)
         _refuse_ranks(fields, format, name)
-        if fields is not None:
-            if has_header and format is None and len(fields) == len(FIELDS_OF["run"][3]):
-                format = "ranks" if line.split()[2].lower() == "rank" else "scores"
-            return _of_lines(complete_lines(file), name, kind, fields, has_header, duplicates, n_jobs, format)
-        mark = separator or separator_in(line, [column for column in given if column is not None])
+        if fields is not None and not (has_header and value_is_meant):
+            if fields is QRELS_FIELDS and not has_header:
+                _refuse_ratings(start, None, name)
+            words = line.split() if has_header else None
+            return _of_lines(complete_lines(file), name, kind, fields, words, duplicates, n_jobs, format)
+        words, named = line.split(), [column for column in given if column is not None]
+        of_blanks = len(words) > 1 and _is_header(words, kind, given) and not any(mark in line for mark in SEPARATORS)
+        mark = separator or (" " if of_blanks else separator_in(line, named))
         columns = fields_of(line, mark)
-        header = None if given != USUAL_NAMES or _is_header(columns, kind) else _header(columns, kind, name)
+        header = None if given != USUAL or _is_header(columns, kind) else _header(columns, kind, name)
         _refuse_ranks(header, format, name)
-        with_scores = AS_SCORES[format]
-        if header == FIELDS_OF["run"][3]:
-            with_scores = partial(_ranked, format=format, name=name)
-        table = table_in(file, source, needed, needed(header or columns)[:2], mark, header)
-        return entries_of_frame(table, kind, duplicates, given, with_scores)
+        if header == QRELS_FIELDS:
+            _refuse_ratings(start, mark, name)
+        with_scores = partial(_ranked, format=format, name=name) if header == FIELDS_OF["run"][3] else None
+        found = candidates(header or columns, kind, given)
+        table = table_in(file, source, columns_of, [*found.qid, *found.doc_id], mark, header)
+        return of_table(table, with_scores=with_scores)
 
 
 def _refuse_ranks(fields: tuple[str, ...] | None, format: str | None, name: str) -> None:
@@ -225,7 +248,7 @@ def _refuse_ranks(fields: tuple[str, ...] | None, format: str | None, name: str)
         )
 
 
-def _named(given: KnownColumns, separator: str | None) -> str:
+def _named(given: Roles, separator: str | None) -> str:
     """Arguments of a call that are not None."""
     values = dict(zip(("qid", "doc_id", "value", "separator"), (*given, separator), strict=True))
     return ", ".join(f"{name}={echo(value)}" for name, value in values.items() if value is not None) or "no file"
@@ -235,44 +258,46 @@ def _named(given: KnownColumns, separator: str | None) -> str:
 
 
 def _of_lines(
-    pieces: Iterator[bytes], name: str, kind: str, fields: tuple[str, ...], has_header: bool, duplicates: str,
-    n_jobs: int | None, format: str | None,
+    pieces: Iterator[bytes], name: str, kind: str, fields: tuple[str, ...], header: list[str] | None,
+    duplicates: str, n_jobs: int | None, format: str | None,
 ) -> Entries:  # fmt: skip
-    """Entries of lines of fields between blanks."""
+    """Entries of lines of fields between blanks, whose first line may be their names."""
     what = WHAT.get(fields, f"A file of {kind} that begins as this one")
-    pieces = _without_header(pieces) if has_header else pieces
-    with_scores = partial(_ranked, format=format, name=name) if fields is FIELDS_OF["run"][3] else None
-    return read_lines(pieces, name, what, fields, duplicates, n_jobs, with_scores)
+    if header is None:
+        with_scores = partial(_ranked, format=format, name=name) if fields is FIELDS_OF["run"][3] else None
+        return read_lines(pieces, name, what, fields, duplicates, n_jobs, with_scores)
+    at = value_field(fields)
+    roles = Roles(header[0], header[fields.index("document")], None if at < 0 else header[at])
+    of_column = partial(as_scores, name=roles.value, format=format) if kind == "run" else None
+    entries = read_lines(_without_header(pieces), name, what, fields, duplicates, n_jobs, of_column)
+    return replace(entries, columns=roles._asdict())
 
 
-def _fields(line: str, kind: str, separator: str | None, given: KnownColumns) -> tuple[tuple[str, ...] | None, bool]:
+def _fields(line: str, kind: str, separator: str | None, given: Roles) -> tuple[tuple[str, ...] | None, bool]:
     """Fields of lines between blanks, and whether the first line has their names; None for a table."""
     words = line.split()
     fields = FIELDS_OF[kind].get(len(words))
     if separator is not None:
         return None, False
     if _is_header(words, kind, given):
-        in_order = [*known_columns(words, kind, given)][: len(words)] == words
-        return (fields, True) if in_order and fields else (None, False)
-    if given != USUAL_NAMES:
+        found = candidates(words, kind, given)
+        at = fields and (0, fields.index("document"), value_field(fields))
+        in_order = at and [*found] == [[] if place < 0 else [words[place]] for place in at]
+        return (fields, True) if in_order else (None, False)
+    if given != USUAL:
         return None, False
-    has_marks = len(words) < 2 and any(mark in line for mark in SEPARATORS)
+    marks = [mark for mark in SEPARATORS if mark in line]
+    has_marks = len(words) < 2 and marks
+    # In "1, a, 0.5" a blank follows each separator.
+    has_marks = has_marks or any(all(word.endswith(mark) for word in words[:-1]) for mark in marks)
     if has_marks or any(_is_header(fields_of(line, mark), kind) for mark in SEPARATORS):
         return None, False
     return fields or FIELDS_OF[kind][max(FIELDS_OF[kind])], False
 
 
-def _needed(names: Sequence[str], kind: str, given: KnownColumns) -> list[str]:
-    """Columns of queries, documents and values; no column if one is missing, so that an error has all names."""
-    query, document, value = known_columns(names, kind, given)
-    if None in (query, document) or (value is None and kind == "run"):
-        return []
-    return [query, document, *([] if value is None else [value])]
-
-
-def _is_header(names: Sequence[str], kind: str, given: KnownColumns = USUAL_NAMES) -> bool:
+def _is_header(names: Sequence[str], kind: str, given: Roles = USUAL) -> bool:
     has_given = all(name is None or name in names for name in given)
-    return has_given and None not in known_columns(names, kind, given)[:2]
+    return has_given and all(candidates(names, kind, given)[:2])
 
 
 def _without_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -292,6 +317,40 @@ def _header(columns: Sequence[str], kind: str, name: str) -> tuple[str, ...]:
     return fields
 
 
+def _refuse_ratings(start: bytes, mark: str | None, name: str) -> None:
+    """Refuse four fields without a header that are user, item, rating and time, by the first lines of the file."""
+    lines = start[:SAMPLED_BYTES].decode("utf-8", "replace").splitlines()
+    rows = [
+        fields for line in lines[: len(lines) - (len(start) > SAMPLED_BYTES)] if len(fields := line.split(mark)) == 4
+    ]
+    if not rows:
+        return
+    users, items, ratings, times = zip(*rows, strict=True)
+    are_times = all(is_number(time) and TIME_STAMPS[0] <= float(time) < TIME_STAMPS[1] for time in times)
+    n_ratings, size, distinct = (
+        len({*ratings}),
+        Counter(users),
+        Counter(user for user, _ in {*zip(users, ratings, strict=True)}),
+    )
+    are_few = n_ratings <= MOST_RATINGS and len(rows) >= LEAST_RATINGS
+    repeat = 2 * sum(distinct[user] < n for user, n in size.items()) > len(size)
+    count = [*users] == [str(i) for i in range(len(rows))] and len(rows) > 2 and len({*items}) > 1
+    if count:
+        raise ValueError(
+            f"The first of four fields counts the lines of {name}, as the index that to_csv() writes: write with "
+            "index=False, and a header."
+        )
+    are_ratings = n_ratings < len({*items}) and all(map(is_number, ratings)) and (are_few or repeat)
+    if are_times or are_ratings:
+        why = "the fourth field is a time" if are_times else "the third field repeats, as a rating does"
+        sep = echo(mark or r"\s+")
+        raise ValueError(
+            f"Judgements of TREC are query, iteration, document and relevance. Got lines in {name} that look like "
+            f"user, item, rating and time: {why}. io.read_qrels(pandas.read_csv(path, sep={sep}, names=['user_id', "
+            "'item_id', 'rating', 'time'])) reads them."
+        )
+
+
 def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
     """The entries of three fields, whose values may be ranks.
 
@@ -302,16 +361,22 @@ def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
     """
     if format is None:
         starts, order = grouped(entries.qid.code, len(entries.qid.names))
-        of_query = entries.value if order is None else entries.value[order]
-        rank = np.arange(len(entries)) - np.repeat(starts[:-1], np.diff(starts)) + 1.0
-        if (of_query == rank).all():
+        value = entries.value if order is None else entries.value[order]
+        inside = np.ones(max(len(value) - 1, 0), dtype=bool)
+        inside[starts[1:-1] - 1] = False
+        step, size = np.diff(value), np.diff(starts)
+        rank = np.arange(len(value)) - np.repeat(starts[:-1], size) + 1.0
+        if (value == rank).all():
             format = "ranks"
-        elif (of_query == np.repeat(np.diff(starts), np.diff(starts)) - rank + 1).all():
-            format = "scores"
-        elif (of_query[np.lexsort((of_query, np.repeat(np.arange(len(starts) - 1), np.diff(starts))))] == rank).all():
+        elif not inside.any() or not (step[inside] > 0).all():
+            by_value = value[np.lexsort((value, np.repeat(np.arange(len(size)), size)))]
+            is_open = (step[inside] >= 0).any() and ((by_value == rank).all() or (by_value == rank - 1).all())
+        else:
+            is_open = (value >= 0).all() and (value % 1 == 0).all()
+        if format is None and is_open:
             raise ValueError(
-                "The third field may be a rank or a score: pass format='ranks' or format='scores'. Got the numbers "
-                f"from 1 up in every query of {name}, in no order."
+                "The third field may be a rank or a score: pass format='ranks' or format='scores'. Got whole numbers "
+                f"that rise by steps, or that are counted in no order, in every query of {name}."
             )
     return negated(entries) if format == "ranks" else entries
 
@@ -319,7 +384,10 @@ def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
 # --- JSON ----------------------------------------------------------------------------------------------------
 
 
-def _of_json(data: bytes, name: str, kind: str, duplicates: str, given: KnownColumns, format: str | None) -> Entries:
+def _of_json(
+    data: bytes, name: str, kind: str, duplicates: str, given: Roles, format: str | None,
+    of_table: Callable[[Any], Entries],
+) -> Entries:  # fmt: skip
     """Entries of a JSON file, or of a file with an object in each line."""
     twice: list[str] = []
 
@@ -343,13 +411,18 @@ def _of_json(data: bytes, name: str, kind: str, duplicates: str, given: KnownCol
     if isinstance(read, dict) and _is_header([*read], kind, given):
         read = [read]
     if isinstance(read, list):
-        return _of_rows(read, name, kind, duplicates, given, format)
-    if given != USUAL_NAMES:
+        return of_table(_columns_of_rows(read, name, kind, given))
+    if given != USUAL:
         raise ValueError(
             "qid=, doc_id= and value= name the keys of rows in JSON, and JSON by query has none. "
             f"Got {_named(given, None)} for {name}."
         )
-    entries = replace(entries_of(read, kind, duplicates=duplicates, exclude={})[0], _kind=kind)
+    if isinstance(read, dict):
+        read = {q: {d: _number(v) for d, v in of.items()} if isinstance(of, dict) else of for q, of in read.items()}
+    try:
+        entries = replace(entries_of(read, kind, duplicates=duplicates, exclude={})[0], _kind=kind)
+    except TypeError as error:
+        raise extended(error, f"Of another layout: {THREE_COLUMNS.format(EXAMPLE[kind])}") from error
     # Lists have no numbers.
     return negated(entries) if format == "ranks" and entries.doc_id.has_scores else entries
 
@@ -367,15 +440,24 @@ def _of_mteb(read: dict[str, Any], name: str) -> Any:
     return run
 
 
-def _of_rows(
-    rows: list[Any], name: str, kind: str, duplicates: str, given: KnownColumns, format: str | None
-) -> Entries:
+def _columns_of_rows(rows: list[Any], name: str, kind: str, given: Roles) -> dict[str, Any]:
+    """Columns of rows of JSON, those that are not read without entries."""
     wrong = [row for row in rows if not isinstance(row, Mapping)]
     if wrong or not rows:
         got = echo(wrong[0]) if wrong else "none"
         raise ValueError(f"Rows of JSON are objects, with keys such as qid, doc_id and score. Got {got} in {name}.")
     keys = dict.fromkeys(chain.from_iterable(rows))
-    known = [key for key in known_columns(keys, kind, given) if key in keys]
+    known = [key for key in needed(keys, kind, given) if key in keys]
+    values = candidates(keys, kind, given).value
     # Other columns are named in errors only: a column of each key of each row may be far larger than the rows.
-    columns = dict.fromkeys(keys, ()) | {key: [row.get(key) for row in rows] for key in known}
-    return entries_of_frame(columns, kind, duplicates, given, AS_SCORES[format])
+    columns: dict[str, Any] = dict.fromkeys(keys, ())
+    for key in known[:MOST_KEYS_OF_JSON]:
+        columns[key] = [_number(row.get(key)) if key in values else row.get(key) for row in rows]
+    return columns
+
+
+def _number(value: Any) -> Any:
+    """A number that JSON has as text, as CSV has all of them; anything else as it is."""
+    if isinstance(value, str) and is_number(value):
+        return float(value)
+    return [*map(_number, value)] if isinstance(value, list) else value

@@ -12,10 +12,14 @@ from typing import Any
 
 from sklearn_rank._utils.echo import echo
 
-IDS = ("corpus_id", "doc_id", "docno", "document_id", "_id", "id")
+IDS = (
+    "corpus_id", "doc_id", "docno", "document_id", "docid", "passage_id", "item_id", "pid", "chunk_id", "product_id",
+    "_id", "id",
+)  # fmt: skip
 SCORES = ("score", "_score", "similarity")
+"""Keys, of which a hit has one, or several of one value; PyTerrier's "docid" beside "docno" is a number of its own."""
 ATTRIBUTES = ("id", "node_id", "id_")
-"""Keys and attributes; those that stand first win."""
+"""Attributes; those that stand first win."""
 
 
 def is_hit(entry: Any) -> bool:
@@ -23,7 +27,7 @@ def is_hit(entry: Any) -> bool:
     if isinstance(entry, (tuple, list)):
         return len(entry) == 2 and isinstance(entry[1], Real) and is_hit(entry[0])
     if isinstance(entry, Mapping):
-        return _first(entry.get, IDS) is not None
+        return any(entry.get(name) is not None for name in IDS)
     # What can be hashed and has no score is an id, whatever its attributes.
     may_be_id = type(entry).__hash__ is not None and not hasattr(entry, "score")
     return not may_be_id and _id_of(entry) is not None
@@ -44,7 +48,7 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
         if isinstance(hit, (tuple, list)):
             pairs.append((_id_of(hit[0]), hit[1]))
         elif isinstance(hit, Mapping):
-            pairs.append((_id_of(hit), _first(hit.get, SCORES)))
+            pairs.append((_id_of(hit), _only(hit, SCORES)))
         else:
             pairs.append((_id_of(hit), getattr(hit, "score", None)))
     without = [one for one, score in pairs if score is None]
@@ -58,8 +62,26 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
 
 def _id_of(hit: Any) -> Any:
     if isinstance(hit, Mapping):
-        return _first(hit.get, IDS)
+        return _only(hit, IDS)
     return _first(lambda name: getattr(hit, name, None), ATTRIBUTES)
+
+
+def _only(hit: Mapping[Any, Any], names: tuple[str, ...]) -> Any:
+    """The one value of some keys of a hit; None if it has none.
+
+    Raises
+    ------
+    TypeError
+        If two keys have different values.
+    """
+    found = [(name, value) for name in names if (value := hit.get(name)) is not None]
+    for name, value in found[1:]:
+        if value != found[0][1] and {name, found[0][0]} != {"docno", "docid"}:
+            raise TypeError(
+                f"A hit must have one id and one score. Got {echo(found[0][0])} and {echo(name)} in {echo(hit)}: make "
+                "pairs of them, [(hit['id'], hit['score']) for hit in hits]."
+            )
+    return found[0][1] if found else None
 
 
 def _first(get: Any, names: tuple[str, ...]) -> Any:

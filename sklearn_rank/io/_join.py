@@ -282,7 +282,7 @@ def joined(
     )  # fmt: skip
     odd = _odd_documents(run) | _odd_documents(qrels)
     report(door, documents_that_are_none(odd, len(run) + len(qrels)))
-    may_rise = isinstance(first, Mapping) and rises(run.value, run.qid.code)
+    may_rise = not run._told and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
     report(door, another_spelling(*(ids[:MOST_COMPARED].tolist() for ids in lacking), "queries"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
+from functools import partial
 from itertools import chain, compress, count, islice, repeat
 from numbers import Integral, Real
 from typing import Any
@@ -16,12 +17,13 @@ from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import Keys
 from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
 from sklearn_rank._misuse.evidence import LOWEST_INT, MARKS, odd_ids, odd_texts
-from sklearn_rank._tables.columns import column_names
+from sklearn_rank._tables.columns import column_names, find_column
+from sklearn_rank._tables.roles import candidates, roles_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.io._columns import entries_in, entries_of_frame, known_columns
+from sklearn_rank.io._columns import entries_in, entries_of_frame
 from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, Grouping, QueryIds, grouped, match, taken, without_rows
 from sklearn_rank.io._hits import is_hit, read_hits
 
@@ -169,6 +171,8 @@ def entries_of(
     entries = _entries(names, listed, numbers)
     if duplicates == "nonrelevant" and kind == "run":
         entries = replace(entries, _again=np.fromiter(_repeated(lists), bool, len(entries)))
+    if isinstance(source, Entries) and source._told:
+        entries = replace(entries, _told=True)
     return entries, n_excluded
 
 
@@ -368,7 +372,7 @@ def _sets(exclude: Excluded) -> dict[Any, Set[Any]]:
     """Excluded documents of each query."""
     names = None if isinstance(exclude, Mapping) else column_names(exclude)
     if names is not None:
-        query, document, _ = known_columns(names, "judgements")
+        query, document, _ = roles_of(names, "judgements", column=partial(find_column, exclude), value_is_meant=True)
         if query is None or document is None:
             raise TypeError(
                 "exclude as a table needs a column of queries or users, such as 'user_id', and one of documents or "
@@ -410,7 +414,7 @@ def has_documents(source: Any, kind: str) -> bool:
         return False
     names = column_names(source)
     if names is not None:
-        return None not in known_columns(names, kind)[:2]
+        return all(candidates(names, kind)[:2])
     return isinstance(source, (list, tuple)) and len(source) > 0 and hasattr(source[0], "query_id")
 
 

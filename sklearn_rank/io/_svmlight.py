@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
-from sklearn_rank._tables.formats import BYTE_ORDER_MARK
+from sklearn_rank._tables.formats import BYTE_ORDER_MARK, HEADER_SIZE
 from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._source import open_to_read, read_bytes, source_name
+
+WHOLE_QID = re.compile(rb"(\bqid:\d+)\.0+(?=\s)")
+"""An id that was written as a float, such as "qid:1.0"."""
 
 
 def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
@@ -17,7 +21,7 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     Parameters
     ----------
     path : str, path or binary file
-        What gzip made is unpacked.
+        What gzip made is unpacked. An id may be written as a whole float, "qid:1.0".
     **options
         Passed to `sklearn.datasets.load_svmlight_file`, such as ``n_features=46``.
 
@@ -46,6 +50,8 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     with open_to_read(path) as file:
         data = read_bytes(file).removeprefix(BYTE_ORDER_MARK)
     try:
+        if WHOLE_QID.search(data, 0, HEADER_SIZE):
+            data = WHOLE_QID.sub(rb"\1", data)
         X, y, qid = load_svmlight_file(io.BytesIO(data), query_id=True, **options)
     except (ValueError, IndexError, OverflowError) as error:
         text = one_line(str(error), 200)

@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.check import read
+from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.doors import READ_TABLE
+from sklearn_rank._misuse.runs import column_contradicts
+from sklearn_rank._tables.column_arguments import ColumnNames, about_columns
 from sklearn_rank._tables.columns import arrow_errors, check_arrow, column_names, is_of_disk
 from sklearn_rank._tables.formats import (
     BYTE_ORDER_MARK,
@@ -17,14 +21,26 @@ from sklearn_rank._tables.formats import (
     MAGIC,
     NULLS,
     first_line_of,
+    have_blanks,
     rows_of,
     separator_in,
+    without_blanks,
 )
+from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table, is_table
 from sklearn_rank._utils.optional import import_optional
-from sklearn_rank.io._columns import check_column, check_names, column_entries, ids_in, in_row, numbers_in
+from sklearn_rank.io._columns import (
+    check_column,
+    check_names,
+    column_entries,
+    column_of,
+    ids_in,
+    in_row,
+    numbers_in,
+    with_rows,
+)
 from sklearn_rank.io._entries import DUPLICATES, repeated_rows
 from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import open_to_read, read_bytes, source_name
@@ -85,8 +101,16 @@ def read_table(
     DUPLICATES.check("duplicates", duplicates, "read_table")
     table = opened(table, [qid] if doc_id is None else [qid, doc_id], [y_true, y_score], separator)
     check_names(table, y_true, y_score, qid, doc_id)
+    rank = rank_beside(column_names(table) or [], [y_true, y_score, qid, doc_id])
+    named = [name for name in (y_true, y_score, qid, doc_id, rank) if name is not None]
+    table = with_rows(table, named, [y_true, y_score, doc_id])
     columns = numbers_in(table, y_true), numbers_in(table, y_score), ids_in(table, qid)
-    queries = read(columns[0], columns[1], qid=columns[2])
+    try:
+        queries = read(columns[0], columns[1], qid=columns[2])
+    except ValueError as error:
+        raise about_columns(error, ColumnNames(y_true, y_score, qid)) from error
+    if rank is not None:
+        report(READ_TABLE, column_contradicts(column_of(table, rank), columns[1], columns[2]))
     label, score, ids, nothing = queries.label, queries.score, columns[2], np.empty(0, dtype=object)
     if doc_id is None and duplicates != "raise":
         raise ValueError(f"duplicates={echo(duplicates)} is about documents, so it needs doc_id=. Got none.")
@@ -120,7 +144,7 @@ def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: st
     if isinstance(table, (str, os.PathLike)) or hasattr(table, "read"):
         _import_arrow()
         with open_to_read(table) as file:
-            return table_in(file, table, lambda _: names, ids, separator, names=names)
+            return table_in(file, table, lambda known: [*names, *_ranks(known, names)], ids, separator, names=names)
     if separator is not None:
         raise TypeError(f"separator= is for a file of CSV. Got {type(table).__name__}, whose columns are apart.")
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
@@ -135,6 +159,12 @@ def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: st
         return table_of(table)
     hint = f" {hint}" if hint else ""
     raise TypeError(f"A table is a frame, a mapping of arrays, or a file.{hint} Got {type(table).__name__} instead.")
+
+
+def _ranks(known: list[str], names: list[str]) -> list[str]:
+    """The column of ranks that a file has beside the named columns, if it has one."""
+    rank = rank_beside(known, names)
+    return [] if rank is None or known.count(rank) > 1 else [rank]
 
 
 def _import_arrow() -> None:
@@ -180,19 +210,24 @@ def _of_csv(
     start = file.read(HEADER_SIZE).removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
     file.seek(0)
     mark = separator or separator_in(first_line_of(start), names)
-    known = next(filter(None, rows_of(start, mark)), []) if header is None else [*header]
+    first = next(filter(None, rows_of(start, mark)), [])
+    known = first if header is None else [*header]
     # Arrow says what is wrong with an empty file.
-    chosen = _chosen(known, needed) if known else []
+    trimmed = without_blanks(known)
+    chosen = _chosen(trimmed, needed) if known else []
+    # Arrow has names as they stand in the file.
+    name_of = dict(zip(trimmed, known, strict=True))
     if known and not chosen:
-        return table([[]] * len(known), names=known)
+        return table([[]] * len(known), names=trimmed)
     convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(ids, string()), null_values=NULLS,
-        strings_can_be_null=False, include_columns=chosen,
+        column_types=dict.fromkeys((name_of.get(name, name) for name in ids), string()), null_values=NULLS,
+        strings_can_be_null=False, include_columns=[name_of[name] for name in chosen],
     )  # fmt: skip
     read_options = csv.ReadOptions(column_names=None if header is None else known, block_size=HEADER_SIZE)
     parse = csv.ParseOptions(delimiter=mark)
     read = csv.read_csv(file, read_options=read_options, parse_options=parse, convert_options=convert)
-    return _without_empty(read, [*ids])
+    read = read.rename_columns(chosen) if chosen else read
+    return _without_empty(_trimmed(read, [*ids]) if have_blanks(first) else read, [*ids])
 
 
 def _of_parquet(file: Any, needed: Callable[[list[str]], list[str]]) -> Any:
@@ -234,7 +269,10 @@ def _check_types(schema: Any, names: list[str]) -> None:
         kind = schema.field(name).type
         kind = kind.value_type if types.is_dictionary(kind) or types.is_run_end_encoded(kind) else kind
         if types.is_nested(kind):
-            raise TypeError(f"Column {echo(name)} must hold numbers or ids, one a row. Got {kind} instead.")
+            raise TypeError(
+                f"Column {echo(name)} must hold numbers or ids, one a row. Got {kind} instead: explode() makes rows of "
+                "lists, as reading pandas.read_parquet(path) does."
+            )
 
 
 def _decoded(table: Any) -> Any:
@@ -266,6 +304,16 @@ def _file_of_arrow(source: Any, file: Any) -> Any:
     buffer = allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
     return BufferReader(buffer)
+
+
+def _trimmed(table: Any, ids: list[str]) -> Any:
+    """Take blanks around ids away."""
+    from pyarrow import compute
+
+    for name in (name for name in {*ids} if table.column_names.count(name) == 1):
+        column = compute.utf8_trim_whitespace(table[name])
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
 
 
 def _without_empty(table: Any, ids: list[str]) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise, takewhile
 from threading import Event
 from typing import Any, NamedTuple
@@ -31,6 +33,11 @@ RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 MOST_FIELDS = 2**10
 """Fields of an invalid line that are counted."""
+
+TAG_OF_WORDS = re.compile(
+    rb"^([ \t]*\S+[ \t]+\S+[ \t]+\S+[ \t]+\d+[ \t]+\S+[ \t]+[^\s\d.+-]\S*)[ \t]+\S[^\n]*$", re.MULTILINE
+)
+"""A line of a run whose tag has several words, of which the first is no number: else a blank may be in an id."""
 
 LOOKS_LIKE = {
     len(QRELS_FIELDS): "This looks like a qrels file: use read_qrels. On the command line it comes first.",
@@ -65,6 +72,8 @@ def read_lines(
 
     def read_piece(text: bytes) -> _Rows:
         rows = _read_lines(text, fields)
+        if rows.wrong is not None and fields is RUN_FIELDS and TAG_OF_WORDS.match(text, rows.wrong):
+            rows = _read_lines(TAG_OF_WORDS.sub(rb"\1", text), fields)
         if rows.wrong is not None:
             found_wrong.set()
         return rows
@@ -94,7 +103,9 @@ def read_lines(
     entries = Entries(QueryIds(code, names), documents, value, kind)
     ranks = [part.rank for part in parts if part.rank is not None]
     if ranks:
-        report(READ_RUN, contradicts(np.concatenate(ranks), value, code))
+        seen = [*contradicts(np.concatenate(ranks), value, code)]
+        report(READ_RUN, seen)
+        entries = replace(entries, _told=bool(seen))
     entries = entries if with_scores is None else with_scores(entries)
     return checked(entries, lambda row: f"in line {_line(parts, row)} of {name}", duplicates)
 
@@ -149,11 +160,13 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
     if b"\0" in line:
         raise ValueError(f"{what} must be text in UTF-8, without NUL bytes. Got one {where}.")
     if len(parts) != len(fields):
-        hint = "Ids and tags have no blanks in them." if len(parts) > len(fields) else "Blanks part the fields."
+        hint = "Ids have no blanks in them." if len(parts) > len(fields) else "Blanks part the fields."
         n_fields = f"more than {MOST_FIELDS}" if len(parts) > MOST_FIELDS else len(parts)
         hint = "There are no comments." if line.startswith(b"#") else LOOKS_LIKE.get(len(parts), hint)
+        others = f" Of another layout make lines of three: query document {fields[value_field(fields)]}."
         raise ValueError(
             f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {n_fields} {where}. {hint}"
+            + others * (n_before == 0 and value_field(fields) >= 0)
         )
     if fields is RUN_FIELDS:
         report(READ_RUN, rank_with_fraction(parts[fields.index("rank")].decode("utf-8", "replace"), where))

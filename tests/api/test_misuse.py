@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from misuse_cases import Given, seen
+from misuse_cases import OF_RANKS, Given, beside_ranks, seen
 from scipy.sparse import csr_array
 from sklearn import metrics as sklearn_metrics
 from sklearn.decomposition import PCA
@@ -345,10 +345,10 @@ def of_files(folder, run):
     command("evaluate", folder / "qrels", folder / "run", "-m", "map")
 
 
-def as_files(folder, judged, run):
+def as_files(folder, judged, run, line="{} Q0 {} 1 {} me\n"):
     """The command line with dictionaries as files of TREC; scores of grades are a run."""
     (folder / "qrels").write_text("".join(f"{q} 0 {d} {v}\n" for q, ds in judged.items() for d, v in ds.items()))
-    (folder / "run").write_text("".join(f"{q} Q0 {d} 1 {v} me\n" for q, ds in run.items() for d, v in ds.items()))
+    (folder / "run").write_text("".join(line.format(q, d, v) for q, ds in run.items() for d, v in ds.items()))
     command("evaluate", folder / "qrels", folder / "run", "-m", "dcg(gain=linear)")
 
 
@@ -388,6 +388,7 @@ OTHERS = [
     (RISING, doors.RUN, lambda _: evaluate_run(*rising())),
     (RISING, doors.SYSTEMS, lambda _: compare_systems(rising()[0], {"a": rising()[1], "b": dict(rising()[1])})),
     (RISING, doors.JOIN, lambda _: join(*rising())),
+    (RISING, doors.COMMAND, lambda folder: as_files(folder, *rising(), "{} {} {}\n")),
     (STRANGERS, doors.RUN, lambda _: evaluate_run(*strange())),
     (STRANGERS, doors.SYSTEMS, lambda _: compare_systems(strange()[0], {"a": strange("d1")[1]})),
     (STRANGERS, doors.JOIN, lambda _: join(*strange("d1"))),
@@ -404,6 +405,7 @@ OTHERS = [
     (CONTRADICTED, doors.READ_RUN, lambda _: read_run(io.BytesIO(AGAINST.encode()))),
     (CONTRADICTED, doors.COMMAND, lambda folder: of_files(folder, AGAINST)),
 ]
+OTHERS += [(CONTRADICTED, door, lambda _, call=call: call(*beside_ranks())) for door, call in OF_RANKS]
 OTHERS += [
     (NOTHING, door, lambda _, call=call: call(EMPTY)) for door, call in CALLS if "retrieved" in door.hands.split()
 ]
@@ -881,8 +883,8 @@ def test_every_cell_of_the_table_is_tried():
         (door.name, check.name) for door in ALL_DOORS for check in ALL_CHECKS
         if door.outcome(check) and check.name not in of_models and door.name not in of_retrieval
     } - tried  # fmt: skip
-    # Files are not in an order of their own, and have texts alone.
-    assert lacking == {(doors.COMMAND.name, RISING), (doors.COMMAND.name, TWO_TYPES)}
+    # Files have texts alone.
+    assert lacking == {(doors.COMMAND.name, TWO_TYPES)}
 
 
 def test_names_are_distinct_and_documented():

@@ -105,7 +105,7 @@ def test_other_columns(table):
         ({"y_score": ["old", "old"]}, ValueError, "Each system needs a column of its own. Got 'old' twice"),
         ({"y_score": {"a": "old", "b": "old"}}, ValueError, "Each system needs a column of its own. Got 'old' twice"),
         ({"y_score": ["old", "label"]}, ValueError, "Got 'label' as y_true and as y_score"),
-        ({"y_score": ["old", "country"]}, TypeError, r"y_score\['country'\] must hold real numbers.*The columns are"),
+        ({"y_score": ["old", "country"]}, TypeError, r"column 'country' must hold real numbers.*The columns are"),
         ({"qid": "query"}, ValueError, "Got no 'query' among .* Did you mean qid='qid'"),
         ({"qid": np.arange(300)}, TypeError, "A column is named by a str"),
         ({"mask": np.ones(300, dtype=bool)}, TypeError, "mask= is not supported for tables"),

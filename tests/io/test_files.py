@@ -112,7 +112,8 @@ def test_ranks_and_scores_of_three_fields():
     assert read_run(file(text), format="scores").value.tolist() == [2, 1, 1, 2]
     with pytest.raises(ValueError, match="may be a rank or a score: pass format='ranks' or format='scores'"):
         read_run(file(text))
-    assert read_run(file("1 a 0\n1 b 1\n")).value.tolist() == [0, 1]
+    assert read_run(file("1 a 0\n1 b 1.5\n")).value.tolist() == [0, 1.5]
+    assert read_run(file("1 a 7\n2 b 9\n")).value.tolist() == [7, 9]
 
 
 @pytest.mark.parametrize("mark", ["\t", ","])
