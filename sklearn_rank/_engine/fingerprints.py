@@ -1,11 +1,13 @@
-"""Fingerprints of the labels of each query, so that results on different labels are not compared.
+"""Fingerprints of the labels of each query, and of its ranked list.
 
-A fingerprint is a sum of hashes over the documents of a query, so their order does not matter. Documents with label 0
-and without a label do not count, because their number depends on what a system retrieved.
+Results on different labels are not compared, and two systems with the same lists are known as such. A fingerprint is a
+sum of hashes over the documents of a query, so their order in the input does not matter. For labels, documents with
+label 0 and without a label do not count, because their number depends on what a system retrieved.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.queries import Queries, blocks_of, rows_of
 from sklearn_rank._utils.threads import for_each
+from sklearn_rank._utils.typing import Index
 
 Fingerprints = NDArray[np.uint32]
 HASHED_PER_BLOCK = 2**14
@@ -35,6 +38,58 @@ def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints
         hashes = _hashes(unlisted.label, queries.facts.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
     return sums
+
+
+def fingerprints_of_rankings(
+    queries: Queries, documents: Callable[[Index], NDArray[Any]] | None, n_jobs: int | None = None
+) -> Fingerprints | None:
+    """Sum of hashes of the retrieved documents of each query, each with its rank and the number of ties.
+
+    `documents` maps rows of the input to ids. None: a document is known by its place among the rows of its query; this
+    says nothing where all rows come in the order of their ranks, and then there are no fingerprints.
+    """
+    indptr, sums = queries.indptr, np.zeros(len(queries.indptr) - 1, dtype=np.uint32)
+    in_order: list[bool] = []
+    if queries.unlisted is not None:
+        return None
+
+    def add(first: int, last: int) -> None:
+        score = rows_of(queries.score, indptr, queries.order, first, last)
+        starts = indptr[first : last + 1] - indptr[first]
+        query = np.repeat(np.arange(last - first), np.diff(starts))
+        by_rank = np.lexsort((-score, query))
+        in_order.append(bool((by_rank[1:] > by_rank[:-1]).all()))
+        begins = np.flatnonzero((np.diff(query, prepend=-1) != 0) | (np.diff(score[by_rank], prepend=0.0) != 0))
+        n_tied = np.diff(begins, append=len(score))
+        rank = np.repeat((begins - starts[query[begins]]).astype(np.uint32), n_tied)
+        place = _mixed(rank * np.uint32(0x9E3779B1) + np.repeat(n_tied.astype(np.uint32), n_tied))
+        if documents is None:
+            ids = _mixed((by_rank - starts[query]).astype(np.uint32) + np.uint32(1))
+        else:
+            rows = np.arange(indptr[first], indptr[last]) if queries.order is None else None
+            rows = queries.order[indptr[first] : indptr[last]] if rows is None else rows  # type: ignore[index]
+            rows = rows if queries.origin.rows is None else queries.origin.rows[rows]
+            ids = _hashes_of_ids(documents(rows[by_rank]))
+        hashes = _mixed(ids + place)
+        hashes[np.isneginf(score[by_rank])] = 0
+        total = np.append(np.uint32(0), np.cumsum(hashes, dtype=np.uint32))
+        np.subtract(total[starts[1:]], total[starts[:-1]], out=sums[first:last])
+
+    for_each(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
+    return None if documents is None and all(in_order) else sums
+
+
+def _hashes_of_ids(ids: NDArray[Any]) -> Fingerprints:
+    """Hash of each id, the same in every process; a number and its text differ."""
+    if ids.dtype.kind not in "iuUS":
+        ids = np.array([*map(str, ids.tolist())], dtype=str)
+    if ids.dtype.kind in "iu":
+        ids = ids.astype(np.int64)
+    words = np.ascontiguousarray(ids).view(np.uint8 if ids.dtype.kind == "S" else np.uint32).reshape(len(ids), -1)
+    hashes = np.zeros(len(ids), dtype=np.uint32)
+    for number, word in enumerate(words.T):  # a word of 0 is the padding of a shorter text
+        hashes += np.where(word == 0, 0, _mixed(word ^ np.uint32((number + 1) * 0x9E3779B1 % 2**32)))
+    return hashes
 
 
 def _hashes(label: NDArray[Any], has_unjudged: bool) -> Fingerprints:

@@ -24,7 +24,7 @@ from sklearn_rank._evaluation.given_values import (
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.remarks import remarks_on
-from sklearn_rank._evaluation.saved import given_references, given_shares, given_values, with_judged, words_and_arrays
+from sklearn_rank._evaluation.saved import given_references, given_values, with_saved_counts, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
     SEGMENT_COLUMNS,
@@ -79,6 +79,8 @@ class Evaluation(TableReport, HasPage, Saveable):
         What each query belongs to, such as a user; queries of one cluster are not independent.
     label_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the labels of each query; None if unknown.
+    ranking_fingerprints : ndarray of shape (n_queries,) or None
+        Fingerprint of the ranked list of each query; None if unknown. `stats.no_worse` knows equal lists by it.
     judged : dict of str to ndarray of shape (n_queries,)
         Share of the documents of each query that are judged, down to the cutoff of each metric; NaN without a retrieved
         document. Empty if unknown: of batches, given values and sparse matrices.
@@ -207,6 +209,11 @@ class Evaluation(TableReport, HasPage, Saveable):
     def label_fingerprints(self) -> NDArray[np.uint32] | None:
         """Fingerprint of the labels of each query; None if unknown."""
         return self._source.label_fingerprints
+
+    @property
+    def ranking_fingerprints(self) -> NDArray[np.uint32] | None:
+        """Fingerprint of the ranked list of each query; None if unknown."""
+        return self._source.ranking_fingerprints
 
     @cached_property
     def judged(self) -> dict[str, NDArray[np.float64]]:
@@ -832,9 +839,7 @@ class Evaluation(TableReport, HasPage, Saveable):
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        result = cls.from_values(**given_values(words, arrays))
-        if "judges_both" in words:
-            result = with_judged(result, given_shares(words, arrays), judges_both=words["judges_both"])
+        result = with_saved_counts(cls.from_values(**given_values(words, arrays)), words, arrays)
         if "references" not in words:
             return result
         by_score = cast("dict[str, GivenValues]", result._metrics)

@@ -37,6 +37,7 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
         "n_documents": source.known_documents,
         "weight": result.weight,
         "label_fingerprints": source.label_fingerprints,
+        "ranking_fingerprints": source.ranking_fingerprints,
         "clusters": result.clusters,
         **{f"attribute{i}": values for i, values in enumerate(result.attributes.values())},
     }
@@ -91,6 +92,18 @@ def with_judged(result: E, shares: Mapping[str, NDArray[Any]], *, judges_both: b
     """A result of given values with what is known of its judgements: the share of judged documents by metric."""
     evaluation: Any = result
     counts = replace(evaluation._source, known_judged=shares, judges_both=judges_both)
+    changed: E = replace(evaluation, _source=counts)
+    return changed
+
+
+def with_saved_counts(result: E, words: Mapping[str, Any], arrays: SavedArrays) -> E:
+    """A result of given values with what was saved of its judgements and its ranked lists."""
+    if "judges_both" in words:
+        result = with_judged(result, given_shares(words, arrays), judges_both=words["judges_both"])
+    if "ranking_fingerprints" not in arrays:
+        return result
+    evaluation: Any = result
+    counts = replace(evaluation._source, ranking_fingerprints=arrays["ranking_fingerprints"])
     changed: E = replace(evaluation, _source=counts)
     return changed
 

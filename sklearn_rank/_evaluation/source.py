@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of
+from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of, fingerprints_of_rankings
 from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries, rows_of
 from sklearn_rank._engine.ranking import tied_across
 from sklearn_rank._engine.values import PerQuery
@@ -65,6 +65,8 @@ class RankedData:
         From rows of the input to ids of documents; None where documents are known by their place.
     labels_checksum : int or None
         Checksum of labels that may be an array of the user.
+    scores_checksum : int or None
+        Checksum of scores, which may be an array of the user.
     """
 
     queries: Queries | LazyQueries
@@ -72,9 +74,12 @@ class RankedData:
     known_fingerprints: Fingerprints | None = None
     documents: Documents | None = None
     labels_checksum: int | None = None
+    scores_checksum: int | None = None
 
     def __post_init__(self) -> None:
-        """Remember what labels are, unless they are bytes of our own."""
+        """Remember scores, and labels unless they are bytes of our own."""
+        if isinstance(self.queries, Queries):
+            object.__setattr__(self, "scores_checksum", checksum(self.queries.score))
         if isinstance(self.queries, Queries) and self.queries.row_label.dtype is not BYTE:
             object.__setattr__(self, "labels_checksum", checksum(self.queries.row_label))
 
@@ -93,6 +98,14 @@ class RankedData:
                 return None
             return fingerprints_of(self.queries, self.n_jobs)
         return self.known_fingerprints
+
+    @cached_property
+    def ranking_fingerprints(self) -> Fingerprints | None:
+        """Fingerprint of the ranked list of each query; None if unknown, or if scores were changed since."""
+        queries = self.queries
+        if isinstance(queries, LazyQueries) or self.scores_checksum != checksum(queries.score):
+            return None
+        return fingerprints_of_rankings(queries, self.documents, self.n_jobs)
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, Array]:
         """Share of the documents of each query that are judged, down to the cutoff of each metric.
@@ -210,12 +223,15 @@ class DataCounts:
         Share of the documents of each query that are judged, by metric, as far as it is known.
     judges_both : bool
         Whether some of the judged documents are known to be not relevant.
+    ranking_fingerprints : ndarray of shape (n_queries,) or None
+        Fingerprint of the ranked list of each query; None if unknown.
     """
 
     known_documents: Index | None = None
     label_fingerprints: Fingerprints | None = None
     known_judged: Mapping[str, Array] = field(default_factory=dict)
     judges_both: bool = False
+    ranking_fingerprints: Fingerprints | None = None
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Mapping[str, Array]:
         """Share of the documents of each query that are judged, as far as it is known."""

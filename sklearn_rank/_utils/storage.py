@@ -496,7 +496,7 @@ def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -
         part(words, "judges_both", bool)
         if not part(words, "is_all_judged", bool):
             shapes["judged"] = (len(metrics), n_queries), "f"
-    kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u"}
+    kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u", "ranking_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     if "clusters" in arrays:
         of_queries["clusters"] = KINDS

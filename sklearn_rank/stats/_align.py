@@ -58,6 +58,10 @@ class QueryResult(Protocol):
         """Fingerprint of the labels of each query; None if unknown."""
 
     @property
+    def ranking_fingerprints(self) -> NDArray[np.uint32] | None:
+        """Fingerprint of the ranked list of each query; None if unknown."""
+
+    @property
     def clusters(self) -> NDArray[Any] | None:
         """What each query belongs to; None where queries are independent."""
 

@@ -190,6 +190,28 @@ def above_margin(pair: PairedQueries, margin: float) -> float:
     return above if abs(above) > EQUAL_WITHIN * max(np.abs(pair.new).max(), np.abs(pair.old).max()) else 0.0
 
 
+# --- lists that did not change -----------------------------------------------------------------------------------
+
+
+class ComparedLists(NamedTuple):
+    """How many ranked lists differ; None if that is not known, because these results have no fingerprints of them."""
+
+    n_changed: int | None
+    unknown: tuple[str, ...] = ()
+
+
+def compared_lists(results: Mapping[str, QueryResult]) -> ComparedLists:
+    """Compare the ranked lists of both systems, query by query; a query of one alone differs."""
+    prints = {name: result.ranking_fingerprints for name, result in results.items()}
+    if unknown := [name for name, sums in prints.items() if sums is None]:
+        return ComparedLists(None, tuple(unknown))
+    new, old = (
+        dict(zip(result.qid.tolist(), np.asarray(prints[name]).tolist(), strict=True))
+        for name, result in results.items()
+    )
+    return ComparedLists(sum(new.get(query) != old.get(query) for query in {*new, *old}))
+
+
 # --- the result --------------------------------------------------------------------------------------------------
 
 
@@ -230,14 +252,19 @@ class GateResult(TableReport, Saveable):
     alpha: float
     largest_loss: dict[str, float]
     _pairs: dict[str, PairedQueries]
+    _lists: ComparedLists
 
     @cached_property
     def _tests(self) -> dict[str, MarginTest]:
         n_metrics = len(self._pairs)
-        return {
+        tests = {
             name: margin_test(pair, self._margin(name), self.largest_loss[name], self.alpha, n_metrics)
             for name, pair in self._pairs.items()
         }
+        if self._lists.n_changed != 0:
+            return tests
+        passed = NO_LOSS_SHOWN if self.margin is None else NO_WORSE
+        return {name: test._replace(decision=passed) for name, test in tests.items()}
 
     def _margin(self, metric: str) -> float | None:
         return None if self.margin is None else self.margin[metric]
@@ -259,7 +286,8 @@ class GateResult(TableReport, Saveable):
     @property
     def verdict(self) -> str:
         """The decision and what it is based on, in a sentence."""
-        return verdict(self._outcomes, self.alpha)
+        n_queries = max(len(pair.qid) for pair in self._pairs.values())
+        return verdict(self._outcomes, self.alpha, n_identical=n_queries if self._lists.n_changed == 0 else None)
 
     @cached_property
     def _outcomes(self) -> list[MetricOutcome]:
@@ -428,7 +456,7 @@ class GateResult(TableReport, Saveable):
                 if needed is None
                 else f"About {needed} queries would decide, with a chance of {CHANCE:g}, if differences stay as these."
             )
-        notes += self._assumptions()
+        notes += [*self._notes_on_lists(), *self._assumptions()]
         if errors := [name for name, pair in pairs.items() if not pair.greater_is_better]:
             notes.append(f"Lower is better in {', '.join(errors)}.")
         first = next(iter(pairs.values()))
@@ -442,6 +470,28 @@ class GateResult(TableReport, Saveable):
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
         return notes + [*filter(None, [judged_note({name: pair.judged for name, pair in pairs.items()})])]
+
+    def _notes_on_lists(self) -> list[str]:
+        """Notes where no query differs in value, and the lists are not known to be the same."""
+        if self._lists.n_changed == 0 or any(pair.gain.any() for pair in self._pairs.values()):
+            return []
+        n_units = min(pair.sums.n for pair in self._pairs.values())
+        others = "queries" if next(iter(self._pairs.values())).cluster is None else "clusters"
+        share = 100 * (1 - self.alpha ** (1 / n_units))
+        notes = [
+            f"No query differs in value. With {100 * (1 - self.alpha):g} % confidence at most {share:.2g} % of other "
+            f"{others} do."
+        ]
+        if self._lists.unknown:
+            notes.append(
+                f"Whether the lists are identical, which would pass, is not known: {echo_all(self._lists.unknown)} "
+                "without fingerprints of rankings. Results of evaluate_run have them, and of evaluate unless all rows "
+                "come in the order of their ranks; they are saved, too. Given values, subsets, batches and sparse "
+                "matrices have none."
+            )
+        elif self._lists.n_changed:
+            notes.append(f"The lists of {self._lists.n_changed} queries differ.")
+        return notes
 
     def _assumptions(self) -> list[str]:
         """Notes on the largest loss of a query where it is not the range of the metric."""
@@ -492,7 +542,8 @@ class GateResult(TableReport, Saveable):
                 "weight": pair.weight,
             }
             arrays |= {f"{column} {i}": values for column, values in columns.items() if values is not None}
-        return {"alpha": self.alpha, "metrics": words}, arrays
+        lists = {"n_changed": self._lists.n_changed, "unknown": [*self._lists.unknown]}
+        return {"alpha": self.alpha, "metrics": words, "lists": lists}, arrays
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
@@ -507,7 +558,9 @@ class GateResult(TableReport, Saveable):
             pairs[metric["name"]] = _saved_pair(metric, of_metric)
         margins, losses = ({m["name"]: m[key] for m in metrics} for key in ("margin", "largest_loss"))
         margin = None if set(margins.values()) == {None} else _checked_margins(margins, [*pairs])
-        return cls(margin, alpha, _checked_losses(losses, pairs), pairs)
+        lists = part(words, "lists", dict)
+        compared = ComparedLists(part(lists, "n_changed", int, type(None)), tuple(part(lists, "unknown", list)))
+        return cls(margin, alpha, _checked_losses(losses, pairs), pairs, compared)
 
 
 PASSES = "no worse if"
@@ -669,7 +722,9 @@ def no_worse(
                 f"A margin is in units of the metric, such as 0.01, and must be below its largest value, or every "
                 f"system would be no worse. Got {value:g} for {echo(metric)}, {which}."
             )
-    return GateResult(given, float(alpha), losses, pairs)
+    # Fingerprints of rankings take as long as metrics, and lists that changed a value are not the same.
+    same = not any(pair.gain.any() or pair.n_filled for pair in pairs.values())
+    return GateResult(given, float(alpha), losses, pairs, compared_lists(results) if same else ComparedLists(None))
 
 
 def _are_results(results: Mapping[str, Any]) -> TypeGuard[Mapping[str, QueryResult]]:

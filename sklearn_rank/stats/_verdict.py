@@ -37,9 +37,15 @@ def joint_decision(decisions: Iterable[str]) -> str:
     return decided.pop() if len(decided) == 1 else UNDECIDED
 
 
-def verdict(metrics: Sequence[MetricOutcome], alpha: float) -> str:
-    """Sentence that says what is decided, and on what."""
+def verdict(metrics: Sequence[MetricOutcome], alpha: float, *, n_identical: int | None = None) -> str:
+    """Sentence that says what is decided, and on what; `n_identical` is the number of lists if all are the same."""
     decision = joint_decision(metric.decision for metric in metrics)
+    if n_identical is not None:
+        head = "No worse" if decision == NO_WORSE else "No loss is shown"
+        return (
+            f"{head}: the lists are identical on all {n_identical} queries, so nothing was changed here. This is not a "
+            "test: other queries may differ."
+        )
     if decision == NO_LOSS_SHOWN:
         return _no_loss_shown(metrics, alpha)
     if decision == NO_WORSE:

@@ -107,7 +107,7 @@ def test_parts_may_be_anything(saved, tmp_path):
                     elif a is not None:
                         with archive.open(f"{n}.npy", "w") as file:
                             np.lib.format.write_array(file, a, allow_pickle=True)
-            optional = other is None and name.startswith(("label_fingerprints", "n_documents"))
+            optional = other is None and name.startswith(("label_fingerprints", "ranking_fingerprints", "n_documents"))
             found = loaded_or_refused(kind, (tmp_path / "made").read_bytes(), tmp_path / "file")
             assert (found is None) == (not optional), (name, other)
 

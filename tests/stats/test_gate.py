@@ -190,6 +190,35 @@ def test_it_says_what_it_needs(tmp_path):
     assert GateResult.load(tmp_path / "saved").verdict == two.verdict
 
 
+def test_lists_that_did_not_change_pass(rng, tmp_path):
+    """At any size and margin, by identity and not by a test; equal values of other lists need queries."""
+    y, score, qid = rng.integers(0, 2, 80), rng.random(80), np.repeat(range(8), 10)
+    old, same = (evaluate(y, x, qid=qid, metrics="hit@10") for x in (score, 2 * score))
+    swapped = score.copy()
+    swapped[[0, 1]] = score[[1, 0]]
+    other = evaluate(y, swapped, qid=qid, metrics="hit@10")
+    old.save(tmp_path / "old")
+    for baseline in (old, Evaluation.load(tmp_path / "old")):
+        for margin, head, decision in ((0, "No worse", "no worse"), (None, "No loss is shown", "no loss shown")):
+            found = no_worse(new=same, old=baseline, margin=margin)
+            assert (found.decision, bool(found)) == (decision, True)
+            assert found.verdict == (
+                f"{head}: the lists are identical on all 8 queries, so nothing was changed here. This is not a test: "
+                "other queries may differ."
+            )
+        found = no_worse(new=other, old=baseline, margin=0.1)
+        assert found.decision == "undecided"
+        assert "No query differs in value. With 95 % confidence at most 31 % of other queries do." in str(found)
+        assert "The lists of 1 queries differ." in str(found)
+    found = no_worse(new=same.subset(range(8)), old=old, margin=0.1)
+    assert (found.decision, "is not known: 'new' without" in " ".join(str(found).split())) == ("undecided", True)
+    for i, gate in enumerate((found, no_worse(new=same, old=old))):
+        gate.save(tmp_path / f"gate{i}")
+        assert str(GateResult.load(tmp_path / f"gate{i}")) == str(gate)
+    less = no_worse(new=same, old=old.subset(range(7)), margin=0.1, missing=1.0)
+    assert less.decision == "undecided"
+
+
 def test_a_loss_of_just_the_margin_is_never_decided():
     old = np.linspace(0.3, 0.9, 70)
     found = no_worse(**results(old - 0.1, old), margin=0.1)

@@ -1,0 +1,266 @@
+"""How often the gate passes a system that loses exactly the margin, and how often intervals hold the true value.
+
+Levels of "no worse" by exact enumeration and by simulation, and coverage of intervals of judges and of macro means of
+success rates. Cells above 0.04 are drawn again, ten times as often, from other seeds. Takes some minutes.
+"""
+
+import argparse
+import math
+from itertools import product
+
+import numpy as np
+from scipy import stats
+
+from sklearn_rank.results import Evaluation
+from sklearn_rank.stats import judged_interval
+from sklearn_rank.stats._noninferiority import UnitSums, WithLosses, quantile
+
+ALPHA = 0.05
+SMALL, LARGE = (0.005, 0.01, 0.02), (0.05, 0.1)
+SIZES = (20, 50, 100, 200, 500, 1000, 2000)
+AGAIN = 0.04
+"""Share from which on a cell is drawn again."""
+
+
+# --- exactly -------------------------------------------------------------------------------------------------
+
+
+def passes(total, squares, n, margin, critical):
+    """Whether n queries pass, by the sums of their differences and of the squares of these."""
+    return WithLosses(UnitSums(n, n, n, total, squares, total), 1.0).t(margin) >= critical
+
+
+def level_of_hits(n, margin, won):
+    """Exact probability that n queries pass, where shares `won` are won and `won + margin` lost."""
+    level, critical = 0.0, quantile(ALPHA, n)
+    for wins in range(int(stats.binom.isf(1e-9, n, won)) + 1 if won else 1):
+        low, high = -1, n - wins
+        while low < high:  # the most losses that pass
+            losses = (low + high + 1) // 2
+            passed = passes(wins - losses, wins + losses, n, margin, critical)
+            low, high = (losses, high) if passed else (low, losses - 1)
+        level += stats.binom.pmf(wins, n, won) * stats.binom.cdf(low, n - wins, (won + margin) / (1 - won))
+    return level
+
+
+def level_of_three_values(n, margin, n_supports, n_mixtures, seed):
+    """Highest exact level of distributions on three values from -1 to 1 whose mean is -margin, all outcomes counted."""
+    rng, critical, highest = np.random.default_rng(seed), quantile(ALPHA, n), 0.0
+    counts = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
+    log_ways = math.lgamma(n + 1) - np.vectorize(math.lgamma)(counts + 1.0).sum(axis=1)
+    fixed = [(-1.0, 0.0, 1.0), (-1.0, 0.0, 0.1), (-1.0, -margin / 2, margin)]
+    for values in [*fixed, *np.sort(rng.uniform(-1, 1, (n_supports, 3)))]:
+        low, middle, high = values
+        if not low < -margin < high:
+            continue
+        total, squares = (counts @ np.array(values)).tolist(), (counts @ np.array(values) ** 2).tolist()
+        passed = np.array([passes(*sums, n, margin, critical) for sums in zip(total, squares, strict=True)])
+        of_middle = np.linspace(0, 1, n_mixtures)
+        of_low = ((1 - of_middle) * high + of_middle * middle + margin) / (high - low)
+        shares = np.stack([of_low, of_middle, 1 - of_low - of_middle], axis=1)
+        for share in shares[(shares >= 0).all(axis=1)]:
+            logs = np.where(counts > 0, counts * np.log(np.maximum(share, 1e-300)), 0.0).sum(axis=1)
+            highest = max(highest, float(np.exp(log_ways + logs)[passed].sum()))
+    return highest
+
+
+# --- by simulation -------------------------------------------------------------------------------------------
+
+
+def losses(rng, shape, share, low=1.0, high=1.0):
+    """Losses from `low` to `high` on a share of the queries, else 0."""
+    return np.where(rng.random(shape) < share, -rng.uniform(low, high, shape), 0.0)
+
+
+def or_lost(rng, other, share):
+    """Differences, or a total loss on a share of the queries."""
+    return np.where(rng.random(other.shape) < share, -1.0, other)
+
+
+def jumps(rng, shape, m):
+    """Differences of reciprocal ranks: 1 to 1/2, 1 to 1/3, 1/2 to 1/3, and 1/2 to 1."""
+    lost, won = 1.25 * m / (1 / 2 + 2 / 3 + 1 / 6), m / 2
+    return rng.choice([-1 / 2, -2 / 3, -1 / 6, 1 / 2, 0.0], shape, p=[lost, lost, lost, won, 1 - 3 * lost - won])
+
+
+QUERIES = {
+    "rare losses of .2 to .8": lambda rng, shape, m: losses(rng, shape, 2 * m, 0.2, 0.8),
+    "jumps of reciprocal ranks": jumps,
+    "noise (sd .03) on all, rare total losses": lambda rng, shape, m: or_lost(rng, rng.normal(0, 0.03, shape), m),
+    "noise (sd .1) on a fifth, rare total losses": lambda rng, shape, m: or_lost(
+        rng, np.where(rng.random(shape) < 0.2, rng.normal(0, 0.1, shape), 0.0), m
+    ),
+    "small gains on all, rare total losses": lambda rng, shape, m: or_lost(
+        rng, np.full(shape, m / 2), 1.5 * m / (1 + m / 2)
+    ),
+    "noise (sd .1) on all, all lose": lambda rng, shape, m: rng.normal(-m, 0.1, shape),
+}
+"""Differences whose mean is exactly -m."""
+
+
+def weighted(sigma, draw):
+    """Totals and sizes of queries with log-normal weights that do not depend on the differences."""
+
+    def units(rng, shape, m):
+        weight = np.exp(sigma * rng.normal(size=shape))
+        return weight * draw(rng, shape, m), weight
+
+    return units
+
+
+def heaviest_lose(sigma):
+    """Totals and sizes of queries with log-normal weights, of which only the heaviest fifth loses."""
+
+    def units(rng, shape, m):
+        z = rng.normal(size=shape)
+        weight, heavy = np.exp(sigma * z), z > stats.norm.isf(0.2)
+        share = m / stats.norm.cdf(sigma - stats.norm.isf(0.2))  # of the weight is in the heaviest fifth
+        return np.where(heavy & (rng.random(shape) < share), -weight, 0.0), weight
+
+    return units
+
+
+def clusters_lose(least):
+    """Totals and sizes of clusters of geometric size, 5 on average, of which those of `least` queries lose whole."""
+
+    def units(rng, shape, m):
+        size = rng.geometric(0.2, shape).astype(float)
+        k = np.arange(least, 500)
+        share = m * 5 / (k * stats.geom.pmf(k, 0.2)).sum()
+        return np.where((size >= least) & (rng.random(shape) < share), -size, 0.0), size
+
+    return units
+
+
+UNITS = {
+    f"weights (sigma {sigma:g}): {name}": of_sigma
+    for sigma in (0.5, 1.0)
+    for name, of_sigma in {
+        "hits lost": weighted(sigma, losses),
+        "rare losses of .2 to .8": weighted(sigma, QUERIES["rare losses of .2 to .8"]),
+        "noise (sd .03) and rare losses": weighted(sigma, QUERIES["noise (sd .03) on all, rare total losses"]),
+        "the heaviest fifth loses": heaviest_lose(sigma),
+    }.items()
+} | {"clusters lose whole": clusters_lose(1), "the largest tenth of clusters loses whole": clusters_lose(11)}
+
+
+def level(draw, n, margin, n_draws, seed):
+    """Share of draws of n units that lose the margin and pass."""
+    rng, critical, found = np.random.default_rng([seed, n, int(1e4 * margin)]), quantile(ALPHA, n), 0
+    for first in range(0, n_draws, block := max(1, 10**6 // n)):
+        drawn = draw(rng, (min(block, n_draws - first), n), margin)
+        total, size = drawn if isinstance(drawn, tuple) else (drawn, np.ones_like(drawn))
+        parts = (size, size**2, total, total**2, size * total)
+        for sums in zip(*(part.sum(axis=1).tolist() for part in parts), strict=True):
+            found += WithLosses(UnitSums(n, *sums), 1.0).t(margin) >= critical
+    return found / n_draws
+
+
+def highest_level(draw, margins, sizes, n_draws, seed):
+    """Highest level over margins and numbers of units, and where; high ones are drawn again."""
+    cells = {}
+    for margin, n in product(margins, sizes):
+        cells[margin, n] = level(draw, n, margin, n_draws, seed)
+        if cells[margin, n] > AGAIN:
+            cells[margin, n] = level(draw, n, margin, 10 * n_draws, seed + 1)
+    where = max(cells, key=cells.get)
+    return cells[where], where
+
+
+# --- intervals -----------------------------------------------------------------------------------------------
+
+
+def judged_coverage(rate, n_human, agreement, n_samples, seed, n_model=2000):
+    """How often the interval of a success rate by people and a model holds it, and its mean width."""
+    rng, found, width = np.random.default_rng(seed), 0, 0.0
+    for _ in range(n_samples):
+        people = (rng.random(n_model) < rate).astype(float)
+        model = np.where(rng.random(n_model) < agreement, people, 1 - people)
+        human = Evaluation.from_values(range(n_human), {"hit@1": people[:n_human]})
+        both = judged_interval(human, Evaluation.from_values(range(n_model), {"hit@1": model}))
+        low, high = both.confidence_interval["hit@1"]
+        found += low <= rate <= high
+        width += (high - low) / n_samples
+    return found / n_samples, width
+
+
+SEGMENTS = {
+    ".9, .95, .97 of 20": [(0.9, 20), (0.95, 20), (0.97, 20)],
+    "3 of 50, .98": [(0.98, 50)] * 3,
+    "4 of 25, .99": [(0.99, 25)] * 4,
+    "8 of 15, .97": [(0.97, 15)] * 8,
+    "10 of 10, .9": [(0.9, 10)] * 10,
+    ".5, .7, .9 of 20": [(0.5, 20), (0.7, 20), (0.9, 20)],
+}
+
+
+def macro_coverage(segments, n_samples, seed):
+    """How often the interval of the mean over segments of a success rate holds it, and its mean width."""
+    rng, found, width = np.random.default_rng(seed), 0, 0.0
+    by = np.repeat(np.arange(len(segments)), [n for _, n in segments])
+    true = np.mean([rate for rate, _ in segments])
+    for _ in range(n_samples):
+        hits = np.concatenate([rng.random(n) < rate for rate, n in segments]).astype(float)
+        macro = Evaluation.from_values(range(len(by)), {"hit@1": hits}, by=by).segments().macro()
+        row = dict(zip(macro.columns, macro.rows[0], strict=True))
+        found += row["low"] <= true <= row["high"]
+        width += (row["high"] - row["low"]) / n_samples
+    return found / n_samples, width
+
+
+# --- tables --------------------------------------------------------------------------------------------------
+
+
+def table(*head):
+    print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|", flush=True)
+
+
+def show_exact(n_supports):
+    table("hits lost and won", "highest exact level", "margin, queries")
+    for times in (0, 0.25, 1, 3, 5):
+        cells = {(m, n): level_of_hits(n, m, times * m) for m in SMALL + LARGE for n in SIZES}
+        where = max(cells, key=cells.get)
+        print(f"| won {times:g} times the margin | {cells[where]:.4f} | {where[0]:g}, {where[1]} |", flush=True)
+    table("queries", "highest exact level on three values")
+    for n in (5, 8, 12, 20, 30):
+        found = max(level_of_three_values(n, m, n_supports, 20, n) for m in (0.01, 0.05, 0.1, 0.2, 0.4, 0.8))
+        print(f"| {n} | {found:.4f} |", flush=True)
+
+
+def show_levels(n_draws, seed):
+    table("differences", "margins .005 to .02", "margins .05 and .1")
+    for name, draw in (QUERIES | UNITS).items():
+        sizes = [n for n in SIZES if name in QUERIES or n <= 500]
+        cells = [highest_level(draw, margins, sizes, n_draws, seed) for margins in (SMALL, LARGE)]
+        print("|", " | ".join([name, *(f"{x:.4f} ({m:g}, {n})" for x, (m, n) in cells)]), "|", flush=True)
+
+
+def show_coverage(n_samples, seed):
+    table("rate, agreement", *(f"{n} by people" for n in (10, 20, 60, 200)))
+    for rate, agreement in product((0.5, 0.9, 0.97), (0.95, 0.8)):
+        cells = [judged_coverage(rate, n, agreement, n_samples, seed) for n in (10, 20, 60, 200)]
+        print(f"| {rate:g}, {agreement:g} |", " | ".join(f"{x:.3f} ({w:.2f})" for x, w in cells), "|", flush=True)
+    table("segments", "coverage (width)")
+    for name, segments in SEGMENTS.items():
+        found, width = macro_coverage(segments, n_samples, seed)
+        print(f"| {name} | {found:.3f} ({width:.2f}) |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=1000, help="of each cell of levels; ten times as many above 0.04")
+    parser.add_argument("--supports", type=int, default=200, help="of the exact search, for each number of queries")
+    parser.add_argument("--samples", type=int, default=1000, help="of each cell of coverages")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=["exact", "levels", "coverage"])
+    args = parser.parse_args()
+    if args.only in (None, "exact"):
+        show_exact(args.supports)
+    if args.only in (None, "levels"):
+        show_levels(args.draws, args.seed)
+    if args.only in (None, "coverage"):
+        show_coverage(args.samples, args.seed)
+
+
+if __name__ == "__main__":
+    main()
