@@ -1,7 +1,6 @@
-"""How often the gate passes a system that loses exactly the margin, and how often intervals hold the true value.
+"""How often the gate passes a system that loses exactly the margin, by exact enumeration and by simulation.
 
-Levels of "no worse" by exact enumeration and by simulation, and coverage of intervals of judges and of macro means of
-success rates. Cells above 0.04 are drawn again, ten times as often, from other seeds. Takes some minutes.
+Simulated cells above 0.04 are drawn again, ten times as often, from other seeds. Takes some minutes.
 """
 
 import argparse
@@ -11,8 +10,6 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from sklearn_rank.results import Evaluation
-from sklearn_rank.stats import judged_interval
 from sklearn_rank.stats._noninferiority import UnitSums, WithLosses, quantile
 
 ALPHA = 0.05
@@ -167,47 +164,6 @@ def highest_level(draw, margins, sizes, n_draws, seed):
     return cells[where], where
 
 
-# --- intervals -----------------------------------------------------------------------------------------------
-
-
-def judged_coverage(rate, n_human, agreement, n_samples, seed, n_model=2000):
-    """How often the interval of a success rate by people and a model holds it, and its mean width."""
-    rng, found, width = np.random.default_rng(seed), 0, 0.0
-    for _ in range(n_samples):
-        people = (rng.random(n_model) < rate).astype(float)
-        model = np.where(rng.random(n_model) < agreement, people, 1 - people)
-        human = Evaluation.from_values(range(n_human), {"hit@1": people[:n_human]})
-        both = judged_interval(human, Evaluation.from_values(range(n_model), {"hit@1": model}))
-        low, high = both.confidence_interval["hit@1"]
-        found += low <= rate <= high
-        width += (high - low) / n_samples
-    return found / n_samples, width
-
-
-SEGMENTS = {
-    ".9, .95, .97 of 20": [(0.9, 20), (0.95, 20), (0.97, 20)],
-    "3 of 50, .98": [(0.98, 50)] * 3,
-    "4 of 25, .99": [(0.99, 25)] * 4,
-    "8 of 15, .97": [(0.97, 15)] * 8,
-    "10 of 10, .9": [(0.9, 10)] * 10,
-    ".5, .7, .9 of 20": [(0.5, 20), (0.7, 20), (0.9, 20)],
-}
-
-
-def macro_coverage(segments, n_samples, seed):
-    """How often the interval of the mean over segments of a success rate holds it, and its mean width."""
-    rng, found, width = np.random.default_rng(seed), 0, 0.0
-    by = np.repeat(np.arange(len(segments)), [n for _, n in segments])
-    true = np.mean([rate for rate, _ in segments])
-    for _ in range(n_samples):
-        hits = np.concatenate([rng.random(n) < rate for rate, n in segments]).astype(float)
-        macro = Evaluation.from_values(range(len(by)), {"hit@1": hits}, by=by).segments().macro()
-        row = dict(zip(macro.columns, macro.rows[0], strict=True))
-        found += row["low"] <= true <= row["high"]
-        width += (row["high"] - row["low"]) / n_samples
-    return found / n_samples, width
-
-
 # --- tables --------------------------------------------------------------------------------------------------
 
 
@@ -235,31 +191,17 @@ def show_levels(n_draws, seed):
         print("|", " | ".join([name, *(f"{x:.4f} ({m:g}, {n})" for x, (m, n) in cells)]), "|", flush=True)
 
 
-def show_coverage(n_samples, seed):
-    table("rate, agreement", *(f"{n} by people" for n in (10, 20, 60, 200)))
-    for rate, agreement in product((0.5, 0.9, 0.97), (0.95, 0.8)):
-        cells = [judged_coverage(rate, n, agreement, n_samples, seed) for n in (10, 20, 60, 200)]
-        print(f"| {rate:g}, {agreement:g} |", " | ".join(f"{x:.3f} ({w:.2f})" for x, w in cells), "|", flush=True)
-    table("segments", "coverage (width)")
-    for name, segments in SEGMENTS.items():
-        found, width = macro_coverage(segments, n_samples, seed)
-        print(f"| {name} | {found:.3f} ({width:.2f}) |", flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=1000, help="of each cell of levels; ten times as many above 0.04")
     parser.add_argument("--supports", type=int, default=200, help="of the exact search, for each number of queries")
-    parser.add_argument("--samples", type=int, default=1000, help="of each cell of coverages")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=["exact", "levels", "coverage"])
+    parser.add_argument("--only", choices=["exact", "levels"])
     args = parser.parse_args()
     if args.only in (None, "exact"):
         show_exact(args.supports)
     if args.only in (None, "levels"):
         show_levels(args.draws, args.seed)
-    if args.only in (None, "coverage"):
-        show_coverage(args.samples, args.seed)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Student's t with lost queries: by hand, against Gaffke's test, its exact level, and the queries that it needs."""
 
 import math
+import runpy
+from pathlib import Path
 
 import gaffke
 import known_cases
@@ -114,50 +116,37 @@ def test_bound_is_close_to_the_oracle(counts):
 # --- level and coverage, exactly ---------------------------------------------------------------------------------
 
 
-def level_of_hits(n, margin, won):
-    """Exact probability that n queries pass, where shares `won` are won and `won + margin` lost."""
-    level = 0.0
-    for wins in range(int(stats.binom.isf(1e-9, n, won)) + 1 if won else 1):
-        low, high = -1, n - wins
-        while low < high:  # the most losses that pass
-            middle = (low + high + 1) // 2
-            passes = WithLosses(counted([(-1, middle), (1, wins), (0, n - wins - middle)]), 1.0).pvalue(margin) <= ALPHA
-            low, high = (middle, high) if passes else (low, middle - 1)
-        level += stats.binom.pmf(wins, n, won) * stats.binom.cdf(low, n - wins, (won + margin) / (1 - won))
-    return level
+@pytest.fixture(scope="module")
+def gate_levels():
+    """The script that measures the level for docs/tools/gate.md."""
+    return runpy.run_path(str(Path(__file__).parents[2] / "docs" / "bench" / "gate_levels.py"))
 
 
 @pytest.mark.parametrize(
     ("n", "margin", "won", "expected"),
     [(100, 0.1, 0, 0.0237), (300, 0.1, 0, 0.0458), (400, 0.02, 0, 0.0410), (200, 0.05, 0.05, 0.0279)],
 )
-def test_exact_level_of_hits(n, margin, won, expected):
+def test_exact_level_of_hits(n, margin, won, expected, gate_levels):
     """By enumeration; Student's t alone has higher levels, up to .37."""
-    assert level_of_hits(n, margin, won) == pytest.approx(expected, abs=2e-4)
+    found = gate_levels["level_of_hits"](n, margin, won)
+    assert found == pytest.approx(expected, abs=2e-4)
+    if not won:  # the most losses that pass, by trying all
+        passes = [WithLosses(counted([(-1, k), (0, n - k)]), 1.0).pvalue(margin) <= ALPHA for k in range(n)]
+        assert found == pytest.approx(stats.binom.cdf(sum(passes) - 1, n, margin))
 
 
-def test_exact_level_of_three_values(rng):
-    """The worst of distributions on three values whose mean is exactly the loss of the margin, 9 queries."""
-    n, margins = 9, np.array([0.1, 0.3, 0.5])
-    counts = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
-    log_ways = math.lgamma(n + 1) - np.vectorize(math.lgamma)(counts + 1.0).sum(axis=1)
-    highest = 0.0
-    for margin in margins:
-        for values in [(-1.0, 0.0, 1.0), (-1.0, 0.1, 0.2), *np.sort(rng.uniform(-1, 1, (12, 3)))]:
-            if not values[0] < -margin < values[2]:
-                continue
-            passes = np.array([
-                WithLosses(counted([*zip(values, count, strict=True)]), 1.0).pvalue(margin) <= ALPHA for count in counts
-            ])  # fmt: skip
-            for middle in np.linspace(0, 1, 12):
-                low = ((1 - middle) * values[2] + middle * values[1] + margin) / (values[2] - values[0])
-                shares = np.array([low, middle, 1 - middle - low])
-                if (shares < 0).any():
-                    continue
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    logs = np.where(counts > 0, counts * np.log(shares), 0.0).sum(axis=1)
-                highest = max(highest, float(np.exp(log_ways + logs)[passes].sum()))
-    assert 0 < highest <= ALPHA
+def test_exact_level_of_three_values(gate_levels):
+    """The worst of distributions on three values whose mean is exactly the loss of the margin."""
+    found = [gate_levels["level_of_three_values"](9, margin, 8, 10, seed=0) for margin in (0.1, 0.4, 0.8)]
+    assert 0.005 < max(found) <= ALPHA
+
+
+def test_simulated_losses_are_the_margin(gate_levels, rng):
+    for name, draw in (gate_levels["QUERIES"] | gate_levels["UNITS"]).items():
+        drawn = draw(rng, (400, 1000), 0.02)
+        total, size = drawn if isinstance(drawn, tuple) else (drawn, np.ones_like(drawn))
+        assert total.sum() / size.sum() == pytest.approx(-0.02, abs=0.0015), name
+        assert gate_levels["level"](draw, 100, 0.1, 100, seed=0) < 0.15, name
 
 
 # --- what it needs -----------------------------------------------------------------------------------------------
