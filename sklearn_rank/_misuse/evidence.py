@@ -435,11 +435,12 @@ def may_run_against(queries: Queries) -> bool:
     if queries.has_subtopics:
         return False
     n = min(len(queries.indptr) - 1, SAMPLE)
-    label, score = (rows_of(x, queries.indptr, queries.order, 0, n) for x in (queries.row_label, queries.score))
-    if label.dtype is BYTE and not queries.facts.has_unretrieved:
-        starts = queries.indptr[:n]
-        of_label, of_score = np.add.reduceat(label, starts, dtype=np.float64), np.add.reduceat(score, starts)
-        if np.dot(label, score) >= (of_label * of_score / np.diff(queries.indptr[: n + 1])).sum():
+    if queries.row_label.dtype is BYTE and not queries.facts.has_unretrieved:
+        starts, stop = queries.indptr[:n], queries.indptr[n]
+        rows = slice(stop) if queries.order is None else queries.order[:stop]
+        label, score = queries.row_label[rows], queries.score[rows]
+        of_label = np.add.reduceat(label, starts, dtype=np.float64)
+        if np.dot(label, score) >= np.dot(of_label / np.diff(queries.indptr[: n + 1]), np.add.reduceat(score, starts)):
             return False
     return agreement(queries, n).z_by_chance < -CHANCE
 
