@@ -159,7 +159,7 @@ def test_by_hand():
     found = compare_systems([1, 0, 0, 1], {"a": [1, 2, 2, 1], "b": [2, 1, 1, 3]}, qid=[1, 1, 2, 2], metrics="mrr")
     (_, _, mean, *_), (_, _, other, *_, difference, won, tied, lost, p, _) = found.summary().rows
     assert found.summary().to_frame()["queries"].tolist() == [2, 2]
-    assert (mean, other, difference, won, tied, lost, p) == (0.5, 1.0, 0.5, 2, 0, 0, 0.0)
+    assert (mean, other, difference, won, tied, lost, p) == (0.5, 1.0, 0.5, 2, 0, 0, 0.5)
 
 
 # --- a comparison is whole without folds ---------------------------------------------------------------------
