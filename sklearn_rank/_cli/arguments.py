@@ -92,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
         ("--undecided", {"choices": ["fail", "pass"], "default": "fail"},
          "whether the exit code is 4 or 0 where queries are too few to decide (default: fail)"),
         ("--markdown", {"metavar": "FILE"}, "write the decision and its tables for a comment, too"),
+        ("--json", {"metavar": "FILE"}, "write the decision and its numbers for other tools, too"),
     ):  # fmt: skip
         sub.add_argument(name, help=text, **more)
     _add_format(sub)

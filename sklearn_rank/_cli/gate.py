@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
+import re
 
 from sklearn_rank._cli.data import metrics_of, old_and_new
-from sklearn_rank._cli.output import put, show
+from sklearn_rank._cli.output import as_json, put, show
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import COMMAND
 from sklearn_rank._utils.echo import echo
@@ -30,22 +32,39 @@ def gate(options: argparse.Namespace) -> int:
         _refuse_missing(margins, metrics)
     old, new = old_and_new(options, metrics, "gate").values()
     with collected_findings() as seen:
-        found = no_worse(new=new, old=old, margin=margins, alpha=options.alpha, largest_loss=losses)
+        try:
+            found = no_worse(new=new, old=old, margin=margins, alpha=options.alpha, largest_loss=losses)
+        except ValueError as error:
+            raise ValueError(in_options(str(error))) from None
     report(COMMAND, seen)
     if options.markdown is not None:
         with replacing(options.markdown) as file:
             file.write(f"{found.to_markdown()}\n".encode())
+    rows = found.table.rows
+    of_metrics = {row[0]: dict(zip(found.table.columns[1:], row[1:], strict=True)) for row in rows}
+    nested = {
+        "decision": found.decision, "verdict": found.verdict, "alpha": found.alpha, "n_needed": found.n_needed,
+        "metrics": of_metrics,
+    }  # fmt: skip
+    if options.json is not None:
+        with replacing(options.json) as file:
+            file.write(f"{as_json(nested)}\n".encode())
     if options.format in ("csv", "json"):
-        rows = found.table.rows
-        of_metrics = {row[0]: dict(zip(found.table.columns[1:], row[1:], strict=True)) for row in rows}
-        nested = {
-            "decision": found.decision, "verdict": found.verdict, "alpha": found.alpha, "n_needed": found.n_needed,
-            "metrics": of_metrics,
-        }  # fmt: skip
         show(found.table.columns, [*rows], nested, options.format)
     else:
         put({"markdown": found.to_markdown, "latex": found.to_latex}.get(options.format, found.__repr__)())
     return 0 if found.decision == "undecided" and options.undecided == "pass" else EXIT_CODES[found.decision]
+
+
+def in_options(message: str) -> str:
+    """A message of `no_worse` that names options of the command in place of Python's parameters."""
+
+    def option(match: re.Match[str]) -> str:
+        return f"--{match[1].replace('_', '-')}"
+
+    message = re.sub(r"The '(\w+)' parameter of no_worse", option, message)
+    message = re.sub(r"\b(margin|largest_loss|alpha)=", lambda match: f"{option(match)} ", message)
+    return message.replace("largest_loss", "--largest-loss").replace("no_worse", "gate")
 
 
 def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, float] | None:
@@ -57,6 +76,8 @@ def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, f
             value = float(number)
         except ValueError:
             raise ValueError(f"{option} must be a number such as 0.01, or NAME=0.01. Got {echo(text)}.") from None
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{option} must be a finite number that is not negative. Got {echo(text)}.")
         if name in numbers:
             raise ValueError(f"{option} must be given once for each metric. Got {echo(text)} and another one.")
         if name and name not in metrics:

@@ -49,12 +49,17 @@ def _text(table: Table, nested: dict[str, Any], form: str, fit: bool) -> Table |
         writer.writerows([_safe(value) for value in row] for row in [table.columns, *table.rows])
         return file.getvalue().removesuffix("\n")
     if form == "json":
-        return json.dumps(_without_nan(nested), indent=1)
+        return as_json(nested)
     if form == "markdown":
         return table.to_markdown()
     if form == "latex":
         return table.to_latex()
     return table.fitted() if fit else table
+
+
+def as_json(nested: Any) -> str:
+    """Numbers with all digits; undefined and infinite ones are null."""
+    return json.dumps(_without_nan(nested), indent=1)
 
 
 def tell(text: str) -> None:

@@ -24,7 +24,7 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, names, part
-from sklearn_rank._utils.table import Table, TableReport, markdown_text
+from sklearn_rank._utils.table import Table, TableReport, markdown_text, printable
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result
 from sklearn_rank.stats._arguments import check_arguments
@@ -430,7 +430,8 @@ class GateResult(TableReport, Saveable):
         str
         """
         head, _, rest = self._title().partition(":")
-        lines = [f"**{head}**:{rest}", *map(markdown_text, self._notes())]
+        notes = (markdown_text(printable(note)) for note in self._notes())
+        lines = [f"**{head}**:{markdown_text(printable(rest))}", *notes]
         return "\n\n".join([*lines, super().to_markdown()])
 
     def _title(self) -> str:

@@ -88,6 +88,24 @@ def test_any_other_failure_is_1(cli, monkeypatch):
     assert "error: ZeroDivisionError" in err
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--margin", "2"), "A margin is in units of the metric"),
+        (("--margin", "-1"), "--margin must be a finite number that is not negative. Got '-1'"),
+        (("--margin", "nan"), "--margin must be a finite number that is not negative. Got 'nan'"),
+        (("--margin", "0.01", "--alpha", "0.7"), "--alpha must be above 0 and below 0.5"),
+        (("--margin", "0.3", "--largest-loss", "0.2"), "--largest-loss"),
+    ],
+)
+def test_errors_name_options(words, message, cli):
+    code, out, err = cli("qrels", "unsure", "--baseline", "old", *words)
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.split())
+    for python in ("no_worse", "margin=", "alpha=", "largest_loss"):
+        assert python not in err
+
+
 def evaluated(files, name, metrics):
     qrels, run = read_qrels(files / "qrels"), read_run(files / name)
     return sklearn_rank.evaluate_run(qrels, run, metrics=metrics)
@@ -108,6 +126,8 @@ def test_it_is_no_worse_of_results(cli, files):
     assert cli(*words, *margins)[1] == f"{expected}\n"
     assert cli(*words, *margins, "--format", "markdown", "--markdown", "comment.md")[1] == f"{expected.to_markdown()}\n"
     assert (files / "comment.md").read_text() == f"{expected.to_markdown()}\n"
+    assert cli(*words, *margins, "--json", "gate.json")[1] == f"{expected}\n"
+    assert json.loads((files / "gate.json").read_text()) == found
     assert cli(*words, *margins, "--format", "latex")[1].startswith(r"\begin{tabular}")
     assert cli(*words, *margins, "--format", "csv")[1].count("\n") == 3
 
@@ -155,10 +175,10 @@ def test_columns_of_a_table(cli):
         ((*SAME, "--margin", "0.3"), "once for each metric. Got '0.3'"),
         ((*SAME[:-1], "ndcg@10=0.1", "-m", "ndcg@10", "-m", "map"), "one number for all. Got none for map"),
         ((*SAME[:-1], "2"), "A margin is in units of the metric"),
-        ((*SAME, "--alpha", "5"), "'alpha' parameter of no_worse"),
+        ((*SAME, "--alpha", "5"), "--alpha must be above 0 and below 0.5"),
         ((*SAME, "--undecided", "maybe"), "invalid choice"),
         ((*SAME, "-m", "ndgc"), "Did you mean"),
-        ((*SAME[:-1], "-0.02"), "To ask whether new is better, use stats.compare. Got -0.02"),
+        ((*SAME[:-1], "-0.02"), "--margin must be a finite number that is not negative. Got '-0.02'"),
     ],
 )
 def test_errors_are_one_line(words, message, cli):
