@@ -240,7 +240,7 @@ class MetricsInOrders:
             for i, (spec, order) in enumerate(each)
             if order == "best" and spec.metric.keeps_unretrieved
         }
-        return cls(specs, *(BoundMetrics.of(queries, listed, pool) for listed in (by_score, tied)), best)
+        return cls(specs, BoundMetrics.of(queries, by_score, pool), BoundMetrics.of(queries, tied, pool), best)
 
     def check_scores(self, queries: Queries) -> None:
         """Refuse scores that one of the metrics does not take."""

@@ -324,11 +324,12 @@ def _correct(
     options: Mapping[str, Any],
 ) -> None:  # fmt: skip
     """Correct p-values and intervals of several systems, and let each be drawn as a row under a common label."""
-    tested = {name: display for name, display in displays.items() if display.pvalue is not None}
-    pvalues = adjust_pvalues([display.pvalue for display in tested.values()], correction).tolist()
+    tested = {name: display.pvalue for name, display in displays.items() if display.pvalue is not None}
+    pvalues = adjust_pvalues([*tested.values()], correction).tolist()
     note = in_words(options["test"], correction)
-    for (name, display), pvalue in zip(tested.items(), pvalues, strict=True):
-        level = corrected_level(options["confidence_level"], display.pvalue, pvalue, len(tested))
+    for (name, before), pvalue in zip(tested.items(), pvalues, strict=True):
+        display = displays[name]
+        level = corrected_level(options["confidence_level"], before, pvalue, len(tested))
         if level > options["confidence_level"]:
             note = f"{in_words(options['test'], correction)}, intervals {CORRECTED_LEVEL}"
             a, b = (results[system] for system in (name, display.names[1]))

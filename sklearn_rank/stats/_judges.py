@@ -340,7 +340,7 @@ def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[
         if n_human < FEWEST_HUMAN or n_others < 2:
             raise ValueError("the values of the judges must fit together")
     values = {
-        name: JudgedValues(*(of_metric[judge] for judge in JUDGES[:3]), int(n), *(of_metric[x] for x in JUDGES[3:]))
+        name: JudgedValues(**{judge: of_metric[judge] for judge in JUDGES}, n_left_out=int(n))
         for name, of_metric, n in zip(metrics, of_metrics, left_out, strict=True)
     }
     return level, values

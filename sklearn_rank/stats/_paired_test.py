@@ -464,10 +464,10 @@ class PairedTest(TableReport):
     def _alone(self, written: Callable[[Any], str]) -> Table:
         """The only pair in a line."""
         (row,) = self._rows
-        corrected = {P_CORRECTED: row.corrected_pvalue} if self._is_corrected else {}
+        corrected: dict[str, Any] = {P_CORRECTED: row.corrected_pvalue} if self._is_corrected else {}
         counts = {} if row.won is None else {"won": row.won, "tied": row.tied, "lost": row.lost}
         low, high = row.ends
-        numbers = {"difference": row.difference, "low": low, "high": high, P: row.pvalue, **corrected}
+        numbers: dict[str, Any] = {"difference": row.difference, "low": low, "high": high, P: row.pvalue, **corrected}
         numbers |= {"effect": row.effect_size, **counts}
         return Table((written(row.a), written(row.b), *numbers), ((row.mean_a, row.mean_b, *numbers.values()),))
 
