@@ -6,7 +6,7 @@ Knows neither labels nor metrics.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,9 @@ SMALL_FEATURES = 1e-100
 SHORT_VECTOR = 1e-150
 """Length whose square is far above the smallest numbers, which are rounded more than others."""
 
+SHORT_NARROW, LONG_NARROW = 1e-12, 1e15
+"""The same of float32, and length up to which products of float32 do not overflow."""
+
 COMPARED_ITEMS = 8
 """Items between which a function of the user is tried."""
 
@@ -61,6 +64,8 @@ class Distances:
     A product of matrices does not give equal items equal numbers. ``of_pairs(query, item)``, unless it is None,
     computes the same pair by pair, which does, and `slack` is how far both may be apart, for each query.
     `between_items` are the distances of the first items from each other, by a function of the user.
+
+    `narrow` has float32 distances of features that came in float32, and their slack, to find candidates with.
     """
 
     of: Callable[[slice], NDArray[Any]]
@@ -69,6 +74,7 @@ class Distances:
     of_pairs: Callable[[Index, Index], Array] | None = None
     slack: Array | None = None
     between_items: Array | None = None
+    narrow: tuple[Callable[[slice], NDArray[np.float32]], Array] | None = None
 
 
 def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str, Any]) -> Distances:
@@ -90,6 +96,7 @@ def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str,
             "sklearn_rank.evaluate(relevance, -distances, metrics=...), or score_neighbors for nearest neighbours."
         )
     numeric = built_in and distance != "hamming"
+    is_narrow = all(str(getattr(x, "dtype", "")).endswith("float32") for x in (queries, items))
     queries, items = (
         _features(x, f"{name}_features", numeric) for x, name in ((queries, "query"), (items, "database"))
     )
@@ -99,7 +106,7 @@ def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str,
             f"Got {queries.shape[1]} and {items.shape[1]}."
         )
     if numeric:
-        return _products(distance, queries, items)
+        return _products(distance, queries, items, is_narrow)
     if built_in:
         return Distances(_hamming(queries, items), queries.shape[0], items.shape[0])
     of, between = _pairwise(distance, queries, items, dict(params)), None
@@ -189,7 +196,7 @@ def _finite(distance: Array, rows: slice) -> Array:
     return distance
 
 
-def _products(distance: str, queries: Any, items: Any) -> Distances:
+def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Distances:
     """Cosine and inner product, negative; or squared distances less the square of the query: ``x x - 2 q x``.
 
     Features are centred first for distances, which loses less to rounding; whole numbers stay whole, and their ties
@@ -223,18 +230,37 @@ def _products(distance: str, queries: Any, items: Any) -> Distances:
 
     if is_sparse:
         return Distances(of, queries.shape[0], items.shape[0])
-    return Distances(of, queries.shape[0], items.shape[0], of_pairs, _slack(queries, items, is_square))
+    made = Distances(of, queries.shape[0], items.shape[0], of_pairs, _slack(queries, items, is_square))
+    return replace(made, narrow=_narrow_products(queries, items, square)) if is_narrow else made
 
 
-def _slack(queries: Array, items: Array, is_square: bool) -> Array:
+def _narrow_products(queries: Array, items: Array, square: Array | None) -> Any:
+    """Distances in float32, and how far they may be off; None if features are too long for that."""
+    if max(row_norms(items).max(), row_norms(queries).max()) > LONG_NARROW:
+        return None
+    slack = _slack(queries, items, square is not None, np.float32, SHORT_NARROW)
+    of_queries, of_items = queries.astype(np.float32), items.astype(np.float32)
+    of_squares = None if square is None else square.astype(np.float32)
+
+    def of(rows: slice) -> NDArray[np.float32]:
+        out: NDArray[np.float32] = of_queries[rows] @ of_items.T
+        return out if of_squares is None else np.add(out, of_squares, out=out)
+
+    return of, slack
+
+
+def _slack(
+    queries: Array, items: Array, is_square: bool, dtype: type = np.float64, shortest: float = SHORT_VECTOR
+) -> Array:  # fmt: skip
     """How far two sums of the same products may be apart, summed up in whatever order, for each query.
 
-    A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors. The rest is for squares.
+    A product of n terms is off by less than (n + 3) / 2 eps times the lengths of both vectors. The rest is for squares,
+    and for rounding features to `dtype`.
     """
-    length, longest = np.maximum(row_norms(queries), SHORT_VECTOR), max(row_norms(items).max(), SHORT_VECTOR)
+    length, longest = np.maximum(row_norms(queries), shortest), max(row_norms(items).max(), shortest)
     with np.errstate(over="ignore"):
         size = length * longest + (longest**2 if is_square else 0.0)
-        return (items.shape[1] + 16) * np.finfo(np.float64).eps * size
+        return (items.shape[1] + 16) * np.finfo(dtype).eps * size
 
 
 def _unit(x: Any) -> Any:

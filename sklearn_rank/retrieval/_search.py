@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.check import facts_of
 from sklearn_rank._engine.queries import LazyQueries, Origin, Queries
 from sklearn_rank._engine.sparse import Grades, as_queries, cut_rows, drop_self
-from sklearn_rank._utils.typing import Index
+from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.retrieval._distances import Distances
 
 CHUNK_PAIRS = 2**22 - 2**10
@@ -40,10 +40,9 @@ def search(distances: Distances, grades: Grades, *, without_self: bool, memory: 
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows = slice(first, last)
-        distance = distances.of(rows)
         if depth is None or WORTH * depth > n_items:
-            return whole_lists(distance, grades, rows, without_self)
-        query, item, near = nearest(distances, distance, first, depth + without_self)
+            return whole_lists(distances.of(rows), grades, rows, without_self)
+        query, item, near = nearest(distances, rows, depth + without_self)
         if without_self:
             others = item != query + first
             query, item, near = query[others], item[others], near[others]
@@ -57,24 +56,40 @@ def search(distances: Distances, grades: Grades, *, without_self: bool, memory: 
 # --- the nearest items ---------------------------------------------------------------------------------------
 
 
-def nearest(distances: Distances, distance: NDArray[Any], first: int, depth: int) -> tuple[Index, Index, NDArray[Any]]:
+def nearest(distances: Distances, rows: slice, depth: int) -> tuple[Index, Index, NDArray[Any]]:
     """Find the `depth` nearest items of each query, all ties of the last one and a few more: query, item, distance.
 
     Items are dealt out to lanes. The `depth` nearest lanes have an item each that is no further away than the last of
     them, so neither is the last item that is asked for. If a distance may be off by `slack`, that one may be as much
-    further away, and another item as much nearer.
+    further away, and another item as much nearer. Distances in float32, if there are some, leave so few candidates
+    that pairs are compared one by one in float64, or are made anew in float64.
     """
+    if distances.narrow is not None:
+        of, slack = distances.narrow
+        distance = of(rows)
+        # As far again, so that no candidate of float64 is missing.
+        query, item = _candidates(distance, slack[rows], depth, 3.0)
+        if WORTH * len(query) <= distance.size:
+            return query, item, distances.of_pairs(query + rows.start, item)
+    distance = distances.of(rows)
+    query, item = _candidates(distance, None if distances.slack is None else distances.slack[rows], depth, 2.0)
+    if distances.of_pairs is None or WORTH * len(query) > distance.size:
+        return query, item, distance[query, item]
+    return query, item, distances.of_pairs(query + rows.start, item)
+
+
+def _candidates(distance: NDArray[Any], slack: Array | None, depth: int, n_slack: float) -> tuple[Index, Index]:
+    """Query and item of the pairs that may be among the nearest."""
     n_queries, n_items = distance.shape
     n_lanes = min(max(LANES_PER_ITEM * depth, LEAST_LANES), n_items)
     n_dealt = n_items // n_lanes * n_lanes
     lanes = distance[:, :n_dealt].reshape(n_queries, -1, n_lanes).min(axis=1)
     bar = np.partition(lanes, depth - 1, axis=1)[:, depth - 1 : depth]
-    if distances.slack is not None:
-        bar = bar + 2.0 * distances.slack[first : first + n_queries, None]
+    if slack is not None:
+        # Rounded up in float32.
+        bar = np.nextafter((bar + n_slack * slack[:, None]).astype(distance.dtype), distance.dtype.type(np.inf))
     query, item = np.divmod(np.flatnonzero(distance <= bar), n_items)
-    if distances.of_pairs is None or WORTH * len(query) > distance.size:
-        return query, item, distance[query, item]
-    return query, item, distances.of_pairs(query + first, item)
+    return query, item
 
 
 # --- whole lists ---------------------------------------------------------------------------------------------

@@ -116,14 +116,43 @@ def test_no_value_is_further_off_than_the_slack(distance, n_features):
         assert (abs(of_pairs - distances.of(slice(0, 20))) <= distances.slack[:, None]).all()
 
 
+@pytest.mark.parametrize("distance", ["cosine", "inner_product", "euclidean"])
+def test_float32_finds_the_candidates_of_float64(distance, monkeypatch):
+    """Candidates are found in float32 and compared in float64, unless features are long, or equal ones too many."""
+    rng, label = np.random.default_rng(0), np.arange(3000) % 7
+    shapes = (30, 12), (3000, 12)
+    kinds = {
+        "normal": rng.normal, "near": lambda size: 1 + 1e-4 * rng.random(size),
+        "short": lambda size: 1e-30 * rng.random(size),
+        "long": lambda size: 1e20 * rng.random(size), "mixed": lambda size: rng.random(size) ** 60,
+        "whole": lambda size: rng.integers(0, 3, size),
+    }  # fmt: skip
+    used = set()
+    for kind, draw in kinds.items():
+        queries, items = (np.asarray(draw(size=size), dtype=np.float32) for size in shapes)
+        distances = make_distances(distance, queries, items, {})
+        if distances.narrow is not None:
+            used.add(kind)
+            of, slack = distances.narrow
+            of_pairs = distances.of_pairs(*np.divmod(np.arange(90_000), 3000)).reshape(30, 3000)
+            assert (abs(of_pairs - of(slice(0, 30))) <= slack[:, None]).all()
+        found = [
+            evaluate_retrieval(*features, label[:30], label, distance=distance, metrics=["map@5", "ndcg@20"])
+            for features in ((queries, items), (queries.astype(np.float64), items.astype(np.float64)))
+        ]
+        for name, values in found[1].per_query.items():
+            np.testing.assert_array_equal(found[0].per_query[name], values)
+    assert used == {*kinds} - ({"long"} if distance != "cosine" else set())
+
+
 def test_both_may_be_off_by_all_of_the_slack():
     """The nearest of 300 items looks further away than it is, and the second one nearer."""
     true = np.full((1, 300), 5.0)
     true[0, [0, 5]] = 1.0, 1.1
     off = np.zeros_like(true)
     off[0, [0, 5]] = 1.0, -1.0
-    distances = Distances(true.__getitem__, 1, 300, lambda query, item: true[query, item], np.array([1.0]))
-    query, item, found = _search.nearest(distances, true + off, 0, 1)
+    distances = Distances((true + off).__getitem__, 1, 300, lambda query, item: true[query, item], np.array([1.0]))
+    query, item, found = _search.nearest(distances, slice(0, 1), 1)
     assert (query.tolist(), item.tolist(), found.tolist()) == ([0, 0], [0, 5], [1.0, 1.1])
 
 
