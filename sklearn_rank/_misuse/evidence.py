@@ -87,7 +87,8 @@ class Moments(NamedTuple):
 
     def joined(self, other: Moments) -> Moments:
         """Moments of both."""
-        return Moments(*(a + b for a, b in zip(self, other, strict=True)))
+        n, total, squares, variance = (a + b for a, b in zip(self, other, strict=True))
+        return Moments(int(n), total, squares, variance)
 
     @property
     def z_by_chance(self) -> float:
@@ -457,18 +458,29 @@ def agreement(queries: Queries, n: int) -> Moments:
 def moments_of(label: Array, score: Array, indptr: Index) -> Moments:
     """Correlation of labels and scores in each list, of documents that were judged and retrieved, where both vary.
 
-    Over all orders of the documents its mean is 0, and its variance 1 / (n - 1).
+    Over all orders of the documents its mean is 0, and its variance 1 / (n - 1). A pool may have the low documents of a
+    list only if another system found them, and they are more relevant then: so it is the correlation with labels of 0
+    for unjudged documents if that is higher.
     """
-    starts, size, counts = indptr[:-1], np.diff(indptr), np.isfinite(score) & (label == label)
-    n = np.add.reduceat(counts.astype(np.float64), starts)
+    listed, judged = np.isfinite(score), label == label
+    values = _correlations(label, score, listed & judged, indptr)
+    if not judged.all():
+        values = np.maximum(values, _correlations(np.nan_to_num(label), score, listed, indptr))
+    n = np.add.reduceat((listed & judged).astype(np.int64), indptr[:-1])
+    varies = np.isfinite(values) & (n >= LEAST_DOCUMENTS)
+    return Moments.of(values[varies], float((1 / (n[varies] - 1)).sum()))
+
+
+def _correlations(label: Array, score: Array, counts: NDArray[np.bool_], indptr: Index) -> Array:
+    """Correlation of the documents that count in each list; not finite if one does not vary."""
+    starts, size = indptr[:-1], np.diff(indptr)
+    n = np.maximum(np.add.reduceat(counts.astype(np.float64), starts), 1.0)
 
     def centred(x: Array) -> Array:
         x = np.where(counts, x, 0.0)
-        return np.where(counts, x - np.repeat(np.add.reduceat(x, starts) / np.maximum(n, 1), size), 0.0)
+        return np.where(counts, x - np.repeat(np.add.reduceat(x, starts) / n, size), 0.0)
 
     with np.errstate(all="ignore"):
         label, score = centred(label), centred(score)
         spread = np.add.reduceat(label**2, starts) * np.add.reduceat(score**2, starts)
-        values = np.add.reduceat(label * score, starts) / np.sqrt(spread)
-    varies = np.isfinite(values) & (n >= LEAST_DOCUMENTS)
-    return Moments.of(values[varies], float((1 / (n[varies] - 1)).sum()))
+        return np.asarray(np.add.reduceat(label * score, starts) / np.sqrt(spread))

@@ -285,7 +285,7 @@ def joined(
     may_rise = not run._told and rises(run.value, run.qid.code)
     names, of_run, of_qrels = _numbered(run, qrels)
     keep, lacking = _choose(names, of_run, of_qrels, missing_from_run, missing_from_qrels)
-    report(door, another_spelling(*(ids[:MOST_COMPARED].tolist() for ids in lacking), "queries"))
+    report(door, another_spelling(lacking[0].tolist(), lacking[1].tolist(), "queries"))
     of_run, of_qrels = of_run[run.qid.code], of_qrels[qrels.qid.code]
     label = qrels.value if negative == "keep" else pooled_if_negative(qrels.value)
     score = run.value

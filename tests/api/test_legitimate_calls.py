@@ -206,6 +206,11 @@ def test_legitimate_calls_stay_silent():
     assert alarms(300) == {}
 
 
+def test_pools_that_have_low_documents_only_if_others_found_them():
+    for seed in (4873, 5264, 7385):
+        assert alarms(1, seed) == {}
+
+
 if __name__ == "__main__":
     told = alarms(int(sys.argv[1]), int([*sys.argv, 0][2]))
     print(len(told), *(f"{seed}: {message}" for seed, message in told.items()), sep="\n")
