@@ -31,8 +31,8 @@ MEMORY |= {("shuffled", "ndcg@10"): 1.73, ("shuffled", "map"): 1.73}
 WAITS = {
     "small run, shell": ("ir_measures", 2.9),
     "QueryKFold": ("GroupKFold", 1.2),
-    "run, lists": ("pytrec_eval", 1.7),
-    "run, dictionaries": ("pytrec_eval", 1.7),
+    "run, lists": ("pytrec_eval", 1.9),
+    "run, dictionaries": ("pytrec_eval", 1.9),
     "exposure of lists": ("RecTools", 1.0),
     "compare_all": ("ttest_rel", 1.3),
     "threshold_curve": ("precision_recall_curve", 1.9),
