@@ -64,7 +64,7 @@ def nearest(distances: Distances, rows: slice, depth: int) -> tuple[Index, Index
     further away, and another item as much nearer. Distances in float32, if there are some, leave so few candidates
     that pairs are compared one by one in float64, or are made anew in float64.
     """
-    if distances.narrow is not None:
+    if distances.narrow is not None and distances.of_pairs is not None:
         of, slack = distances.narrow
         distance = of(rows)
         # As far again, so that no candidate of float64 is missing.
