@@ -16,7 +16,7 @@ ALPHA = 0.05
 SMALL, LARGE = (0.005, 0.01, 0.02), (0.05, 0.1)
 SIZES = (20, 50, 100, 200, 500, 1000, 2000)
 AGAIN = 0.04
-"""Share from which on a cell is drawn again."""
+"""Cells with a higher share are drawn again."""
 
 
 # --- exactly -------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def weighted(sigma, draw):
 
 
 def heaviest_lose(sigma):
-    """Totals and sizes of queries with log-normal weights, of which only the heaviest fifth loses."""
+    """Totals and sizes of queries with log-normal weights; only the heaviest fifth loses."""
 
     def units(rng, shape, m):
         z = rng.normal(size=shape)
@@ -118,7 +118,7 @@ def heaviest_lose(sigma):
 
 
 def clusters_lose(least):
-    """Totals and sizes of clusters of geometric size, 5 on average, of which those of `least` queries lose whole."""
+    """Totals and sizes of clusters of geometric size, 5 on average; with `least` queries or more they lose whole."""
 
     def units(rng, shape, m):
         size = rng.geometric(0.2, shape).astype(float)

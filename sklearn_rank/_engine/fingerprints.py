@@ -45,8 +45,8 @@ def fingerprints_of_rankings(
 ) -> Fingerprints | None:
     """Sum of hashes of the retrieved documents of each query, each with its rank and the number of ties.
 
-    `documents` maps rows of the input to ids. None: a document is known by its place among the rows of its query; this
-    says nothing where all rows come in the order of their ranks, and then there are no fingerprints.
+    `documents` maps rows of the input to ids. Without it, a document is known by its place among the rows of its query.
+    Places do not identify documents if all rows come in the order of their ranks; then the result is None.
     """
     indptr, sums = queries.indptr, np.zeros(len(queries.indptr) - 1, dtype=np.uint32)
     in_order: list[bool] = []
@@ -58,20 +58,22 @@ def fingerprints_of_rankings(
         starts = indptr[first : last + 1] - indptr[first]
         query = np.repeat(np.arange(last - first), np.diff(starts))
         by_rank = np.lexsort((-score, query))
+        ranked = score[by_rank]
         in_order.append(bool((by_rank[1:] > by_rank[:-1]).all()))
-        begins = np.flatnonzero((np.diff(query, prepend=-1) != 0) | (np.diff(score[by_rank], prepend=0.0) != 0))
+        is_new = (query[1:] != query[:-1]) | (ranked[1:] != ranked[:-1])
+        begins = np.flatnonzero(np.append(True, is_new))
         n_tied = np.diff(begins, append=len(score))
         rank = np.repeat((begins - starts[query[begins]]).astype(np.uint32), n_tied)
         place = _mixed(rank * np.uint32(0x9E3779B1) + np.repeat(n_tied.astype(np.uint32), n_tied))
         if documents is None:
-            ids = _mixed((by_rank - starts[query]).astype(np.uint32) + np.uint32(1))
+            ids = _mixed((by_rank - starts[query] + 1).astype(np.uint32))
         else:
-            rows = np.arange(indptr[first], indptr[last]) if queries.order is None else None
-            rows = queries.order[indptr[first] : indptr[last]] if rows is None else rows  # type: ignore[index]
+            places = slice(indptr[first], indptr[last])
+            rows = np.arange(places.start, places.stop) if queries.order is None else queries.order[places]
             rows = rows if queries.origin.rows is None else queries.origin.rows[rows]
             ids = _hashes_of_ids(documents(rows[by_rank]))
         hashes = _mixed(ids + place)
-        hashes[np.isneginf(score[by_rank])] = 0
+        hashes[np.isneginf(ranked)] = 0
         total = np.append(np.uint32(0), np.cumsum(hashes, dtype=np.uint32))
         np.subtract(total[starts[1:]], total[starts[:-1]], out=sums[first:last])
 
@@ -85,7 +87,8 @@ def _hashes_of_ids(ids: NDArray[Any]) -> Fingerprints:
         ids = np.array([*map(str, ids.tolist())], dtype=str)
     if ids.dtype.kind in "iu":
         ids = ids.astype(np.int64)
-    words = np.ascontiguousarray(ids).view(np.uint8 if ids.dtype.kind == "S" else np.uint32).reshape(len(ids), -1)
+    parts = np.ascontiguousarray(ids).view(np.uint8 if ids.dtype.kind == "S" else np.uint32)
+    words: NDArray[np.uint32] = parts.reshape(len(ids), -1).astype(np.uint32)
     hashes = np.zeros(len(ids), dtype=np.uint32)
     for number, word in enumerate(words.T):  # a word of 0 is the padding of a shorter text
         hashes += np.where(word == 0, 0, _mixed(word ^ np.uint32((number + 1) * 0x9E3779B1 % 2**32)))

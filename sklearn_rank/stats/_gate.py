@@ -167,7 +167,7 @@ def margin_test(
     """
     mean, standard_error, df = pair.estimate
     lowest = WithLosses(pair.sums, largest_loss)
-    # The other side adds wins as large as the largest difference seen; without a difference, as the largest loss.
+    # The other side adds queries that win the largest difference seen, or the largest loss if all differences are 0.
     highest = WithLosses(pair.sums.mirrored, pair.largest_difference or largest_loss)
     level = alpha / n_metrics
     loses = t_pvalue(ratio(above_margin(pair, margin or 0.0), standard_error), df, "less")
@@ -233,7 +233,7 @@ class GateResult(TableReport, Saveable):
         One-sided bounds of the difference. The bound that decides on "no worse" has level 1 - alpha: `low`, or `high`
         where lower values are better. The other one has level 1 - alpha / number of metrics.
     pvalue : dict of str to float
-        P-value of the hypothesis that new loses the margin or more; without a margin, that new loses nothing.
+        P-value of the hypothesis that new loses the margin or more; without a margin, that it does not lose.
     n_needed : int or None
         Number of queries that would decide with a chance of 0.8 or more if their differences are like these; None if it
         is decided, or no number would.
@@ -439,7 +439,9 @@ class GateResult(TableReport, Saveable):
 
     def _notes(self) -> list[str]:
         pairs, level, other = self._pairs, 100 * (1 - self.alpha), 100 * (1 - self.alpha / len(self._pairs))
-        if self.margin is None:
+        if self._lists.n_changed == 0:
+            notes = ["The difference is new less old; low and high are its one-sided bounds. They do not decide here."]
+        elif self.margin is None:
             notes = [
                 f"The difference is new less old; low and high are its one-sided bounds, at {level:g} % on the side of "
                 f"a loss, at {other:.4g} % on the other. Worse: new loses by both bounds of some metric."
@@ -453,7 +455,7 @@ class GateResult(TableReport, Saveable):
         if self.decision == UNDECIDED:
             needed = self.n_needed
             notes.append(
-                "No number of queries would decide: new loses just the margin."
+                "No number of queries would decide if differences stay as these."
                 if needed is None
                 else f"About {needed} queries would decide, with a chance of {CHANCE:g}, if differences stay as these."
             )
@@ -606,8 +608,7 @@ def no_worse(
     """Decide whether a new system is no worse than the old one: by any metric it loses no more than a margin.
 
     With a margin this is a proof: "no worse" is said of a system that loses the margin with probability alpha at most.
-    Without a margin it is an alarm: it says "worse" where a loss is shown, and else "no loss shown", which proves
-    nothing.
+    Without a margin it is an alarm: it says "worse" if a loss is shown, and otherwise "no loss shown".
 
     Parameters
     ----------
@@ -623,8 +624,8 @@ def no_worse(
     largest_loss : float or dict of str to float, default=None
         Largest loss that a query can have, in units of the metric. A smaller one than the range of the metric is an
         assumption that the result states; it makes small sets of queries sufficient. Metrics that a dict does not name,
-        and None: the range of the metric, which is 1 for nDCG. Of metrics without bounds, such as "dcg" and "mse", and
-        of values with a name of your own: the range of the values of both systems, with a note.
+        and None: the range of the metric, which is 1 for nDCG. Metrics without bounds, such as "dcg" and "mse", and
+        values with a name of your own take the range of the values of both systems, with a note.
     clusters : dict or Series from queries to clusters, default=None
         What each query belongs to, such as a user. None: as the results say.
     missing : "raise" or float, default="raise"

@@ -85,8 +85,7 @@ class WithLosses:
     """Student's t of units and of `N_LOST` queries that lose `largest_loss` each.
 
     A lost query has the size sum of s^2 / sum of s, which is 1 for queries of equal weight. Its total is -largest_loss
-    times its size. The mean is that of all, the squared standard error is linearized, and there are n degrees of
-    freedom for n units.
+    times its size. Mean and linearized standard error are of all, with n degrees of freedom for n units.
     """
 
     sums: UnitSums

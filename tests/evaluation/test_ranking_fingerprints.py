@@ -30,6 +30,7 @@ OTHER = {  # scores of q2: d0 2, d1 1, d2 0, d3 3, d4 2
     "a tie of other documents": changed(d0=1.0, d1=1.0, d4=2.0),
     "another document": changed(d9=-1.0),
     "a document less": RUN | {"q2": {d: s for d, s in RUN["q2"].items() if d != "d2"}},
+    "two documents less": RUN | {"q2": {d: s for d, s in RUN["q2"].items() if d not in ("d1", "d2")}},
     "another id": RUN | {"q2": {f"{d}a" if d == "d4" else d: s for d, s in RUN["q2"].items()}},
 }
 
