@@ -322,7 +322,7 @@ def read_pairs(pairs: Any, columns: InteractionColumns, name: str = "exclude") -
         raise TypeError(f"{name} must have items for each user. Got {echo(pairs[user])} for user {echo(user)}.")
     users = [user for user, items in zip(pairs, lists, strict=True) if items]
     return FittedInteractions.of(
-        users, [*chain.from_iterable(lists)], columns, [len(items) for items in lists if items]
+        users, [*chain.from_iterable(filter(None, lists))], columns, [len(items) for items in lists if items]
     )
 
 
