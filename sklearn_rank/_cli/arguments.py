@@ -89,6 +89,8 @@ def parser() -> argparse.ArgumentParser:
          "largest loss that a query can have, or NAME=X for one metric (default: the range of the metric)"),
         ("--alpha", {"type": float, "default": 0.05, "metavar": "X"},
          "probability of each wrong decision (default: 0.05)"),
+        ("--replace-undefined-by", {"type": float, "metavar": "X"},
+         "value of queries without a relevant document, such as 0, or nan (default: they are left out)"),
         ("--undecided", {"choices": ["fail", "pass"], "default": "fail"},
          "whether the exit code is 4 or 0 where queries are too few to decide (default: fail)"),
         ("--markdown", {"metavar": "FILE"}, "write the decision and its tables for a comment, too"),

@@ -18,6 +18,7 @@ from sklearn_rank._metric.notation import labelled
 from sklearn_rank._misuse.check import Finding, collected_findings, report
 from sklearn_rank._misuse.doors import COMMAND
 from sklearn_rank._misuse.judged import judged_note
+from sklearn_rank._misuse.nothing import NOTHING_COMPARED
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 
@@ -39,7 +40,7 @@ def evaluate_runs(options: argparse.Namespace) -> None:
             raise ValueError(f"--save takes exactly one run. Got {', '.join(of_runs)}.")
         next(iter(of_runs.values())).save(options.save)
     headings = [_heading(options, metric) for metric in metrics]
-    note = choices_in_words(next(iter(of_runs.values())).meaning)
+    note = _choices(of_runs)
     if options.per_query:
         by_query = {run: _by_query(result) for run, result in of_runs.items()}
         rows = [
@@ -58,6 +59,14 @@ def evaluate_runs(options: argparse.Namespace) -> None:
         return
     means = {run: _means(result) for run, result in of_runs.items()}
     show(("run", *headings), [(run, *mean.values()) for run, mean in means.items()], means, options.format, note=note)
+
+
+def _choices(of_runs: Mapping[str, Evaluation]) -> str:
+    """Choices behind the means of runs; of each run, where runs have other queries."""
+    notes = {run: choices_in_words(result.meaning, result.counts) for run, result in of_runs.items()}
+    if len({*notes.values()}) == 1:
+        return next(iter(notes.values()))
+    return " ".join(f"{run}: {note}." for run, note in notes.items())
 
 
 def _orders(result: Evaluation) -> dict[str, dict[str, float]]:
@@ -98,8 +107,13 @@ def compare_runs(options: argparse.Namespace) -> None:
                 of_runs, metric=metric, baseline=baseline, test=options.test, random_state=options.random_state,
                 correction=None if options.correction == "none" else options.correction,
             )  # fmt: skip
-        unevenly += seen
-    note = judged_note({metric: tested.judged for metric, tested in tests.items()})
+        unevenly += [one for one in seen if one.check is not NOTHING_COMPARED]
+    if all(tested.nothing for tested in tests.values()):
+        raise ValueError(" ".join(tested.nothing for tested in tests.values()))
+    about = [tested.note_without_settled for tested in tests.values()]
+    about += [tested.nothing for tested in tests.values()]
+    about.append(judged_note({metric: tested.judged for metric, tested in tests.items()}))
+    note = " ".join(filter(None, about))
     if is_for_paper:
         table = paper_table(of_runs, tests, systems=[*of_runs], baseline=baseline, more=note)
         put(table.to_latex() if options.format == "latex" else table.to_markdown())
@@ -120,7 +134,8 @@ def _show_pairs(options: argparse.Namespace, tests: Mapping[str, PairedTest]) ->
         for row in tested.table.rows:
             rows.append((_heading(options, metric), *(row[i] for i in shown)))
             nested.setdefault(metric, []).append(dict(zip(columns, row, strict=True)))
-    note = choices_in_words({metric: tested.meaning for metric, tested in tests.items()})
+    counts = {metric: tested.counts for metric, tested in tests.items() if tested.counts is not None}
+    note = choices_in_words({metric: tested.meaning for metric, tested in tests.items()}, counts)
     show(("metric", *(columns[i] for i in shown)), rows, nested, options.format, fit=True, note=note)
 
 

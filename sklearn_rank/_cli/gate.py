@@ -33,7 +33,10 @@ def gate(options: argparse.Namespace) -> int:
     old, new = old_and_new(options, metrics, "gate").values()
     with collected_findings() as seen:
         try:
-            found = no_worse(new=new, old=old, margin=margins, alpha=options.alpha, largest_loss=losses)
+            found = no_worse(
+                new=new, old=old, margin=margins, alpha=options.alpha, largest_loss=losses,
+                replace_undefined_by=options.replace_undefined_by,
+            )  # fmt: skip
         except ValueError as error:
             raise ValueError(in_options(str(error))) from None
     report(COMMAND, seen)
@@ -63,7 +66,7 @@ def in_options(message: str) -> str:
         return f"--{match[1].replace('_', '-')}"
 
     message = re.sub(r"The '(\w+)' parameter of no_worse", option, message)
-    message = re.sub(r"\b(margin|largest_loss|alpha)=", lambda match: f"{option(match)} ", message)
+    message = re.sub(r"\b(margin|largest_loss|alpha|replace_undefined_by)=", lambda match: f"{option(match)} ", message)
     return message.replace("largest_loss", "--largest-loss").replace("no_worse", "gate")
 
 

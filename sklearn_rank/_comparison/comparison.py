@@ -15,6 +15,7 @@ from sklearn_rank._comparison.paper_table import PaperTable, count_of, numbers_i
 from sklearn_rank._comparison.segments import compare_segments
 from sklearn_rank._comparison.verdict import outcomes_of, verdict
 from sklearn_rank._evaluation.explanation import Explanation, Source, documents_to_judge, explanation_of, source_of
+from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.remarks import depths_in_words
@@ -24,7 +25,13 @@ from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import Door, collected_findings, report
+from sklearn_rank._misuse.doors import VERDICTS
 from sklearn_rank._misuse.judged import judged_note, mean_shares, unevenly_judged
+from sklearn_rank._misuse.nothing import (
+    nothing_in_words,
+    nothing_measured,
+    without_evidence,
+)
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._report.text import Parts, plain
@@ -618,10 +625,11 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
 
     def _paper_table(self, confidence_level: float, digits: int) -> PaperTable:
         several = len(self.results) > 1
+        look_at_evidence(VERDICTS, self.results)
         tests = {m: self.significance(m) if several and not self._why_untested(m) else None for m in self._metrics}
         return paper_table(
             self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
-            digits=digits, more=self._judged_note(),
+            digits=digits, more=" ".join(filter(None, [*self._notes_on_evidence(), self._judged_note()])),
         )  # fmt: skip
 
     def _tables(self) -> list[Table]:
@@ -644,7 +652,9 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         of_one = [f"{name}: {one}" for name, of_model in remarks.items() for one in of_model if one not in of_all]
         frozen = [f"frozen, not fitted in the folds: {', '.join(self.frozen)}"] * bool(self.frozen)
         depths = depths_in_words({name: result._queries for name, result in self.results.items()}, first._specs())
-        return "; ".join(filter(None, [choices_in_words(first.meaning), *of_all, *of_one, depths, *frozen]))
+        return "; ".join(
+            filter(None, [choices_in_words(first.meaning, first.counts), *of_all, *of_one, depths, *frozen])
+        )
 
     def _notes(self) -> list[str]:
         n_folds, notes = len(self.n_queries), []
@@ -657,7 +667,27 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
             untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
         adjusted = notes_of_adjusted(next(iter(self.results.values())).meaning)
-        return [*notes, *adjusted, *filter(None, [self._judged_note()])]
+        return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]
+
+    def _notes_on_evidence(self) -> list[str]:
+        """Metrics by which no query can tell, and means without queries whose judgements alone fix the value."""
+        from sklearn_rank.stats._paired_test import means_without_settled, note_without_settled
+
+        first, several = next(iter(self.results.values())), len(self.results) > 1
+        others = [name for name in self.results if name != self.baseline]
+        pair = (others[0], self.baseline) if len(others) == 1 and self.baseline in self.results else None
+        whys = {metric: why for metric, why in nothing_by_metric(self.results).items() if why is not None and several}
+        notes = [nothing_in_words([display_name(metric)], why) for metric, why in whys.items()]
+        for metric in self._metrics:
+            is_known = metric in first.counts and all(metric in result.settled for result in self.results.values())
+            if not (several and is_known) or metric in whys or first.average[metric] != "macro":
+                continue
+            settled = np.all([result.settled[metric] for result in self.results.values()], axis=0)
+            values = {name: result.per_query[metric] for name, result in self.results.items()}
+            if means := means_without_settled(values, settled, first.weight):
+                counts = first.counts[metric]._replace(n_settled=int(settled.sum()))
+                notes.append(note_without_settled(means, counts, first.meaning[metric], display_name(metric), pair))
+        return notes
 
     def _judged_note(self) -> str:
         judged = self.judged
@@ -665,6 +695,17 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
             {metric: {model: of_model[metric] for model, of_model in judged.items() if metric in of_model}
              for metric in self._metrics}
         )  # fmt: skip
+
+
+def look_at_evidence(door: Door, results: Mapping[str, Evaluation]) -> None:
+    """Report that no query can tell models apart by any metric; of one model nothing is compared."""
+    if len(results) > 1:
+        report(door, without_evidence(nothing_by_metric(results)))
+
+
+def look_at_measured(door: Door, results: Mapping[str, Evaluation]) -> None:
+    """Warn that no query can tell a good model from a bad one by any metric."""
+    report(door, nothing_measured(nothing_by_metric(results), len(next(iter(results.values())).qid)))
 
 
 def look_at_judged(door: Door, results: Mapping[str, Evaluation], on_misuse: str = "raise") -> None:

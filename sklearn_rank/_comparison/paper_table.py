@@ -102,7 +102,8 @@ def paper_table(
     if failed:
         note += f" {NO_MEAN}: {', '.join(failed)} failed."
     note += f" {more}" if more else ""
-    choices = choices_in_words(next(iter(results.values())).meaning)
+    first = next(iter(results.values()))
+    choices = choices_in_words(first.meaning, first.counts)
     note += f" {choices}." if choices else ""
     names = [printable(f"{name} (baseline)" if name == baseline else name) for name in systems]
     return PaperTable(

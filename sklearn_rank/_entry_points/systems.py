@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_judged
+from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_evidence, look_at_judged
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._evaluation.alignment import align_results
@@ -121,8 +121,9 @@ def compare_systems(
     ------
     ValueError
         If the data are invalid, the baseline is not one of the systems, there is no such test or correction, or
-        finished results differ in metrics, their keywords, queries, labels or weights; or if two systems are one
-        object, unless `on_misuse` says otherwise. Queries in another order are brought into the order of the first.
+        finished results differ in metrics, their keywords, queries, labels or weights; if no query can tell the systems
+        apart by any metric; or if two systems are one object, unless `on_misuse` says otherwise. Queries in another
+        order are brought into the order of the first.
     TypeError
         If systems have no names, or finished results come with data.
 
@@ -166,7 +167,7 @@ def compare_systems(
         report(SYSTEMS, models_twice(data), on_misuse)
         check_clusters("compare_systems", test, next(iter(data.values())).clusters)
         aligned = align_results(data, "compare_systems")
-        look_at_judged(SYSTEMS, aligned)
+        _look(aligned)
         return Comparison(results=aligned, **plan)
     scores = _systems(y_score)
     plan = _check_plan(scores, baseline, test, correction)
@@ -174,7 +175,7 @@ def compare_systems(
     check_clusters("compare_systems", test, clusters)
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
-        look_at_judged(SYSTEMS, results)
+        _look(results)
         return Comparison(results=results, y_score=by_row, **plan)
     _refuse_table_of_rows(y_true if data is None else data, scores)
     if data is not None and y_true is not None:
@@ -189,8 +190,14 @@ def compare_systems(
         results, by_row = _of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
         if not isinstance(y_score, Mapping):
             report(SYSTEMS, copies_of_label(y_score, labels, "Column"), on_misuse)
-    look_at_judged(SYSTEMS, results)
+    _look(results)
     return Comparison(results=results, y_score=by_row, **plan)
+
+
+def _look(results: Mapping[str, Evaluation]) -> None:
+    """Report that systems were judged unevenly, and that no query can tell them apart."""
+    look_at_judged(SYSTEMS, results)
+    look_at_evidence(SYSTEMS, results)
 
 
 # --- what was given ------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.saved import with_judged
+from sklearn_rank._evaluation.saved import with_judged, with_settled
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
@@ -103,7 +103,8 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         **{name: None if values is None else values[order] for name, values in of_queries.items()},
     )  # fmt: skip
     judged = {metric: result.judged[metric][order] for metric in expected.meaning if metric in result.judged}
-    return with_judged(moved, judged, judges_both=result.judges_both)
+    settled = {metric: result.settled[metric][order] for metric in expected.meaning if metric in result.settled}
+    return with_settled(with_judged(moved, judged, judges_both=result.judges_both), settled)
 
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

@@ -16,9 +16,10 @@ from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._evaluation.result import Evaluation, with_chance
-from sklearn_rank._evaluation.source import Documents, RankedData
+from sklearn_rank._evaluation.source import Documents, RankedData, settled_by
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
+from sklearn_rank._metric.settled import other_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import EVALUATE, SYSTEMS
@@ -226,14 +227,19 @@ def evaluate_queries(
     The result keeps the queries, or those in `kept` if they report their progress. Blocks are checked for misuse of
     their labels, which `door` reports.
     """
-    fingerprints, built, evidence = None, queries, list[Evidence]()
+    fingerprints, built, evidence, settled = None, queries, list[Evidence](), None
+    others = dict[str, MetricSpec]()
     # To build them is expensive, so their labels are read on the way.
     if isinstance(queries, LazyQueries):
         fingerprints = np.zeros(len(queries.n_documents), np.uint32)
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
-    metrics = dict(zip(specs, compute(built, list(specs.values()), n_jobs), strict=True))
+        others = other_metrics(specs)
+    computed = compute(built, [*specs.values(), *others.values()], n_jobs)
+    metrics = dict(zip(specs, computed[: len(specs)], strict=True))
+    if isinstance(queries, LazyQueries):
+        settled = settled_by(others, metrics, computed[len(specs) :])
     look_at_evidence(door, evidence, specs, compute, kinds="labels")
-    data = RankedData(kept or queries, n_jobs, fingerprints, documents)
+    data = RankedData(kept or queries, n_jobs, fingerprints, documents, known_settled=settled)
     return Evaluation(ids, weight, metrics, data, *(properties or ()))
 
 

@@ -21,6 +21,7 @@ from sklearn_rank._evaluation.given_values import (
     check_weight,
     mean_of,
 )
+from sklearn_rank._evaluation.informative import counts_of, tells_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.remarks import remarks_on
@@ -35,7 +36,7 @@ from sklearn_rank._evaluation.segments import (
     subset_rows,
     table_of,
 )
-from sklearn_rank._evaluation.source import DataCounts, RankedData
+from sklearn_rank._evaluation.source import DataCounts, RankedData, counts_of_rows
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName, other_spelling, refuse_sign
@@ -84,6 +85,8 @@ class Evaluation(TableReport, HasPage, Saveable):
     judged : dict of str to ndarray of shape (n_queries,)
         Share of the documents of each query that are judged, down to the cutoff of each metric; NaN without a retrieved
         document. Empty if unknown: of batches, given values and sparse matrices.
+    settled : dict of str to ndarray of shape (n_queries,)
+        Whether the judgements of a query alone fix its value, such as without a relevant document; where it is known.
 
     Notes
     -----
@@ -187,12 +190,8 @@ class Evaluation(TableReport, HasPage, Saveable):
                 else bool(direction),
                 bool((is_binary or {}).get(name, is_binary_by_name(name))),
             )
-        counts = DataCounts(
-            None if n_documents is None else check_column("n_documents", n_documents, ids, np.int64),
-            None
-            if label_fingerprints is None
-            else check_column("label_fingerprints", label_fingerprints, ids, np.uint32),
-        )
+        given = ("n_documents", n_documents, np.int64), ("label_fingerprints", label_fingerprints, np.uint32)
+        counts = DataCounts(*(None if x is None else check_column(name, x, ids, kind) for name, x, kind in given))
         return cls(ids, weight, metrics, counts, **check_properties(by, clusters, ids)._asdict())
 
     @cached_property
@@ -224,6 +223,14 @@ class Evaluation(TableReport, HasPage, Saveable):
     def judges_both(self) -> bool:
         """Whether some judged documents are known to be not relevant: judgements do not just name relevant ones."""
         return self._source.judges_both
+
+    @cached_property
+    def settled(self) -> dict[str, NDArray[np.bool_]]:
+        """Whether the judgements of a query alone fix its value, by metric, as far as it is known."""
+        return dict(self._source.settled(self._specs(), self._metrics))
+
+    tells = cached_property(tells_of)
+    counts = cached_property(counts_of)
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
@@ -411,14 +418,8 @@ class Evaluation(TableReport, HasPage, Saveable):
         >>> result.subset(["b"]).mean()
         {'mrr': 1.0}
         """
-        rows, source = subset_rows(qids, self.qid), self._source
-        documents, sums = source.known_documents, source.label_fingerprints
-        judged = {name: shares[rows] for name, shares in self.judged.items()}
-        counts = DataCounts(
-            None if documents is None else documents[rows], None if sums is None else sums[rows], judged,
-            source.judges_both,
-        )  # fmt: skip
-        return replace(self._taken(rows, [*self._metrics]), _source=counts)
+        rows = subset_rows(qids, self.qid)
+        return replace(self._taken(rows, [*self._metrics]), _source=counts_of_rows(self, rows))
 
     def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
         """Values of metrics for the queries at some places, without what is known of the data."""
@@ -596,8 +597,8 @@ class Evaluation(TableReport, HasPage, Saveable):
         values = getattr(self._references, kind)
         if not values:
             refuse_without(kind, self._specs())
-        source = self._source
-        counts = DataCounts(source.known_documents, source.label_fingerprints)
+        settled = None if kind == "adjusted" else {name: x for name, x in self.settled.items() if name in values}
+        counts = DataCounts(self._source.known_documents, self.label_fingerprints, known_settled=settled)
         return replace(self, _metrics=values, _source=counts, _kept=None)
 
     def _specs(self) -> dict[str, MetricSpec]:
@@ -747,7 +748,7 @@ class Evaluation(TableReport, HasPage, Saveable):
             {name: test.n_segments for name, test in tests.items()},
             Table(("metric", *MACRO_COLUMNS), tuple((labelled(name), *row) for name, (_, row) in both.items())),
             note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
-            choices_in_words({name: self.meaning[name] for name in names}),
+            choices_in_words({name: self.meaning[name] for name in names}, self.counts),
         )
 
     def _segments_differ(
@@ -864,7 +865,7 @@ class Evaluation(TableReport, HasPage, Saveable):
         return notes_of_adjusted(self.meaning)
 
     def _footer(self) -> str:
-        return "; ".join(filter(None, [choices_in_words(self.meaning), *self._remarks]))
+        return "; ".join(filter(None, [choices_in_words(self.meaning, self.counts), *self._remarks]))
 
     @cached_property
     def _queries(self) -> Any:

@@ -46,6 +46,9 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
         judged = np.stack([result.judged[name] for name in result._metrics])
         words |= {"is_all_judged": bool((judged == 1).all()), "judges_both": result.judges_both}
         arrays |= {} if words["is_all_judged"] else {"judged": judged}
+    if result.settled:
+        words["settled"] = [*result.settled]
+        arrays["settled"] = np.stack([*result.settled.values()])
     if kept is not None:
         words["references"] = {kind: means_of(of_kind, result.weight) for kind, of_kind in kept._asdict().items()}
         for kind, of_kind in kept._asdict().items():
@@ -100,11 +103,20 @@ def with_saved_counts(result: E, words: Mapping[str, Any], arrays: SavedArrays) 
     """A result of given values with what was saved of its judgements and its ranked lists."""
     if "judges_both" in words:
         result = with_judged(result, given_shares(words, arrays), judges_both=words["judges_both"])
+    if "settled" in words:
+        result = with_settled(result, dict(zip(words["settled"], arrays["settled"], strict=True)))
     if "ranking_fingerprints" not in arrays:
         return result
     evaluation: Any = result
     counts = replace(evaluation._source, ranking_fingerprints=arrays["ranking_fingerprints"])
     changed: E = replace(evaluation, _source=counts)
+    return changed
+
+
+def with_settled(result: E, settled: Mapping[str, NDArray[np.bool_]]) -> E:
+    """A result of given values with the queries whose judgements alone fix a value, by metric."""
+    evaluation: Any = result
+    changed: E = replace(evaluation, _source=replace(evaluation._source, known_settled=settled))
     return changed
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, NoReturn
 from zlib import crc32
@@ -18,6 +18,7 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.settled import other_metrics, relevance_of, settled_as_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
@@ -30,6 +31,10 @@ LEAST_NOT_RELEVANT = 0.05
 
 Documents = Callable[[Index], NDArray[Any]]
 """Ids of the documents of some rows of the input."""
+
+
+Settled = Mapping[str, NDArray[np.bool_]]
+"""Whether the judgements of a query alone fix its value, by metric."""
 
 
 class RowsOfQueries(NamedTuple):
@@ -67,6 +72,8 @@ class RankedData:
         Checksum of labels that may be an array of the user.
     scores_checksum : int or None
         Checksum of scores, which may be an array of the user.
+    known_settled : dict of str to ndarray of shape (n_queries,) or None
+        Queries whose judgements alone fix the value of a metric, where they were computed with the metrics.
     """
 
     queries: Queries | LazyQueries
@@ -75,6 +82,7 @@ class RankedData:
     documents: Documents | None = None
     labels_checksum: int | None = None
     scores_checksum: int | None = None
+    known_settled: Settled | None = None
 
     def __post_init__(self) -> None:
         """Remember scores, and labels unless they are bytes of our own."""
@@ -94,7 +102,7 @@ class RankedData:
     def label_fingerprints(self) -> Fingerprints | None:
         """Fingerprint of the labels of each query; None if unknown."""
         if self.known_fingerprints is None and isinstance(self.queries, Queries):
-            if self.labels_checksum not in (None, checksum(self.queries.row_label)):
+            if self._labels_were_changed():
                 return None
             return fingerprints_of(self.queries, self.n_jobs)
         return self.known_fingerprints
@@ -106,6 +114,20 @@ class RankedData:
         if isinstance(queries, LazyQueries) or self.scores_checksum != checksum(queries.score):
             return None
         return fingerprints_of_rankings(queries, self.documents, self.n_jobs)
+
+    def _labels_were_changed(self) -> bool:
+        return isinstance(self.queries, Queries) and self.labels_checksum not in (
+            None,
+            checksum(self.queries.row_label),
+        )
+
+    def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
+        """Queries whose judgements alone fix the value of a metric, as far as that is known."""
+        known = settled_by_values(specs, values) | dict(self.known_settled or {})
+        others = {name: other for name, other in other_metrics(specs).items() if name not in known}
+        if others and isinstance(self.queries, Queries) and not self._labels_were_changed():
+            known |= settled_by(others, values, compute(self.queries, [*others.values()], self.n_jobs))
+        return known
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, Array]:
         """Share of the documents of each query that are judged, down to the cutoff of each metric.
@@ -225,6 +247,8 @@ class DataCounts:
         Whether some of the judged documents are known to be not relevant.
     ranking_fingerprints : ndarray of shape (n_queries,) or None
         Fingerprint of the ranked list of each query; None if unknown.
+    known_settled : dict of str to ndarray of shape (n_queries,) or None
+        Queries whose judgements alone fix the value of a metric; None: as far as the values say it.
     """
 
     known_documents: Index | None = None
@@ -232,6 +256,11 @@ class DataCounts:
     known_judged: Mapping[str, Array] = field(default_factory=dict)
     judges_both: bool = False
     ranking_fingerprints: Fingerprints | None = None
+    known_settled: Settled | None = None
+
+    def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
+        """Queries whose judgements alone fix the value of a metric, as far as that is known."""
+        return settled_by_values(specs, values) if self.known_settled is None else self.known_settled
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Mapping[str, Array]:
         """Share of the documents of each query that are judged, as far as it is known."""
@@ -250,6 +279,38 @@ class DataCounts:
         if self.known_documents is None:
             raise ValueError("The number of documents is known if it was given: use from_values(..., n_documents=...).")
         return self.known_documents
+
+
+def counts_of_rows(result: Any, rows: Any) -> DataCounts:
+    """What is known of the data of an evaluation, for some of its queries."""
+    documents, sums = result._source.known_documents, result.label_fingerprints
+    judged, settled = ({n: x[rows] for n, x in known.items()} for known in (result.judged, result.settled))
+    documents, sums = (None if x is None else x[rows] for x in (documents, sums))
+    return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled)
+
+
+def settled_by_values(specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, NDArray[np.bool_]]:
+    """Queries that are settled for metrics that are undefined there, or of which another metric says so."""
+    by_relevance = {relevance_of(spec): values[name] for name, spec in specs.items()}
+    others = {name: relevance_of(other) for name, other in other_metrics(specs).items()}
+    known = {
+        name: relevance for name, relevance in others.items() if relevance is not None and relevance in by_relevance
+    }
+    own = {name: values[name].undefined[:, 0] for name, spec in specs.items() if settled_as_metric(spec) is spec}
+    return own | settled_by(known, values, [by_relevance[relevance] for relevance in known.values()])
+
+
+def settled_by(
+    others: Iterable[str], values: Mapping[str, Any], computed: Sequence[PerQuery]
+) -> dict[str, NDArray[np.bool_]]:
+    """Queries that are settled for metrics, by the other metrics that say so.
+
+    A value that negative labels have is not 0, so they settle nothing.
+    """
+    return {
+        name: one.undefined[:, 0] & ((values[name].values()[:, 0] == 0) | values[name].undefined[:, 0])
+        for name, one in zip(others, computed, strict=True)
+    }
 
 
 def judged_as_metric(spec: MetricSpec) -> MetricSpec:

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import FitFailedWarning
 
-from sklearn_rank._comparison.comparison import Comparison, CrossValidation, known_baseline, look_at_judged
+from sklearn_rank._comparison.comparison import (
+    Comparison,
+    CrossValidation,
+    known_baseline,
+    look_at_judged,
+    look_at_measured,
+)
 from sklearn_rank._engine.attributes import AttributesLike
 from sklearn_rank._evaluator.folds import FoldReporter, OnFold, Split, by_metric, refuse_unused
 from sklearn_rank._evaluator.query_folds import QueryFolds
@@ -246,6 +252,7 @@ class RankingEvaluator:
         if pooled is not None:
             data.look_at_scores(CROSS_VALIDATE, results, self.on_misuse)
             report(CROSS_VALIDATE, findings_of_queries(pooled))
+            look_at_measured(CROSS_VALIDATE, {"": pooled})
         return CrossValidation(scores, pooled, of_model.by_metric)
 
     @with_row_arguments
@@ -335,6 +342,7 @@ class RankingEvaluator:
         pooled = {name: data.evaluate(results) for name, results in complete.items()}
         look_at_judged(COMPARE, pooled, self.on_misuse)
         report(COMPARE, findings_of_queries(next(iter(pooled.values()))))
+        look_at_measured(COMPARE, pooled)
         return Comparison(
             results=pooled,
             y_score=data.y_score(complete),

@@ -17,6 +17,7 @@ from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.saved import with_settled
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, query_folds
 from sklearn_rank._evaluator.search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
 from sklearn_rank._metric.names import listed_metrics, parse_metrics
@@ -217,7 +218,8 @@ def _mean_result(results: Sequence[Evaluation]) -> Evaluation:
     first, means = results[0], [result.mean() for result in results]
     undefined = [{name: values.undefined[:, 0] for name, values in result._metrics.items()} for result in results]
     pooled = [name for name, average in first.average.items() if average != "macro"]
-    return Evaluation.from_values(
+    settled = {name: np.all([result.settled[name] for result in results], axis=0) for name in first.settled}
+    mean = Evaluation.from_values(
         first.qid,
         {name: np.mean([result.per_query[name] for result in results], axis=0) for name in first.meaning},
         undefined={name: np.any([of_result[name] for of_result in undefined], axis=0) for name in first.meaning},
@@ -226,6 +228,7 @@ def _mean_result(results: Sequence[Evaluation]) -> Evaluation:
         n_documents=first.n_documents, weight=first.weight, label_fingerprints=first.label_fingerprints,
         by=first.attributes, clusters=first.clusters,
     )  # fmt: skip
+    return with_settled(mean, settled)
 
 
 def predict_rows(estimator: Estimator, X: MatrixLike, y: Any) -> NDArray[Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from sklearn_rank._metric.metric import NO_RELEVANT, REGISTRY
+from sklearn_rank._metric.metric import NO_RELEVANT, REGISTRY, Metric
 from sklearn_rank._metric.notation import display_name
 
 GAIN_WORDS = {"exp2": "gain 2^grade - 1", "linear": "gain grade", "binary": "gain 1 if relevant"}
@@ -24,21 +25,40 @@ MAX_SHOWN_VALUE = 40
 IN_EACH_MEANING = {"unjudged", "replace_undefined_by", "average"}
 """Keywords that each metric has."""
 
-UNDEFINED_WORDS = dict.fromkeys(
-    [NO_RELEVANT, "an ideal DCG of zero", "an ideal ERR of zero", "no label above 0"],
-    "queries without relevant documents",
-)
-"""Queries without a value in words, by what the metric declares; others are "queries with ..."."""
+ABOVE_ZERO = "no label above 0"
+WITHOUT_RELEVANT = frozenset({NO_RELEVANT, "an ideal DCG of zero", "an ideal ERR of zero", ABOVE_ZERO})
+"""What metrics declare that are undefined for queries without relevant documents; others are "queries with ..."."""
 
 
-def choices_in_words(meanings: Mapping[str, str]) -> str:
+class QueryCounts(NamedTuple):
+    """Queries behind a mean, those without a value, and those whose judgements alone fix the value, if known.
+
+    `counts_as` is what the latter count as, NaN if they are left out; None: as the metric says.
+    """
+
+    n_queries: int
+    n_undefined: int
+    n_settled: int | None
+    counts_as: float | None = None
+
+
+NO_COUNTS: Mapping[str, QueryCounts] = {}
+
+
+def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCounts] = NO_COUNTS) -> str:
     """Choices behind metrics, by the names and meanings that results have; "" if nothing is known of them.
+
+    Queries that are undefined, or have no relevant document, are counted where there are any and `counts` has them.
 
     Examples
     --------
     >>> from sklearn_rank import parse_metric
     >>> choices_in_words({"ndcg@10": parse_metric("ndcg@10").meaning})
     'nDCG: gain 2^grade - 1, log2; ties averaged; queries without relevant documents count as 0'
+    >>> choices_in_words(
+    ...     {"p@5": parse_metric("p@5").meaning}, {"p@5": QueryCounts(1000, 0, 900)}
+    ... )
+    'ties averaged; 900 of 1,000 queries have no relevant document and count as 0'
     """
     scales, ties, undefined = dict[str, list[str]](), dict[str, list[str]](), dict[str, dict[str, list[str]]]()
     for name, meaning in meanings.items():
@@ -47,10 +67,8 @@ def choices_in_words(meanings: Mapping[str, str]) -> str:
             scales.setdefault(scale, []).append(shown)
         if policy := TIE_WORDS.get(keywords.get("ties", "")):
             ties.setdefault(policy, []).append(shown)
-        if queries := _undefined_queries(function_name, keywords):
-            value = keywords["replace_undefined_by"]
-            outcome = "are left out" if value == "nan" else f"count as {value}"
-            undefined.setdefault(queries, {}).setdefault(outcome, []).append(shown)
+        if queries := _queries_without(function_name, keywords, counts.get(name)):
+            undefined.setdefault(queries[0], {}).setdefault(queries[1], []).append(shown)
     clauses = [f"{_listed(names)}: {scale}" for scale, names in scales.items()]
     clauses += [f"ties {_for_each(ties)}"] * bool(ties)
     clauses += [f"{queries} {_for_each(outcomes)}" for queries, outcomes in undefined.items()]
@@ -110,15 +128,43 @@ def _short(value: str) -> str:
     return value if len(value) <= MAX_SHOWN_VALUE else f"{value.partition(' #')[0][:MAX_SHOWN_VALUE]} ..."
 
 
-def _undefined_queries(function_name: str, keywords: Mapping[str, str]) -> str:
-    """Queries on which a metric has no value, in words; "" if there are none, or the metric is not known here."""
+def metric_of_meaning(meaning: str) -> Metric | None:
+    """Metric of this library that a meaning names; None of other texts, and of values adjusted for chance."""
+    function_name, keywords = parsed_meaning(meaning)
+    is_plain = keywords and meaning.endswith(")")
+    return next((one for one in REGISTRY.values() if one.function_name == function_name), None) if is_plain else None
+
+
+def without_value(meaning: str) -> str:
+    """What queries have that are settled for a metric: "no relevant document", or what it needs otherwise."""
+    metric = metric_of_meaning(meaning)
+    if metric is None or not metric.undefined_when or metric.undefined_when in WITHOUT_RELEVANT:
+        return NO_RELEVANT
+    return "labels that alone fix the value"
+
+
+def _queries_without(
+    function_name: str, keywords: Mapping[str, str], counts: QueryCounts | None
+) -> tuple[str, str] | None:  # fmt: skip
+    """Queries without a value or a relevant document in words, and what becomes of them; None if there is no choice."""
     known = next((metric for metric in REGISTRY.values() if metric.function_name == function_name), None)
-    if known is None or not known.undefined_when or keywords.get("average") == "micro":
-        return ""
+    if known is None or keywords.get("average") == "micro":
+        return None
     # Unless unjudged documents are dropped, each document has a label, and no query is without one.
     if known.pointwise and keywords["unjudged"] != "drop":
-        return ""
-    return UNDEFINED_WORDS.get(known.undefined_when, f"queries with {known.undefined_when}")
+        return None
+    when, value = known.undefined_when, keywords["replace_undefined_by"]
+    if not when and keywords.get("no_relevant") != "undefined":
+        value = "0"
+    are_settled = not when or when in WITHOUT_RELEVANT
+    n = 0 if counts is None else counts.n_settled if are_settled else counts.n_undefined
+    if counts is None or not n:
+        without = "queries without relevant documents" if are_settled else f"queries with {when}"
+        return (without, "are left out" if value == "nan" else f"count as {value}") if when else None
+    have, are, count = ("has", "is", "counts") if n == 1 else ("have", "are", "count")
+    value = value if counts.counts_as is None else f"{counts.counts_as:g}"
+    outcome = f"{are} left out" if value == "nan" else f"{count} as {value}"
+    return f"{n:,} of {counts.n_queries:,} queries {have} {NO_RELEVANT if are_settled else when} and", outcome
 
 
 def _for_each(names_by_choice: Mapping[str, Iterable[str]]) -> str:

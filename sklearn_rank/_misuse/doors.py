@@ -15,7 +15,7 @@ OF_DECISIONS = "labels grades ids qid frozen ratings copies"
 
 METRIC = Door("metric functions", OF_ROWS + " form")
 SCORER = Door(
-    "make_ranking_scorer, get_scorer, QueryRanker.score", "labels grades scores ids qid frozen fitted copies",
+    "make_ranking_scorer, get_scorer, QueryRanker.score", "labels grades scores ids qid frozen fitted copies measured",
     may_raise=False, words=OF_MODELS,
 )  # fmt: skip
 EVALUATE = Door("evaluate", OF_ROWS + " queries")
@@ -25,12 +25,12 @@ RUN = Door(
 )
 PREPARE = Door("prepare, PreparedMetrics", OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")
-SYSTEMS = Door("compare_systems", OF_ROWS + " queries runs ranks models judged copies")
+SYSTEMS = Door("compare_systems", OF_ROWS + " queries runs ranks models judged copies evidence")
 COMPARE = Door(
-    "RankingEvaluator.compare", OF_DECISIONS + " scores queries models judged", decides=True, words=OF_MODELS
+    "RankingEvaluator.compare", OF_DECISIONS + " scores queries models judged measured", decides=True, words=OF_MODELS
 )
 CROSS_VALIDATE = Door(
-    "RankingEvaluator.cross_validate", OF_DECISIONS + " scores queries", decides=True, words=OF_MODELS
+    "RankingEvaluator.cross_validate", OF_DECISIONS + " scores queries measured", decides=True, words=OF_MODELS
 )
 SEARCH = Door("RankingEvaluator.search", OF_DECISIONS, decides=True, words=OF_MODELS)
 RECOMMENDER_SCORER = Door("make_recommender_scorer", "labels grades ratings users", may_raise=False, words=OF_MODELS)
@@ -49,4 +49,5 @@ READ_TABLE = Door("io.read_table", "ranks")
 STATISTICS = Door(
     "stats.compare, compare_all, no_worse, compare_judged, judge_agreement", "judged models", has_keyword=False
 )
+VERDICTS = Door("stats.compare, compare_all, no_worse, on evidence", "evidence")
 COMMAND = Door("command line", "labels grades scores retrieved arguments ids qid names queries runs lines ranks judged")

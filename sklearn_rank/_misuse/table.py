@@ -8,6 +8,7 @@ from sklearn_rank._misuse.distances import CHECKS_OF_DISTANCES
 from sklearn_rank._misuse.ids import CHECKS_OF_IDS
 from sklearn_rank._misuse.judged import CHECKS_OF_SYSTEMS
 from sklearn_rank._misuse.models import CHECKS_OF_MODELS
+from sklearn_rank._misuse.nothing import CHECKS_OF_EVIDENCE
 from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS
 from sklearn_rank._misuse.rows import CHECKS_OF_ROWS
 from sklearn_rank._misuse.runs import CHECKS_OF_RUNS
@@ -15,6 +16,7 @@ from sklearn_rank._misuse.runs import CHECKS_OF_RUNS
 ALL_CHECKS: tuple[Check, ...] = (
     *CHECKS_OF_ROWS, *CHECKS_OF_RUNS, *CHECKS_OF_IDS, *CHECKS_OF_RATINGS, *CHECKS_OF_DISTANCES, *CHECKS_OF_MODELS,
     *CHECKS_OF_SYSTEMS,
+    *CHECKS_OF_EVIDENCE,
 )  # fmt: skip
 ALL_DOORS: tuple[Door, ...] = tuple(door for door in vars(doors).values() if isinstance(door, Door))
 

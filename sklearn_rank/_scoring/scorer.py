@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.check import read
+from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import is_single_metric, parse_metric
 from sklearn_rank._metric.scorer_names import parse_signed, signed, without_sign
+from sklearn_rank._metric.settled import zero_is_nothing
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.check import collected_findings, report
+from sklearn_rank._misuse.check import Finding, collected_findings, report
 from sklearn_rank._misuse.doors import SCORER
 from sklearn_rank._misuse.models import copies_of_label
+from sklearn_rank._misuse.nothing import Nothing, nothing_measured
 from sklearn_rank._misuse.rows import look
 from sklearn_rank._scoring.model_checks import check_model
 from sklearn_rank._scoring.response import RESPONSE, check_response_method, low_scores, predict_scores
 from sklearn_rank._scoring.routing import ScoreRequests
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.private_parts import ScorerWithSharedPredictions
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 
@@ -123,7 +129,15 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
             y_score = low_scores(predict_scores(estimator, X, self.response_method, call), [self.spec])
             value = self.spec.metric.score_func(y_true, y_score, **self.keywords, **metadata)
         report(SCORER, seen)
+        if not seen and value == 0 and zero_is_nothing(self.spec.meaning):
+            report(SCORER, self._nothing(y_true, metadata.get("qid")))
         return value if self.spec.greater_is_better else -value
+
+    def _nothing(self, y_true: ArrayLike, qid: Any) -> Iterator[Finding]:
+        """The finding that a value of 0 measures nothing: a mean of values that are not negative."""
+        labels, n_queries = as_floats(y_true, "y_true"), len(np.unique(as_numpy(find_qid(y_true, qid))))
+        why = Nothing(True, not (labels >= self.spec["min_relevance"]).any(), 1)
+        yield from nothing_measured({self.__name__: why}, n_queries)
 
     def __repr__(self) -> str:
         """Name of the metric, which `get_scorer` reads."""
@@ -228,7 +242,9 @@ class RankingScorers(ScoreRequests):
         queries = read(y, y_score, qid=qid, sample_weight=sample_weight)
         result = evaluate_queries(queries, self.specs, queries.qid, queries.weight, None)
         if self._looks:
-            look(SCORER, queries, self.specs, compute, y_true=y)
+            with collected_findings() as seen:
+                look(SCORER, queries, self.specs, compute, y_true=y)
+            report(SCORER, seen or nothing_measured(nothing_by_metric({"": result}), len(queries.qid)))
             report(SCORER, copies_of_label(X, y))
         return signed(result.mean(), self.specs)
 

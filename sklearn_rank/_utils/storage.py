@@ -496,6 +496,10 @@ def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -
         part(words, "judges_both", bool)
         if not part(words, "is_all_judged", bool):
             shapes["judged"] = (len(metrics), n_queries), "f"
+    if "settled" in words:
+        if not {*names(words, "settled")} <= {metric["name"] for metric in metrics}:
+            raise ValueError("settled must be of the metrics")
+        shapes["settled"] = (len(words["settled"]), n_queries), "b"
     kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u", "ranking_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     if "clusters" in arrays:

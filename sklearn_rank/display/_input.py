@@ -70,7 +70,8 @@ def choices_of(results: Any, metric: str) -> str:
     first = next(iter(results.values()), None) if isinstance(results, Mapping) else results
     if not isinstance(first, Evaluation):
         return ""
-    return choices_in_words({n: text for n, text in first.meaning.items() if metric in (n, n.partition("@")[0])})
+    known = {n: text for n, text in first.meaning.items() if metric in (n, n.partition("@")[0])}
+    return choices_in_words(known, first.counts)
 
 
 def check_results(results: Any) -> None:

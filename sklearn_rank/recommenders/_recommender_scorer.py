@@ -18,7 +18,7 @@ from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQu
 from sklearn_rank._engine.sparse import as_queries, cut_rows
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank._evaluation.source import DataCounts, settled_by_values
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.names import is_single_metric
@@ -272,6 +272,9 @@ class RecommenderScorer:
                 report(RECOMMENDER_SCORER, unknown_users(int(is_known.sum()), n_users))
             for result, part in zip(results, parts, strict=True):
                 _put(result, users, part)
+        named = dict(zip(self.specs, results, strict=True))
+        # Users whom the model cannot rank have relevant items.
+        settled = {name: x & ~undefined for name, x in settled_by_values(self.specs, named).items()}
         for spec, result in zip(specs, results, strict=True):
             otherwise = spec["replace_undefined_by"]
             pooled = spec["average"] == "micro" or np.isnan(otherwise)
@@ -279,8 +282,8 @@ class RecommenderScorer:
             result.undefined[undefined] = True
             if spec["average"] == "micro":
                 result.denominator[undefined] = 0.0
-        counts = DataCounts(data.n_items - data.test.n_excluded, data.test.fingerprints)
-        return Evaluation(data.test.ids, None, dict(zip(self.specs, results, strict=True)), counts)
+        counts = DataCounts(data.n_items - data.test.n_excluded, data.test.fingerprints, known_settled=settled)
+        return Evaluation(data.test.ids, None, named, counts)
 
     @property
     def __name__(self) -> str:

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._metric.choices import QueryCounts
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.names import direction_of
 from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
 from sklearn_rank._misuse.check import Finding
 from sklearn_rank._misuse.judged import mean_shares, unevenly_judged
 from sklearn_rank._misuse.models import models_twice
+from sklearn_rank._misuse.nothing import Nothing, ValuesOfSystem, nothing_in
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
@@ -85,6 +87,18 @@ class QueryResult(Protocol):
     def judges_both(self) -> bool:
         """Whether some judged documents are known to be not relevant."""
 
+    @property
+    def settled(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Whether the judgements of a query alone fix its value, by metric, as far as it is known."""
+
+    @property
+    def tells(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Whether the value of a query can tell systems apart, by metric."""
+
+    @property
+    def counts(self) -> Mapping[str, QueryCounts]:
+        """Number of queries, of those without a value, and of those that are settled, by metric."""
+
 
 def is_result(values: Any) -> TypeGuard[QueryResult]:
     """Whether `values` is a result rather than an array; only its class is inspected."""
@@ -106,6 +120,9 @@ class SystemValues:
     is_binary: bool = False
     judged: Array | None = None
     judges_both: Callable[[], bool] = bool
+    settled: NDArray[np.bool_] | None = None
+    tells: NDArray[np.bool_] | None = None
+    counts: QueryCounts | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +133,8 @@ class Aligned:
     that are paired; None where they are known by their position. `weight` is relative to the highest; None where all
     are equal. `meaning` is the metric with its keywords, if known. `judged` has the mean share of judged documents of
     each system, as far as it is known; `findings` say that one was judged far less, or that two are one object.
+    `settled` are the queries whose judgements alone fix the value, and `counts` count them among all queries, if known.
+    `nothing` is why no query can tell the systems apart; None if one can, or it is unknown.
     """
 
     values: list[Array]
@@ -130,6 +149,9 @@ class Aligned:
     meaning: str | None
     judged: dict[str, float]
     findings: tuple[Finding, ...]
+    settled: NDArray[np.bool_] | None = None
+    counts: QueryCounts | None = None
+    nothing: Nothing | None = None
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
@@ -161,8 +183,12 @@ def align(
     function_name: str,
     clusters: Any = None,
     weight: Any = None,
+    settled_as: float | None = None,
 ) -> Aligned:
     """Defined values of each system; for a paired test of the same queries in the same order.
+
+    `settled_as` is the value of queries whose judgements alone fix it in all systems, NaN to leave them out; None: as
+    the results say.
 
     Raises
     ------
@@ -173,6 +199,7 @@ def align(
     """
     read = read_values(results, metric, function_name)
     first, n_filled, cluster, qid, weights = read[0], 0, None, None, None
+    settled, counts, nothing = None, first.counts if options.paired else None, _nothing(read)
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
     for own in (one.weight for one in read):
@@ -181,9 +208,18 @@ def align(
         same = _same_queries(read, list(results), options.missing, function_name)
         cluster = _clusters(read, same, clusters, list(results), function_name)
         weights = _weights(read, same, weight, list(results), function_name)
+        settled = _settled(read, same)
+        if settled is not None:
+            n_settled = int(settled.sum())
+            if counts is None or counts.n_settled != n_settled or counts.n_queries != len(settled):
+                counts = QueryCounts(len(settled), n_settled, n_settled)
+            if settled_as is not None and nothing is None:
+                same.table[:, settled] = settled_as
+                counts = QueryCounts(len(settled), n_settled, n_settled, settled_as)
         n_filled, defined = same.n_filled, counted(same.table.sum(axis=0), weights)
         n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
         cluster, weights, qid = some(cluster, defined), some(weights, defined), some(same.ids, defined)
+        settled = some(settled, defined)
         check_weight(function_name, options.test, weights)
     else:
         _refuse_weight_by_position(weight, options, function_name)
@@ -207,8 +243,25 @@ def align(
         findings += unevenly if all(one.judges_both() for one in read) else ()
     return Aligned(
         values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, first.meaning,
-        judged, findings,
+        judged, findings, settled, counts, nothing,
     )  # fmt: skip
+
+
+def _nothing(read: list[SystemValues]) -> Nothing | None:
+    """Why no query can tell the systems apart, if that is known of all of them."""
+    if any(one.tells is None for one in read):
+        return None
+    return nothing_in(ValuesOfSystem(one.values, one.tells, one.settled) for one in read if one.tells is not None)
+
+
+def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] | None:
+    """Queries whose judgements alone fix the value in all systems that have them; None if that is unknown."""
+    if same.ids is None or any(one.settled is None for one in read):
+        return None
+    settled = np.ones(len(same.ids), bool)
+    for one, at in zip(read, same.positions, strict=True):
+        settled[at] &= one.settled
+    return settled
 
 
 def _direction(series: Mapping[str, Any]) -> bool:
@@ -308,7 +361,7 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
     return SystemValues(
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
         result.label_fingerprints, result.clusters, result.weight, result.is_binary[metric], result.judged.get(metric),
-        lambda: result.judges_both,
+        lambda: result.judges_both, result.settled.get(metric), result.tells[metric], result.counts.get(metric),
     )  # fmt: skip
 
 

@@ -40,6 +40,9 @@ RULES = {
     "n_resamples": COUNT,
     "random_state": Constraint("an int from 0 to 2**32 - 1, a RandomState, a Generator or None", _is_random_state, ""),
     "missing": Constraint("'raise', a finite number or nan", _is_missing, ""),
+    "replace_undefined_by": Constraint(
+        "a finite number, nan or None", lambda v: v is None or (_is_missing(v) and v != "raise"), ""
+    ),
     "correction": one_of(None, "holm", "bonferroni", "bh", "tukey", doc=""),
     "greater_is_better": Constraint("True, False or None", lambda v: v is None or isinstance(v, (bool, np.bool_)), ""),
     "method": one_of(*METHODS, doc=""),

@@ -8,7 +8,8 @@ from typing import Any
 
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.doors import STATISTICS, VERDICTS
+from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, RandomState
@@ -16,7 +17,7 @@ from sklearn_rank.stats._align import Aligned, align
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._corrections import adjusted
 from sklearn_rank.stats._intervals import difference_interval
-from sklearn_rank.stats._paired_test import METHODS_OF_RATES, PairedTest, PairRow
+from sklearn_rank.stats._paired_test import METHODS_OF_RATES, PairedTest, PairRow, means_without_settled
 from sklearn_rank.stats._proportions import Interval
 from sklearn_rank.stats._samples import Paired, Unpaired, exact_mean, is_skewed
 from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
@@ -83,8 +84,8 @@ def compare(
     ------
     ValueError
         If a query is missing, fewer than two are left, means are pooled or geometric, the metric was computed otherwise
-        or by other labels in one of the results, clusters or weights of results differ, or a keyword is not what it
-        must be.
+        or by other labels in one of the results, clusters or weights of results differ, a keyword is not what it must
+        be, or no query can tell the systems apart: none has a relevant document, or neither system reached one.
     TypeError
         If one system names its queries and the other does not.
 
@@ -117,6 +118,7 @@ def compare(
     )
     check_options("compare", options)
     aligned = align({"a": a, "b": b}, metric, options, "compare", clusters, weight)
+    report(VERDICTS, without_evidence({aligned.metric or "": aligned.nothing}))
     report(STATISTICS, aligned.findings)
     return paired_test("ab", [("a", "b")], aligned, options)
 
@@ -150,6 +152,7 @@ def paired_test(
         **common_to_rows(aligned, options),
         correction=correction, baseline=baseline, judged=aligned.judged,
         means=means,
+        means_without_settled=means_without_settled(values, aligned.settled, aligned.weight),
         _rows=corrected_rows(rows, samples, p, options, aligned),
     )  # fmt: skip
 
@@ -162,6 +165,8 @@ def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, An
         "confidence_level": options.confidence_level, "greater_is_better": aligned.greater_is_better,
         "n_left_out": aligned.n_left_out, "n_filled": aligned.n_filled, "is_weighted": aligned.weight is not None,
         "n_clusters": None if aligned.cluster is None else len(distinct_values(aligned.cluster)),
+        "counts": aligned.counts,
+        "nothing": "" if aligned.nothing is None else nothing_in_words([aligned.metric or ""], aligned.nothing),
     }  # fmt: skip
 
 

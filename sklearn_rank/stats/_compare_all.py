@@ -11,7 +11,8 @@ import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.doors import STATISTICS, VERDICTS
+from sklearn_rank._misuse.nothing import without_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
@@ -87,7 +88,7 @@ def compare_all(
     ------
     ValueError
         If a query is missing, the metric was computed otherwise or by other labels in one of the results, the baseline
-        is not among the systems, or a keyword is not what it must be.
+        is not among the systems, a keyword is not what it must be, or no query can tell the systems apart.
     TypeError
         If `results` is not a mapping of two systems or more.
 
@@ -120,6 +121,7 @@ def compare_all(
     if baseline is not None and not is_key(baseline, results):
         raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
     aligned = align(results, metric, options, "compare_all", clusters, weight)
+    report(VERDICTS, without_evidence({aligned.metric or "": aligned.nothing}))
     report(STATISTICS, aligned.findings)
     names = [*results]
     pairs = [*combinations(names, 2)] if baseline is None else [(name, baseline) for name in names if name != baseline]

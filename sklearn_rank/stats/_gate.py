@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.attributes import ClustersLike
-from sklearn_rank._metric.choices import choices_in_words
+from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.value_bounds import bounds_of
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
 from sklearn_rank._misuse.judged import judged_note
+from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
@@ -94,6 +95,7 @@ class PairedQueries:
     """Values of the new and the old system by one metric, on the same queries.
 
     `span` is the highest value of the metric less its lowest; None where it is not bounded, or not known.
+    `counts` count the queries that were given, if known; `nothing` says why no query can tell the systems apart.
     """
 
     qid: NDArray[Any]
@@ -107,6 +109,8 @@ class PairedQueries:
     meaning: str
     judged: dict[str, float]
     span: float | None
+    counts: QueryCounts | None
+    nothing: str
 
     @cached_property
     def gain(self) -> Array:
@@ -142,6 +146,14 @@ class PairedQueries:
     def mean(self, x: Array) -> float:
         """Mean of a system."""
         return estimate_mean(x, None, self.weight).mean
+
+    @property
+    def n_settled_left_out(self) -> int:
+        """Queries that are left out because their judgements alone fix the value."""
+        is_left_out = (
+            self.counts is not None and self.counts.counts_as is not None and math.isnan(self.counts.counts_as)
+        )
+        return (self.counts.n_settled or 0) if self.counts is not None and is_left_out else 0
 
     @property
     def n_clusters(self) -> int | None:
@@ -261,10 +273,12 @@ class GateResult(TableReport, Saveable):
             name: margin_test(pair, self._margin(name), self.largest_loss[name], self.alpha, n_metrics)
             for name, pair in self._pairs.items()
         }
-        if self._lists.n_changed != 0:
+        if self._lists.n_changed == 0:
+            passed = NO_LOSS_SHOWN if self.margin is None else NO_WORSE
+            tests = {name: test._replace(decision=passed) for name, test in tests.items()}
+        if self.margin is None:
             return tests
-        passed = NO_LOSS_SHOWN if self.margin is None else NO_WORSE
-        return {name: test._replace(decision=passed) for name, test in tests.items()}
+        return {n: t._replace(decision=UNDECIDED) if self._pairs[n].nothing else t for n, t in tests.items()}
 
     def _margin(self, metric: str) -> float | None:
         return None if self.margin is None else self.margin[metric]
@@ -286,6 +300,9 @@ class GateResult(TableReport, Saveable):
     @property
     def verdict(self) -> str:
         """The decision and what it is based on, in a sentence."""
+        nothing = [pair.nothing for pair in self._pairs.values() if pair.nothing]
+        if nothing and self.decision == UNDECIDED:
+            return f"Undecided: {nothing[0]}"
         n_queries = max(len(pair.qid) for pair in self._pairs.values())
         return verdict(self._outcomes, self.alpha, n_identical=n_queries if self._lists.n_changed == 0 else None)
 
@@ -330,7 +347,7 @@ class GateResult(TableReport, Saveable):
 
         All metrics must pass on the same queries, those that pass here, too.
         """
-        if self.decision != UNDECIDED:
+        if self.decision != UNDECIDED or any(pair.nothing for pair in self._pairs.values()):
             return None
         aims = self._aims
         if behind := [name for name, aim in aims.items() if above_margin(self._pairs[name], aim.margin) < 0]:
@@ -452,7 +469,9 @@ class GateResult(TableReport, Saveable):
                 f"its {PASSES!r}, whose bound is at {level:g} %. Worse: the other bound of some metric, at "
                 f"{other:.4g} %, is beyond the margin."
             ]
-        if self.decision == UNDECIDED:
+        nothing = [pair.nothing for pair in pairs.values() if pair.nothing]
+        notes += [text for text in nothing if text not in self.verdict]
+        if self.decision == UNDECIDED and not nothing:
             needed = self.n_needed
             notes.append(
                 "No number of queries would decide if differences stay as these."
@@ -468,8 +487,8 @@ class GateResult(TableReport, Saveable):
         if first.weight is not None:
             notes.append("Means are weighted.")
         for name, pair in pairs.items():
-            if pair.n_left_out:
-                notes.append(f"{pair.n_left_out} queries are left out of {name}: it is undefined there.")
+            if n_left_out := pair.n_left_out - pair.n_settled_left_out:
+                notes.append(f"{n_left_out} queries are left out of {name}: it is undefined there.")
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
         return notes + [*filter(None, [judged_note({name: pair.judged for name, pair in pairs.items()})])]
@@ -511,7 +530,8 @@ class GateResult(TableReport, Saveable):
         return notes
 
     def _footer(self) -> str:
-        return choices_in_words({name: pair.meaning for name, pair in self._pairs.items()})
+        counts = {name: pair.counts for name, pair in self._pairs.items() if pair.counts is not None}
+        return choices_in_words({name: pair.meaning for name, pair in self._pairs.items()}, counts)
 
     def _tables(self) -> list[Table]:
         table = self.table
@@ -535,6 +555,7 @@ class GateResult(TableReport, Saveable):
                     "name": name, "margin": self._margin(name), "greater_is_better": pair.greater_is_better,
                     "n_left_out": pair.n_left_out, "n_filled": pair.n_filled, "meaning": pair.meaning,
                     "judged": pair.judged, "span": pair.span, "largest_loss": self.largest_loss[name],
+                    "counts": pair.counts, "nothing": pair.nothing,
                 }
             )  # fmt: skip
             columns = {
@@ -591,6 +612,18 @@ def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
         arrays.get("weight"), part(words, "n_left_out", int), part(words, "n_filled", int),
         part(words, "meaning", str), {name: float(share) for name, share in words.get("judged", {}).items()},
         part(words, "span", float, type(None)),
+        _saved_counts(words.get("counts")), str(words.get("nothing", "")),
+    )  # fmt: skip
+
+
+def _saved_counts(counts: Any) -> QueryCounts | None:
+    """Counts of queries, which results of earlier versions lack."""
+    if counts is None:
+        return None
+    n_queries, n_undefined, n_settled, counts_as = counts
+    return QueryCounts(
+        int(n_queries), int(n_undefined), None if n_settled is None else int(n_settled),
+        None if counts_as is None else float(counts_as),
     )  # fmt: skip
 
 
@@ -604,6 +637,7 @@ def no_worse(
     largest_loss: float | Mapping[str, float] | None = None,
     clusters: ClustersLike = None,
     missing: Any = "raise",
+    replace_undefined_by: float | None = None,
 ) -> GateResult:
     """Decide whether a new system is no worse than the old one: by any metric it loses no more than a margin.
 
@@ -630,6 +664,10 @@ def no_worse(
         What each query belongs to, such as a user. None: as the results say.
     missing : "raise" or float, default="raise"
         Value of a query that one system lacks; ``nan`` leaves it out.
+    replace_undefined_by : float, default=None
+        Value of queries whose judgements alone fix the value of a metric in both systems: no document is relevant, or
+        all labels are equal where the metric needs two. They say nothing about a change, so None and ``nan`` leave them
+        out; with a number, such as 0, they count. A query on which both systems found nothing is never left out.
 
     Returns
     -------
@@ -642,7 +680,8 @@ def no_worse(
     ValueError
         If a margin is negative, missing, or so large that every system would pass; if `largest_loss` is not above 0, is
         above the range of the metric, or a query lost more; if a metric is not in both results, or is not a mean over
-        queries; if labels, weights or queries differ; or if fewer than two queries are left.
+        queries; if labels, weights or queries differ; if fewer than two queries are left; or if no query can tell the
+        systems apart by any metric, because none has a relevant document or neither system reached one.
     TypeError
         If these are not results, or a margin or a largest loss is not a number.
 
@@ -659,7 +698,8 @@ def no_worse(
       R. L. Berger: Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 1982).
     - *worse*: for **some** of the k metrics the plain t test finds a loss above the margin at alpha / k (Bonferroni),
       and so does the same bound on the other side, where B is the largest difference seen.
-    - *undecided* otherwise; *no loss shown* without a margin, which is 0 then.
+    - *undecided* otherwise, also if no query can tell the systems apart by some metric; *no loss shown* without a
+      margin, which is 0 then.
 
     With weights or clusters d are sums over units of sizes s, and an added unit has the size sum s^2 / sum s. The
     method is Student's t with pseudo-observations. It keeps its level in exact counts for success rates and in all
@@ -709,7 +749,13 @@ def no_worse(
         )
     margins = _margins(margin, results)
     options = ComparisonOptions(missing=missing)
-    aligned = {metric: align(results, metric, options, "no_worse", clusters) for metric in margins}
+    check_arguments("no_worse", replace_undefined_by=replace_undefined_by)
+    settled_as = math.nan if replace_undefined_by is None else float(replace_undefined_by)
+    aligned = {
+        metric: align(results, metric, options, "no_worse", clusters, settled_as=settled_as) for metric in margins
+    }
+    for one in without_evidence({metric: of_metric.nothing for metric, of_metric in aligned.items()}):
+        raise ValueError(one.message)
     report(STATISTICS, [one for of_metric in aligned.values() for one in of_metric.findings][:1])
     pairs = {metric: _paired(metric, of_metric) for metric, of_metric in aligned.items()}
     losses = _largest_losses(largest_loss, pairs)
@@ -814,7 +860,8 @@ def _paired(metric: str, aligned: Aligned) -> PairedQueries:
     (new, old), meaning = aligned.values, aligned.meaning or ""
     return PairedQueries(
         aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
-        aligned.n_filled, meaning, aligned.judged, _span(bounds_of(metric, meaning), new, old),
+        aligned.n_filled, meaning, aligned.judged, _span(bounds_of(metric, meaning), new, old), aligned.counts,
+        "" if aligned.nothing is None else nothing_in_words([metric], aligned.nothing),
     )  # fmt: skip
 
 

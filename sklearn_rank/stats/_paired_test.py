@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, overload
 
-from sklearn_rank._metric.choices import choices_in_words
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._metric.choices import QueryCounts, choices_in_words, without_value
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import is_key
@@ -21,15 +24,18 @@ from sklearn_rank._utils.table import (
     PValueName,
     Table,
     TableReport,
+    cell,
     pvalue_cell,
     shorten,
     shorten_values,
     with_interval,
 )
+from sklearn_rank._utils.typing import Array
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import skew_note
 from sklearn_rank.stats._power import detectable
 from sklearn_rank.stats._proportions import Interval
+from sklearn_rank.stats._samples import exact_mean, some
 
 T = TypeVar("T")
 
@@ -193,6 +199,13 @@ class PairedTest(TableReport):
         Whether queries count differently in the means.
     judged : dict of str to float
         Mean share of the documents of each system that are judged, down to the cutoff; empty if unknown.
+    counts : tuple or None
+        Number of queries given, of those without a value, and of those whose judgements alone fix the value, such as
+        queries without a relevant document; None if unknown.
+    nothing : str
+        Why no query can tell the systems apart; "" if one can, or it is unknown.
+    means_without_settled : dict of str to float
+        Means without the queries whose judgements alone fix the value, if they are others than `means`.
     pairs : list of (str, str)
         The pairs, a and b.
     table : Table
@@ -270,6 +283,9 @@ class PairedTest(TableReport):
     n_clusters: int | None = None
     is_weighted: bool = False
     judged: dict[str, float]
+    counts: QueryCounts | None = None
+    nothing: str = ""
+    means_without_settled: dict[str, float] = field(default_factory=dict)
     _rows: tuple[PairRow, ...]
     _segments: SegmentTests | None = None
 
@@ -336,9 +352,12 @@ class PairedTest(TableReport):
                 what, listed = "A segment of a pair", [row.key for row in self._rows if (row.a, row.b) == key[:2]]
             raise KeyError(f"{what} must be one of {', '.join(map(echo, listed))}. Got {echo(key)}.")
         a, b = of_key[0].a, of_key[0].b
-        means, judged = ({x: of[x] for x in (a, b) if x in of} for of in (self.means, self.judged))
+        known = self.means, self.judged, self.means_without_settled
+        means, judged, others = ({x: of[x] for x in (a, b) if x in of} for of in known)
         segments = None if self._segments is None else self._segments.of_pair(a, b)
-        return replace(self, means=means, judged=judged, _rows=tuple(of_key), _segments=segments)
+        return replace(
+            self, means=means, judged=judged, means_without_settled=others, _rows=tuple(of_key), _segments=segments
+        )
 
     def macro(self) -> Table:
         """Means over segments, each segment counting once, and their differences.
@@ -444,10 +463,22 @@ class PairedTest(TableReport):
         notes += [constant_note(() if alone else constant, self.unit)] * bool(constant)
         which = "The interval is" if alone else "Intervals are"
         notes += [f"{which} {CORRECTED_LEVEL}."] * self._has_corrected_intervals
-        return notes + [*filter(None, [judged_note({self.metric or "": self.judged})])]
+        notes += [self.nothing] * bool(self.nothing)
+        judged = judged_note({self.metric or "": self.judged})
+        return notes + [*filter(None, [self.note_without_settled, judged])]
+
+    @property
+    def note_without_settled(self) -> str:
+        """Means without the queries whose judgements alone fix the value, in a sentence; "" if they are the same."""
+        if self.counts is None or not self.means_without_settled:
+            return ""
+        pair = self.pairs[0] if len(self.pairs) == 1 else None
+        metric = display_name(self.metric or "")
+        return note_without_settled(self.means_without_settled, self.counts, self.meaning, metric, pair)
 
     def _footer(self) -> str:
-        return choices_in_words({self.metric or "": self.meaning})
+        name = self.metric or ""
+        return choices_in_words({name: self.meaning}, {} if self.counts is None else {name: self.counts})
 
     def _tables(self) -> list[Table]:
         return self._printed(str, WIDTH)
@@ -513,6 +544,37 @@ def _is_constant(row: PairRow) -> bool:
 def written_count(n: int | tuple[int, int]) -> int | str:
     """Number of queries, "12 and 15" where systems have queries of their own."""
     return " and ".join(map(str, n)) if isinstance(n, tuple) else n
+
+
+def means_without_settled(
+    values: Mapping[str, Array], settled: NDArray[np.bool_] | None, weight: Array | None
+) -> dict[str, float]:
+    """Means of systems without the queries whose judgements alone fix the value; empty if they are the same, or none.
+
+    Values that are NaN are left out for all systems.
+    """
+    if settled is None:
+        return {}
+    defined = ~np.isnan(np.sum([*values.values()], axis=0))
+    kept = defined & ~settled
+    if not kept.any() or kept.sum() == defined.sum():
+        return {}
+    before, after = (
+        {name: exact_mean(x[at], some(weight, at)) for name, x in values.items()} for at in (defined, kept)
+    )
+    return after if after != before else {}
+
+
+def note_without_settled(
+    means: Mapping[str, float], counts: QueryCounts, meaning: str, metric: str, pair: tuple[str, str] | None
+) -> str:
+    """Means of systems, and the difference of the only pair, without queries that judgements alone settle."""
+    n = counts.n_settled or 0
+    which = f"the {n:,} queries that have" if n > 1 else "the query that has"
+    shown = ", ".join(f"{name} {cell(mean)}" for name, mean in means.items())
+    if pair is not None:
+        shown += f", {pair[0]} - {pair[1]} {cell(means[pair[0]] - means[pair[1]])}"
+    return f"Without {which} {without_value(meaning)}, {metric}: {shown}."
 
 
 def constant_note(pairs: Sequence[str] = (), unit: str = "query") -> str:

@@ -43,8 +43,9 @@ def lists(seed=0, n=9, grades=4):
 
 def explained(label, old, new, metric, **keywords):
     qid = np.zeros(len(label), dtype=int)
-    report = compare_systems(label, {"old": old, "new": new}, qid=qid, metrics=metric, **keywords)
-    return report.explain(0, new="new", old="old")
+    scores = {"old": old, "new": new}
+    results = {name: evaluate(label, x, qid=qid, metrics=metric, **keywords) for name, x in scores.items()}
+    return Comparison(results=results, baseline="old").explain(0, new="new", old="old")
 
 
 def column(explanation, name):

@@ -32,13 +32,13 @@ TESTS = {
     "tests/evaluation/test_segment_comparison.py tests/evaluation/test_explanation.py",
     "_engine": "tests/engine",
     "_entry_points": "tests/entry_points tests/evaluation",
-    "_evaluation": "tests/evaluation tests/entry_points",
+    "_evaluation": "tests/evaluation tests/entry_points tests/api/test_evidence_laws.py",
     "_evaluator": "tests/model_selection",
     "_groups.py": "tests/engine tests/api",
-    "_metric": "tests/metric tests/metrics",
+    "_metric": "tests/metric tests/metrics tests/api/test_evidence_laws.py",
     "_misuse": "tests/api/test_misuse.py tests/api/test_least_evidence.py tests/api/test_misuse_of_ids.py "
     "tests/api/test_misuse_of_judgements.py tests/api/test_misuse_of_recommenders.py "
-    "tests/api/test_misuse_of_copies.py tests/api/test_every_door.py",
+    "tests/api/test_misuse_of_copies.py tests/api/test_every_door.py tests/api/test_evidence_laws.py",
     "_ranker": "tests/model_selection",
     "_report": "tests/report",
     "_scoring": "tests/model_selection",

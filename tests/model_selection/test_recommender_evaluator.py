@@ -22,6 +22,7 @@ from sklearn_rank import (
 )
 from sklearn_rank._evaluator.query_folds import QueryFolds
 from sklearn_rank._evaluator.recommender_folds import RecommenderFolds
+from sklearn_rank.exceptions import RankingWarning
 
 pd = pytest.importorskip("pandas")
 
@@ -130,7 +131,8 @@ def test_users_in_several_folds_count_once():
     assert report.results["a"].mean() == pooled.mean()
     assert report.significance("ndcg@10")["b", "a"].pvalue < 0.5
     undefined = make_recommender_scorer("ndcg@10", items=np.arange(40), min_relevance=2, gain="binary")
-    nothing = RankingEvaluator(undefined, cv=cv).compare({"a": Factors(4)}, X, None).results["a"]
+    with pytest.warns(RankingWarning, match="ndcg@10 is 0 for every query: nothing was measured"):
+        nothing = RankingEvaluator(undefined, cv=cv).compare({"a": Factors(4)}, X, None).results["a"]
     assert nothing.mean() == {"ndcg@10": 0}
     left_out = make_recommender_scorer("p@5", items=np.arange(40), average="micro", replace_undefined_by=np.nan)
     pooled = RankingEvaluator(left_out, cv=cv).compare({"a": Factors(4)}, X, None).results["a"]
@@ -322,7 +324,8 @@ def test_wrong_use(call, error, message):
 
 
 def test_whole_users_are_undefined_with_a_splitter_of_queries():
-    report = RankingEvaluator(ONE, cv=QueryKFold(2)).compare({"a": Factors(2)}, X, None)
+    with pytest.warns(RankingWarning, match="nothing was measured"):
+        report = RankingEvaluator(ONE, cv=QueryKFold(2)).compare({"a": Factors(2)}, X, None)
     assert report.results["a"].n_undefined == {"ndcg@10": 80}
     ranks_for_all = RankingEvaluator(ONE, cv=QueryKFold(2)).compare({"a": DummyRegressor()}, X, np.ones(len(X)))
     assert ranks_for_all.results["a"].n_undefined == {"ndcg@10": 0}

@@ -1,0 +1,54 @@
+"""Which queries of results can tell systems apart, and how many cannot because their judgements fix the value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._metric.choices import QueryCounts, metric_of_meaning
+from sklearn_rank._metric.settled import zero_is_nothing
+from sklearn_rank._metric.spec import is_adjusted
+from sklearn_rank._misuse.nothing import Nothing, ValuesOfSystem, nothing_in
+
+
+def tells_of(result: Any) -> dict[str, NDArray[np.bool_]]:
+    """Whether the value of a query can tell systems apart, by metric of an evaluation.
+
+    It cannot if the judgements alone fix it, or if it is 0 because no relevant document was reached. Where 0 is best,
+    and where values are the user's own, only labels say it; without labels all values can.
+    """
+    found = {}
+    for name, values in result.per_query.items():
+        tells = np.ones(len(values), bool) if result.weight is None else result.weight > 0
+        if name in result.settled:
+            tells &= ~result.settled[name]
+        # Labels say of values of the user's own whether there is anything to find.
+        elif metric_of_meaning(result.meaning[name]) is None and result.label_fingerprints is not None:
+            tells &= result.label_fingerprints != 0
+        found[name] = tells & (np.nan_to_num(values) != 0) if zero_is_nothing(result.meaning[name]) else tells
+    return found
+
+
+def counts_of(result: Any) -> dict[str, QueryCounts]:
+    """Number of queries, of those without a value, and of those whose judgements alone fix it, by metric."""
+    n_settled = {name: int(np.count_nonzero(settled)) for name, settled in result.settled.items()}
+    return {
+        name: QueryCounts(len(result.qid), n_undefined, n_settled.get(name))
+        for name, n_undefined in result.n_undefined.items()
+        # Values that are adjusted for chance are undefined for another reason.
+        if not is_adjusted(result.meaning[name])
+    }
+
+
+def nothing_by_metric(results: Mapping[str, Any]) -> dict[str, Nothing | None]:
+    """Why no query can tell systems apart, by metric of their evaluations."""
+    return {
+        metric: nothing_in(
+            ValuesOfSystem(result.per_query[metric], result.tells[metric], result.settled.get(metric))
+            for result in results.values()
+        )
+        for metric in next(iter(results.values())).meaning
+    }

@@ -1,0 +1,78 @@
+"""Results that no query can tell apart: whether there is evidence at all, asked before anything is claimed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_rank._misuse.check import Check, Finding
+from sklearn_rank._misuse.rows import LEAST_QUERIES
+from sklearn_rank._utils.typing import Array
+
+NOTHING_COMPARED = Check(
+    "nothing compared", "evidence",
+    "No query tells the systems apart by any metric: none has a relevant document, or no system reached one.",
+    "all queries", "nothing was compared", "error", can_be_meant=False,
+)  # fmt: skip
+NOTHING_MEASURED = Check(
+    "nothing measured", "measured",
+    "No query tells a good model from a bad one by any metric: none has a relevant document, or none was reached.",
+    "all queries; 20 of them, if documents are relevant and none was reached", "nothing was measured",
+    can_be_meant=False,
+)  # fmt: skip
+CHECKS_OF_EVIDENCE = (NOTHING_COMPARED, NOTHING_MEASURED)
+
+
+class ValuesOfSystem(NamedTuple):
+    """Values of a system by one metric, whether each can tell, and whether judgements alone fix it, if known."""
+
+    values: Array
+    tells: NDArray[np.bool_]
+    settled: NDArray[np.bool_] | None
+
+
+class Nothing(NamedTuple):
+    """Why no query can tell: all values are 0, judgements alone fix all values; and the number of systems."""
+
+    are_zero: bool
+    are_settled: bool
+    n_systems: int
+
+
+def nothing_in(systems: Iterable[ValuesOfSystem]) -> Nothing | None:
+    """Why no query of any system can tell them apart by a metric; None if one can."""
+    known = [*systems]
+    if not known or any(one.tells.any() for one in known):
+        return None
+    are_zero = all((np.nan_to_num(one.values) == 0).all() for one in known)
+    return Nothing(are_zero, all(one.settled is not None and bool(one.settled.all()) for one in known), len(known))
+
+
+def nothing_in_words(metrics: Iterable[str], why: Nothing, done: str = "compared") -> str:
+    """That metrics have compared or measured nothing, and why."""
+    names = [*metrics]
+    runs = {1: "", 2: " of both runs"}.get(why.n_systems, f" of all {why.n_systems} runs")
+    found = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} 0 for every query{runs}"
+    if not why.are_zero:
+        found = f"The judgements alone fix {', '.join(names)} for every query{runs}"
+    cause = "No relevant document was reached: do the ids of documents match those of the judgements?"
+    if why.are_settled:
+        cause = "No query has a relevant document, or documents that differ: check labels and min_relevance."
+    return f"{found}: nothing was {done}. {cause}"
+
+
+def without_evidence(by_metric: Mapping[str, Nothing | None], check: Check = NOTHING_COMPARED) -> Iterator[Finding]:
+    """The finding that no query can tell by any of the metrics."""
+    found = {name: why for name, why in by_metric.items() if why is not None}
+    if found and len(found) == len(by_metric):
+        whole = Nothing(*(all(flags) for flags in [*zip(*found.values(), strict=True)][:2]), max(found.values())[2])
+        yield Finding(check, nothing_in_words(found, whole, "compared" if check is NOTHING_COMPARED else "measured"))
+
+
+def nothing_measured(by_metric: Mapping[str, Nothing | None], n_queries: int) -> Iterator[Finding]:
+    """The finding that no query can tell by any of the metrics, where chance does not reach so few documents."""
+    if n_queries >= LEAST_QUERIES or all(why is not None and why.are_settled for why in by_metric.values()):
+        yield from without_evidence(by_metric, NOTHING_MEASURED)
