@@ -47,6 +47,9 @@ MOST_FRACTIONS = 64
 MOST_GRADES = 10
 """Difference of the highest and the lowest whole number of a scale of grades or classes."""
 
+HIGHEST_OF_SCALES = frozenset({99.0, 100.0, 999.0, 9999.0, 99999.0})
+"""Labels that stand for missing ones beside grades, or end a scale in percent."""
+
 STAND_INS = frozenset({"nan", "NaN", "None", "<NA>", "NaT"})
 """Texts that other libraries make of a missing id."""
 
@@ -137,6 +140,8 @@ class Evidence(NamedTuple):
         Of the correlation of labels and scores in lists where both vary: in all, or in the first queries of a part.
     odd_ids : frozenset
         Ids of queries that may stand for missing ones, or are no ids, see `odd_ids`.
+    highest_other : float
+        Highest label, but for one of `HIGHEST_OF_SCALES`.
     """
 
     n_queries: int = 0
@@ -156,6 +161,7 @@ class Evidence(NamedTuple):
     is_tied: bool = False
     agreement: Moments = NO_MOMENTS
     odd_ids: frozenset[Any] = NO_IDS
+    highest_other: float = -math.inf
 
     @classmethod
     def of(
@@ -182,6 +188,7 @@ class Evidence(NamedTuple):
         return cls(
             len(size), n_lists, int(size.sum()), low, high, *facts.score_range, facts.labels_are_whole,
             facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, moments, odd,
+            _highest_other(queries.row_label, high),
         )  # fmt: skip
 
     def to_json(self) -> str:
@@ -216,6 +223,7 @@ class Evidence(NamedTuple):
             unmoved, n_lowest, n_highest, self.n_high + other.n_high,
             fractions, self.is_tied or other.is_tied,
             self.agreement.joined(other.agreement), self.odd_ids | other.odd_ids,
+            max(self.highest_other, other.highest_other),
         )  # fmt: skip
 
 
@@ -227,6 +235,11 @@ def label_range(queries: Queries) -> tuple[float, float]:
     unlisted = queries.unlisted
     others = queries.row_label[:0] if unlisted is None else unlisted.label[unlisted.count > 0]
     return float(min(queries.row_label.min(initial=high), others.min(initial=high))), high
+
+
+def _highest_other(label: Array, high: float) -> float:
+    """Highest label, but for one of `HIGHEST_OF_SCALES`."""
+    return float(label[label < high].max(initial=-np.inf)) if high in HIGHEST_OF_SCALES else high
 
 
 def _sizes(queries: Queries) -> Index:

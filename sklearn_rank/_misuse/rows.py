@@ -14,6 +14,7 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._misuse.check import Check, Door, Finding, report
 from sklearn_rank._misuse.evidence import (
     HIGHEST_GRADE,
+    HIGHEST_OF_SCALES,
     MOST_GRADES,
     Compute,
     Evidence,
@@ -101,6 +102,12 @@ LARGE_GRADES = Check(
     "large grades", "grades", "A label is above 31, and its gain is `2**label - 1`.", "one label",
     "so that one label decides", "decision",
 )  # fmt: skip
+SCALE = Check(
+    "another scale", "labels",
+    "Labels lie between 0 and 1 where a metric reads grades up to `max_grade`; or go up to 100, where documents are "
+    "relevant from 1 on; or one is 99, 999 or the like beside grades up to 10.",
+    "6 rows of 2 queries; 20 queries of three or more documents; one label", "on another scale", "decision",
+)  # fmt: skip
 ONE_ROW = Check(
     "queries of one row", "ids", "`qid` names rows, or documents, and no queries.", "20 queries, each of one row",
     "Every query has one row", "decision",
@@ -156,7 +163,7 @@ BATCH_AGAIN = Check(
     "a batch of 20 queries whose labels differ in 20 rows", "so documents count twice",
 )  # fmt: skip
 CHECKS_OF_ROWS = (
-    CONSTANT, SOFT, LARGE_GRADES, ONE_ROW, NO_ID, WORSE, SWAPPED,
+    CONSTANT, SOFT, LARGE_GRADES, SCALE, ONE_ROW, NO_ID, WORSE, SWAPPED,
     NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN,
 )  # fmt: skip
 
@@ -221,7 +228,10 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
             "and 1: pass a lower min_relevance."
         )
         yield Finding(SOFT, message, first in soft)
-    large = [name for name, metric in metrics.items() if is_exponential(metric)]
+    for message, names in _of_scale(e, metrics, compute):
+        if names := [name for name in names if name not in soft]:
+            yield Finding(SCALE, message.format(", ".join(names)), first in names)
+    large = [name for name, metric in metrics.items() if is_exponential(metric) and not has_missing_grade(e)]
     if large and e.highest_label > HIGHEST_GRADE:
         message = (
             f"A label has the gain 2**label - 1 in {', '.join(large)}, and labels go up to {e.highest_label:g}, so "
@@ -243,6 +253,41 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
         told = [name for name in told if reasons[name] == why]
         message = f"{', '.join(told)} cannot tell good rankings from bad ones here: {why}"
         yield Finding(CONSTANT, message, first in told)
+
+
+def _of_scale(e: Evidence, metrics: Metrics, compute: Compute) -> Iterator[tuple[str, list[str]]]:
+    """Messages about the scale of labels, each with the metrics that it concerns."""
+    if is_soft(e):
+        yield (
+            "{} reads grades up to max_grade, and labels are from 0 to 1, on another scale: pass stop='label' for "
+            "probabilities, or max_grade=1.",
+            [name for name, metric in metrics.items() if reads_scale(metric)],
+        )
+    if has_missing_grade(e):
+        yield (
+            f"The label {e.highest_label:g} is beside grades up to {e.highest_other:g}, on another scale in {{}}: pass "
+            "NaN for a document that was not judged.",
+            [*metrics],
+        )
+    elif e.highest_label == 100 and e.highest_other > MOST_GRADES and e.n_lists >= LEAST_QUERIES:
+        yield (
+            "Documents are relevant from min_relevance=1 on in {}, and labels go up to 100, on another scale: pass a "
+            "higher min_relevance.",
+            [n for n, one in metrics.items() if one["min_relevance"] == 1 and reads_relevance(one, compute)],
+        )
+
+
+def has_missing_grade(e: Evidence) -> bool:
+    """Whether the highest label stands for a missing one beside grades."""
+    return e.highest_label in HIGHEST_OF_SCALES - {100.0} and 0 < e.highest_other <= MOST_GRADES
+
+
+def reads_scale(metric: MetricRequest) -> bool:
+    """Whether a metric divides gains by that of a `max_grade` above 1."""
+    entry: Any = metric.metric
+    if "max_grade" not in entry.formula_params or metric["max_grade"] <= 1:
+        return False
+    return is_word(metric["stop"], "exp2") if "stop" in entry.formula_params else not is_word(metric["gain"], "binary")
 
 
 def _of_qid(e: Evidence) -> Iterator[Finding]:
@@ -430,7 +475,7 @@ def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: s
     if facts.label_range[1] <= 1 and any(map(BY_PROPENSITY.match, metrics)):
         return True
     if not facts.labels_are_whole and facts.label_range[1] <= 1:
-        if any(reads_one(metric, compute) for metric in metrics.values()):
+        if any(reads_one(metric, compute) or reads_scale(metric) for metric in metrics.values()):
             return True
     if not are_enough(n_queries, len(queries.row_label)):
         return False

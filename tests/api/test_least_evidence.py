@@ -46,8 +46,12 @@ def all_zero(n_rows):
     return of_labels(np.zeros(n_rows), np.arange(n_rows) // 3)
 
 
-def soft(n_rows, n_queries=2, label=0.5):
-    return of_labels(np.where(np.arange(n_rows) % 2, label, 0.25), np.arange(n_rows) % n_queries)
+def soft(n_rows, n_queries=2, label=0.5, **keywords):
+    return of_labels(np.where(np.arange(n_rows) % 2, label, 0.25), np.arange(n_rows) % n_queries, **keywords)
+
+
+def percent(n_queries, other=50):
+    return of_labels(np.tile([100, other, 0], n_queries), lists(n_queries))
 
 
 def nothing(n_rows):
@@ -136,6 +140,10 @@ CASES = {
     "soft, queries": (SOFT, soft(6), soft(6, 1)),
     "soft, a relevant one": (SOFT, soft(6, label=0.99), soft(6, label=1)),
     "large grades": ("large grades", of_labels([32, 0], [0, 0], "ndcg"), of_labels([31, 0], [0, 0], "ndcg")),
+    "a missing grade": ("another scale", of_labels([999, 10], [0, 0]), of_labels([999, 11], [0, 0])),
+    "percent": ("another scale", percent(20), percent(19)),
+    "percent, more than 10": ("another scale", percent(20, 11), percent(20, 10)),
+    "fractions of a scale": ("another scale", soft(6, metrics="pfound"), soft(5, metrics="pfound")),
     "one row": ("queries of one row", of_labels(np.arange(20) % 2, range(20)), of_labels(np.arange(19) % 2, range(19))),
     "-1": (NO_ID, odd_ids(-1, 0, 1), odd_ids(-1, 0)),
     "-1 and another": (NO_ID, odd_ids(-1, 0, 1, 2), odd_ids(-2, -1, 0, 1)),

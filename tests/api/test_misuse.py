@@ -89,8 +89,9 @@ N_ROWS = N_QUERIES * N_DOCUMENTS
 OF_ROWS = {
     "no order matters": Rows(RNG.integers(1, 6, N_ROWS)),
     "threshold outside of the scale": Rows(RNG.random(N_ROWS)),
-    "large grades": Rows(RNG.integers(0, 101, N_ROWS), metric="ndcg@10"),
+    "large grades": Rows(RNG.integers(0, 101, N_ROWS) // 2, metric="ndcg@10"),
     "labels without propensities": Rows(RNG.integers(0, 2, N_ROWS), metric="snips"),
+    "another scale": Rows(np.where(RNG.random(N_ROWS) < 0.1, 999, RNG.integers(0, 5, N_ROWS)), metric="ndcg@10"),
     "queries of one row": Rows(qid=np.arange(N_ROWS)),
     "ids that are none": Rows(qid=np.repeat([*map(str, range(N_QUERIES - 1)), "None"], N_DOCUMENTS)),
     "worse than chance": Rows(score=ranks(Rows()), metric="ndcg@10"),

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from registry import together
 
-from sklearn_rank import compare_systems, evaluate_run, evaluate_table
+from sklearn_rank import compare_systems, evaluate, evaluate_run, evaluate_table
 from sklearn_rank._cli import main
 from sklearn_rank._tables.roles import plain
 from sklearn_rank.exceptions import RankingWarning
@@ -36,7 +36,7 @@ def mean(judgements, run, metric="mrr"):
 def value_or_words(call, expected):
     """A call gives a value, or an error or a warning with some words."""
     if not isinstance(expected, str):
-        assert call() == pytest.approx(expected)
+        assert call() == pytest.approx(expected, rel=1e-5)
         return
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", RankingWarning)
@@ -159,6 +159,8 @@ def qrels_of(text, **options):
     return read_qrels(file(text), **options).value.tolist()
 
 
+RNG = np.random.default_rng(5)
+PROBABILITIES = RNG.choice([0, 0.07, 0.14, 0.41, 0.61], (30, 5)), RNG.random((30, 5))
 INPUTS = {
     "TREC's words": (lambda: qrels_of("TOPIC\tITERATION\tDOCUMENT\tRELEVANCY\n7\t0\ta\t0\n7\t0\tb\t1\n"), [0, 1]),
     "TREC's words, blanks": (lambda: qrels_of("TOPIC ITERATION DOCUMENT RELEVANCY\n7 0 a 0\n7 0 b 1\n"), [0, 1]),
@@ -233,6 +235,8 @@ INPUTS = {
     "lists in Parquet": (
         lambda: read_run(parquet(pd.DataFrame({"qid": [1], "docid": [["a"]], "score": [[1.0]]}))), "explode",
     ),
+    "probabilities as grades": (lambda: evaluate(*PROBABILITIES, metrics="pfound"), "stop='label'.*max_grade=1"),
+    "probabilities": (lambda: evaluate(*PROBABILITIES, metrics={"p": "pfound(stop=label)"}).mean()["p"], 0.62526),
     "svmlight": (lambda: read_svmlight(file("2 qid:1.0 1:0.5\n0 qid:2.0 2:0.1\n"))[2].tolist(), [1, 2]),
 }  # fmt: skip
 
@@ -282,9 +286,9 @@ NAMES = (
 
 
 def test_usual_tables_are_read_in_silence():
-    """Every combination of usual names, with columns that are not meant, in a form in turn."""
+    """One in eleven of the combinations of usual names, with columns that are not meant, in a form in turn."""
     rng = np.random.default_rng(0)
-    for i, (query, document, grade, value) in enumerate(itertools.product(*NAMES)):
+    for i, (query, document, grade, value) in enumerate([*itertools.product(*NAMES)][::11]):
         rows = pd.DataFrame({query: np.repeat(np.arange(4), 5), document: np.tile(np.arange(5), 4)})
         ranks = np.concatenate([rng.permutation(5) for _ in range(4)]) + 1.0
         more = [{}, {"text": "x", "timestamp": range(20)}, {"title": [f"t{i}" for i in range(20)]}][i % 3]
