@@ -651,10 +651,9 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         of_all = [remark for remark in first._remarks if all(remark in of_model for of_model in remarks.values())]
         of_one = [f"{name}: {one}" for name, of_model in remarks.items() for one in of_model if one not in of_all]
         frozen = [f"frozen, not fitted in the folds: {', '.join(self.frozen)}"] * bool(self.frozen)
-        depths = depths_in_words({name: result._queries for name, result in self.results.items()}, first._specs())
-        return "; ".join(
-            filter(None, [choices_in_words(first.meaning, first.counts), *of_all, *of_one, depths, *frozen])
-        )
+        depths = depths_in_words({name: result._cut_at for name, result in self.results.items()}, first.meaning)
+        choices = choices_in_words(first.meaning, first.counts)
+        return "; ".join(filter(None, [choices, *of_all, *of_one, depths, *frozen]))
 
     def _notes(self) -> list[str]:
         n_folds, notes = len(self.n_queries), []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,11 @@ SHARE_OF_CUT = 0.5
 """Share of the lists that have the length of the longest, if lists are cut there."""
 
 
-def remarks_on(queries: Queries | LazyQueries | None, specs: Mapping[str, MetricSpec]) -> list[str]:
-    """Remarks on the data of one result; none where data are not kept."""
-    if queries is None or isinstance(queries, LazyQueries) or queries.has_subtopics:
-        return []
-    return [remark for remark in (_on_scores(queries), _on_orders(queries, specs)) if remark]
+def remarks_on(queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
+    """Remarks on the data of one result; none of queries that are built when they are needed."""
+    if isinstance(queries, LazyQueries) or queries.has_subtopics:
+        return ()
+    return tuple(filter(None, (_on_scores(queries), _on_orders(queries, specs))))
 
 
 def _on_scores(queries: Queries) -> str:
@@ -46,9 +46,9 @@ def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
     return f"no order can change {', '.join(names)}: no list has more than {longest} documents" if names else ""
 
 
-def cut_at(queries: Queries | LazyQueries | None) -> int | None:
-    """Number of documents at which lists are cut; None if they are not, or data are not kept."""
-    if queries is None or isinstance(queries, LazyQueries):
+def cut_at(queries: Queries | LazyQueries) -> int | None:
+    """Number of documents at which lists are cut; None if they are not, or queries are built when they are needed."""
+    if isinstance(queries, LazyQueries):
         return None
     size: Index | Array = queries.n_documents
     if queries.facts.has_unretrieved:
@@ -58,12 +58,16 @@ def cut_at(queries: Queries | LazyQueries | None) -> int | None:
     return depth if len(size) > 1 and np.mean(size == depth) >= SHARE_OF_CUT else None
 
 
-def depths_in_words(queries: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> str:
+def depths_in_words(cut: Mapping[str, int | None], meanings: Mapping[str, str]) -> str:
     """That lists of systems are cut at different depths, and a metric reads more than the shortest."""
-    depths = {name: depth for name, one in queries.items() if (depth := cut_at(one)) is not None}
-    if len({*depths.values()}) < 2:
-        return ""
-    shortest = min(depths.values())
-    if not any(spec.k is None or np.max(spec.k) > shortest for spec in specs.values()):
+    depths = {name: depth for name, depth in cut.items() if depth is not None}
+    shortest = min(depths.values(), default=0)
+    if len({*depths.values()}) < 2 or not any(_reads_below(shortest, meaning) for meaning in meanings.values()):
         return ""
     return f"lists are cut at other depths: {', '.join(f'{name} {depth}' for name, depth in depths.items())}"
+
+
+def _reads_below(depth: int, meaning: str) -> bool:
+    """Whether a metric reads more than so many documents, by its meaning; one of users may."""
+    cutoff = re.search(r"\(k=(\d+)", meaning)
+    return cutoff is None or int(cutoff[1]) > depth

@@ -24,7 +24,7 @@ from sklearn_rank._evaluation.given_values import (
 from sklearn_rank._evaluation.informative import counts_of, tells_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
-from sklearn_rank._evaluation.remarks import remarks_on
+from sklearn_rank._evaluation.remarks import cut_at, remarks_on
 from sklearn_rank._evaluation.saved import given_references, given_values, with_saved_counts, words_and_arrays
 from sklearn_rank._evaluation.segments import (
     MACRO_COLUMNS,
@@ -50,7 +50,7 @@ from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
-from sklearn_rank._utils.storage import Saveable, SavedArrays
+from sklearn_rank._utils.storage import Saveable, SavedArrays, part
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -836,11 +836,15 @@ class Evaluation(TableReport, HasPage, Saveable):
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         words, arrays = words_and_arrays(self)
-        return words | {"attributes": [*self.attributes]}, arrays
+        about = {"attributes": [*self.attributes], "remarks": [*self._remarks], "cut_at": self._cut_at}
+        return words | about, arrays
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         result = with_saved_counts(cls.from_values(**given_values(words, arrays)), words, arrays)
+        depth = None if words.get("cut_at") is None else part(words, "cut_at", int)
+        remarks = tuple(map(str, part({"remarks": []} | dict(words), "remarks", list)))
+        result = replace(result, _source=replace(cast(DataCounts, result._source), remarks=remarks, cut_at=depth))
         if "references" not in words:
             return result
         by_score = cast("dict[str, GivenValues]", result._metrics)
@@ -868,14 +872,15 @@ class Evaluation(TableReport, HasPage, Saveable):
         return "; ".join(filter(None, [choices_in_words(self.meaning, self.counts), *self._remarks]))
 
     @cached_property
-    def _queries(self) -> Any:
-        """Queries, where they are kept; else None."""
-        return self._source.queries if isinstance(self._source, RankedData) else None
+    def _remarks(self) -> tuple[str, ...]:
+        """What the data show that the values do not."""
+        source = self._source
+        return remarks_on(source.queries, self._specs()) if isinstance(source, RankedData) else source.remarks
 
     @cached_property
-    def _remarks(self) -> list[str]:
-        """What the data show that the values do not."""
-        return remarks_on(self._queries, self._specs())
+    def _cut_at(self) -> int | None:
+        """Number of documents at which lists are cut; None if they are not, or it is unknown."""
+        return cut_at(self._source.queries) if isinstance(self._source, RankedData) else self._source.cut_at
 
     def _tables(self) -> list[Table]:
         kept = () if self._kept is None else (("chance", self._kept.chance), ("best", self._kept.best))

@@ -249,6 +249,10 @@ class DataCounts:
         Fingerprint of the ranked list of each query; None if unknown.
     known_settled : dict of str to ndarray of shape (n_queries,) or None
         Queries whose judgements alone fix the value of a metric; None: as far as the values say it.
+    remarks : tuple of str
+        What a table says of the data.
+    cut_at : int or None
+        Number of documents at which lists are cut.
     """
 
     known_documents: Index | None = None
@@ -257,6 +261,8 @@ class DataCounts:
     judges_both: bool = False
     ranking_fingerprints: Fingerprints | None = None
     known_settled: Settled | None = None
+    remarks: tuple[str, ...] = ()
+    cut_at: int | None = None
 
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
         """Queries whose judgements alone fix the value of a metric, as far as that is known."""

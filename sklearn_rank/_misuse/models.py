@@ -47,7 +47,7 @@ def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
     if twice:
         yield Finding(TWICE, f"{echo_all(twice)} are one object, so they cannot differ: pass another one, or a copy.")
         return
-    known = {name: model.get_params() for name, model in models.items() if hasattr(model, "get_params")}
+    known = {name: params for name, model in models.items() if (params := _parameters(model))}
     for a, b in combinations(known, 2):
         if type(models[a]) is type(models[b]) and _share_all(known[a], known[b]):
             yield Finding(
@@ -56,6 +56,14 @@ def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
                 "parameters both have: pass sklearn.base.clone(model) before you change it.",
             )
             return
+
+
+def _parameters(model: Any) -> Mapping[str, Any]:
+    """Parameters of a model and of those inside; none of what is no estimator, or holds a class."""
+    try:
+        return dict(model.get_params()) if hasattr(model, "get_params") else {}
+    except TypeError:
+        return {}
 
 
 def _share_all(params: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

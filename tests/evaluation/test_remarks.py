@@ -51,11 +51,13 @@ CASES = {
 
 
 @together("case", CASES)
-def test_remarks(case):
+def test_remarks(case, tmp_path):
     make, remark = CASES[case]
     result = make()
     assert remark in result._footer()
     assert not any(one in result._footer() for one in (EQUAL, NO_ORDER, DEPTHS) if one not in remark)
+    result.save(tmp_path / "result")
+    assert type(result).load(tmp_path / "result")._footer() == result._footer()
     texts = [repr(result), result._repr_html_(), *([result.to_markdown()] if isinstance(result, Evaluation) else [])]
     assert all(remark in " ".join(text.split()) for text in texts)
 

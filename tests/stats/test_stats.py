@@ -397,6 +397,7 @@ def test_a_generator_goes_on():
 # --- what looks settled, and what belongs to a corrected p -----------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*worse than a random order")
 def test_a_column_of_a_result_has_the_direction_of_its_metric():
     """The better system has the lower error on 19 of 20 queries."""
     rng = np.random.default_rng(0)
