@@ -78,7 +78,7 @@ class Door:
     has_keyword: bool = True
     words: tuple[str, str] | None = None
 
-    def of_columns(self, y_true: Any, y_score: str) -> Door:
+    def of_columns(self, y_true: Any, y_score: Any) -> Door:
         """The same door, where messages name the columns of a table."""
         label = f"column {echo(y_true)}" if isinstance(y_true, str) else "columns y_true="
         return replace(self, words=(label, f"column {echo(y_score)}"))

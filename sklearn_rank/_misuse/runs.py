@@ -208,7 +208,7 @@ def column_contradicts(rank: Any, score: Any, qid: Any) -> Iterator[Finding]:
     """A table whose column of ranks rises with the scores in all queries; a column of anything else says nothing."""
     columns = [np.asarray(rank), np.asarray(score)]
     if all(column.ndim == 1 and column.dtype.kind in "iuf" for column in columns):
-        yield from contradicts(*columns, number_together([ids_of(qid)])[1][0])
+        yield from contradicts(columns[0], columns[1], number_together([ids_of(qid)])[1][0])
 
 
 def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterator[Finding]:

@@ -287,7 +287,7 @@ def _fields(line: str, kind: str, separator: str | None, given: Roles) -> tuple[
     if given != USUAL:
         return None, False
     marks = [mark for mark in SEPARATORS if mark in line]
-    has_marks = len(words) < 2 and marks
+    has_marks = len(words) < 2 and bool(marks)
     # In "1, a, 0.5" a blank follows each separator.
     has_marks = has_marks or any(all(word.endswith(mark) for word in words[:-1]) for mark in marks)
     if has_marks or any(_is_header(fields_of(line, mark), kind) for mark in SEPARATORS):
