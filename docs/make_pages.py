@@ -54,7 +54,7 @@ FORMULAS = {
     "recall": r"R@k=\frac{\mathrm{hits}_k}{R}",
     "f": r"F@k=\frac{(1+\beta^2)\,P\,R}{\beta^2P+R}",
     "fallout": r"\mathrm{fallout@}k=\frac{k-\mathrm{hits}_k}{N}",
-    "err": rf"\mathrm{{ERR@}}k=\sum_{{i=1}}^{{k}}\frac{{1}}{{i}}\,{_STOP},\qquad"
+    "err": rf"\mathrm{{ERR@}}k=\sum_{{i=1}}^{{k}}\frac{{1}}{{i}}\,{_STOP},\qquad "
     r"R_i=\frac{2^{r_i}-1}{2^{\mathtt{max\_grade}}}",
     "nerr": r"\mathrm{nERR@}k=\frac{\mathrm{ERR@}k}{\mathrm{IERR@}k}",
     "pfound": rf"\mathrm{{pFound@}}k=\sum_{{i=1}}^{{k}}\mathtt{{decay}}^{{\,i-1}}\,{_STOP}",

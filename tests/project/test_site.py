@@ -14,6 +14,10 @@ DOCS = ROOT / "docs"
 PAGES = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "bench", "extending"} & {*page.parts}]
 CODE = re.compile(r"^(`{3,})(?!text|sh|none|mermaid|math)\w+\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^ *>>> .+\n(?: *(?!\"\"\")\S.*\n)*", re.MULTILINE)
+COMMANDS = set(
+    "alpha beta frac ge le left log mathrm mathtt max min prod qquad rho right sqrt substack sum tau text".split()
+)
+"""Of formulas, which KaTeX knows."""
 sys.path.append(str(DOCS / "_sphinx"))
 
 
@@ -41,6 +45,24 @@ def test_powers_stand_in_code():
     paragraphs = [(page, text) for page, whole in prose.items() for text in whole.split("\n\n")]
     assert len(paragraphs) > 1000
     assert not [(page, text) for page, text in paragraphs if len(re.findall(r"\w\*\*\w", text)) > 1]
+
+
+def test_a_row_of_a_table_is_one_line():
+    texts = {page: re.sub(r"^(`{3,}).*?^\1$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE) for page in PAGES}
+    rows = [(page, line) for page, text in texts.items() for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) > 500
+    assert not [(page, row) for page, row in rows if not row.endswith("|")]
+
+
+def test_formulas_have_commands_that_exist():
+    found = [
+        (page, command)
+        for page in PAGES
+        for formula in re.findall(r"^```math\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+        for command in re.findall(r"\\([A-Za-z]+)", formula)
+    ]
+    assert len(found) > 100
+    assert not [(page, command) for page, command in found if command not in COMMANDS]
 
 
 def test_code_fits_into_its_page():
