@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from sklearn_rank._cli import commands, explain, gate
+from sklearn_rank._cli import commands, explain, gate, report
 from sklearn_rank._cli.data import is_metric
 from sklearn_rank._cli.output import FORMATS, tell
 from sklearn_rank._engine.ranking import TIE_POLICIES
@@ -40,6 +40,7 @@ def read(arguments: Sequence[str] | None) -> argparse.Namespace:
     if more:
         hint = "; metrics follow -m, with commas between them: -m ndcg@10,map" * any(map(is_metric, more))
         top.error(f"unrecognized arguments: {' '.join(more)}{hint}")
+    options.arguments = sys.argv[1:] if arguments is None else [*arguments]
     return options
 
 
@@ -95,9 +96,24 @@ def parser() -> argparse.ArgumentParser:
          "whether the exit code is 4 or 0 where queries are too few to decide (default: fail)"),
         ("--markdown", {"metavar": "FILE"}, "write the decision and its tables for a comment, too"),
         ("--json", {"metavar": "FILE"}, "write the decision and its numbers for other tools, too"),
+        ("--html", {"metavar": "FILE"}, "write a page to look at, too, with the lists of the queries that lose most"),
     ):  # fmt: skip
         sub.add_argument(name, help=text, **more)
+    _add_page(sub)
     _add_format(sub)
+
+    sub = add("report", report.report, "A page to look at: which run is better, where it loses, and the lists there.")
+    sub.epilog = report.REPORT_EPILOG
+    _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then a new run or several")
+    for name, more, text in (
+        ("--baseline", {"metavar": "OLD"}, f"the old run: {BASELINE} (default: the first run)"),
+        ("--output", {"metavar": "FILE", "required": True}, "file to write, such as report.html"),
+        ("--margin", {"metavar": "X", "action": "append", "default": []},
+         "make it the page of a gate with this margin, see gate; the exit code is the gate's"),
+    ):  # fmt: skip
+        sub.add_argument(*(["-o"] if name == "--output" else []), name, help=text, **more)
+    sub.set_defaults(largest_loss=[], alpha=0.05, replace_undefined_by=None)
+    _add_page(sub)
 
     sub = add("explain", explain.explain, "Why two runs differ on a query: what each document adds to the difference.")
     sub.epilog = explain.EXPLAIN_EPILOG
@@ -179,6 +195,16 @@ def _add_data(
     group.add_argument("--qid", metavar="COLUMN", help="query (default: qid)")
     group.add_argument("--doc-id", metavar="COLUMN", help="document, for the order of ties in trec_eval")
     sub.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all")
+
+
+def _add_page(sub: argparse.ArgumentParser) -> None:
+    """Options of a page."""
+    group = sub.add_argument_group("the page")
+    group.add_argument("--title", metavar="TEXT", help="line above the verdict")
+    group.add_argument("--texts", metavar="FILE", help="texts of documents: lines of an id, a tab and a text, or JSON")
+    group.add_argument("--query-texts", metavar="FILE", help="texts of queries, in the same way")
+    group.add_argument("--lists", type=int, default=50, metavar="N",
+                       help="queries whose lists of documents are kept (default: 50)")  # fmt: skip
 
 
 def _add_format(sub: argparse.ArgumentParser) -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import math
 import re
+from typing import TYPE_CHECKING
 
 from sklearn_rank._cli.data import metrics_of, old_and_new
 from sklearn_rank._cli.output import as_json, put, show
+from sklearn_rank._cli.page import write_page
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import COMMAND
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
+
+if TYPE_CHECKING:
+    from sklearn_rank.stats._gate import GateResult
 
 EXIT_CODES = {"no worse": 0, "no loss shown": 0, "worse": 3, "undecided": 4}
 GATE_EPILOG = (
@@ -21,11 +26,10 @@ GATE_EPILOG = (
 )
 
 
-def gate(options: argparse.Namespace) -> int:
-    """Print whether the new run is no worse than the old one; return the exit code."""
+def gate_of(options: argparse.Namespace, metrics: list[str]) -> GateResult:
+    """Decision whether the new run is no worse than the old one."""
     from sklearn_rank.stats import no_worse
 
-    metrics = metrics_of(options)
     margins = _by_metric("--margin", options.margin, metrics)
     losses = _by_metric("--largest-loss", options.largest_loss, metrics)
     if margins is not None:
@@ -40,6 +44,14 @@ def gate(options: argparse.Namespace) -> int:
         except ValueError as error:
             raise ValueError(in_options(str(error))) from None
     report(COMMAND, seen)
+    return found
+
+
+def gate(options: argparse.Namespace) -> int:
+    """Print whether the new run is no worse than the old one; return the exit code."""
+    found = gate_of(options, metrics_of(options))
+    if options.html is not None:
+        write_page(options, found, options.html)
     if options.markdown is not None:
         with replacing(options.markdown) as file:
             file.write(f"{found.to_markdown()}\n".encode())

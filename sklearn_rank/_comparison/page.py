@@ -23,6 +23,10 @@ from sklearn_rank._report.text import Parts, between, listed, number, p_in_words
 if TYPE_CHECKING:
     from sklearn_rank.stats._paired_test import PairedTest, PairRow
 
+DOTS = (
+    "Dots are differences from the baseline, lines their intervals; right is better. Filled: the corrected p-value is "
+    "below 0.05."
+)
 TEST_WORDS = {
     "t": "paired t-test", "wilcoxon": "Wilcoxon's test", "sign": "sign test", "randomization": "randomization test",
     "bootstrap": "bootstrap test", "welch": "Welch's t-test", "mannwhitney": "Mann-Whitney test",
@@ -61,7 +65,8 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
         kind="Comparison of rankers", heading=comparison._verdict(tests[metrics[0]]),
         lead=_lead(comparison, means, tests, outcomes, baseline, shown), facts=facts,
         notes=[*comparison._notes(), *filter(None, [summary.note])], choices=comparison._footer(),
-        means=_means(summary, metrics, up, tests, baseline, systems), level="95 %", systems=systems, baseline=baseline,
+        means=_means(summary, metrics, up, tests, baseline, systems), level="95 %", dots=DOTS, systems=systems,
+        baseline=baseline,
         shown=shown, metrics=[*map(display_name, metrics)], greater_is_better=[up[metric] for metric in metrics],
         depth=depth_of_lists(first, metrics[0]), ids=first.qid.tolist(),
         values=values,

@@ -29,7 +29,9 @@ from sklearn_rank._report.content import (
     Segment,
     SegmentsOfPage,
 )
+from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._report.text import Parts, listed, number, p_in_words, sign_of, without_last_zeros
+from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 from sklearn_rank._version import __version__
@@ -42,6 +44,23 @@ N_REASONS = 3
 
 N_TO_JUDGE = 10
 LEVEL = 0.95
+
+
+class EvaluationPage(HasPage):
+    """The page of an `Evaluation`, and lists of documents for the pages of a gate."""
+
+    def _content(self, options: Options) -> Content:
+        return content_of(self, options)
+
+    def _add_lists(self, content: Content, old: Any, metric: str, options: Options) -> None:
+        """Add the lists of this result against an old one to a page of the same queries, or some of them."""
+        result: Any = self
+        if not np.array_equal(result.qid, old.qid):
+            content.why_no_lists = "There are no lists of documents: the results have their queries in another order."
+            return
+        at = {query: i for i, query in enumerate(old.qid.tolist())}
+        content.depth = depth_of_lists(old, metric)
+        add_lists(content, old, {1: result}, at, metric, options)
 
 
 # --- one result ----------------------------------------------------------------------------------------------
@@ -144,6 +163,7 @@ def add_lists(
 
     `at` has the numbers of queries in results that have others; None: those of the page.
     """
+    asked = _numbers(content, options.lists)
     if options.lists == 0:
         content.why_no_lists = "ListsOfQuery of documents were not asked for."
         return
@@ -157,7 +177,6 @@ def add_lists(
     if spec is None or spec.metric.subtopics:
         content.why_no_lists = f"There are no lists of documents: {display_name(metric)} is not explained by documents."
         return
-    asked = _numbers(content, options.lists)
     alone, numbers = content.baseline is None, [at[content.ids[i]] for i in asked] if at is not None else asked
     for system, result in new.items():
         source = Source((content.systems[content.baseline or 0], content.systems[system]), (old, result), spec, metric)
@@ -189,7 +208,7 @@ def _numbers(content: Content, lists: int | list[Any]) -> list[int]:
     gain = content.gain(content.shown, 0)
     if isinstance(lists, list):
         at = {query: i for i, query in enumerate(content.ids)}
-        if unknown := [query for query in lists if query not in at]:
+        if unknown := [query for query in lists if not is_key(query, at)]:
             raise ValueError(f"lists must name queries such as {echo(content.ids[0])}. Got {echo(unknown[0])}.")
         named = [*dict.fromkeys(at[query] for query in lists)]
         return [i for i in named if all(not math.isnan(x[i]) for x in content.values.values())]

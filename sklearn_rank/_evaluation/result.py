@@ -20,9 +20,10 @@ from sklearn_rank._evaluation.given_values import (
     check_properties,
     check_weight,
     mean_of,
-)
+)  # fmt: skip
 from sklearn_rank._evaluation.informative import counts_of, tells_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.remarks import cut_at, remarks_on
 from sklearn_rank._evaluation.saved import given_references, given_values, with_saved_counts, words_and_arrays
@@ -35,7 +36,7 @@ from sklearn_rank._evaluation.segments import (
     partition,
     subset_rows,
     table_of,
-)
+)  # fmt: skip
 from sklearn_rank._evaluation.source import DataCounts, RankedData, counts_of_rows
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import choices_in_words
@@ -44,8 +45,6 @@ from sklearn_rank._metric.names import direction_of, tracker_names
 from sklearn_rank._metric.names import is_binary as is_binary_by_name
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._report.content import Content, Options
-from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._utils.constraints import COUNT, is_key, one_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(TableReport, HasPage, Saveable):
+class Evaluation(TableReport, EvaluationPage, Saveable):
     """Values of metrics per query, from `evaluate`.
 
     Attributes
@@ -309,13 +308,9 @@ class Evaluation(TableReport, HasPage, Saveable):
         return ByName((name, self[name]) for name in self) if metric is None else self[metric]
 
     def confidence_interval(
-        self,
-        confidence_level: float = 0.95,
-        method: str = "auto",
-        *,
-        n_resamples: int = 9999,
+        self, confidence_level: float = 0.95, method: str = "auto", *, n_resamples: int = 9999,
         random_state: RandomState = None,
-    ) -> dict[str, tuple[float, float]]:
+    ) -> dict[str, tuple[float, float]]:  # fmt: skip
         """Confidence interval of the mean over queries of each metric.
 
         Where the result has `weight`, it is of the weighted mean, by linearization. Where it has `clusters`, it allows
@@ -364,12 +359,9 @@ class Evaluation(TableReport, HasPage, Saveable):
 
         one_of("auto", *METHODS, doc="").check("method", method, "confidence_interval")
         options: dict[str, Any] = {
-            "weight": self.weight,
-            "clusters": self.clusters,
-            "confidence_level": confidence_level,
-            "n_resamples": n_resamples,
-            "random_state": random_state,
-        }
+            "weight": self.weight, "clusters": self.clusters, "confidence_level": confidence_level,
+            "n_resamples": n_resamples, "random_state": random_state,
+        }  # fmt: skip
         intervals: ByName[tuple[float, float]] = ByName()
         for name, values in self.per_query.items():
             if self.average[name] != "macro":
@@ -828,11 +820,6 @@ class Evaluation(TableReport, HasPage, Saveable):
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
         note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
-
-    def _content(self, options: Options) -> Content:
-        from sklearn_rank._evaluation.page import content_of  # the page is rarely made
-
-        return content_of(self, options)
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         words, arrays = words_and_arrays(self)

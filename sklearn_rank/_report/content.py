@@ -122,6 +122,8 @@ class Content:
     systems, metrics : list of str
     baseline : int or None
         Number of the baseline; None for a system alone.
+    level, dots : str
+        Level of the intervals of means, "" without them; what the pictures of differences show.
     shown : int
         Number of the system that is shown first.
     depth : int
@@ -153,6 +155,7 @@ class Content:
     depth: int
     ids: Sequence[Any]
     values: Mapping[tuple[int, int], Array]
+    dots: str = ""
     attributes: list[Attribute] = field(default_factory=list)
     segments: list[SegmentsOfPage] = field(default_factory=list)
     lists: dict[tuple[int, int], ListsOfQuery] = field(default_factory=dict)

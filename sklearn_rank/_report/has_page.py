@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn_rank._report.content import Content, Options
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.storage import replacing
+from sklearn_rank._utils.storage import checked_path, replacing
 
 TextsLike = Mapping[Any, Any] | Callable[[Any], Any] | None
 """Texts by id."""
@@ -42,15 +42,11 @@ class HasPage(ABC):
         -------
         str
         """
-        if title is not None and not isinstance(title, str):
-            raise TypeError(f"title must be a str. Got {echo(title)}.")
-        is_count = isinstance(lists, int) and not isinstance(lists, bool)
-        if isinstance(lists, (str, bool)) or not (is_count or isinstance(lists, Iterable)) or (is_count and lists < 0):
-            raise ValueError(
-                f"lists must be a number of queries, 0 or more, or a list of query ids. Got {echo(lists)}."
-            )
+        for name, given in (("title", title), ("code", code)):
+            if given is not None and not isinstance(given, str):
+                raise TypeError(f"{name} must be a str. Got {echo(given)}.")
         options = Options(
-            title, _texts("text", text), _texts("query_text", query_text), lists if is_count else [*lists], code
+            title, _texts("text", text), _texts("query_text", query_text), check_lists(lists), code
         )  # fmt: skip
         from sklearn_rank._report.page import to_html  # loads what writes XML
 
@@ -93,9 +89,18 @@ class HasPage(ABC):
         Above a million values the page keeps those of the queries that gain or lose most; means, counts and the picture
         are of all. A page beyond 2 MB has no texts, then no lists. It says what is left out.
         """
+        file_name = checked_path(path)
         page = self.to_html(title=title, text=text, query_text=query_text, lists=lists, code=code)
-        with replacing(path) as file:
+        with replacing(file_name) as file:
             file.write(page.encode())
+
+
+def check_lists(lists: Any) -> int | list[Any]:
+    """Number of queries whose lists are kept, or their ids."""
+    is_count = isinstance(lists, int) and not isinstance(lists, bool)
+    if isinstance(lists, (str, bool)) or not (is_count or isinstance(lists, Iterable)) or (is_count and lists < 0):
+        raise ValueError(f"lists must be a number of queries, 0 or more, or a list of query ids. Got {echo(lists)}.")
+    return lists if isinstance(lists, int) else [*lists]
 
 
 def _texts(name: str, given: TextsLike) -> Callable[[Any], Any] | None:

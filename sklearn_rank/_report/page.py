@@ -98,18 +98,16 @@ def _head(content: Content, title: str | None) -> Element:
 
 def _means(content: Content) -> Element:
     is_compared = content.baseline is not None
-    head: list[Child] = ["system", _column("mean"), _column(f"{content.level} interval", "number wide")]
+    head: list[Child] = [
+        "system",
+        _column("mean"),
+        _column(f"{content.level} interval" if content.level else "", "number wide"),
+    ]
     if is_compared:
         head += [_column("difference"), _column("", "wide"), _column("p", "number wide"), _column("won : lost"),
                  _column("", "wide")]  # fmt: skip
-    has_margin = any(one.margin is not None for one in content.means)
-    about = "" if not is_compared else (
-        "Dots are differences from the baseline, lines their intervals; right is better. "
-        + ("The dashed line is the margin." if has_margin else
-           "Filled: the corrected p-value is below 0.05.")
-    )  # fmt: skip
     table = _table(head, *(_of_metric(content, one, len(head)) for one in content.means), class_="means")
-    return _section("Means", about, table, id="means")
+    return _section("Means", content.dots, table, id="means")
 
 
 def _of_metric(content: Content, means: Means, n_columns: int) -> Element:

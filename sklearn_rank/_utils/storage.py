@@ -114,7 +114,7 @@ def save(path: Any, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDA
     TypeError
         If an array holds objects that are neither numbers, strings nor tuples of them.
     """
-    suffix = os.path.splitext(os.fsdecode(_path(path)))[1].lower()
+    suffix = os.path.splitext(os.fsdecode(checked_path(path)))[1].lower()
     if suffix in OTHER_FORMATS:
         raise ValueError(
             "A result is saved as NumPy's .npz, so its name must not end like a file of another format; to_frame() "
@@ -141,7 +141,7 @@ def unpacks_too_far(n_unpacked: int, n_bytes: int) -> bool:
     return n_unpacked > max(MOST_UNPACKED, MOST_RATIO * n_bytes)
 
 
-def _path(path: Any) -> Any:
+def checked_path(path: Any) -> Any:
     """Check that this is the name of a file; a number would be one that is open."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"A result is saved under a path, a str or an os.PathLike. Got {type(path).__name__} instead.")
@@ -159,7 +159,7 @@ def load(path: Any, kind: str, make: Callable[[Mapping[str, Any], SavedArrays], 
     OSError
         If it cannot be read.
     """
-    with _File(io.FileIO(_path(path))) as file:
+    with _File(io.FileIO(checked_path(path))) as file:
         try:
             if not zipfile.is_zipfile(file):
                 raise _OtherFileError(_not_a(kind, "no description", path))

@@ -19,6 +19,8 @@ from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
 from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
+from sklearn_rank._report.content import Content, Options
+from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT, Constraint, is_key, is_real
 from sklearn_rank._utils.echo import echo, echo_all
@@ -228,7 +230,7 @@ def compared_lists(results: Mapping[str, QueryResult]) -> ComparedLists:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class GateResult(TableReport, Saveable):
+class GateResult(TableReport, HasPage, Saveable):
     """Decision whether a new system is no worse than an old one, from `no_worse`; true if the gate passes.
 
     Attributes
@@ -265,6 +267,7 @@ class GateResult(TableReport, Saveable):
     largest_loss: dict[str, float]
     _pairs: dict[str, PairedQueries]
     _lists: ComparedLists
+    _results: tuple[QueryResult, QueryResult] | None = None
 
     @cached_property
     def _tests(self) -> dict[str, MarginTest]:
@@ -546,6 +549,11 @@ class GateResult(TableReport, Saveable):
     def _text_tables(self) -> list[Table]:
         return [table.fitted() for table in self._tables()]
 
+    def _content(self, options: Options) -> Content:
+        from sklearn_rank.stats._gate_page import content_of_gate  # the page is rarely made
+
+        return content_of_gate(self, options)
+
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays: dict[str, NDArray[Any]] = {}
         words = []
@@ -772,7 +780,8 @@ def no_worse(
             )
     # Fingerprints of rankings take as long as metrics, and lists that changed a value are not the same.
     same = not any(pair.gain.any() or pair.n_filled for pair in pairs.values())
-    return GateResult(given, float(alpha), losses, pairs, compared_lists(results) if same else ComparedLists(None))
+    lists = compared_lists(results) if same else ComparedLists(None)
+    return GateResult(given, float(alpha), losses, pairs, lists, (results["old"], results["new"]))
 
 
 def _are_results(results: Mapping[str, Any]) -> TypeGuard[Mapping[str, QueryResult]]:

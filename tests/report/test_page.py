@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -13,11 +14,14 @@ from hypothesis import strategies as st
 from pages import Reader, comparison, runs_of, text_of
 
 from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank._cli import main
 from sklearn_rank._report import page as page_module
 from sklearn_rank._report import payload as payload_module
 from sklearn_rank._report.payload import as_shown, in_millionths, shown_as
 from sklearn_rank._report.text import between, number, visible
-from sklearn_rank.results import Comparison, Evaluation
+from sklearn_rank.io import read_qrels, read_run
+from sklearn_rank.results import Comparison, Evaluation, GateResult
+from sklearn_rank.stats import no_worse
 
 
 @pytest.fixture(scope="module")
@@ -324,3 +328,105 @@ def test_file(report, tmp_path):
     with pytest.raises(OSError, match="nowhere"):
         report.save_html(tmp_path / "nowhere" / "report.html")
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+# --- the gate, and the command line --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Runs as files of TREC, and texts of documents and queries."""
+    folder = tmp_path_factory.mktemp("runs")
+    qrels, runs = runs_of(30, ("bm25", "two-tower", "rm3"))
+    lines = [f"{q} 0 {d} {grade}\n" for q, grades in qrels.items() for d, grade in grades.items()]
+    (folder / "qrels").write_text("".join(lines))
+    for name, run in runs.items():
+        (folder / name).write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, ds in run.items() for d, s in ds.items()))
+    documents = sorted({d for run in runs.values() for ds in run.values() for d in ds})
+    (folder / "texts.tsv").write_text("".join(f"{d}\t{text_of(d)}\n" for d in documents))
+    (folder / "queries.jsonl").write_text("".join(json.dumps({"_id": q, "text": text_of(q)}) + "\n" for q in qrels))
+    return folder
+
+
+@pytest.fixture
+def run(files, monkeypatch, capsys):
+    """Run the command line; the exit code, what it prints, and the page."""
+    monkeypatch.chdir(files)
+
+    def call(*arguments):
+        code = main([*arguments])
+        path = files / "page.html"
+        page = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.unlink(missing_ok=True)
+        out, told = capsys.readouterr()
+        return code, out or told, page
+
+    return call
+
+
+def test_command_writes_the_page_of_the_comparison(files, run):
+    texts = ("--texts", "texts.tsv", "--query-texts", "queries.jsonl")
+    code, out, page = run("report", "qrels", "two-tower", "--baseline", "bm25", "-m", "ndcg@5,map", "-o", "page.html",
+                          *texts, "--title", "Tuesday", "--lists", "7")  # fmt: skip
+    runs = {name: read_run(files / name) for name in ("bm25", "two-tower")}
+    report = compare_systems(read_qrels(files / "qrels"), runs, metrics=["ndcg@5", "map"])
+    command = (
+        "sklearn-rank report qrels two-tower --baseline bm25 -m ndcg@5,map -o page.html --texts texts.tsv "
+        "--query-texts queries.jsonl --title Tuesday --lists 7"
+    )
+    expected = report.to_html(title="Tuesday", text=text_of, query_text=text_of, lists=7, code=command)
+    assert (code, out) == (0, f"{report.verdict}\n")
+    assert Reader(page).data == Reader(expected).data
+    assert page == expected
+
+
+def test_command_of_one_run_and_of_several(run):
+    code, out, page = run("report", "qrels", "bm25", "-o", "page.html")
+    assert (code, out[:16]) == (0, "bm25: nDCG@10 0.")
+    assert Reader(page).data["base"] is None
+    code, out, page = run("report", "qrels", "two-tower", "rm3", "bm25", "--baseline", "bm25", "-o", "page.html")
+    assert (code, out) == (0, "two-tower has the best nDCG@10 of 3 systems\n")
+    assert Reader(page).data["systems"] == ["two-tower", "rm3", "bm25"]
+
+
+@pytest.mark.parametrize("new", ["two-tower", "rm3"])
+def test_page_of_a_gate(files, run, new):
+    margin = ("--baseline", "bm25", "--margin", "0.3")
+    code, out, page = run("gate", "qrels", new, *margin, "--html", "page.html", "--format", "json")
+    again, verdict, same = run("report", "qrels", new, *margin, "-o", "page.html")
+    assert code == again == 0
+    assert json.loads(out)["verdict"] == verdict.strip()
+    assert Reader(page).data == Reader(same).data
+    text = Reader(page).text
+    qrels = read_qrels(files / "qrels")
+    old, new = (evaluate_run(qrels, read_run(files / name), metrics="ndcg@10") for name in ("bm25", new))
+    gate = no_worse(new=new, old=old, margin=0.3)
+    assert gate.verdict.partition(": ")[0] in text
+    assert f"bounds {between(gate.low['ndcg@10'], gate.high['ndcg@10'], signed=True)}" in text
+    assert Reader(gate.to_html()).data == Reader(page).data
+
+
+def test_gate_that_was_loaded_has_no_lists(tmp_path):
+    report = comparison(12)
+    gate = no_worse(new=report["two-tower"], old=report["bm25"], margin=0.4)
+    assert len(Reader(gate.to_html()).data["lists"]) == 12
+    gate.save(tmp_path / "gate")
+    text, data = text_and_data(GateResult.load(tmp_path / "gate"))
+    assert "a gate that was loaded does not keep them" in text
+    assert "lists" not in data
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("report", "qrels", "bm25", "rm3", "-o", "page.html", "--margin", "0.1", "--baseline", "x"), "one new run"),
+        (("report", "qrels", "bm25", "-o", "page.html", "--texts", "qrels"), "must be an id, a tab and a text"),
+        (("report", "qrels", "bm25", "-o", "page.html", "--query-texts", "texts.tsv"), "must have texts by ids like"),
+        (("report", "qrels", "bm25", "-o", "page.html", "--lists", "-1"), "lists must be a number of queries"),
+        (("report", "qrels", "bm25", "-o", "nowhere/page.html"), "nowhere/page.html"),
+    ],
+)
+def test_wrong_commands(run, arguments, message):
+    code, out, page = run(*arguments)
+    assert (code, page) == (2, "")
+    assert message in out

@@ -1,0 +1,78 @@
+"""What the page of a gate says."""
+
+from __future__ import annotations
+
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from sklearn_rank._metric.notation import display_name
+from sklearn_rank._report.content import Content, Difference, Mean, Means, Options
+from sklearn_rank._report.text import Parts, between, number, sign_of
+from sklearn_rank._version import __version__
+
+
+def content_of_gate(gate: Any, options: Options) -> Content:
+    """What the page of a `GateResult` says; lists of documents come from the results, if it has them."""
+    metrics, tests = [*gate._pairs], gate._tests
+    first = gate._pairs[metrics[0]]
+    systems, ids = ["old", "new"], first.qid.tolist()
+    values, means = {}, []
+    for j, (metric, pair) in enumerate(gate._pairs.items()):
+        for i, of_system in enumerate((pair.old, pair.new)):
+            known = dict(zip(pair.qid.tolist(), of_system.tolist(), strict=True))
+            values[i, j] = np.array([known.get(one, np.nan) for one in ids])
+        won, tied, lost = (int(one.sum()) for one in (pair.gain > 0, pair.gain == 0, pair.gain < 0))
+        test, of_means = tests[metric], (pair.mean(pair.old), pair.mean(pair.new))
+        decided = test.decision in ("no worse", "worse")
+        found = Difference(gate.difference[metric], test.low, test.high, test.pvalue, won, tied, lost, decided)
+        best = (max if pair.greater_is_better else min)(of_means)
+        rows = [
+            Mean(name, mean, None, None, against, mean == best)
+            for name, mean, against in zip(systems, of_means, (None, found), strict=True)
+        ]
+        means.append(Means(display_name(metric), pair.greater_is_better, rows, gate._margin(metric)))
+    heading, _, rest = gate.verdict.partition(": ")
+    content = Content(
+        kind="Gate: is the new system no worse than the old one?", heading=[("", heading)],
+        lead=[[("", rest[:1].upper() + rest[1:])], _lead(gate, metrics[0], means[0])],
+        facts=[(f"{len(ids):,}", "queries"), (f"{len(metrics)}", "metric" if len(metrics) == 1 else "metrics"),
+               (f"{100 * (1 - gate.alpha):g} %", "level of the bounds")],
+        notes=gate._notes(), choices=gate._footer(), means=means, level="", systems=systems, baseline=0, shown=1,
+        metrics=[*map(display_name, metrics)], greater_is_better=[one.greater_is_better for one in means], depth=0,
+        ids=ids, values=values, made=_made(gate, options), text=options.text, query_text=options.query_text,
+        dots="Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
+        + (" The dashed line is the margin." if gate.margin is not None else ""),
+    )  # fmt: skip
+    old, new = gate._results or (None, None)
+    if hasattr(new, "_add_lists"):
+        new._add_lists(content, old, metrics[0], options)
+    else:
+        content.why_no_lists = "There are no lists of documents: a gate that was loaded does not keep them."
+    return content
+
+
+def _lead(gate: Any, metric: str, means: Means) -> Parts:
+    """The means and the difference by the first metric."""
+    (old, new), found = means.rows, means.rows[1].against
+    if found is None or found.difference is None:
+        return []
+    gain = found.difference if means.greater_is_better else -found.difference
+    bounds = between(found.low, found.high, signed=True)
+    counts = f" New is better on {found.won:,} queries, worse on {found.lost:,}."
+    return [
+        ("", f"{means.metric} is {number(new.mean)} instead of {number(old.mean)}: "),
+        (sign_of(gain) if found.is_shown else "", number(found.difference, signed=True)),
+        ("", f" (bounds {bounds}).{counts}"),
+    ]
+
+
+def _made(gate: Any, options: Options) -> list[tuple[str, str]]:
+    """How it was made."""
+    made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in gate._pairs.items() if pair.meaning]
+    fingerprints = getattr((gate._results or (None,))[0], "label_fingerprints", None)
+    if fingerprints is not None:
+        made.append(("Fingerprint of the labels", f"{crc32(np.ascontiguousarray(fingerprints)):08x}"))
+    made.append(("Version", f"sklearn_rank {__version__}"))
+    return [*made, *([("How to repeat", options.code)] if options.code else [])]
