@@ -175,10 +175,11 @@ def f_measure(ranked, missing, k, *, beta=1, min_relevance=1, **_):
     return (1 + beta**2) * p * r / (beta**2 * p + r) if p + r else 0.0
 
 
-def hit(ranked, missing, k, *, min_relevance=1, **_):
-    if not hits([*ranked, *missing], None, min_relevance):
+def hit(ranked, missing, k, *, need="any", min_relevance=1, **_):
+    n_relevant = hits([*ranked, *missing], None, min_relevance)
+    if not n_relevant:
         return None
-    return float(hits(ranked, k, min_relevance) > 0)
+    return float(hits(ranked, k, min_relevance) >= (n_relevant if need == "all" else 1))
 
 
 def r_precision(ranked, missing, k, *, denominator="relevant", min_relevance=1, **_):

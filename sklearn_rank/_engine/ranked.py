@@ -198,6 +198,16 @@ class Ranked:
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
         return self._take(CASCADE_UPWARDS if upwards else CASCADE, p)
 
+    def holds_all_relevant(self) -> Array:
+        """Probability that the first items, down to each cutoff, are all relevant items of the query.
+
+        A list goes on below the last cutoff to the end of the tie block there. If it has all relevant items, a user who
+        goes up from its end stops at the last of them.
+        """
+        down_to_ties = self.at_cutoff(self.at_tie_end(self.joint(1.0, self.relevant)))
+        has_all = down_to_ties > self.n_relevant - 0.5
+        return self.cumsum(weight=self._take(CASCADE_UPWARDS, self.relevant)) * has_all
+
     def ideal_sum(self, value: ArrayLike) -> Array:
         """Sum of a value of each position of `ideal`, over as many as the rank at each position says."""
         return self._take(AT_RANKS, self.ideal.joint(1.0, value))

@@ -1,13 +1,14 @@
-"""Remarks under a printed table: scores that are all equal, orders that change nothing, lists cut at other depths."""
+"""Remarks under a printed table: scores or orders that say nothing, hits that do not fit, lists cut at other depths."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from sklearn_rank._engine.queries import LazyQueries, Queries, rows_of
+from sklearn_rank._engine.ranking import Labels
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricSpec
@@ -22,7 +23,8 @@ def remarks_on(queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec]) 
     """Remarks on the data of one result; none of queries that are built when they are needed."""
     if isinstance(queries, LazyQueries) or queries.has_subtopics:
         return ()
-    return tuple(filter(None, (_on_scores(queries), _on_orders(queries, specs))))
+    remarks = (_on_scores(queries), _on_orders(queries, specs), *_on_full_recall(queries, specs))
+    return tuple(filter(None, remarks))
 
 
 def _on_scores(queries: Queries) -> str:
@@ -44,6 +46,20 @@ def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
     some = first_queries(queries, min(SAMPLE, len(queries.indptr) - 1))
     names = [display_name(name) for name in unmoved_by_order(some, within, compute)]
     return f"no order can change {', '.join(names)}: no list has more than {longest} documents" if names else ""
+
+
+def _on_full_recall(queries: Queries, specs: Mapping[str, MetricSpec]) -> Iterator[str]:
+    """Queries with more relevant documents than the cutoff, where a hit needs all of them."""
+    for name, spec in specs.items():
+        if spec.k is None or "need" not in spec.metric.formula_params or spec["need"] != "all":
+            continue
+        read, last = spec.read(queries), len(queries.indptr) - 1
+        label = rows_of(read.label, read.indptr, read.order, 0, last)
+        n_relevant = Labels(label, read.indptr, read.unlisted).count_at_least(spec["min_relevance"])
+        if n := int((n_relevant > np.max(spec.k)).sum()):
+            have, count = ("have", "count") if n > 1 else ("has", "counts")
+            beyond = f"{have} more than {spec.k} relevant documents and {count} as 0 in {display_name(name)}"
+            yield f"{n:,} of {last:,} queries {beyond}"
 
 
 def cut_at(queries: Queries | LazyQueries) -> int | None:

@@ -19,6 +19,7 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _POOLED = re.compile(r"(?P<how>micro|macro)_(?P<name>\w+)|(?P<first>\w+)_(?P<last>micro|macro)")
 
 ELSEWHERE = {
+    "all_recall": "recall_all",
     "area_under_curve": "auc",
     "auroc": "auc",
     "avg_prec": "map",
@@ -32,6 +33,8 @@ ELSEWHERE = {
     "expected_reciprocal_rank": "err",
     "exp_dcg": "dcg",
     "exp_ndcg": "ndcg",
+    "hit_all": "recall_all",
+    "joint_recall": "recall_all",
     "kendall_tau_a": "kendall(variant=a)",
     "kendall_tau_b": "kendall",
     "kendalltau": "kendall",
@@ -51,6 +54,7 @@ ELSEWHERE = {
     "rocauc": "auc",
     "root_mean_squared": "rmse",
     "spearmanr": "spearman",
+    "success_all": "recall_all",
     "tau_a": "kendall(variant=a)",
     "tau_b": "kendall",
     "top_k_accuracy": "hit",

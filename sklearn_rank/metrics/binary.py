@@ -309,19 +309,31 @@ def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
 @metric(
     "hit",
     bounds=(0, 1),
-    aliases=("hit_rate", "hitrate", "success", "hr", "hits", "hit_ratio"),
+    aliases=dict.fromkeys(("hit_rate", "hitrate", "success", "hr", "hits", "hit_ratio"), {})
+    | dict.fromkeys(("recall_all", "full_recall"), {"need": "all"}),
     binary=True,
     undefined_when=NO_RELEVANT,
     needs_relevant=True,
+    parameter_constraints={
+        "need": one_of(
+            "any",
+            "all",
+            doc="""need : {"any", "all"}, default="any"
+    Relevant documents that the first k ranks need for a hit: any of them, or all, also those not retrieved: full
+    recall, for questions that one document does not answer. A query with more than k relevant documents then has 0.""",
+        )
+    },
 )
-def hit_rate_score(r: Ranked) -> Curve:
+def hit_rate_score(r: Ranked, *, need: str = "any") -> Curve:
     """Hit rate: whether any of the first k documents is relevant.
 
-    ``hit@k = 1`` if a relevant document stands at a rank i <= k, else 0. Also called success@k.
+    ``hit@k = 1`` if a relevant document stands at a rank i <= k, else 0. Also called success@k. With ``need="all"`` it
+    is 1 if every relevant document stands at a rank i <= k.
 
     References
     ----------
-    M. Deshpande and G. Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 22(1), 2004.
+    M. Deshpande and G. Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 22(1), 2004; all relevant
+    documents: D. Wu et al., "LongMemEval: benchmarking chat assistants on long-term interactive memory", ICLR 2025.
 
     Examples
     --------
@@ -330,8 +342,14 @@ def hit_rate_score(r: Ranked) -> Curve:
     >>> from sklearn_rank.metrics import hit_rate_score
     >>> hit_rate_score([0, 1, 1, 0], [2, 1, 2, 1], qid=[1, 1, 2, 2], k=[1, 2])
     array([0.5, 1. ])
+
+    Two relevant documents, at ranks 1 and 3. The third and the fourth document are tied, so that the second relevant
+    one is among the first three in one of two orders:
+
+    >>> hit_rate_score([1, 0, 1, 0], [4, 3, 2, 2], qid=[0] * 4, k=[2, 3, 4], need="all")
+    array([0. , 0.5, 1. ])
     """
-    return r.cumsum(weight=r.cascade(r.relevant))
+    return r.cumsum(weight=r.cascade(r.relevant)) if need == "any" else r.holds_all_relevant()
 
 
 @metric(

@@ -33,6 +33,7 @@ def of_systems(a, b):
 
 
 EQUAL, NO_ORDER, DEPTHS = "all scores are equal in ", "no order can change ", "lists are cut at other depths: "
+ROOM = " queries have more than "
 CASES = {
     "equal": (lambda: of_rows(np.ones(60)), EQUAL + "12 of 12 queries"),
     "equal in each": (lambda: of_rows(QID / 7), EQUAL + "12 of 12 queries"),
@@ -41,6 +42,9 @@ CASES = {
     "within": (lambda: of_rows(metrics=["recall@5", "p@5", "ndcg@5"]), NO_ORDER + "Recall@5, P@5: no list has more"),
     "beyond": (lambda: of_rows(metrics=["recall@4", "mrr@5"]), ""),
     "not retrieved": (lambda: evaluate_run(JUDGED, lists(5), metrics="recall@20"), ""),
+    "no room": (lambda: of_rows(metrics="recall_all@2"), ROOM + "2 relevant documents and count as 0 in Full recall@2"),
+    "room": (lambda: of_rows(metrics=["recall_all", "hit@1"]), ""),
+    "room for judged": (lambda: evaluate_run(JUDGED, lists(5), metrics="hit(need=all)@2"), "12 of 12" + ROOM + "2"),
     "one of two": (lambda: of_systems(SCORE, np.ones(60)), "b: " + EQUAL),
     "both": (lambda: of_systems(np.ones(60), QID), "0; " + EQUAL),
     "depths": (lambda: of_runs(lists(5), lists(8)), DEPTHS + "a 5, b 8"),
@@ -55,7 +59,7 @@ def test_remarks(case, tmp_path):
     make, remark = CASES[case]
     result = make()
     assert remark in result._footer()
-    assert not any(one in result._footer() for one in (EQUAL, NO_ORDER, DEPTHS) if one not in remark)
+    assert not any(one in result._footer() for one in (EQUAL, NO_ORDER, DEPTHS, ROOM) if one not in remark)
     result.save(tmp_path / "result")
     assert type(result).load(tmp_path / "result")._footer() == result._footer()
     texts = [repr(result), result._repr_html_(), *([result.to_markdown()] if isinstance(result, Evaluation) else [])]

@@ -55,6 +55,7 @@ def test_constant_scorer_in_closed_form(k):
     assert_allclose(constant(metrics.recall_at_k_score, k=k), k / N)
     assert_allclose(constant(metrics.cg_score, k=k), k * R / N)
     assert_allclose(constant(metrics.hit_rate_score, k=k), 1 - comb(N - R, k) / comb(N, k))
+    assert_allclose(constant(metrics.hit_rate_score, k=k, need="all"), comb(k, R) / comb(N, R))
     assert_allclose(constant(metrics.rbp_score, k=k, p=0.7), (1 - 0.7**k) * R / N)
     one_relevant = np.eye(1, N).ravel()
     assert_allclose(constant(metrics.mrr_score, one_relevant, k=k), fsum(1 / i for i in range(1, k + 1)) / N)

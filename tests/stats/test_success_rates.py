@@ -78,8 +78,8 @@ def test_wilson_leaves_out_what_is_not_in_the_mean():
 # --- which metrics -----------------------------------------------------------------------------------------------
 
 BINARY = [
-    "hit", "hit@10", "success@3", "p@1", "p(denominator=min_k_n)@1", "mrr@1", "map(denominator=k)@1", "judged@1",
-    "map(denominator=min_k_relevant)@1", "recall(denominator=min_k_relevant)@1", "capped_recall@1",
+    "hit", "hit@10", "recall_all@3", "success@3", "p@1", "p(denominator=min_k_n)@1", "mrr@1", "map(denominator=k)@1",
+    "judged@1", "map(denominator=min_k_relevant)@1", "recall(denominator=min_k_relevant)@1", "capped_recall@1",
     "ndcg(gain=binary)@1", "rprec(denominator=min_k_relevant)@1", "p(no_relevant=undefined)@1",
 ]  # fmt: skip
 OTHER = ["p@2", "p", "mrr", "map@1", "recall@1", "ndcg@1", "rprec@1", "f1@1", "err@1", "cg@1", "fallout@1"]
