@@ -11,12 +11,12 @@ from sklearn_rank._misuse.evidence import Compute, Metrics, reads_relevance
 from sklearn_rank._utils.typing import Array
 
 HIGHEST_RATING, LEAST_RATINGS, LEAST_USERS = 10, 20, 10
-"""Highest value of a scale of stars; ratings whose lowest is not the most frequent, as of counts; new test users."""
+"""Highest value of a scale of stars; ratings whose lowest is rare, other than that of counts; new test users."""
 
 ALL_RATED = Check(
     "every rating is relevant", "ratings",
     "Ratings such as 1 to 5 stars are labels of a recommender scorer, and one star counts as relevant.",
-    "20 ratings up to 10 that all reach `min_relevance`, and the lowest is not the most frequent",
+    "20 ratings up to 10 that all reach `min_relevance`, and the lowest is at most half as frequent as another",
     "rated lowest counts as relevant", "decision",
 )  # fmt: skip
 NEW_USERS = Check(
@@ -30,7 +30,7 @@ CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS)
 def rated_lowest(label: Array, metrics: Metrics, compute: Compute) -> Iterator[Finding]:
     """Ratings that all count as relevant, and do not look like counts."""
     values, counts = np.unique(label, return_counts=True)
-    if len(label) < LEAST_RATINGS or len(values) < 3 or values[-1] > HIGHEST_RATING or counts[0] == counts.max():
+    if len(label) < LEAST_RATINGS or len(values) < 3 or values[-1] > HIGHEST_RATING or 2 * counts[0] > counts.max():
         return
     least = {name: metric["min_relevance"] for name, metric in metrics.items() if reads_relevance(metric, compute)}
     relevant = [name for name in least if values[0] >= least[name]]
