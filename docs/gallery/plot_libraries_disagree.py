@@ -3,7 +3,7 @@ Why libraries disagree
 ======================
 
 Four small queries: one with tied scores, one without a relevant document, one of two documents, and an ordinary one.
-Seven libraries print seven values of their nDCG@3. Each value is by design: they differ in the gain of a grade, in how
+Eight libraries print seven values of their nDCG@3. Each value is by design: they differ in the gain of a grade, in how
 ties are broken, and in what a query without relevant documents counts. Here each choice is a keyword, so every one of
 these numbers is one call.
 """

@@ -166,11 +166,13 @@ SIZES = [6, 4, 2, 7]
 QID = np.repeat([1, 2, 3, 4], SIZES)
 
 
-def test_seven_numbers_of_the_page_on_conventions():
+def test_eight_libraries_print_seven_numbers():
     document_ids = [f"d{i}" for n in SIZES for i in range(n)]
     text = (ROOT / "docs" / "conventions.md").read_text()
     rows = re.findall(r"^\| (0\.\d{5}) \|.*\| `(.*?)` \|$", text, re.MULTILINE)
-    assert len(rows) == 7
+    libraries = re.findall(r"(\w[\w-]*) [\d.]+", "".join(re.findall(r"^\| 0\.\d{5} \|(.*?)\|", text, re.MULTILINE)))
+    assert (len({*libraries}), len(rows)) == (8, 7)
+    assert all("eight of them print" in page.read_text() for page in (ROOT / "README.md", INDEX))
     for value, keywords in rows:
         keywords = eval(f"dict({keywords})", {"document_ids": document_ids})
         assert ndcg_score(Y, S, qid=QID, k=3, **keywords) == pytest.approx(float(value), abs=5e-6)

@@ -33,6 +33,18 @@ def test_the_rankers():
     assert {"catboost", "lightgbm", "xgboost-cpu", "pandas"} <= set(packages("tests"))
 
 
+def test_pages_name_extras_that_exist():
+    text = "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    named = {extra for names in re.findall(r"sklearn-rank\[([\w,]+)\]", text) for extra in names.split(",")}
+    table = {
+        page: set(
+            re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / page).read_text().partition("| extra |")[2], re.MULTILINE)
+        )
+        for page in ("start/install.md", "scale.md")
+    }
+    assert named | table["scale.md"] <= table["start/install.md"] == EXTRAS.keys() - {"docs", "bench", "tests"}
+
+
 def test_every_extra_installs_something():
     assert all(EXTRAS.values())
 
