@@ -70,7 +70,7 @@ SILENT = {
     "grades": (STARS - 1, "ndcg@10", CUT),
     "stars of gains": (STARS, "ndcg@10", CUT),
     "counts": (RNG.geometric(0.6, N_ROWS), "recall@10", CUT),
-    "few more": (np.arange(N_ROWS) % 5 + 1 + (np.arange(N_ROWS) % 10 == 0), "recall@10", CUT),
+    "few more": (np.resize([1, 1, 1, 2, 2, 2, 2, 3, 3], N_ROWS), "recall@10", CUT),
     "one rating": (np.ones(N_ROWS), "map", CUT),
     "a threshold": (STARS, "recall(min_relevance=4)@10", CUT),
 }
