@@ -205,7 +205,7 @@
   if (by("picture")) {
     const picture = by("picture");
     for (const id of ["system", "metric"])
-      by(id).oninput = () => { state[id] = Number(by(id).value); draw(); render(); };
+      by(id).oninput = () => { state[id] = Number(by(id).value); state.page = 0; draw(); render(); };
     const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -1e9, End: 1e9};
     const at = event => Math.floor(drawn.length * (event.clientX - picture.getBoundingClientRect().left) / picture.clientWidth);
     picture.setAttribute("role", "slider");

@@ -1,0 +1,384 @@
+"""The page in Chromium: what is drawn, what keys and clicks do, what the policy refuses, and how long it takes."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from pages import comparison, runs_of, text_of
+from test_page import HOSTILE, hostile_page
+
+from sklearn_rank import compare_systems, evaluate_run
+from sklearn_rank._report.text import number, visible
+from sklearn_rank.results import Evaluation
+
+pytestmark = pytest.mark.slow
+
+WIDTHS = (1280, 680, 390)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A running Chromium."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    needs = {"playwright": find_spec("playwright"), "Chromium": next(filter(None, map(shutil.which, names)), None)}
+    missing = [name for name, there in needs.items() if not there]
+    if missing:
+        reason = f"tests in a browser need {' and '.join(missing)}"
+        (pytest.fail if os.environ.get("CI") and sys.platform == "linux" else pytest.skip)(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=needs["Chromium"], args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """Open a page; at the end nothing was written to the console, and one file was requested."""
+    seen, requests, contexts = [], [], []
+
+    def go(page, *, width=1280, dark=False, script=True, address=""):
+        (tmp_path / "page.html").write_text(page, encoding="utf-8")
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=script,
+        )
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda message: seen.append(message.text))
+        tab.on("pageerror", lambda error: seen.append(str(error)))
+        tab.on("dialog", lambda dialog: seen.append(dialog.message))
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.goto(f"{(tmp_path / 'page.html').as_uri()}{address}")
+        return tab
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert seen == []
+    assert len(requests) == len(contexts)
+
+
+@pytest.fixture(scope="module")
+def report():
+    return comparison(60)
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return report.to_html(text=text_of, query_text=text_of)
+
+
+def rows_of(tab):
+    """Cells of the table of queries that are shown."""
+    return tab.evaluate(
+        "[...document.querySelectorAll('#rows tr.query')].map(row => [...row.cells].map((cell, i) => "
+        "(i ? cell : cell.querySelector('bdi')).textContent))"
+    )
+
+
+def gain_of(report, metric="ndcg@10"):
+    return report.per_query["two-tower"][metric] - report.per_query["bm25"][metric]
+
+
+def overflow(tab):
+    return tab.evaluate("document.documentElement.scrollWidth - innerWidth")
+
+
+# --- looks ---------------------------------------------------------------------------------------------------
+
+
+def several():
+    return comparison(30, systems=("bm25", "two-tower", "rm3", "cross-encoder", "popularity")).to_html(text=text_of)
+
+
+def alone():
+    qrels, runs = runs_of(30)
+    return evaluate_run(qrels, runs["bm25"], metrics=["ndcg@10", "map"]).to_html(title="bm25")
+
+
+@pytest.mark.parametrize("make", [several, alone, None])
+def test_widths_and_colours(opened, page, make):
+    html = page if make is None else make()
+    for dark in (False, True):
+        tab = opened(html, width=WIDTHS[0], dark=dark)
+        for width in WIDTHS:
+            tab.set_viewport_size({"width": width, "height": 900})
+            assert overflow(tab) <= 0, (width, dark)
+        assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == (
+            "rgb(20, 22, 26)" if dark else "rgb(255, 255, 255)"
+        )
+    tab.emulate_media(media="print")
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not tab.is_visible(".controls")
+
+
+def contrast(a, b):
+    """Contrast of two colours as WCAG defines it."""
+    lights = []
+    for colour in (a, b):
+        parts = np.array([int(x) for x in re.findall(r"\d+", colour)[:3]]) / 255
+        linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        lights.append(float(linear @ [0.2126, 0.7152, 0.0722]))
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_contrast_and_names(opened, page, dark):
+    tab = opened(page, dark=dark)
+    colours = tab.evaluate(
+        """[...document.querySelectorAll('main *')].filter(one => [...one.childNodes].some(child => child.nodeType === 3
+             && child.data.trim())).map(one => {
+             let back = one;
+             while (back && getComputedStyle(back).backgroundColor === 'rgba(0, 0, 0, 0)') back = back.parentElement;
+             return [getComputedStyle(one).color, getComputedStyle(back || document.body).backgroundColor];
+           })"""
+    )
+    assert min(contrast(*pair) for pair in {tuple(pair) for pair in colours}) >= 4.5
+    names = tab.evaluate(
+        "[...document.querySelectorAll('select, input, button, [role=slider]')].map(one => (one.labels && "
+        "one.labels[0] || one).textContent.trim() || one.getAttribute('aria-label'))"
+    )
+    assert all(names)
+
+
+def test_without_script(opened, report, page):
+    tab = opened(page, script=False)
+    assert tab.inner_text("h1") == report.verdict
+    assert not tab.is_visible(".controls")
+    rows = tab.locator("#rows tr:not(.why)")
+    assert rows.count() == 20
+    worst = report["bm25"].qid[np.argsort(gain_of(report), kind="stable")[:20]]
+    for i in (0, 19):
+        assert rows.nth(i).locator("bdi").first.inner_text() == worst[i]
+    assert tab.locator(".why").first.inner_text().startswith("Most of ")
+    assert tab.locator("#bars path.better").get_attribute("d")
+
+
+# --- numbers -------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_those_of_the_results(opened, report, page):
+    tab = opened(page)
+    for metric, label in enumerate(("ndcg@10", "map", "mrr")):
+        tab.select_option("#metric", str(metric))
+        gain, seen = gain_of(report, label), []
+        while True:
+            seen += rows_of(tab)
+            if not tab.is_enabled("#pager button:last-child"):
+                break
+            tab.click("#pager button:last-child")
+        order = np.argsort(gain, kind="stable")
+        assert [row[0] for row in seen] == report["bm25"].qid[order].tolist()
+        for row, i in zip(seen, order, strict=True):
+            old, new = (report.per_query[name][label][i] for name in ("bm25", "two-tower"))
+            assert row[1:4] == [f"{old:.4f}", f"{new:.4f}", number(new - old, signed=True) if new != old else "0.0000"]
+            assert row[4] == report["bm25"].attributes["country"][i]
+        pair = report.significance(label)
+        assert tab.inner_text("#n-better") == f"{pair.won} better"
+        assert tab.inner_text("#n-worse") == f"{pair.lost} worse"
+
+
+def test_static_rows_are_those_of_the_script(opened, page):
+    texts = []
+    for script in (False, True):
+        tab = opened(page, script=script)
+        cells = "[...document.querySelectorAll('#rows tr:not(.why):not(.open)')].map(row => row.textContent)"
+        texts.append(tab.evaluate(cells) if script else tab.locator("#rows tr:not(.why)").all_text_contents())
+        texts[-1] = [text.replace(" ", "") for text in texts[-1]]
+        texts[-1].append(tab.locator("#bars path.worse").get_attribute("d").count("M"))
+    assert texts[0] == texts[1]
+
+
+def test_lists_of_the_worst_query(opened, report, page):
+    tab = opened(page)
+    query = rows_of(tab)[0][0]
+    found = report.explain(query, new="two-tower", old="bm25")
+    assert tab.locator("tr.query").first.get_attribute("aria-expanded") == "true"
+    reason = tab.inner_text(".reason")
+    first = found.documents[int(np.argmin(found.contribution))]
+    assert reason.startswith(f"Most of {number(found.difference, signed=True)}: {first} (grade")
+    assert tab.locator(".list").first.locator("li").count() == 10
+    tab.click("tr.open button")
+    for system, ranks in zip((0, 1), found.ranks, strict=True):
+        items = tab.locator(".list").nth(system).locator("li")
+        listed = {found.documents[i]: ranks[i] for i in np.flatnonzero(~np.isnan(ranks))}
+        names = [name for name in items.locator(".what bdi").all_inner_texts()]
+        assert names == sorted(listed, key=listed.get)
+    shown = [text.replace("\N{MINUS SIGN}", "-") for text in tab.locator(".list .moved b").all_inner_texts()]
+    assert sum(map(float, shown)) == pytest.approx(found.difference, abs=1e-4 * (len(shown) + 1))
+    assert text_of(first)[:20] in tab.inner_text("tr.open")
+
+
+def test_lower_is_better(opened):
+    rng = np.random.default_rng(0)
+    label, scores = rng.integers(0, 3, 240).astype(float), {"old": rng.random(240), "new": rng.random(240) + 0.5}
+    report = compare_systems(label, scores, qid=np.repeat(np.arange(30), 8), metrics="mse", on_misuse="ignore")
+    tab = opened(report.to_html())
+    new_less_old = report.per_query["new"]["mse"] - report.per_query["old"]["mse"]
+    rows = rows_of(tab)
+    assert rows[0][0] == str(int(np.argmax(new_less_old)))
+    assert rows[0][3] == number(new_less_old.max(), signed=True)
+    assert "worse" in tab.locator("#rows .query td:last-child").first.get_attribute("class")
+    assert tab.inner_text("h1") == report.verdict
+    tab.focus("#picture")
+    tab.keyboard.press("Home")
+    assert number(new_less_old.min(), signed=True) in tab.get_attribute("#picture", "aria-valuetext")
+
+
+# --- use -----------------------------------------------------------------------------------------------------
+
+
+def test_keyboard(opened, report, page):
+    tab = opened(page)
+    tab.focus("#picture")
+    order = np.argsort(-gain_of(report), kind="stable")
+    ids = report["bm25"].qid
+    for key, at in (("Home", 0), ("ArrowRight", 1), ("PageUp", 11), ("End", 59), ("ArrowLeft", 58)):
+        tab.keyboard.press(key)
+        said = tab.get_attribute("#picture", "aria-valuetext")
+        assert said == f"query {ids[order[at]]}, difference {number(gain_of(report)[order[at]], signed=True)}"
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.querySelector('bdi').textContent") == ids[order[58]]
+    assert tab.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.getAttribute('aria-expanded')") == "false"
+    tab.keyboard.press("Tab")
+    tab.keyboard.press(" ")
+    assert tab.locator("tr.open").count() == 1
+    tab.focus("thead button")
+    tab.keyboard.press("Enter")
+    assert [row[0] for row in rows_of(tab)] == sorted(ids.tolist())[:20]
+    tab.keyboard.press("Enter")
+    assert [row[0] for row in rows_of(tab)] == sorted(ids.tolist())[:-21:-1]
+    assert tab.locator("#queries-table th[aria-sort=descending]").count() == 1
+
+
+def test_pointer_and_address(opened, report, page):
+    tab = opened(page)
+    tab.locator("#picture").scroll_into_view_if_needed()
+    box = tab.locator("#picture").bounding_box()
+    tab.mouse.move(box["x"] + 2, box["y"] + 50)
+    best = report["bm25"].qid[np.argmax(gain_of(report))]
+    assert tab.inner_text("#tip-name") == best
+    assert tab.inner_text("#tip-text") == text_of(best)
+    tab.mouse.click(box["x"] + 2, box["y"] + 50)
+    assert tab.locator("tr.open").count() == 1
+    assert tab.locator("tr[aria-expanded=true] bdi").first.inner_text() == best
+    tab.hover("li >> nth=0")
+    assert tab.locator("li.same").count() in (1, 2)
+    tab = opened(page, address="#q00007")
+    assert tab.locator("tr[aria-expanded=true] bdi").first.inner_text() == "q00007"
+
+
+def test_filters(opened, report, page):
+    tab = opened(page)
+    gain, country = gain_of(report), report["bm25"].attributes["country"]
+    tab.select_option("#show", "worse")
+    assert tab.inner_text("#pager").split(" queries")[0].endswith(f"of {(gain < 0).sum()}")
+    tab.select_option("#segment", label="country: FR")
+    assert tab.inner_text("#pager").split(" queries")[0].endswith(f"of {((gain < 0) & (country == 'FR')).sum()}")
+    tab.select_option("#show", "all")
+    tab.select_option("#segment", "")
+    tab.fill("#find", "Q0001")
+    assert tab.inner_text("#pager").split(" queries")[0].endswith("of 10")
+    word = text_of("q00033").split()[0]
+    tab.fill("#find", word)
+    expected = sum(word in text_of(query) or word in query for query in report["bm25"].qid)
+    assert tab.inner_text("#pager").split(" queries")[0].endswith(f"of {expected}")
+    tab.fill("#find", "nowhere")
+    assert tab.inner_text("#pager") == "No query."
+
+
+# --- safety --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(opened, name):
+    tab = opened(hostile_page(*[name] * 6), width=390)
+    assert tab.evaluate("document.scripts.length") == 2
+    assert overflow(tab) <= 0
+    assert visible(name) in [row[0] for row in rows_of(tab)]
+    for i in range(2):
+        row = tab.locator("#rows tr.query").nth(i)
+        if row.get_attribute("aria-expanded") == "false":
+            row.click()
+        assert tab.locator("tr.open .list").count() == 2
+
+
+def test_any_text_in_each_place(opened):
+    """Twenty draws of hypothesis in one page each."""
+    from hypothesis import HealthCheck, given, settings
+    from hypothesis import strategies as st
+
+    @settings(max_examples=20, deadline=None, suppress_health_check=[*HealthCheck], derandomize=True)
+    @given(st.lists(st.text(st.characters(), max_size=20), min_size=6, max_size=6))
+    def check(names):
+        if names[1] != "q" and names[2] not in ("b", "a"):
+            tab = opened(hostile_page(*names))
+            assert tab.evaluate("document.scripts.length") == 2
+            assert tab.locator("tr.open .list").count() == 2
+            tab.close()
+
+    check()
+
+
+def test_policy_refuses_what_is_injected(chromium, tmp_path, page):
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    tab = chromium.new_page()
+    seen, requests = [], []
+    tab.on("console", lambda message: seen.append(message.text))
+    tab.goto((tmp_path / "page.html").as_uri())
+    tab.on("request", lambda request: requests.append(request))
+    tab.evaluate(
+        """() => {
+        const script = document.createElement('script');
+        try { script.textContent = 'window.ran = 1'; document.body.append(script); } catch {}
+        try { document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.ran = 1">'); } catch {}
+        try { document.body.setAttribute('onclick', 'window.ran = 1'); document.body.click(); } catch {}
+        const image = document.createElement('img');
+        image.src = 'http://localhost:9/x.png';
+        document.body.append(image);
+        return fetch('http://localhost:9/').catch(() => 0);
+    }"""
+    )
+    assert tab.evaluate("window.ran") is None
+    assert seen
+    assert {request.failure for request in requests} <= {"csp"}
+    tab.close()
+
+
+# --- size and time -------------------------------------------------------------------------------------------
+
+
+def large(n):
+    rng = np.random.default_rng(0)
+    ids = [f"q{i:05d}" for i in range(n)]
+    made = {name: Evaluation.from_values(ids, {"ndcg@10": rng.random(n)}) for name in ("bm25", "two-tower")}
+    return compare_systems(made, on_misuse="ignore")
+
+
+def test_budgets(opened):
+    """200 queries with texts and lists, and 50,000 queries of two systems; seconds with room for a busy machine."""
+    two_hundred = comparison(200).to_html(text=text_of, query_text=text_of)
+    assert len(two_hundred.encode()) < 300_000
+    fifty_thousand = large(50_000).to_html()
+    assert len(fifty_thousand.encode()) < 1_250_000
+    for html, most_elements in ((two_hundred, 1000), (fifty_thousand, 500)):
+        tab = opened(html)
+        timing = tab.evaluate("JSON.stringify(performance.getEntriesByType('navigation')[0])")
+        times = json.loads(timing)
+        assert times["loadEventEnd"] - times["responseEnd"] < 5000
+        assert tab.evaluate("document.querySelectorAll('*').length") < most_elements
+        seconds = tab.evaluate(
+            "(() => { const begin = performance.now(); document.querySelector('thead button').click(); "
+            "return performance.now() - begin; })()"
+        )
+        assert seconds < 2500
