@@ -95,13 +95,14 @@ def _lead(
     systems = [*means[first]]
     old, new = systems[baseline], systems[shown]
     of_first, name = means[first], display_name(first)
-    if tests[first] is None:
+    test = tests[first]
+    if test is None:
         return [[part for s in systems for part in (("name", s), ("", f" {number(of_first[s])}; "))][:-1]
                 + [("", f" {number(of_first[systems[-1]])} in {name}.")]]  # fmt: skip
     if len(systems) > 2:
         alone = "Each system is tested against the baseline; systems are not tested against each other."
         return [_against(of_first, old, outcomes[first]), [("", alone)]]
-    row = tests[first]._rows[0]
+    row = test._rows[0]
     lead: Parts = [("", f"{name} is {number(of_first[new])} instead of {number(of_first[old])}: ")]
     found = outcomes[first][new]
     lead += [(sign_of(found.gain) if found.is_shown else "", number(row.difference, signed=True)), ("", _sure(row))]

@@ -83,8 +83,8 @@ def _places(lists: Lists) -> tuple[Index, tuple[Index, Index], list[Any]]:
     """Query of each document, document of each row in both systems, and the ids of documents."""
     old, new = lists
     if not old.has_ids and np.array_equal(old.document, new.document):
-        place = np.arange(len(old.document))
-        return np.repeat(np.arange(len(old.indptr) - 1), old.n_documents), (place, place), old.document.tolist()
+        row = np.arange(len(old.document))
+        return np.repeat(np.arange(len(old.indptr) - 1), old.n_documents), (row, row), old.document.tolist()
     listed = [(one.document.tolist(), one.indptr.tolist()) for one in lists]
     places: tuple[list[int], list[int]] = ([], [])
     query, ids = list[int](), list[Any]()
@@ -112,6 +112,10 @@ class ExplainedResult(Protocol):
     @property
     def average(self) -> dict[str, str]:
         """Kind of the mean of each metric."""
+
+    @property
+    def greater_is_better(self) -> dict[str, bool]:
+        """Whether the greater value of each metric is better."""
 
     def _specs(self) -> dict[str, MetricSpec]: ...
 

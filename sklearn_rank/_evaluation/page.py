@@ -145,7 +145,7 @@ def made_of(result: Any, code: str | None) -> list[tuple[str, str]]:
     """How numbers were made: meanings of metrics, fingerprint of the labels, version, and the code."""
     made = [(f"Meaning of {display_name(name)}", meaning) for name, meaning in result.meaning.items()]
     if result.label_fingerprints is not None:
-        made.append(("Fingerprint of the labels", f"{crc32(np.ascontiguousarray(result.label_fingerprints)):08x}"))
+        made.append(("Fingerprint of the labels", f"{crc32(result.label_fingerprints.tobytes()):08x}"))
     made.append(("Version", f"sklearn_rank {__version__}"))
     return [*made, *([("How to repeat", code)] if code else [])]
 

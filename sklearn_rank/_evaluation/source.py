@@ -169,8 +169,8 @@ class RankedData:
         built = [(queries.make(run[0], run[-1] + 1, None), np.arange(len(run))) for run in runs]
         label, score, document, indptr, (has_ids, *_) = zip(*[self._rows_of(*part) for part in built], strict=True)
         sizes = np.concatenate([np.diff(part) for part in indptr])
-        rows = (np.concatenate(columns) for columns in (label, score, document))
-        return RowsOfQueries(*rows, np.append(0, np.cumsum(sizes)), has_ids)
+        labels, scores, documents = (np.concatenate(columns) for columns in (label, score, document))
+        return RowsOfQueries(labels, scores, documents, np.append(0, np.cumsum(sizes)), has_ids)
 
     def _rows_of(self, queries: Queries, numbers: Index) -> RowsOfQueries:
         start, size = queries.indptr[numbers], queries.n_documents[numbers]

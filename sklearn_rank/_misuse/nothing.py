@@ -68,7 +68,11 @@ def without_evidence(by_metric: Mapping[str, Nothing | None], check: Check = NOT
     """The finding that no query can tell by any of the metrics."""
     found = {name: why for name, why in by_metric.items() if why is not None}
     if found and len(found) == len(by_metric):
-        whole = Nothing(*(all(flags) for flags in [*zip(*found.values(), strict=True)][:2]), max(found.values())[2])
+        reasons = [*found.values()]
+        whole = Nothing(
+            all(why.are_zero for why in reasons), all(why.are_settled for why in reasons),
+            max(why.n_systems for why in reasons),
+        )  # fmt: skip
         yield Finding(check, nothing_in_words(found, whole, "compared" if check is NOTHING_COMPARED else "measured"))
 
 
