@@ -22,6 +22,9 @@ from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._metric.key_signs import refuse_sign
+from sklearn_rank._metric.names import direction_of
+from sklearn_rank._metric.names import is_binary as is_binary_by_name
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats, refuse_masked
 from sklearn_rank._utils.typing import Array
@@ -81,6 +84,33 @@ class GivenValues:
         return replace(
             self, of_queries=values, undefined=self.undefined[rows], mean=mean_of(name, values, weight, "macro")
         )
+
+
+def given_metrics(
+    ids: NDArray[Any], weight: Array | None, values: Mapping[str, ArrayLike],
+    undefined: Mapping[str, ArrayLike] | None, means: Mapping[str, float] | None, meaning: Mapping[str, str] | None,
+    average: Mapping[str, str] | None, greater_is_better: Mapping[str, bool] | None,
+    is_binary: Mapping[str, bool] | None,
+) -> dict[str, GivenValues]:  # fmt: skip
+    """Values of each metric, with the arguments of `Evaluation.from_values`."""
+    metrics = {}
+    for name, column in values.items():
+        of_queries, kind = check_column(f"values of {echo(name)}", column, ids), (average or {}).get(name, "macro")
+        missing = (undefined or {}).get(name, np.isnan(of_queries))
+        direction = (greater_is_better or {}).get(name)
+        refuse_sign(name, direction is None or bool(direction))
+        if direction is None:
+            direction = direction_of(name, argument=f"greater_is_better={{{echo(name)}: False}}")
+        metrics[name] = GivenValues(
+            of_queries,
+            check_column(f"undefined of {echo(name)}", missing, ids, bool)[:, None],
+            mean_of(name, of_queries, weight, kind, (means or {}).get(name)),
+            (meaning or {}).get(name, name),
+            kind,
+            bool(direction),
+            bool((is_binary or {}).get(name, is_binary_by_name(name))),
+        )
+    return metrics
 
 
 def check_ids(qid: ArrayLike) -> NDArray[Any]:

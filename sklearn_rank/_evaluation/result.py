@@ -19,8 +19,8 @@ from sklearn_rank._evaluation.given_values import (
     check_metric_names,
     check_properties,
     check_weight,
-    mean_of,
-)  # fmt: skip
+    given_metrics,
+)
 from sklearn_rank._evaluation.informative import counts_of, tells_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.page import EvaluationPage
@@ -40,9 +40,8 @@ from sklearn_rank._evaluation.segments import (
 from sklearn_rank._evaluation.source import DataCounts, RankedData, counts_of_rows
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import choices_in_words
-from sklearn_rank._metric.key_signs import ByName, other_spelling, refuse_sign
-from sklearn_rank._metric.names import direction_of, tracker_names
-from sklearn_rank._metric.names import is_binary as is_binary_by_name
+from sklearn_rank._metric.key_signs import ByName, other_spelling
+from sklearn_rank._metric.names import tracker_names
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, is_key, one_of
@@ -171,26 +170,10 @@ class Evaluation(TableReport, EvaluationPage, Saveable):
         )  # fmt: skip
         ids = check_ids(qid)
         weight = None if weight is None else check_weight(weight, ids)
-        metrics = {}
-        for name, column in values.items():
-            of_queries, kind = check_column(f"values of {echo(name)}", column, ids), (average or {}).get(name, "macro")
-            missing = (undefined or {}).get(name, np.isnan(of_queries))
-            mean = (means or {}).get(name)
-            direction = (greater_is_better or {}).get(name)
-            refuse_sign(name, direction is None or bool(direction))
-            metrics[name] = GivenValues(
-                of_queries,
-                check_column(f"undefined of {echo(name)}", missing, ids, bool)[:, None],
-                mean_of(name, of_queries, weight, kind, mean),
-                (meaning or {}).get(name, name),
-                kind,
-                direction_of(name, argument=f"greater_is_better={{{echo(name)}: False}}")
-                if direction is None
-                else bool(direction),
-                bool((is_binary or {}).get(name, is_binary_by_name(name))),
-            )
+        metrics = given_metrics(ids, weight, values, undefined, means, meaning, average, greater_is_better, is_binary)
         given = ("n_documents", n_documents, np.int64), ("label_fingerprints", label_fingerprints, np.uint32)
-        counts = DataCounts(*(None if x is None else check_column(name, x, ids, kind) for name, x, kind in given))
+        checked = [None if x is None else check_column(name, x, ids, kind) for name, x, kind in given]
+        counts = DataCounts(checked[0], checked[1])
         return cls(ids, weight, metrics, counts, **check_properties(by, clusters, ids)._asdict())
 
     @cached_property
