@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.check import read
-from sklearn_rank._engine.grouping import find_qid
+from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.informative import nothing_by_metric
@@ -31,7 +31,6 @@ from sklearn_rank._scoring.model_checks import check_model
 from sklearn_rank._scoring.response import RESPONSE, check_response_method, low_scores, predict_scores
 from sklearn_rank._scoring.routing import ScoreRequests
 from sklearn_rank._utils.arguments import named_arguments
-from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.private_parts import ScorerWithSharedPredictions
@@ -135,7 +134,8 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
 
     def _nothing(self, y_true: ArrayLike, qid: Any) -> Iterator[Finding]:
         """The finding that a value of 0 measures nothing: a mean of values that are not negative."""
-        labels, n_queries = as_floats(y_true, "y_true"), len(np.unique(as_numpy(find_qid(y_true, qid))))
+        labels = as_floats(y_true, "y_true")
+        n_queries = len(group_rows(find_qid(y_true, qid), len(labels))[0])
         why = Nothing(True, not (labels >= self.spec["min_relevance"]).any(), 1)
         yield from nothing_measured({self.__name__: why}, n_queries)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import RLock
+from types import FrameType
 
 from sklearn_rank.exceptions import RankingWarning
 
@@ -35,10 +35,9 @@ def warn_caller(message: str, about: str = "") -> None:
     if collected is not None:
         collected.append(message)
         return
-    levels = levels_to_caller()
-    if about and _acts_by_default(message):
-        frame = sys._getframe(levels - 1)
-        place = about, frame.f_code.co_filename, frame.f_lineno
+    caller, levels = _caller()
+    if about and caller is not None and _acts_by_default(message):
+        place = about, caller.f_code.co_filename, caller.f_lineno
         if place in _printed:
             return
         _printed.add(place)
@@ -74,8 +73,12 @@ def own_filters() -> Generator[None]:
 
 def levels_to_caller() -> int:
     """Frames up to the code that called this library, directly or by scikit-learn and joblib: the `stacklevel`."""
+    return _caller()[1] - 1
+
+
+def _caller() -> tuple[FrameType | None, int]:
     own = ("sklearn_rank.", "sklearn.", "joblib.")
     frame, levels = inspect.currentframe(), 0
     while frame is not None and frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(own):
         frame, levels = frame.f_back, levels + 1
-    return levels
+    return frame, levels

@@ -21,7 +21,7 @@ from sklearn_rank._misuse.ids import (
     LOOKED_AT_LISTS,
     MOST_COMPARED,
     MOST_JUDGED,
-    MOST_LISTED,
+    SAMPLED_DOCUMENTS,
     another_spelling,
     lists_of_another_query,
     spelled_alike,
@@ -38,6 +38,7 @@ from sklearn_rank._misuse.runs import (
 from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._documents import AGGREGATE, DocumentOf, with_documents
 from sklearn_rank.io._entries import DUPLICATES, Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
@@ -345,7 +346,7 @@ def _without_match(
     """Some documents that were retrieved and not judged, and some of the same queries that were judged only."""
     judged_only = np.flatnonzero(~retrieved)
     judged_only = judged_only[:: len(judged_only) // COMPARED_JUDGED + 1]
-    in_queries = np.unique(code[judged_only])
+    in_queries = distinct_values(code[judged_only])
     first, last = (np.searchsorted(code, in_queries, side) for side in ("left", "right"))
     n = int(np.searchsorted(np.cumsum(last - first), MOST_COMPARED)) + 1
     rows = np.concatenate([np.arange(a, b) for a, b in zip(first[:n], last[:n], strict=True)] or [judged_only])
@@ -362,7 +363,7 @@ def _lists_without_match(
     if len(queries) < LEAST_LISTS or len(qrels) > MOST_JUDGED:
         return [], [], []
     starts = np.searchsorted(code, queries)
-    rows = [np.arange(a, a + min(size[q], MOST_LISTED)) for a, q in zip(starts, queries, strict=True)]
+    rows = [np.arange(a, a + min(size[q], SAMPLED_DOCUMENTS)) for a, q in zip(starts, queries, strict=True)]
     return (
         [documents_at(ids, source, one).tolist() for one in rows],
         np.asarray(ids[1]).tolist(),
