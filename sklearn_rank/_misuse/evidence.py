@@ -38,7 +38,7 @@ SAMPLE = 64
 SAMPLED_ROWS = 2**12
 """Different values are counted in so many rows."""
 
-CHANCE = 2.0
+USUAL_Z = 2.0
 """Standard errors of a sample that chance often has."""
 
 MOST_FRACTIONS = 64
@@ -456,7 +456,7 @@ def may_run_against(queries: Queries) -> bool:
         of_label = np.add.reduceat(label, starts, dtype=np.float64)
         if np.dot(label, score) >= np.dot(of_label / np.diff(queries.indptr[: n + 1]), np.add.reduceat(score, starts)):
             return False
-    return agreement(queries, n).z_by_chance < -CHANCE
+    return agreement(queries, n).z_by_chance < -USUAL_Z
 
 
 def agreement(queries: Queries, n: int) -> Moments:

@@ -25,10 +25,10 @@ SUFFIX = re.compile(r"[^0-9A-Za-z]+[0-9A-Za-z]+[^0-9A-Za-z]?$")
 REPEATED = re.compile(r"(?i:run|rep(?:eat)?|trial|try|seed|iter(?:ation)?|copy)[^0-9A-Za-z]?\d+\W?$")
 """End of an id that names a repetition."""
 
-MOST_COMPARED, LOOKED_AT = 2**10, 16
+MOST_COMPARED, SAMPLED_IDS = 2**10, 16
 """Ids on each side that are compared, and ids that tell whether ids have suffixes."""
 
-LEAST_LISTS, LOOKED_AT_LISTS, MOST_LISTED, MOST_JUDGED = 5, 32, 10, 2**17
+LEAST_LISTS, LOOKED_AT_LISTS, SAMPLED_DOCUMENTS, MOST_JUDGED = 5, 32, 10, 2**17
 """Lists of another query; lists that are looked at, and documents of each; judgements that are searched for them."""
 
 LEAST_REPEATED, LEAST_DIFFERENT, LEAST_VALUES = 5, 3, 6
@@ -115,8 +115,8 @@ def may_be_repeated(ids: NDArray[Any]) -> bool:
     """Whether ids may end in the number of a run: a glance at a few of them."""
     if ids.dtype.kind not in "UTO" or len(ids) < 2 * LEAST_REPEATED:
         return False
-    some = ids[np.linspace(0, len(ids) - 1, LOOKED_AT).astype(np.int64)].tolist()
-    return 3 * sum(isinstance(one, str) and SUFFIX.search(one) is not None for one in some) > LOOKED_AT
+    some = ids[np.linspace(0, len(ids) - 1, SAMPLED_IDS).astype(np.int64)].tolist()
+    return 3 * sum(isinstance(one, str) and SUFFIX.search(one) is not None for one in some) > SAMPLED_IDS
 
 
 def findings_of_queries(result: Any) -> Iterator[Finding]:

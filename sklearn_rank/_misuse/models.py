@@ -33,7 +33,7 @@ COPY = Check(
 )  # fmt: skip
 CHECKS_OF_MODELS = (TWICE, FROZEN, LOST, COPY)
 
-LEAST_EQUAL, LOOKED_AT = 20, 64
+LEAST_EQUAL, FIRST_ROWS = 20, 64
 """Rows that are equal in two columns, and rows that are compared first."""
 
 
@@ -82,10 +82,10 @@ def copies_of_label(X: Any, y: Any, what: str = "Feature") -> Iterator[Finding]:
         return
     if label.ndim != 1 or len(label) < LEAST_EQUAL or label.dtype.kind not in "biuf" or (label == label[0]).all():
         return
-    head = np.asarray(X[:LOOKED_AT])
+    head = np.asarray(X[:FIRST_ROWS])
     if head.dtype.kind not in "biuf":
         head = np.array([[one if isinstance(one, Real) else np.nan for one in row] for row in head.tolist()])
-    for i in np.flatnonzero((head == label[:LOOKED_AT, None]).all(axis=0)):
+    for i in np.flatnonzero((head == label[:FIRST_ROWS, None]).all(axis=0)):
         name = X.columns[i] if is_frame else int(i)
         if np.array_equal(np.asarray(X[name] if is_frame else X[:, i]), label):
             yield Finding(COPY, f"{what} {echo(name)} equals the label in every row: leave it out.")

@@ -118,7 +118,7 @@ NO_ID = Check(
     "booleans, also as text.",
     "the text or the number; -1 if no other of three ids is below 0", "is no id of a query",
 )  # fmt: skip
-WORSE = Check(
+WORSE_THAN_CHANCE = Check(
     "worse than chance", "scores",
     "Scores run against the labels of judged documents, as ranks, distances and losses do, or labels are ranks.",
     "10 queries of three or more documents, and a mean agreement 5 standard errors below chance",
@@ -163,7 +163,7 @@ BATCH_AGAIN = Check(
     "a batch of 20 queries whose labels differ in 20 rows", "so documents count twice",
 )  # fmt: skip
 CHECKS_OF_ROWS = (
-    CONSTANT, SOFT, LARGE_GRADES, SCALE, ONE_ROW, NO_ID, WORSE, SWAPPED,
+    CONSTANT, SOFT, LARGE_GRADES, SCALE, ONE_ROW, NO_ID, WORSE_THAN_CHANCE, SWAPPED,
     NOTHING, NAMED, ANOTHER_GAIN, UNDIVIDED, TRANSPOSED, MATRIX_AGAIN, BATCH_AGAIN,
 )  # fmt: skip
 
@@ -209,7 +209,7 @@ def findings_of(
         )
     elif "scores" in looked_at and is_worse(e) and is_relevance(e, metrics):
         yield Finding(
-            WORSE,
+            WORSE_THAN_CHANCE,
             f"{score} puts judged documents into an order worse than a random order by {label}: the mean agreement is "
             f"{-e.agreement.z_by_chance:.0f} standard errors below chance. The highest score ranks first, and the "
             "highest label is the most relevant: negate ranks, distances and losses.",
