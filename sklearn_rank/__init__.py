@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sklearn_rank._entry_points.systems import compare_systems
     from sklearn_rank._evaluation.evaluate import evaluate
     from sklearn_rank._evaluation.prepare import prepare
+    from sklearn_rank._metric.metric_check import check_metric
     from sklearn_rank._tables.accumulator import RankingAccumulator
     from sklearn_rank._tables.evaluate import evaluate_table
     from sklearn_rank.inspection import query_permutation_importance
@@ -71,6 +72,7 @@ __all__ = [
     "RankingAccumulator",
     "RankingEvaluator",
     "RepeatedQueryKFold",
+    "check_metric",
     "compare_systems",
     "datasets",
     "dcg_score",
@@ -108,6 +110,7 @@ _PACKAGES = (
 )
 _PACKAGE_OF = {
     "RankingAccumulator": "_tables.accumulator",
+    "check_metric": "_metric.metric_check",
     "compare_systems": "_entry_points.systems",
     "evaluate": "_evaluation.evaluate",
     "evaluate_run": "_entry_points.runs",

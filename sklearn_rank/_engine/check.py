@@ -6,14 +6,15 @@ of a kernel. Anything else, and what is wrong, is read carefully. This module is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import QueryRows, by_row, constant_within
-from sklearn_rank._engine.columns import check_columns, check_rows, one_column, queries_in
+from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, one_column, queries_in
 from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere, together
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_rows
@@ -67,6 +68,38 @@ def read(
         refuse_misplaced(error, y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
         raise
     return queries
+
+
+def with_columns(queries: Queries, y_true: Any, names: Iterable[str], given: Mapping[str, Any]) -> Queries:
+    """Queries with the columns of the data that metrics read: given by name, or levels of the index of `y_true`.
+
+    A column that is in neither is left out, which the metric refuses.
+
+    Raises
+    ------
+    ValueError
+        If a column has not one finite number for each row, or a row is a query.
+    """
+    index, found = labels_of(y_true), dict[str, Array]()
+    for name in names:
+        x = given.get(name)
+        if x is None and index is not None and name in index.names:
+            x = index.get_level_values(name)
+        if x is None:
+            continue
+        if queries.origin.first_query is not None:
+            raise ValueError(
+                f"{name} has a number for each row, so labels and scores must be rows with a qid. Got queries by "
+                f"documents and {name}={echo(x)}."
+            )
+        check_rows(y_true=y_true, **{name: given.get(name)})
+        n_given = queries.origin.n_given
+        values = column(as_floats(x, name))
+        _one_per_row(values, queries.score.shape if n_given is None else (n_given,), name)
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite. Got {echo(values[~np.isfinite(values)][0])}.")
+        found[name] = values if queries.origin.rows is None else values[queries.origin.rows]
+    return replace(queries, columns=found) if found else queries
 
 
 # --- plain rows ----------------------------------------------------------------------------------------------

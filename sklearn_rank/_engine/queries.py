@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
@@ -85,7 +85,8 @@ class Queries:
     `row_label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or
     those from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. Labels are
     bytes if each is a grade, a whole number from 0 to 31, or else float64, with a second axis if there are several per
-    row, one for each subtopic. `unlisted` are documents without a row.
+    row, one for each subtopic. `unlisted` are documents without a row. `columns` are numbers of each row that a metric
+    reads beside its label, in the order of the input.
     """
 
     row_label: NDArray[Any]
@@ -97,6 +98,7 @@ class Queries:
     facts: Facts
     unlisted: DocumentsWithoutRow | None = None
     origin: Origin = Origin()
+    columns: Mapping[str, Array] | None = None
 
     @cached_property
     def label(self) -> Array:
@@ -182,7 +184,9 @@ class Queries:
             return self
         label, score = (take_rows(x, self.order) for x in (self.row_label, self.score))
         rows = self.order if self.origin.rows is None else self.origin.rows[self.order]
-        return replace(self, row_label=label, score=score, order=None, origin=self.origin._replace(rows=rows))
+        columns = self.columns and {name: take_rows(x, self.order) for name, x in self.columns.items()}
+        origin = self.origin._replace(rows=rows)
+        return replace(self, row_label=label, score=score, order=None, origin=origin, columns=columns)
 
     def named(self, names: InputNames) -> Queries:
         """The same queries with other names in errors."""

@@ -53,7 +53,7 @@ class Ranked:
 
     Three shapes occur, and they combine by NumPy's rules of broadcasting:
 
-    - **items** and **positions**, flat over all queries: `label`, `score`, `relevant` belong to items, `rank`
+    - **items** and **positions**, flat over all queries: `label`, `score`, `relevant`, `column` belong to items, `rank`
       to positions. With ``ties="average"`` the order of the items inside a tie block is arbitrary; the primitives take
       their expectation over it.
     - **queries**, shape (n_queries, 1): `n`, `n_relevant`.
@@ -83,6 +83,11 @@ class Ranked:
         """Score of each item; ranking metrics have no use for it."""
         score: Array = self._order.score
         return score
+
+    def column(self, name: str) -> Array:
+        """A column of the data, such as a price, of each item; declared by ``columns=["price"]``."""
+        values: Array = self._order.column(name)
+        return values
 
     def by_label(self, function: Callable[[Array], Array]) -> Array:
         """A function of each item's label."""

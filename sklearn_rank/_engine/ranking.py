@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,7 @@ class Labels:
         self._label, self.indptr, self.unlisted, self.kept, self.grade = label, indptr, unlisted, kept, grade
         self.highest = highest
         self._best: dict[int, Ranking] = {}
+        self.columns: Callable[[str], Array] | None = None
 
     @cached_property
     def label(self) -> Array:
@@ -270,6 +272,11 @@ class Ranking:
             return self.label
         return read_only(self.row_score if self._order is None else take_rows(self.row_score, self.order))
 
+    def column(self, name: str) -> Array:
+        """A column of the data at each position."""
+        assert self.labels.columns is not None
+        return read_only(take_rows(self.labels.columns(name), self.order))
+
     @cached_property
     def rank(self) -> Index:
         """Rank at each position."""
@@ -440,6 +447,8 @@ def rank_block(
     if read not in known:
         known[read] = _labels_of(queries, first, last, *read)
     labels, score = known[read], rows_of(queries.score, queries.indptr, queries.order, first, last)
+    if queries.columns:
+        labels.columns = partial(_rows_of_column, queries, first, last, labels.kept)
     if labels.kept is not None:
         score = score[labels.kept]
     if key.pointwise:
@@ -468,6 +477,13 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
             label = np.nan_to_num(label)
         indptr = np.append(0, np.cumsum(kept))[indptr]
     return Labels(label, indptr, unlisted, judged)
+
+
+def _rows_of_column(queries: Queries, first: int, last: int, kept: NDArray[np.bool_] | None, name: str) -> Array:
+    """A column of the queries `first` to `last`, for the rows that are kept."""
+    assert queries.columns is not None
+    values = rows_of(queries.columns[name], queries.indptr, queries.order, first, last)
+    return values if kept is None else values[kept]
 
 
 def depth_of(specs: Sequence[Any]) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import as_mask, read, with_scores
+from sklearn_rank._engine.check import as_mask, read, with_columns, with_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
@@ -18,7 +18,7 @@ from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.source import Documents, RankedData, settled_by
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_with_columns
 from sklearn_rank._metric.settled import other_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems, report
@@ -95,8 +95,8 @@ def evaluate(
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib. The result is the same to the last bit.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`; keywords in a name win. `greater_is_better`
-        is for plain functions, see `parse_metric`.
+        Keywords for all metrics that have them, such as `ties` or `gain`; keywords in a name win. Also columns of the
+        data that metrics of your own read, see `metric`; of plain functions `greater_is_better`, see `parse_metric`.
 
     Returns
     -------
@@ -139,16 +139,17 @@ def evaluate(
     MRR      0.7500   0.7500   1.0000           0
     ties averaged; queries without relevant documents count as 0
     """
-    specs = parse_metrics(metrics, **keywords)
+    specs, columns = parse_with_columns(metrics, keywords)
     return evaluate_rows(
-        EVALUATE, y_true, y_score, specs, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters,
+        EVALUATE, y_true, y_score, specs, columns, qid=qid, sample_weight=sample_weight, by=by, clusters=clusters,
         tie_break=tie_break, mask=mask, exclude=exclude, n_jobs=n_jobs, chance=chance,
     )  # fmt: skip
 
 
 def evaluate_rows(
-    door: Door, y_true: MatrixLike, y_score: MatrixLike, specs: Mapping[str, MetricSpec], *,
-    qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None, by: AttributesLike = None,
+    door: Door, y_true: MatrixLike, y_score: MatrixLike, specs: Mapping[str, MetricSpec],
+    columns: Mapping[str, ArrayLike] | None = None, *, qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, by: AttributesLike = None,
     clusters: ClustersLike = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
     exclude: MatrixLike | None = None, n_jobs: int | None = None, name: Any = None, kinds: str = "",
     chance: bool = False, documents: Documents | None = None,
@@ -178,6 +179,7 @@ def evaluate_rows(
     if exclude is not None:
         y_true, mask = without_excluded(y_true, exclude, mask)
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
+    queries = with_columns(queries, y_true, columns_of(specs), columns or {})
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties, documents=documents)
     if name is not None or not is_plain(queries, specs, y_true, y_score):
@@ -281,7 +283,8 @@ def evaluate_systems(
     named = {name: f"y_score[{echo(name)}]" for name in y_score}
     check_rows(y_true=y_true, **{named[name]: scores for name, scores in y_score.items()}, qid=qid)
     (first, scores), *others = y_score.items()
-    checked = {first: read(y_true, scores, qid=qid, **data, score_name=named[first])}
+    queries = read(y_true, scores, qid=qid, **data, score_name=named[first])
+    checked = {first: with_columns(queries, y_true, columns_of(specs), {})}
     shape = as_floats(scores, named[first]).shape
     for name, of_system in others:
         check_columns(y_true, of_system, named[name])

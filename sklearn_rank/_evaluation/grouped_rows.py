@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import queries_of, query_weight, refuse_bad_weight
+from sklearn_rank._engine.check import queries_of, query_weight, refuse_bad_weight, with_columns
+from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.queries import Queries
@@ -18,6 +19,7 @@ from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._metric.compute import compute
+from sklearn_rank._metric.names import columns_of
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door
 from sklearn_rank._misuse.evidence import Evidence
@@ -31,7 +33,8 @@ from sklearn_rank._utils.typing import Array, Index
 class GroupedRows:
     """Labels of rows, and the query of each: rows of query q are ``order[indptr[q]:indptr[q + 1]]``.
 
-    Queries are in order of first appearance. `order` is None where their rows are adjacent.
+    Queries are in order of first appearance. `order` is None where their rows are adjacent. Levels of the `index` of
+    the labels, if they have several, may be columns that metrics read.
     """
 
     label: Array
@@ -40,6 +43,7 @@ class GroupedRows:
     order: Index | None
     weight: Array | None = None
     properties: QueryAttributes = QueryAttributes({}, None)
+    index: Any = None
 
     @classmethod
     def of(
@@ -51,7 +55,8 @@ class GroupedRows:
         groups = group_rows(qid, len(label))
         weight = None if sample_weight is None else query_weight(sample_weight, *groups)
         properties = check_attributes(by, clusters, QueryRows(*groups, n_given=len(label)), y=y)
-        return cls(label, *groups, weight, properties)
+        index = labels_of(y)
+        return cls(label, *groups, weight, properties, index if index is not None and index.nlevels > 1 else None)
 
     @cached_property
     def number(self) -> Index:
@@ -79,7 +84,8 @@ class GroupedRows:
         properties = QueryAttributes(
             {name: values[query] for name, values in attributes.items()}, None if clusters is None else clusters[query]
         )
-        return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight, properties)
+        index = None if self.index is None else self.index[rows]
+        return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight, properties, index)
 
     def look(self, door: Door, metrics: Mapping[str, MetricSpec], *, on_misuse: str = "raise") -> None:
         """Check labels and ids for misuse; raise ValueError where they are an error."""
@@ -118,6 +124,7 @@ class GroupedRows:
     def prepare(self, metrics: Mapping[str, MetricSpec], n_jobs: int | None = None) -> PreparedMetrics:
         """Metrics of these rows, to be given scores again and again."""
         queries = self._with_scores(np.zeros(len(self.label)), n_jobs)
+        queries = with_columns(queries, self, columns_of(metrics), {})
         rows = ScoreRows((len(self.label),), self.indptr, self.ids, self.order)
         return PreparedMetrics(queries, rows, metrics, n_jobs, properties=self.properties)
 

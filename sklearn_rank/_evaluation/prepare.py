@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import as_mask, read
+from sklearn_rank._engine.check import as_mask, read, with_columns
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.names import DEFAULT_METRICS, is_single_metric, parse_metrics
+from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, is_single_metric, parse_with_columns
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.doors import PREPARE
 from sklearn_rank._misuse.rows import look
@@ -84,7 +84,7 @@ def prepare(
     >>> prepare([0, 1, 1, 0], qid=["a", "a", "b", "b"], metrics=["mrr", "p@1"])([2, 1, 2, 1])
     {'mrr': 0.75, 'p@1': 0.5}
     """
-    specs = parse_metrics(metrics, **keywords)
+    specs, columns = parse_with_columns(metrics, keywords)
     if is_sparse(y_true):
         raise TypeError("prepare takes dense arrays; pass a sparse matrix of labels to evaluate. Got a sparse matrix.")
     shape, named = as_floats(y_true, "y_true").shape, qid is not None or queries_in(y_true) is not None
@@ -92,6 +92,7 @@ def prepare(
         shape = shape[:1]  # a column is a subtopic, no document
     none = np.zeros(shape)
     queries = read(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
+    queries = with_columns(queries, y_true, columns_of(specs), columns)
     look(PREPARE, queries, specs, compute, kinds="labels ids qid", y_true=y_true)
     # The labels may be the array of the caller; ids and weights are not.
     queries = replace(queries, row_label=queries.row_label.copy()).by_query()

@@ -166,9 +166,10 @@ class FirstMetricScorer:
         y: ArrayLike,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        **columns: ArrayLike,
     ) -> float:
         """Value of the metric; higher is better."""
-        return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight)[self.scorers.names[0]]
+        return self.scorers(estimator, X, y, qid=qid, sample_weight=sample_weight, **columns)[self.scorers.names[0]]
 
     def get_metadata_routing(self) -> Any:
         """Metadata that the scorers request."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import read
+from sklearn_rank._engine.check import read, with_columns
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import BufferPool, Curve, Plan, can_be_planned, fill
 from sklearn_rank._engine.queries import Facts, LazyQueries, Queries
@@ -64,12 +64,15 @@ def value_of(
     n_jobs: int | None = None, **keywords: Any,
 ) -> Any:  # fmt: skip
     """Mean over queries, or with ``average=None`` the value of each; on the last axis a value for each cutoff."""
+    columns = {name: keywords.pop(name) for name in metric.columns if name in keywords}
     spec = spec_of(metric, k, keywords)
     spec.refuse_unread(keywords)
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
     queries = read(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
+    if metric.columns:
+        queries = with_columns(queries, y_true, metric.columns, columns)
     at = spec.curve_index
     value = _value(queries, spec, n_jobs)
     if not is_plain(queries, {metric.function_name: spec}, y_true, y_score):

@@ -16,7 +16,14 @@ from typing import Any, Protocol, Unpack, cast
 from numpy.typing import ArrayLike
 
 from sklearn_rank._metric.compute import value_of
-from sklearn_rank._metric.definition import refuse_bad_keywords, refuse_bad_names, refuse_taken_names
+from sklearn_rank._metric.definition import (
+    constraints_of,
+    refuse_bad_columns,
+    refuse_bad_keywords,
+    refuse_bad_names,
+    refuse_missing_scale,
+    refuse_taken_names,
+)
 from sklearn_rank._metric.docstring import docstring_of, signature_of
 from sklearn_rank._metric.metric import REGISTRY, Formula, Metric
 from sklearn_rank._metric.properties import Properties
@@ -81,7 +88,11 @@ def metric(
         - ``reads_unjudged=False``: NaN labels are told from others, so that no convention fills them;
         - ``reads_all_labels=False``: True if documents below the cutoff matter beyond their number per positive label;
         - ``transform=None``: function applied to the ratio of numerator and denominator;
-        - ``parameter_constraints={}``: `Constraint` of each keyword that is to be checked and documented.
+        - ``columns=()``: columns of the data that the formula reads by ``r.column("price")``, a number a document.
+          They are keywords of the function and of `evaluate`, levels of the index of y, and requested by scorers;
+        - ``parameter_constraints={}``: rules of keywords, which are checked and documented: a pair of words and a
+          function, such as ``{"half_life": ("a number above 0", lambda v: v > 0)}``, or a `Constraint`. A keyword named
+          `gain`, `discount` or `stop` is read as everywhere, unless it has a rule here: then the formula gets it.
 
     Returns
     -------
@@ -147,6 +158,10 @@ def _define(
     """Public function of a formula, which is tried first, and its entry in the registry."""
     refuse_taken_names(name, aliases, formula, [*REGISTRY.values()])
     refuse_bad_keywords(formula)
+    rules = constraints_of(properties.get("parameter_constraints", {}), formula)
+    refuse_bad_columns(formula, properties.get("columns", ()))
+    refuse_missing_scale(formula, properties.get("labels"), rules)
+    properties = {**properties, "parameter_constraints": rules, "columns": (*properties.get("columns", ()),)}
     properties = {"has_cutoff": not properties.get("pointwise", False), **properties}
     if properties["has_cutoff"] and properties.get("pointwise"):
         raise ValueError("A pointwise metric reads no order, so it has no cutoff. Got pointwise=True, has_cutoff=True.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from sklearn_rank._metric.keywords import (
+    COLUMN_DOC,
     CUTOFF,
     DATA_DOC,
     JOBS_DOC,
@@ -28,7 +29,12 @@ def signature_of(entry: Metric) -> inspect.Signature:
     cutoff = {"k": None} if entry.has_cutoff else {}
     tie_break = {} if entry.pointwise else {"tie_break": None}
     keywords = (
-        {"qid": None} | cutoff | entry.defaults | tie_break | {"sample_weight": None, "mask": None, "n_jobs": None}
+        {"qid": None}
+        | dict.fromkeys(entry.columns)
+        | cutoff
+        | entry.defaults
+        | tie_break
+        | {"sample_weight": None, "mask": None, "n_jobs": None}
     )
     return inspect.Signature(
         [*data, *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in keywords.items())]
@@ -41,6 +47,7 @@ def docstring_of(entry: Metric) -> str:
     own = [rule.doc.replace("<default>", str(d)) for name, d in entry.defaults.items() if (rule := entry.rule(name))]
     parameters = [
         SUBTOPICS_DATA_DOC if entry.subtopics else DATA_DOC,
+        *[COLUMN_DOC.format(name=name) for name in entry.columns],
         *[CUTOFF.doc] * entry.has_cutoff,
         *own,
         *[TIE_BREAK_DOC] * (not entry.pointwise),

@@ -90,6 +90,9 @@ MASK_DOC = """mask : array-like of bool, shape of `y_true` without subtopics, de
     True where there is a document: padding of queries to the same length is False, and what stands there in other
     arrays is not read. Every query has a document."""
 
+COLUMN_DOC = """{name} : array-like of shape (n_samples,), default=None
+    A finite number for each row. None: taken from the level "{name}" of the index of `y_true`."""
+
 JOBS_DOC = """n_jobs : int or None, default=None
     Threads to use, counted as in joblib. The result is the same to the last bit."""
 

@@ -101,6 +101,8 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     @property
     def without_best(self) -> str:
         """Why the best order is not known; "" if it is the order by label."""
+        if self.columns:
+            return f"reads the column {', '.join(self.columns)}, so that the best order need not be by label"
         return "reads several labels of a document, whose best order is not known" if self.subtopics else ""
 
     def rule(self, name: str) -> Constraint | None:

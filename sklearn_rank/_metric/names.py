@@ -257,6 +257,22 @@ def parse_metrics(metrics: MetricsLike, /, **keywords: Any) -> dict[str, MetricS
     return dict(specs)
 
 
+def parse_with_columns(
+    metrics: MetricsLike, keywords: Mapping[str, Any]
+) -> tuple[dict[str, MetricSpec], dict[str, Any]]:
+    """Metrics by name, and the columns of the data that are among the keywords."""
+    declared = {column for entry in REGISTRY.values() for column in entry.columns} & keywords.keys()
+    specs = parse_metrics(metrics, **{n: v for n, v in keywords.items() if n not in declared})
+    for name in sorted(declared - {*columns_of(specs)}):
+        raise unknown_keyword("These metrics read no column", name, columns_of(specs))
+    return specs, {name: keywords[name] for name in declared}
+
+
+def columns_of(specs: Mapping[str, MetricSpec]) -> list[str]:
+    """Columns of the data that metrics read beside labels and scores."""
+    return [*dict.fromkeys(column for spec in specs.values() for column in spec.metric.columns)]
+
+
 MOST_PARSED = 64
 """Lists of names that are remembered: reading them again is much of a call on few rows."""
 _PARSED: dict[tuple[Any, ...], dict[str, MetricSpec]] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -25,6 +26,9 @@ from sklearn_rank._utils.typing import Array
 
 TIED = ((1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 0.0), (2.0, 1.0, 1.0, -np.inf), (1.0, 1.0, 0.0, 0.0))
 """Scores of tied documents."""
+
+PRICES = np.array([3.0, 1.0, 4.0, 2.5])
+"""Numbers of documents, for columns that a formula reads."""
 
 APART = (
     "a query must have the same value whatever other queries there are",
@@ -44,24 +48,32 @@ TIES = (
 
 
 class Probe(NamedTuple):
-    """Labels and scores of a few queries, one after the other."""
+    """Labels and scores of a few queries, one after the other, and numbers for columns that a formula reads."""
 
     label: Array
     score: Array
     length: tuple[int, ...]
+    column: Array | None = None
 
     def queries(self) -> Iterator[Probe]:
         """Each of them alone."""
         for stop, n in zip(np.cumsum(self.length), self.length, strict=True):
-            yield Probe(self.label[stop - n : stop], self.score[stop - n : stop], (n,))
+            yield self.rows(slice(stop - n, stop), (n,))
 
     def reordered(self) -> Probe:
         """The same queries with the rows of each in the reverse order."""
-        return Probe(
-            np.concatenate([query.label[::-1] for query in self.queries()]),
-            np.concatenate([query.score[::-1] for query in self.queries()]),
-            self.length,
-        )
+        ends = np.cumsum(self.length)
+        rows = [np.arange(stop - n, stop)[::-1] for stop, n in zip(ends, self.length, strict=True)]
+        return self.rows(np.concatenate(rows), self.length)
+
+    def rows(self, rows: Any, length: tuple[int, ...]) -> Probe:
+        """Some rows."""
+        return Probe(self.label[rows], self.score[rows], length, None if self.column is None else self.column[rows])
+
+    def columns(self, metric: Metric) -> dict[str, Array]:
+        """Values of the columns that a formula reads."""
+        assert not metric.columns or self.column is not None
+        return {name: (i + 1) * self.column for i, name in enumerate(metric.columns)}  # type: ignore[operator]
 
 
 def refuse_wrong_formula(metric: Metric) -> None:
@@ -124,6 +136,7 @@ def _refuse_ties_at(metric: Metric, k: int | None, grades: Array) -> None:
         np.concatenate([label[order] for label, _ in lists for order in orders]),
         np.concatenate([score[order] for _, score in lists for order in orders]),
         (4,) * (len(lists) * len(orders)),
+        np.concatenate([PRICES[order] for _ in lists for order in orders]),
     )
     values, defines_ties = _compute(metric, k, data)
     if values is None:  # it refuses ties
@@ -146,7 +159,7 @@ def _untied(metric: Metric, grades: Array) -> Probe:
     if not metric.pointwise:
         score[score < 2] = -np.inf
     label[sum(length[:-1]) :] = grades[0]
-    return Probe(label, score, length)
+    return Probe(label, score, length, np.resize(PRICES, n))
 
 
 def _labels(metric: Metric, grades: Array, n: int, seed: int) -> Array:
@@ -171,6 +184,7 @@ def _compute(metric: Metric, k: int | None, data: Probe, **keywords: Any) -> tup
         spec = MetricSpec(metric, k, keywords)
         indptr = np.append(0, np.cumsum(data.length))
         queries = queries_of(data.label, data.score, indptr, np.arange(len(data.length)), None, None, 1)
+        queries = replace(queries, columns=data.columns(metric))
         ranking = rank_block(queries, 0, len(data.length), RankingKey.of(spec, queries), spec.depth)
         ranked = ranked_type(ranking, spec.cutoffs, spec["min_relevance"])
         numerator, denominator = metric.ratio(ranked, spec.bind(queries))

@@ -6,7 +6,7 @@ Only `Metric`, which has them all, is ever made.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -29,13 +29,14 @@ class ValueProperties:
 
 @dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class LabelProperties:
-    """Which labels a metric takes, and how much of them it reads."""
+    """Which labels and other columns a metric takes, and how much of them it reads."""
 
     labels: tuple[float | None, float | str | None] = (None, None)
     max_weight: float | None = None
     subtopics: bool = False
     reads_unjudged: bool = False
     reads_all_labels: bool = False
+    columns: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
@@ -65,9 +66,10 @@ class Properties(TypedDict, total=False):
     subtopics: bool
     reads_unjudged: bool
     reads_all_labels: bool
+    columns: Sequence[str]
     has_cutoff: bool
     pointwise: bool
     defines_ties: bool
     reads_scores: bool
     keeps_unretrieved: bool
-    parameter_constraints: Mapping[str, Constraint]
+    parameter_constraints: Mapping[str, Constraint | tuple[str, Callable[[Any], Any]]]

@@ -89,7 +89,8 @@ class MetricSpec:
             if rule := self.metric.rule(name):
                 rule.check(name, value, function_name)
         discount = self._values.get("discount")
-        if not (discount is None or isinstance(discount, str) or callable(discount)):
+        is_own = "discount" in self.metric.parameter_constraints
+        if not (discount is None or is_own or isinstance(discount, str) or callable(discount)):
             self._check_weights(np.asarray(discount, dtype=np.float64))
         if self["average"] == "micro" and not self.metric.supports_micro:
             raise ValueError(
@@ -284,12 +285,15 @@ class MetricSpec:
     def bind(self, queries: Queries) -> dict[str, Any]:
         """Check the labels and turn the formula's keywords into what it is called with."""
         queries, values = self.read(queries), self._own_values()
+        self._check_columns(queries)
         self._check_labels(queries, values)
-        if "gain" in values:
+        # A keyword with a rule of its author's own reaches the formula as it is.
+        bound = values.keys() - self.metric.parameter_constraints.keys()
+        if "gain" in bound:
             values["gain"] = self._bind_gain(queries, values)
-        if "stop" in values:
+        if "stop" in bound:
             values["stop"] = make_stop(values["stop"], values.pop("max_grade"))
-        if "discount" in values:
+        if "discount" in bound:
             depth, base = min(self.depth, queries.longest), values.pop("base", 2)
             function = make_discount(values["discount"], base, depth, queries.longest)
             if callable(values["discount"]):
@@ -309,6 +313,15 @@ class MetricSpec:
         if "max_grade" in values and is_word(values.get("gain"), "binary"):
             values["max_grade"] = np.inf  # every scale has relevant and not
         return values
+
+    def _check_columns(self, queries: Queries) -> None:
+        """Refuse queries without a column that the formula reads."""
+        for name in self.metric.columns:
+            if name not in (queries.columns or ()):
+                raise ValueError(
+                    f"{self.metric.function_name} reads the column {echo(name)}, a number for each row: pass {name}= "
+                    f"beside qid=, or a y_true whose index has the levels 'qid' and {echo(name)}. Got none."
+                )
 
     def _check_weights(self, weights: NDArray[np.float64]) -> None:
         if self.metric.max_weight is not None:

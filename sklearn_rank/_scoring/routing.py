@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -134,13 +134,18 @@ class ScoreRequests:
 
     _requests: Metadata = {"qid": True, "sample_weight": False}
 
+    def request_columns(self, columns: Iterable[str]) -> None:
+        """Request columns of the data that metrics read."""
+        self._requests = {**self._requests, **dict.fromkeys(columns, True)}
+
     def set_score_request(self: Scorer, **requests: Any) -> Scorer:
         """Request weights, or qid under another name; requests that are not named stay as they are.
 
         Parameters
         ----------
         **requests
-            `sample_weight` or `qid`, each True, False or the name under which it is passed.
+            `sample_weight`, `qid` or a column that the metric reads, each True, False or the name under which it is
+            passed.
 
         Returns
         -------
@@ -153,7 +158,9 @@ class ScoreRequests:
         """
         unknown = requests.keys() - self._requests.keys()
         if unknown:
-            raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'. Got {', '.join(sorted(unknown))}.")
+            columns = ", ".join(map(echo, [*self._requests][2:]))
+            also = f", and this one {columns}" if columns else ""
+            raise TypeError(f"Ranking scorers take 'qid' and 'sample_weight'{also}. Got {', '.join(sorted(unknown))}.")
         # Shallow copies of this scorer share the dict, so make a new one.
         self._requests = {**self._requests, **requests}
         return self

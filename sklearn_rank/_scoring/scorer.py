@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import read
+from sklearn_rank._engine.check import read, with_columns
 from sklearn_rank._engine.grouping import find_qid, group_rows
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
@@ -18,7 +18,7 @@ from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.metric import REGISTRY
-from sklearn_rank._metric.names import is_single_metric, parse_metric
+from sklearn_rank._metric.names import columns_of, is_single_metric, parse_metric
 from sklearn_rank._metric.scorer_names import parse_signed, signed, without_sign
 from sklearn_rank._metric.settled import zero_is_nothing
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
@@ -30,7 +30,7 @@ from sklearn_rank._misuse.rows import look
 from sklearn_rank._scoring.model_checks import check_model
 from sklearn_rank._scoring.response import RESPONSE, check_response_method, low_scores, predict_scores
 from sklearn_rank._scoring.routing import ScoreRequests
-from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.arguments import named_arguments, unknown_keyword
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.private_parts import ScorerWithSharedPredictions
@@ -108,6 +108,7 @@ def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE,
     )
     scorer.__name__, scorer.meaning, scorer.spec = scorer_name(str(spec), spec), spec.meaning, spec
     scorer.response_method, scorer.keywords = response_method, keywords
+    scorer.request_columns(spec.metric.columns)
     return scorer
 
 
@@ -226,6 +227,7 @@ class RankingScorers(ScoreRequests):
         self.names = [scorer_name(name, spec) for name, spec in self.specs.items()]
         # Whether it checks rows for misuse.
         self._looks = True
+        self.request_columns(columns_of(self.specs))
 
     @named_arguments
     def __call__(
@@ -235,11 +237,16 @@ class RankingScorers(ScoreRequests):
         y: ArrayLike,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        **columns: ArrayLike,
     ) -> dict[str, float]:
         """Values of all metrics; higher is better."""
+        if unknown := columns.keys() - {*columns_of(self.specs)}:
+            takes = ["qid", "sample_weight", *columns_of(self.specs)]
+            raise unknown_keyword("A scorer has no keyword", min(unknown), takes, takes=takes)
         check_model(SCORER, estimator, X, y, qid)
         y_score = low_scores(predict_scores(estimator, X, self.response_method), self.specs.values())
         queries = read(y, y_score, qid=qid, sample_weight=sample_weight)
+        queries = with_columns(queries, y, columns_of(self.specs), columns)
         result = evaluate_queries(queries, self.specs, queries.qid, queries.weight, None)
         if self._looks:
             with collected_findings() as seen:

@@ -9,9 +9,21 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import cross_val_score, cross_validate
 
-from sklearn_rank import QueryKFold, QueryRanker, evaluate, get_scorer, make_ranking_scorer, metric, parse_metric
+from sklearn_rank import (
+    QueryKFold,
+    QueryRanker,
+    RankingEvaluator,
+    check_metric,
+    compare_systems,
+    evaluate,
+    get_scorer,
+    make_ranking_scorer,
+    metric,
+    parse_metric,
+    prepare,
+)
 from sklearn_rank._metric.properties import Properties
 from sklearn_rank.metrics import alpha_ndcg_score, ndcg_score, query_auc_score
 
@@ -239,7 +251,7 @@ def test_what_is_not_said_of_a_metric_is_what_the_decorator_says():
         "needs_relevant": False, "binary": False, "supports_micro": False, "transform": None, "labels": (None, None),
         "max_weight": None, "subtopics": False, "reads_unjudged": False, "reads_all_labels": False, "has_cutoff": True,
         "pointwise": False, "defines_ties": False, "reads_scores": False, "keeps_unretrieved": False,
-        "parameter_constraints": {},
+        "parameter_constraints": {}, "columns": (),
     }  # fmt: skip
     with pytest.raises(ValueError, match="<lambda> has no geometric mean: its values can be negative"):
         parse_metric("says_nothing", average="geometric")
@@ -309,3 +321,134 @@ def test_calls_without_labels_or_scores():
         with pytest.raises(TypeError, match=message):
             call()
     assert ndcg_score(y_true=Y, y_score=S, qid=QID) == ndcg_score(Y, S, qid=QID)
+
+
+# --- keywords, columns and laws ------------------------------------------------------------------------------
+
+
+def price_metric():
+    @metric("revenue", columns=["price"], parameter_constraints={"margin": ("a number above 0", lambda v: v > 0)})
+    def revenue_score(r, *, margin=1.0):
+        """Price of the relevant items."""
+        return r.cumsum(r.relevant * r.column("price") * margin)
+
+    return revenue_score
+
+
+PRICE = [10.0, 20.0, 30.0, 40.0]
+
+
+def test_a_column_is_read_the_same_everywhere():
+    pd = pytest.importorskip("pandas")
+    revenue, expected = price_metric(), [5.0, 30.0]  # the tie in query a is worth the mean of 10 and 0
+    y = pd.Series(Y, index=pd.MultiIndex.from_arrays([QID, PRICE], names=["qid", "price"]))
+    assert revenue(Y, S, qid=QID, price=PRICE, k=1, average=None).tolist() == expected
+    assert revenue(y, S, k=1, average=None).tolist() == expected
+    assert evaluate(y, S, metrics=["revenue@1", "ndcg@1"]).per_query["revenue@1"].tolist() == expected
+    mixed = [0, 2, 1, 3]
+    again = evaluate(
+        np.take(Y, mixed), np.take(S, mixed), qid=np.take(QID, mixed), price=np.take(PRICE, mixed),
+        metrics="revenue@1", chance=True,
+    )  # fmt: skip
+    assert again.per_query["revenue@1"].tolist() == expected
+    assert again.chance().mean() == {"revenue@1": (5 + 35) / 2}
+    padded = revenue([*Y, 9], [*S, 9], qid=[*QID, "b"], price=[*PRICE, 99], mask=[True] * 4 + [False], k=1)
+    assert padded == np.mean(expected)
+    dropped = revenue([np.nan, *Y], [9, *S], qid=["a", *QID], price=[7, *PRICE], unjudged="drop", k=1)
+    assert dropped == np.mean(expected)
+    assert prepare(y, metrics="revenue@1")(S) == np.mean(expected)
+    assert compare_systems(y, {"A": S, "B": S[::-1]}, metrics="revenue@1").results["A"].mean()["revenue@1"] == 17.5
+
+
+def test_scorers_carry_columns(ranking):
+    pd = pytest.importorskip("pandas")
+    X, y, qid = ranking
+    price = np.random.default_rng(0).uniform(1, 9, len(y))
+    in_index = pd.Series(y, index=pd.MultiIndex.from_arrays([qid, price], names=["qid", "price"]))
+    scorers = [make_ranking_scorer(price_metric(), k=3), make_ranking_scorer(["revenue@3", "ndcg@3"])]
+    names = [lambda one: one["test_score"], lambda one: one["test_revenue@3"]]
+    found = []
+    for scorer, values in zip(scorers, names, strict=True):
+        arguments = {"scoring": scorer, "cv": QueryKFold(2)}
+        found.append(values(cross_validate(QueryRanker(Ridge()), X, in_index, **arguments)))
+        with sklearn.config_context(enable_metadata_routing=True):
+            params = {"qid": qid, "price": price}
+            found.append(values(cross_validate(QueryRanker(Ridge()), X, y, params=params, **arguments)))
+    report = RankingEvaluator(["revenue@3", "ndcg@3"], cv=QueryKFold(2)).cross_validate(Ridge(), X, in_index)
+    for other in (*found[1:], report["test_revenue@3"]):
+        np.testing.assert_allclose(other, found[0])
+    with pytest.raises(TypeError, match="has no keyword 'cost'"):
+        scorers[1](QueryRanker(Ridge()).fit(X, y, qid=qid), X, y, qid=qid, cost=price)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "revenue_score reads the column 'price', a number for each row: pass price= beside qid="),
+        ({"price": PRICE[:2]}, r"price must have one entry per row, shape \(4,\). Got shape \(2,\)"),
+        ({"price": [*PRICE[:3], np.nan]}, "price must be finite. Got nan"),
+        ({"price": PRICE, "margin": -1}, "The 'margin' parameter of revenue_score must be a number above 0. Got -1"),
+        ({"price": PRICE, "margin": "x"}, "The 'margin' parameter of revenue_score must be a number above 0. Got 'x'"),
+    ],
+)
+def test_bad_columns_and_keywords(given, message):
+    with pytest.raises(ValueError, match=message):
+        price_metric()(Y, S, qid=QID, **given)
+
+
+@pytest.mark.parametrize(
+    ("properties", "formula", "message"),
+    [
+        ({"columns": "price"}, lambda r: r.cumsum(), "columns of a metric must be a list of names"),
+        ({"columns": ["qid"]}, lambda r: r.cumsum(), "columns of a metric must be a list of names"),
+        ({}, lambda r, stop="exp2": r.cumsum(), "A formula with stop= needs the keyword max_grade"),
+        ({"labels": (0, "top")}, lambda r: r.cumsum(), r"A formula with labels=\(0, 'top'\) needs the keyword top"),
+        ({"parameter_constraints": {"p": 3}}, lambda r, p=1: r.cumsum(), "a pair of words and a function"),
+        ({"parameter_constraints": {"q": ("any", bool)}}, lambda r, p=1: r.cumsum(), "Got 'q'"),
+    ],
+)
+def test_bad_definitions(properties, formula, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        metric("ill_defined", **properties)(formula)
+
+
+def test_a_discount_with_a_rule_of_its_own_reaches_the_formula():
+    rule = {"discount": ("a list of weights", lambda v: isinstance(v, list))}
+
+    @metric("weighed", parameter_constraints=rule)
+    def weighed_score(r, *, discount=[1.0, 0.25]):  # noqa: B006
+        return r.cumsum(r.relevant, weight=np.array(discount)[np.minimum(r.rank, len(discount)) - 1])
+
+    assert weighed_score(Y, S, qid=QID, discount=[2.0, 1.0]) == (1.5 + 3) / 2
+    with pytest.raises(ValueError, match="'discount' parameter of weighed_score must be a list of weights"):
+        weighed_score(Y, S, qid=QID, discount="log2")
+
+
+LAW = "the order by label is no worse than its reverse"
+
+
+def test_laws_of_right_metrics():
+    with_column = check_metric(price_metric())
+    assert with_column.pop(LAW) == "not tried: reads the column price, so that the best order need not be by label"
+    assert {*with_column.values()} == {"holds", "not tried: binary=False", "not tried: no bounds are declared"}
+    assert check_metric(make_metric())["keywords have rules"].startswith("not tried: 'half_life' without a rule")
+    assert check_metric("hit", k=3)["values are 0 or 1 if binary=True"] == "holds"
+    for name in ("ndcg", "map", "auc", "iprec", "rmse", "alpha_ndcg", "infap", "err", top_label):
+        assert "holds" in check_metric(name).values()
+
+
+@pytest.mark.parametrize(
+    ("properties", "formula", "message"),
+    [
+        ({"greater_is_better": False}, lambda r: r.cumsum(r.label), f"{LAW}.* declare greater_is_better=True"),
+        ({"bounds": (0, 1)}, lambda r: r.cumsum(r.label), r"values are within bounds=\(0, 1\)"),
+        ({"binary": True}, lambda r: r.cumsum(r.label), "each query has the value 0 or 1"),
+        ({}, lambda r: (r.cumsum(r.label), r.n_relevant), "undefined_when says why a query has no value"),
+        ({"reads_scores": False}, lambda r: r.cumsum(weight=(r.score - 1) ** 2), "only the order of scores may count"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The formula of .* reads the values of scores")
+def test_laws_of_wrong_metrics(properties, formula, message):
+    wrong = metric("breaks_a_law", **properties)(formula)
+    with pytest.raises(AssertionError, match=message):
+        check_metric(wrong)
