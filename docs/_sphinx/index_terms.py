@@ -21,6 +21,7 @@ OF_PAGES = {
     "start/rag": ("RAG", "retrieval-augmented generation"),
     "start/sklearn": ("group", "groups", "GroupKFold", "GroupShuffleSplit", "scoring", "cv"),
     "statistics": ("p-value", "significance", "confidence interval", "coverage", "coverage of intervals"),
+    "tools/report": ("HTML page", "report, as a page"),
     "tools/gate": ("CI", "continuous integration", "non-inferiority", "noninferiority"),
     "tuning": ("early stopping", "train test split", "nested", "nested cross-validation", "leakage", "overfitting"),
 }

@@ -43,7 +43,7 @@ def _texts(path: str, ids: set[Any]) -> Any:
     Raises
     ------
     ValueError
-        If none of the ids has a text.
+        If the file lacks a text for every id.
     """
     names = {str(one): one for one in ids}
     texts = {names[name]: text for name, text in _lines(path) if name in names}

@@ -12,7 +12,7 @@ from sklearn_rank._report.text import plain
 
 REPORT_EPILOG = (
     "QRELS, NEW and OLD are files of TREC, also packed by gzip. Texts are lines 'id TAB text', or JSON with _id, title "
-    "and text, as in BEIR. Ids and texts stand in the page in clear. With --margin the exit codes are those of gate."
+    "and text, as in BEIR. Ids and texts stand in the page in clear. With --margin it has the exit codes of gate."
 )
 
 

@@ -37,7 +37,7 @@ from sklearn_rank._utils.typing import Array
 from sklearn_rank._version import __version__
 
 MOST_DOCUMENTS = 100
-"""Documents of a query that are kept: those that contribute most, then those of the first ranks."""
+"""Documents of a query that are kept: the largest contributions, then the first ranks."""
 
 N_REASONS = 3
 """Documents that the sentence on a difference names."""
@@ -161,7 +161,7 @@ def add_lists(
 ) -> None:
     """ListsOfQuery of documents of some queries, of each of the systems `new` against the old one, and what to judge.
 
-    `at` has the numbers of queries in results that have others; None: those of the page.
+    `at` has the numbers of queries in results that have others; None: the same as on the page.
     """
     asked = _numbers(content, options.lists)
     if options.lists == 0:
@@ -189,12 +189,14 @@ def add_lists(
         which = "are named by lists=" if isinstance(options.lists, list) else (
             f"{'have the lowest values' if alone else 'gain or lose most'} in {display_name(metric)}"
         )  # fmt: skip
-        content.why_no_lists = f"Open a query to see its documents; the file has those of {len(asked)} that {which}."
+        content.why_no_lists = (
+            f"Open a query to see its documents; the file has lists of {len(asked)} queries that {which}."
+        )
     _check_texts(content)
 
 
 def _check_texts(content: Content) -> None:
-    """Refuse texts by other ids than those of documents and queries."""
+    """Refuse texts that belong to no document or query."""
     documents = {one.id for found in content.lists.values() for one in found.documents}
     for name, text, ids in (("text", content.text, documents), ("query_text", content.query_text, content.ids)):
         if text is not None and ids and all(text(one) is None for one in ids):
@@ -204,7 +206,7 @@ def _check_texts(content: Content) -> None:
 
 
 def _numbers(content: Content, lists: int | list[Any]) -> list[int]:
-    """Queries whose lists are kept: from both ends of the gains in turn, or those that were named."""
+    """Queries whose lists are kept: from both ends of the gains in turn, or the named ones."""
     gain = content.gain(content.shown, 0)
     if isinstance(lists, list):
         at = {query: i for i, query in enumerate(content.ids)}
@@ -278,7 +280,7 @@ def _why(found: Explanation) -> Parts:
 
 
 def _moved(old: float | None, new: float | None) -> str:
-    """From which rank to which a document moved."""
+    """Old and new rank of a document in words."""
     before, after = ("" if rank is None else without_last_zeros(rank) for rank in (old, new))
     if old is None or new is None:
         return (

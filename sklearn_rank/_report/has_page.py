@@ -71,23 +71,23 @@ class HasPage(ABC):
             Shown in lists. None: ids only.
         query_text : dict or callable from query ids to texts, default=None
         lists : int or iterable of query ids, default=50
-            Number of queries whose lists of documents are kept, those that lose and gain most in turn; or these
-            queries. Results that were loaded, or made of values, have no documents; the page says so.
+            Number of queries whose lists of documents are kept: the largest losses and gains in turn. Or the ids of
+            such queries. Results that were loaded, or made of values, have no documents; the page says so.
         code : str, default=None
             How the page was made, such as a command, to be shown at its end.
 
         Raises
         ------
         ValueError
-            If `lists` names a query that is not in the result, a dict of texts has none of the ids, or labels or
+            If `lists` names a query that is not in the result, a dict of texts has other ids, or labels or
             scores were changed since the evaluation.
         OSError
             If the file cannot be written.
 
         Notes
         -----
-        Above a million values the page keeps those of the queries that gain or lose most; means, counts and the picture
-        are of all. A page beyond 2 MB has no texts, then no lists. It says what is left out.
+        Above a million values the page keeps queries that gain or lose most; means, counts and the picture are of all
+        queries. A page beyond 2 MB has no texts, then no lists. It says what is left out.
         """
         file_name = checked_path(path)
         page = self.to_html(title=title, text=text, query_text=query_text, lists=lists, code=code)

@@ -15,7 +15,7 @@ POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""Content security policy: the script and the style sheet of this package, by their hashes, and nothing else."""
+"""Content security policy: only the script and the style sheet of this package, by their hashes."""
 
 CLASSES = {"+": "better", "-": "worse"}
 """Classes of the parts of a sentence."""

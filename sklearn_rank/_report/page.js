@@ -40,7 +40,7 @@
     drawn = Array.from({length: n}, (_, j) => queries[n > 1 ? Math.round(j * (queries.length - 1) / (n - 1)) : 0]);
     const gains = sent || drawn.map(gain), sign = data.up[state.metric] ? 1 : -1;
     if (sent) drawn = gains.map(() => null);
-    // Bars of one system have its values, those of two what the new one gains.
+    // Bars show the values of a system alone, and otherwise its gains.
     const heights = gains.map(x => alone ? sign * x : x), largest = Math.max(...heights.map(Math.abs), 0) || 1e6;
     const onFloor = alone && heights.every(x => x >= 0), zero = onFloor ? 200 : 100, width = 1000 / heights.length;
     for (const path of by("bars").querySelectorAll("path")) {

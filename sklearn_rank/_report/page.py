@@ -31,7 +31,7 @@ def to_html(content: Content, title: str | None) -> str:
     kept = kept_queries(content)
     limits: list[str] = []
     if len(kept) < len(content.ids):
-        limits.append(f"Of {len(content.ids):,} queries the {len(kept):,} that gain or lose most are kept here.")
+        limits.append(f"The {len(kept):,} queries of {len(content.ids):,} that gain or lose most are kept here.")
     has_texts = content.text is not None or content.query_text is not None
     for with_texts, with_lists in ((True, True), (False, True), (False, False)):
         left_out = []
@@ -157,7 +157,7 @@ def _differences(content: Content) -> Element | None:
     ordered = -np.sort(-gain[~np.isnan(gain)])
     if not len(ordered):
         return None
-    # Bars of one system have its values, those of two what the new one gains.
+    # Bars show the values of a system alone, and otherwise its gains.
     sign = 1.0 if content.greater_is_better[0] else -1.0
     svg, largest, on_floor = bars(ordered * sign if alone else ordered, alone=alone)
     about = (

@@ -1,4 +1,4 @@
-"""Data of the page for its script, as JSON: values of queries in whole millionths, and lists of documents."""
+"""Data of the page in JSON, for its script: values of queries in whole millionths, and lists of documents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def kept_queries(content: Content) -> Index:
 
 
 def as_shown(x: Array) -> Millionths:
-    """The four decimals that are printed of each number, as whole numbers of the last."""
+    """Printed four decimals of each number, in units of the last."""
     scaled = x * 1e4
     rounded = np.rint(scaled)
     # Where the product is near a half, its own rounding may decide; Python writes the exact decimals.

@@ -1,4 +1,4 @@
-"""Pictures of the page, as SVG: a dot with a line, a bar of queries won and lost, and sorted differences."""
+"""Pictures of the page in SVG: a dot with a line, a bar of queries won and lost, and sorted differences."""
 
 from __future__ import annotations
 

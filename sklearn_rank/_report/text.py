@@ -17,7 +17,7 @@ Parts = list[tuple[str, str]]
 
 
 def visible(value: Any, longest: int = LONGEST_NAME) -> str:
-    r"""Text of the data in which each character can be seen: no controls, direction marks, zero width or surrogates.
+    r"""Text of the data with escapes for invisible characters: controls, direction marks, zero width, surrogates.
 
     Examples
     --------

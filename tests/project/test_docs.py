@@ -160,6 +160,15 @@ def test_pages_are_written_from_the_code():
     assert written == make_pages.pages(), "run python docs/make_pages.py"
 
 
+def test_page_to_look_at_is_that_of_the_readme():
+    spec = spec_from_file_location("make_page", ROOT / "docs" / "make_page.py")
+    make_page = module_from_spec(spec)
+    spec.loader.exec_module(make_page)
+    assert make_page.PAGE.read_text(encoding="utf-8") == make_page.page(), "run python docs/make_page.py"
+    assert make_page.PICTURE.stat().st_size <= 150_000
+    assert "(docs/tools/report.png)" in (ROOT / "README.md").read_text()
+
+
 Y = [0, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1]
 S = [0.9, 0.5, 0.5, 0.5, 0.5, 0.1, 0.4, 0.3, 0.2, 0.1, 0.2, 0.7, 0.1, 0.9, 0.8, 0.4, 0.7, 0.3, 0.2]
 SIZES = [6, 4, 2, 7]

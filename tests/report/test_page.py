@@ -150,7 +150,7 @@ def test_lists_that_lose_and_gain_most(report):
     gain = report.per_query["two-tower"]["ndcg@10"] - report.per_query["bm25"]["ndcg@10"]
     order = np.argsort(gain, kind="stable")
     assert {*map(int, data["lists"])} == {*order[:3].tolist(), *order[-3:].tolist()}
-    assert "the file has those of 6 that gain or lose most in nDCG@10" in data["why"]
+    assert "the file has lists of 6 queries that gain or lose most in nDCG@10" in data["why"]
     _, data = text_and_data(report, lists=["q00003", "q00001"])
     assert sorted(data["lists"]) == ["1", "3"]
     assert "lists" not in text_and_data(report, lists=0)[1]
@@ -171,7 +171,7 @@ def test_most_values(report, monkeypatch):
     order = np.argsort(gain, kind="stable")
     kept = sorted([*order[:5].tolist(), *order[-5:].tolist()])
     assert data["ids"] == report["bm25"].qid[kept].tolist()
-    assert "Of 40 queries the 10 that gain or lose most are kept here." in text
+    assert "The 10 queries of 40 that gain or lose most are kept here." in text
     pair = report.significance("ndcg@10")
     assert data["counts"]["1"][0] == [pair.won, pair.tied, pair.lost]
     drawn = np.array(data["drawn"]["1"][0]) / 1e6
