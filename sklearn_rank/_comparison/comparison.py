@@ -25,7 +25,7 @@ from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import Door, collected_findings, report
-from sklearn_rank._misuse.doors import VERDICTS
+from sklearn_rank._misuse.doors import SYSTEMS, VERDICTS
 from sklearn_rank._misuse.judged import judged_note, mean_shares, unevenly_judged
 from sklearn_rank._misuse.nothing import (
     nothing_in_words,
@@ -332,7 +332,8 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
     def verdict(self) -> str:
         """The outcome by the first metric, in a sentence that the test allows: "new is better than old"."""
         metric = self._metrics[0]
-        return plain(self._verdict(None if self._why_untested(metric) else self.significance(metric)))
+        is_tested = len(self.results) > 1 and not self._why_untested(metric)
+        return plain(self._verdict(self.significance(metric) if is_tested else None))
 
     def _verdict(self, tests: PairedTest | None) -> Parts:
         metric = self._metrics[0]
@@ -344,7 +345,11 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
     def _content(self, options: Options) -> Content:
         from sklearn_rank._comparison.page import content_of_comparison  # the page is rarely made
 
-        return content_of_comparison(self, options)
+        with collected_findings() as seen:
+            look_at_judged(SYSTEMS, self.results)
+        content = content_of_comparison(self, options)
+        content.notes += [one.message for one in seen]
+        return content
 
     def segments(
         self, by: SegmentsBy = None, *, metric: str | None = None, confidence_level: float = 0.95

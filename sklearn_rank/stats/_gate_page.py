@@ -46,7 +46,7 @@ def content_of_gate(gate: Any, options: Options) -> Content:
         + (" The dashed line is the margin." if gate.margin is not None else ""),
     )  # fmt: skip
     old, new = gate._results or (None, None)
-    if hasattr(new, "_add_lists"):
+    if new is not None and hasattr(new, "_add_lists"):
         new._add_lists(content, old, metrics[0], options)
     else:
         content.why_no_lists = "There are no lists of documents: a gate that was loaded does not keep them."
@@ -73,6 +73,6 @@ def _made(gate: Any, options: Options) -> list[tuple[str, str]]:
     made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in gate._pairs.items() if pair.meaning]
     fingerprints = getattr((gate._results or (None,))[0], "label_fingerprints", None)
     if fingerprints is not None:
-        made.append(("Fingerprint of the labels", f"{crc32(np.ascontiguousarray(fingerprints)):08x}"))
+        made.append(("Fingerprint of the labels", f"{crc32(np.asarray(fingerprints).tobytes()):08x}"))
     made.append(("Version", f"sklearn_rank {__version__}"))
     return [*made, *([("How to repeat", options.code)] if options.code else [])]

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pages import Reader, comparison, runs_of, text_of
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import Ridge
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
@@ -19,7 +21,9 @@ from sklearn_rank._report import page as page_module
 from sklearn_rank._report import payload as payload_module
 from sklearn_rank._report.payload import as_shown, in_millionths, shown_as
 from sklearn_rank._report.text import between, number, visible
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_qrels, read_run
+from sklearn_rank.model_selection import RankingEvaluator
 from sklearn_rank.results import Comparison, Evaluation, GateResult
 from sklearn_rank.stats import no_worse
 
@@ -93,6 +97,39 @@ def test_verdicts(new, keywords, verdict):
     text, _ = text_and_data(report)
     assert report.verdict == verdict
     assert verdict in text
+
+
+def test_failed_models_and_one_model():
+    class Fails(Ridge):
+        def fit(self, X, y, sample_weight=None):
+            raise ValueError("no <fit>")
+
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(120, 2)), np.repeat(np.arange(24), 5)
+    y = np.clip(np.round(X[:, 0] + 1 + rng.normal(size=120)), 0, 3)
+    for models, said in (
+        ({"old": Ridge(1e6), "new": Ridge(), "bad": Fails()}, "and old"),
+        ({"bad": Fails(), "old": Ridge(1e6), "new": Ridge()}, "No test of nDCG@3: the baseline bad failed."),
+    ):
+        with pytest.warns(FitFailedWarning, match="no <fit>"):
+            report = RankingEvaluator("ndcg@3", cv=3).compare(models, X, y, qid=qid)
+        text, _ = text_and_data(report)
+        assert "bad failed in 3 of 3 folds; in fold 0: ValueError: no <fit>" in text
+        assert report.verdict in text
+        assert said in text
+    qrels, runs = runs_of(3)
+    one = compare_systems(qrels, {"bm25": runs["bm25"]}, metrics="ndcg@10")
+    assert one.verdict == f"bm25: nDCG@10 {one['bm25']['ndcg@10']:.4f}"
+    assert one.verdict in text_and_data(one)[0]
+
+
+def test_systems_that_are_judged_unevenly():
+    qrels, runs = runs_of(30)
+    runs["two-tower"] = {q: {d if i < 3 else f"n{d}": s for i, (d, s) in enumerate(ds.items())} for q, ds in
+                         runs["two-tower"].items()}  # fmt: skip
+    with pytest.warns(RankingWarning, match="judged far less"):
+        report = compare_systems(qrels, runs, metrics="ndcg@10")
+    assert "Documents of 'two-tower' were judged far less than documents of 'bm25'" in text_and_data(report)[0]
 
 
 def test_verdict_of_several():
