@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from numbers import Real
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sklearn_rank._misuse.rows import is_lower
 from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.numbers import is_number
 
 LISTS = (
     ("qid", "queryid", "queryno", "querynumber"), ("topicid", "topicno", "topicnumber"), ("userid", "uid"),
@@ -45,9 +46,10 @@ NAMES_OF_GRADES = {
 }  # fmt: skip
 NAMES_OF_SCORES = {"score", "similarity", "sim"}
 ASIDE = re.compile(
-    r"(?<!val)(?<!pa)ids?$|index$|^$|^unnamed\d*$|^time|time$|^date|date$|^ts$|edat$|^iter(?:ation)?$|^q0$|^subset$|^split$"
+    r"(?<!val)(?<!pa)ids?$|index$|^$|^unnamed\d*$|^time(?!spent|on)|(?<!play)(?<!watch)(?<!dwell)(?<!view)(?<!read)"
+    r"(?<!spent)(?<!ing)time$|^date|date$|^ts$|edat$|^iter(?:ation)?$|^q0$|^subset$|^split$"
 )
-"""Names that are not of grades: ids, numbers of rows, times, and TREC's second field."""
+"""Names that are not of grades: ids, numbers of rows, times but for how long they were, and TREC's second field."""
 MOST_TEXTS = 10
 """Different texts that may be grades."""
 WORDS_OF_ROLES = {"qid": "name the query", "doc_id": "name the document", "value": "have the values"}
@@ -97,6 +99,11 @@ def candidates(names: Iterable[Any], kind: str, given: Roles = USUAL) -> Candida
         values = values or [name for name, word in known if word == "score"]
     found = Candidates(of_lists, documents, values)
     return Candidates(*(of if own is None else [own] for own, of in zip(given, found, strict=True)))
+
+
+def name_documents(names: Iterable[Any]) -> bool:
+    """Whether a name is of documents."""
+    return not (DOCUMENT_IDS | DOCUMENTS).isdisjoint(map(plain, names))
 
 
 def rank_beside(names: Iterable[Any] | None, others: Iterable[Any]) -> Any:
@@ -194,18 +201,19 @@ def _others(names: list[Any], found: Candidates) -> list[Any]:
 
 
 def may_be_grades(column: Any) -> bool:
-    """Whether a column holds numbers, or two to ten texts."""
+    """Whether a column holds numbers, also as text, or two to ten texts."""
     array = column if isinstance(column, list) else np.asarray(column)
     if not isinstance(array, list) and array.dtype.kind not in "OUST":
         return bool(array.dtype.kind in "biuf")
     seen: set[Any] = set()
     for value in array:
-        if isinstance(value, Real) and value == value:
-            return True
-        if isinstance(value, str):
+        if isinstance(value, str | bytes):
             seen.add(value)
+        elif isinstance(value, Number) and value == value:
+            return True
         if len(seen) > MOST_TEXTS:
-            return False
+            # JSON may have numbers as text.
+            return all(map(is_number, seen))
     return len(seen) > 1
 
 

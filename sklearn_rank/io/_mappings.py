@@ -18,7 +18,7 @@ from sklearn_rank._engine.grouping import Keys
 from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
 from sklearn_rank._misuse.evidence import LOWEST_INT, MARKS, odd_ids, odd_texts
 from sklearn_rank._tables.columns import column_names, find_column
-from sklearn_rank._tables.roles import candidates, roles_of
+from sklearn_rank._tables.roles import candidates, name_documents, roles_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
@@ -40,6 +40,9 @@ Excluded = Mapping[Any, Iterable[Any]] | Any
 SHORT = 64
 """Mean length up to which lists are read all at once, since a step for each of them would take most of the time. For
 longer lists one dictionary of all documents does not fit the cache."""
+
+MOST_COLUMNS = 20
+"""Keys of a dictionary that may be names of columns."""
 
 Listed = tuple[Collection[Any], Iterable[Any]]
 """Documents of a query, and their values."""
@@ -441,7 +444,8 @@ def refuse_other_kind(caller: str, entries: Any, kind: str) -> None:
 
 def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     """A run or judgements as a mapping by query."""
-    if isinstance(source, Mapping) and "doc_id" not in source:
+    if isinstance(source, Mapping):
+        _refuse_columns(source, kind)
         return source
     if type(source).__module__.startswith("ranx."):
         of_ranx: dict[Any, Any] = source.to_dict()
@@ -456,6 +460,16 @@ def _mapping_of(source: Any, kind: str) -> Mapping[Any, Any]:
     raise TypeError(
         f"{kind.capitalize()} must be one of {TAKEN[kind]}, {reader}. Got {type(source).__name__} instead.{hint}"
     )
+
+
+def _refuse_columns(by_query: Mapping[Any, Any], kind: str) -> None:
+    """Refuse a dictionary whose keys are names of columns, which would be queries."""
+    if len(by_query) <= MOST_COLUMNS and name_documents(by_query) and candidates(by_query, kind).qid:
+        reader = "read_run" if kind == "run" else "read_qrels"
+        raise TypeError(
+            f"A dictionary as {kind} has queries as keys, and these are names of columns: "
+            f"io.{reader}(pandas.DataFrame(table)) reads them. Got {echo_all([*by_query])}."
+        )
 
 
 def by_index(series: Any, name: str, what: str = "query") -> dict[Any, Any]:

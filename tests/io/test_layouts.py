@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -108,6 +109,10 @@ TAKEN = {"user_id": [1, 1, 2], "item_id": [7, 8, 7]}
         ({"is_good": [True, False, True]}, True),
         ({"verdict": ["good", "bad", "bad"]}, True),
         ({"verdict": ["good", None, "bad"]}, True),
+        ({"verdict": [b"good", b"bad", b"bad"]}, True),
+        ({"amount": [Decimal("0.5"), Decimal(0), Decimal(2)]}, True),
+        ({"watch_time": [0.0, 12.5, 3.0], "listening_time": [1, 2, 3]}, True),
+        ({"time_spent": [0, 12, 3]}, True),
     ],
 )
 def test_rows_without_grades_are_relevant_if_no_column_can_have_grades(more, is_open):
@@ -120,6 +125,11 @@ def test_rows_without_grades_are_relevant_if_no_column_can_have_grades(more, is_
         assert read_qrels(table).value.tolist() == [1, 1, 1]
     many = {"user_id": [1] * 11, "item_id": range(11), "title": [f"title {i}" for i in range(11)]}
     assert read_qrels(many).value.tolist() == [1] * 11
+    many["title"][:2] = ["1917", "300"]
+    assert read_qrels(many).value.tolist() == [1] * 11
+    many["title"] = [str(0.1 * i) for i in range(11)]
+    with pytest.raises(ValueError, match="Which column has the grades"):
+        read_qrels(many)
 
 
 def test_grades_at_the_command_line(tmp_path, capsys):
@@ -218,6 +228,14 @@ INPUTS = {
     "an id of words": (lambda: run_of("1 Q0 my a 1 2 me\n"), "lines of 6 fields.*Got 7"),
     "an id of a number": (lambda: run_of("1 Q0 a 7 1 0.5 me\n"), "lines of 6 fields.*Got 7"),
     "text in JSON": (lambda: run_of('{"1": {"a": "2", "b": "1"}}'), 0.5),
+    "columns as judgements": (
+        lambda: mean({"qid": [1, 2], "docid": [5, 6], "label": [0, 1]}, {1: [5], 2: [6]}),
+        "names of columns.*read_qrels",
+    ),
+    "columns as a run": (
+        lambda: mean({1: [5], 2: [6]}, {"qid": {0: 1, 1: 2}, "docid": {0: 5, 1: 6}, "score": {0: 2, 1: 1}}),
+        "names of columns.*read_run",
+    ),
     "hits": (lambda: run_of(json.dumps(HITS)), 0.5),
     "hits with two ids": (
         lambda: mean(AB, {"1": [{"doc_id": "a", "passage_id": "b", "score": 1}]}), "one id.*'doc_id' and 'passage_id'",
