@@ -374,9 +374,10 @@ def test_series_that_has_a_query_twice_is_refused(keyword):
 
 
 def test_run_of_which_no_document_is_judged():
-    other = {q: [d.upper() for d in ids] for q, ids in LISTS.items()}
-    with pytest.warns(UserWarning, match="No document of the run is judged.*such as 'A' in the run and 'b' in the"):
-        assert evaluate_run(SETS, other, metrics="mrr").mean() == {"mrr": 0}
+    judged, other = ({q: {f"{p}{n}" for n in range(5)} for q in ("q1", "q2")} for p in ("a", "doc"))
+    other = {q: sorted(ids) for q, ids in other.items()}
+    with pytest.warns(UserWarning, match="No document of the run is judged.*such as 'doc0' in the run and 'a"):
+        assert evaluate_run(judged, other, metrics="mrr").mean() == {"mrr": 0}
     assert evaluate_run({"q1": {"b"}}, {"q1": other["q1"]}, metrics="mrr").mean() == {"mrr": 0}  # one query may fail
     assert evaluate_run(SETS, {"q1": ["x"], "q2": []}, metrics="mrr").mean() == {"mrr": 0}
 
