@@ -78,7 +78,8 @@ BY_PROPENSITY = re.compile(r"(?:psn?dcg|psp|snips)(?:_score)?\b", re.IGNORECASE)
 """Names of metrics that take labels divided by propensities."""
 
 LOWER_IS_BETTER = re.compile(
-    r"(?:^|[_\W])(?:rank|ranking|position|distance|dist|cost|loss|error|err|perplexity|ppl|latency|l[12]|euclidean)(?:e?s)?$",
+    r"(?:^|[_\W]|(?-i:[a-z0-9](?=[A-Z])))(?:(?:rank|ranking|position|distance|dist|cost|loss|error|err|perplexity|ppl|"
+    r"l[12]|euclidean|manhattan|hamming|levenshtein|nll|r?mse|mae)(?:e?s)?|latency(?:_?ms)?)$",
     re.IGNORECASE,
 )
 """Names of columns where a lower value is better."""

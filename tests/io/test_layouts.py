@@ -187,6 +187,16 @@ INPUTS = {
         "'distance' seems to be better the lower .*format='ranks'",
     ),
     "a distance alone": (lambda: mean(J25, table_of("qid docid k l2_distance")), "format='ranks'"),
+    **{
+        f"lower is better: {name}": (lambda name=name: mean(J25, table_of(f"qid docid k {name}")), "format='ranks'")
+        for name in ("latency_ms", "cosineDistance", "val_rmse", "hamming", "NLL", "L1")
+    },
+    **{
+        f"no name of losses: {name}": (
+            lambda name=name: len(read_run(table_of(f"qid docid k {name}"), value=name)), 100,
+        )
+        for name in ("prank", "host", "small2", "ranker", "loss_aware")
+    },
     "a distance that is said": (
         lambda: mean(J25, read_run(table_of("qid docid k latency"), format="ranks")), 1.0,
     ),
