@@ -18,6 +18,7 @@ OF_RANKS = [
     (doors.RUN, evaluate_run),
     (doors.JOIN, join),
     (doors.SYSTEMS, lambda judged, table: compare_systems(judged, {"a": table})),
+    (doors.SYSTEMS, lambda _, table: compare_systems(table, ["score"])),
 ]
 """Doors where a table may have ranks beside its scores."""
 

@@ -23,7 +23,7 @@ from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
 from sklearn_rank._misuse.check import Finding, collected_findings, findings_of_systems
 from sklearn_rank._misuse.doors import COMMAND, RUN
-from sklearn_rank._misuse.runs import RISING
+from sklearn_rank._misuse.runs import RISING, of_one_direction
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
@@ -96,18 +96,17 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
     by_id = options.table and reading_of(metrics) == AS_TREC_EVAL
     of_runs: dict[str, Evaluation] = {}
     with findings_of_systems(COMMAND) as seen:
-        for name, data, told in _systems(options, metrics, missing_from_run):
+        for name, data, told, is_told in _systems(options, metrics, missing_from_run):
             in_trec_order = by_id and data.doc_id is not None
             # What is wrong with the run as a whole shows in its rows as well.
-            kinds = "labels ids qid" if RISING in [one.check for one in told] else RUN.hands
+            kinds = "labels ids qid" if is_told or RISING in [one.check for one in told] else RUN.hands
             with collected_findings() as found:
                 of_runs[name] = evaluate_rows(
                     COMMAND, data.y_true, data.y_score, metrics, qid=data.qid, n_jobs=options.n_jobs,
                     tie_break=np.asarray([*map(str, data.doc_id)]) if in_trec_order else None,
-                    name=name if options.table else None, kinds="" if options.table else kinds,
-                    documents=data.documents,
+                    kinds=COMMAND.hands if options.table else kinds, documents=data.documents,
                 )  # fmt: skip
-            seen[name] = [*told, *found]
+            seen[name] = of_one_direction([*told, *found])
             if len(data.not_in_run) or len(data.not_in_qrels):
                 tell(f"{name}: {data.counts()}")
             if not options.quiet:
@@ -201,10 +200,10 @@ def _with_keywords(metric: MetricSpec | str, given: dict[str, Any], *, lacks_lab
 
 def _systems(
     options: argparse.Namespace, metrics: Mapping[str, MetricSpec], missing_from_run: str
-) -> Iterator[tuple[str, RankingData, list[Finding]]]:
-    """Name and data of each run, and what was found when it was joined."""
+) -> Iterator[tuple[str, RankingData, list[Finding], bool]]:
+    """Name and data of each run, what was found when it was read and joined, and whether its ranks were told of."""
     if options.table is not None:
-        yield from ((name, data, []) for name, data in _of_table(options))
+        yield from ((*read, False) for read in _of_table(options))
         return
     if len(options.files) < 2:
         raise ValueError("Judgements and at least one run must be given, or --table. See --help.")
@@ -228,7 +227,8 @@ def _systems(
         run = read_run(_source(name), **reading)
         with collected_findings() as told:
             data = join(qrels, run, **how)
-        yield name, data if options.max_documents is None else _cut(data, options.max_documents), told
+        data = data if options.max_documents is None else _cut(data, options.max_documents)
+        yield name, data, told, run._told
 
 
 def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:
@@ -252,7 +252,7 @@ def _cut(data: RankingData, n: int) -> RankingData:
     return replace(data, y_score=np.where(rank < n, data.y_score, -np.inf))
 
 
-def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
+def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, list[Finding]]]:
     if options.files:
         raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
     _refuse(options, OF_RUNS, "is for runs with judgements; the rows of a table are joined already")
@@ -266,7 +266,9 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData]]:
     for name in scores:
         _progress(name)
         columns = {"y_true": y_true, "y_score": name, "qid": qid, "doc_id": options.doc_id}
-        yield name, read_table(table, **columns, duplicates=options.duplicates)
+        with collected_findings() as told:
+            data = read_table(table, **columns, duplicates=options.duplicates)
+        yield name, data, told
 
 
 def _source(name: str) -> Any:

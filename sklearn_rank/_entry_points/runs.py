@@ -23,7 +23,7 @@ from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io import RankingData, join
 from sklearn_rank.io._documents import DocumentOf
-from sklearn_rank.io._entries import QueryIds
+from sklearn_rank.io._entries import Entries, QueryIds
 from sklearn_rank.io._join import joined
 from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index
 
@@ -138,8 +138,8 @@ def evaluate_run(
         )  # fmt: skip
     report(RUN, seen)
     # What is wrong with the run as a whole shows in its rows as well.
-    found = [one.check for one in seen]
-    kinds = "none" if TURNED in found else "labels ids qid" if {RISING, CONTRADICTED} & {*found} else ""
+    found, is_told = [one.check for one in seen], isinstance(run, Entries) and run._told
+    kinds = "none" if TURNED in found else "labels ids qid" if is_told or {RISING, CONTRADICTED} & {*found} else ""
     _warn_of_missing(data, missing_from_run, missing_from_qrels)
     return evaluate_rows(
         RUN, data.y_true, data.y_score, specs, qid=data.qid, by=attributes, clusters=clusters, n_jobs=n_jobs,

@@ -21,8 +21,10 @@ from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
 from sklearn_rank._misuse.doors import SYSTEMS
 from sklearn_rank._misuse.models import copies_of_label, models_twice
+from sklearn_rank._misuse.runs import column_contradicts
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
-from sklearn_rank._tables.columns import columns_of, exploded, read_column, table_with
+from sklearn_rank._tables.columns import column_names, columns_of, exploded, read_column, table_with
+from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, extended
@@ -357,9 +359,14 @@ def _of_columns(
     del about_rows["y_score"]
     scores = {name: read_column(table, column) for name, column in y_score.items()}
     try:
-        return _of_arrays(about_rows.pop("y_true"), scores, metrics, keywords, names=y_score, **about_rows)
+        found = _of_arrays(about_rows.pop("y_true"), scores, metrics, keywords, names=y_score, **about_rows)
     except (TypeError, ValueError) as error:
         raise about_columns(error, names) from error
+    if (rank := rank_beside(column_names(data), names.flat())) is not None:
+        ranks = exploded({name: read_column(data, name) for name in (names.qid, rank)}, [])[rank]
+        with findings_of_systems(SYSTEMS) as seen:
+            seen |= {name: column_contradicts(ranks, of_one, about_rows["qid"]) for name, of_one in scores.items()}
+    return found
 
 
 def _of_runs(judgements: Any, runs: Mapping[str, Any], **common: Any) -> Systems:

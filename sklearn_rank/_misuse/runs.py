@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, moments_of, stand_in
-from sklearn_rank._misuse.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES
+from sklearn_rank._misuse.rows import CLEAR, LEAST_FRACTIONS, LEAST_QUERIES, NAMED, WORSE_THAN_CHANCE
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
@@ -66,6 +66,8 @@ CONTRADICTED = Check(
     "20 queries of three or more different scores", "contradict its scores",
 )  # fmt: skip
 CHECKS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
+DIRECTIONS = (NAMED, CONTRADICTED, RISING, WORSE_THAN_CHANCE)
+"""Checks of the direction of scores, of which the first says it."""
 
 
 # --- run and judgements --------------------------------------------------------------------------------------
@@ -209,6 +211,13 @@ def column_contradicts(rank: Any, score: Any, qid: Any) -> Iterator[Finding]:
     columns = [np.asarray(rank), np.asarray(score)]
     if all(column.ndim == 1 and column.dtype.kind in "iuf" for column in columns):
         yield from contradicts(columns[0], columns[1], number_together([ids_of(qid)])[1][0])
+
+
+def of_one_direction(seen: Iterable[Finding]) -> list[Finding]:
+    """The findings, one of those that say that scores have the wrong direction."""
+    seen = [*seen]
+    told = next((check for check in DIRECTIONS if check in [one.check for one in seen]), None)
+    return [one for one in seen if one.check not in DIRECTIONS or one.check is told]
 
 
 def contradicts(rank: Array, score: Array, code: NDArray[np.integer]) -> Iterator[Finding]:

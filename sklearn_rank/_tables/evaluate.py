@@ -9,9 +9,9 @@ from typing import Any
 from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._misuse.check import report
+from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import TABLE
-from sklearn_rank._misuse.runs import column_contradicts
+from sklearn_rank._misuse.runs import column_contradicts, of_one_direction
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
 from sklearn_rank._tables.columns import (
     DATA_KINDS,
@@ -164,17 +164,19 @@ def _of_memory(
         "a table in memory",
     )  # fmt: skip
     arrays, rank = columns_of(table, names)._asdict(), rank_beside(column_names(table), names.flat())
+    y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
     try:
-        y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
-        result = evaluate_rows(
-            TABLE.of_columns(names.y_true, names.y_score), y_true, y_score, specs, n_jobs=n_jobs, name=names.y_score,
-            chance=chance, **arrays,
-        )  # fmt: skip
+        with collected_findings() as seen:
+            result = evaluate_rows(
+                TABLE.of_columns(names.y_true, names.y_score), y_true, y_score, specs, n_jobs=n_jobs,
+                name=names.y_score, chance=chance, **arrays,
+            )  # fmt: skip
+        if rank is not None:
+            ranks = exploded({name: read_column(table, name) for name in (names.qid, rank)}, [])[rank]
+            seen += column_contradicts(ranks, y_score, arrays["qid"])
+        report(TABLE, of_one_direction(seen))
     except (TypeError, ValueError) as error:
         raise about_columns(error, names) from error
-    if rank is not None:
-        ranks = exploded({name: read_column(table, name) for name in (names.qid, rank)}, [])[rank]
-        report(TABLE, column_contradicts(ranks, y_score, arrays["qid"]))
     return result
 
 

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.check import read
-from sklearn_rank._misuse.check import report
+from sklearn_rank._metric.compute import compute
+from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.doors import READ_TABLE
-from sklearn_rank._misuse.runs import column_contradicts
+from sklearn_rank._misuse.rows import look
+from sklearn_rank._misuse.runs import column_contradicts, of_one_direction
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns
 from sklearn_rank._tables.columns import arrow_errors, check_arrow, column_names, is_of_disk
 from sklearn_rank._tables.formats import (
@@ -109,8 +111,11 @@ def read_table(
         queries = read(columns[0], columns[1], qid=columns[2])
     except ValueError as error:
         raise about_columns(error, ColumnNames(y_true, y_score, qid)) from error
+    with collected_findings() as seen:
+        look(READ_TABLE, queries, {}, compute, kinds="names", name=y_score)
     if rank is not None:
-        report(READ_TABLE, column_contradicts(column_of(table, rank), columns[1], columns[2]))
+        seen += column_contradicts(column_of(table, rank), columns[1], columns[2])
+    report(READ_TABLE, of_one_direction(seen))
     label, score, ids, nothing = queries.label, queries.score, columns[2], np.empty(0, dtype=object)
     if doc_id is None and duplicates != "raise":
         raise ValueError(f"duplicates={echo(duplicates)} is about documents, so it needs doc_id=. Got none.")

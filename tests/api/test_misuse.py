@@ -47,7 +47,7 @@ from sklearn_rank._misuse.ratings import CHECKS_OF_RATINGS
 from sklearn_rank._misuse.table import ALL_CHECKS, ALL_DOORS
 from sklearn_rank.boosting import lightgbm_metric
 from sklearn_rank.exceptions import RankingWarning
-from sklearn_rank.io import join, read_run
+from sklearn_rank.io import join, read_qrels, read_run, read_table
 from sklearn_rank.metrics import dcg_score, map_score, ndcg_score
 from sklearn_rank.retrieval import evaluate_retrieval, make_retrieval_scorer, score_neighbors, threshold_curve
 from sklearn_rank.stats import compare, compare_all, judge_agreement, no_worse
@@ -337,13 +337,27 @@ def trec(rank, score):
     return "".join(lines)
 
 
+FIRST_IS_BEST = "".join(f"q{q} 0 d{d} {int(d == 0)}\n" for q in range(N_QUERIES) for d in range(N_DOCUMENTS))
+
+
+def distances():
+    """A table of distances with their ranks, which says in three ways that scores have the wrong direction."""
+    score = beside_ranks()[1].assign(label=lambda frame: frame["label"].max() - frame["label"])
+    return score.rename(columns={"score": "l2Distance"})
+
+
+def contradicted():
+    """Judgements, and a run whose ranks contradict its scores and agree with the judgements."""
+    return read_qrels(io.BytesIO(FIRST_IS_BEST.encode())), read_run(io.BytesIO(AGAINST.encode()))
+
+
 FRACTIONS = trec(lambda d: 0.9 - d / 20, lambda d: d + 1)
 AGAINST = trec(lambda d: d + 1, lambda d: d / 2 + 1)
 QRELS = "".join(f"q{q} 0 d{d} {int((d + q) % 5 == 0)}\n" for q in range(N_QUERIES) for d in range(N_DOCUMENTS))
 
 
-def of_files(folder, run):
-    (folder / "qrels").write_text(QRELS)
+def of_files(folder, run, qrels=None):
+    (folder / "qrels").write_text(qrels or QRELS)
     (folder / "run").write_text(run)
     command("evaluate", folder / "qrels", folder / "run", "-m", "map")
 
@@ -409,6 +423,14 @@ OTHERS = [
     (CONTRADICTED, doors.COMMAND, lambda folder: of_files(folder, AGAINST)),
 ]
 OTHERS += [(CONTRADICTED, door, lambda _, call=call: call(*beside_ranks())) for door, call in OF_RANKS]
+LOWER = "a column where lower is better"
+OTHERS += [
+    (LOWER, doors.READ_TABLE, lambda _: read_table(distances(), y_score="l2Distance")),
+    (LOWER, doors.TABLE, lambda _: evaluate_table(distances(), y_score="l2Distance")),
+    (CONTRADICTED, doors.TABLE, lambda _: evaluate_table(distances().rename(columns={"l2Distance": "score"}))),
+    (CONTRADICTED, doors.RUN, lambda _: evaluate_run(*contradicted())),
+    (CONTRADICTED, doors.COMMAND, lambda folder: of_files(folder, AGAINST, FIRST_IS_BEST)),
+]
 OTHERS += [
     (NOTHING, door, lambda _, call=call: call(EMPTY)) for door, call in CALLS if "retrieved" in door.hands.split()
 ]
