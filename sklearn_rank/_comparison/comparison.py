@@ -671,6 +671,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
             untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
         adjusted = notes_of_adjusted(next(iter(self.results.values())).meaning)
+        notes += [f"{model}: {note}" for model, result in self.results.items() for note in result._more_notes]
         return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]
 
     def _notes_on_evidence(self) -> list[str]:

@@ -100,6 +100,8 @@ class Evaluation(TableReport, EvaluationPage, Saveable):
     attributes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     clusters: NDArray[Any] | None = None
     _kept: References | None = None
+    _of_lists: Mapping[str, float] = field(default_factory=dict)
+    _more_notes: tuple[str, ...] = ()
 
     @classmethod
     def from_values(
@@ -836,7 +838,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable):
         return f"Evaluation of {len(self.qid)} queries{clusters}"
 
     def _notes(self) -> list[str]:
-        return notes_of_adjusted(self.meaning)
+        return [*notes_of_adjusted(self.meaning), *self._more_notes]
 
     def _footer(self) -> str:
         return "; ".join(filter(None, [choices_in_words(self.meaning, self.counts), *self._remarks]))

@@ -248,6 +248,7 @@ class RankingEvaluator:
             of_part["train"] = by_metric(of_train)
         for part, values in of_part.items():
             scores |= {f"{part}_{name}": of_folds for name, of_folds in signed(values, data.metrics).items()}
+        scores |= {f"test_{name}": of_folds for name, of_folds in data.of_lists(results).items()}
         pooled = None if data.n_repeats is None else data.evaluate(results)
         if pooled is not None:
             data.look_at_scores(CROSS_VALIDATE, results, self.on_misuse)

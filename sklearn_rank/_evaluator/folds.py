@@ -236,6 +236,10 @@ class BaseFolds:
     def look_at_scores(self, door: Door, results: Sequence[FoldResult], on_misuse: str) -> None:
         """Check the scores of a model for misuse."""
 
+    def of_lists(self, results: Sequence[FoldResult]) -> dict[str, Array]:
+        """Values of all lists of a fold together, one for each fold, where recommenders have some."""
+        return {}
+
     def y_score(self, results: Mapping[str, Sequence[FoldResult]]) -> dict[str, Array]:
         """Scores of the rows by each model, where rows have scores."""
         return {}

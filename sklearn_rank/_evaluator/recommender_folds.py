@@ -29,9 +29,10 @@ from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, distinct_values
-from sklearn_rank._utils.typing import Estimator, Index
+from sklearn_rank._utils.typing import Array, Estimator, Index
 from sklearn_rank.recommenders._interaction_split import InteractionSplitter
 from sklearn_rank.recommenders._interactions import as_recommender, has_column, numbered
+from sklearn_rank.recommenders._list_values import with_lists
 from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
 
@@ -187,7 +188,7 @@ class RecommenderFolds(BaseFolds):
         }
         prints = np.zeros(len(users), dtype=np.uint32)
         np.add.at(prints, number, np.concatenate([part.label_fingerprints for part in parts]))
-        return Evaluation.from_values(
+        pooled = Evaluation.from_values(
             users, values, undefined=undefined, means={
                 name: float(np.mean([mean[name] for mean in means])) for name, kind in first.average.items()
                 if kind != "macro"
@@ -195,6 +196,13 @@ class RecommenderFolds(BaseFolds):
             meaning=first.meaning, average=first.average, greater_is_better=first.greater_is_better,
             label_fingerprints=prints,
         )  # fmt: skip
+        of_lists = {name: float(of_folds.mean()) for name, of_folds in self.of_lists(results).items()}
+        return with_lists(pooled, of_lists, *[len(part.qid) for part in parts])
+
+    def of_lists(self, results: Sequence[FoldResult]) -> dict[str, Array]:
+        """Values of all lists of a fold together, one for each fold."""
+        parts = [result.output._of_lists for result in results]
+        return {name: np.array([part[name] for part in parts]) for name in self.scorer.of_lists}
 
 
 def _mean_by_user(number: Index, values: NDArray[np.float64], n_users: int) -> NDArray[np.float64]:

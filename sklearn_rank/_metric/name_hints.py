@@ -66,7 +66,9 @@ MEAN_RANK = (
 )
 AREA = "'map(convention=sklearn)' is the area under the steps of precision and recall, query by query."
 SHOWN = "sklearn_rank.recommenders.exposure(run, items=..., k=10)"
-EXPOSURE = f"It is a value of all users together, which {SHOWN} has."
+EXPOSURE = (
+    f"It is a value of all users together, which {SHOWN} has; make_recommender_scorer takes it beside metrics of users."
+)
 NOVELTY = (
     f"It is a mean over lists, which {SHOWN} has with train=; by user it is 'acg(denominator=min_k_n)@10' of labels "
     "-log2(popularity / number of users)."

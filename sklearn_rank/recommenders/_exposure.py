@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index, judged_entries
-from sklearn_rank.recommenders._interactions import IdIndex, InteractionColumns, read_pairs
+from sklearn_rank.recommenders._interactions import FittedInteractions, IdIndex, InteractionColumns, read_pairs
 from sklearn_rank.recommenders._top_items import TopItems, top_items
 
 HEAD = 0.8
@@ -240,13 +240,13 @@ def exposure(
     group = None if groups is None else _group_of_items(groups, top.items)
     if judgements is not None and group is None:
         raise ValueError("judgements of exposure are compared with the exposure of groups. Got groups=None.")
-    sums = _Sums.of(top, sparse.csr_array(np.ones((1, len(top.users)))))
+    sums = Sums.of(top, sparse.csr_array(np.ones((1, len(top.users)))))
     values = {name: float(column[0]) for name, column in sums.values(attributes).items()}
     without_part = None
     if n_resamples is not None:
         if len(top.users) < 2:
             raise ValueError("n_resamples of exposure needs two users or more. Got one.")
-        parts = _Sums.of(top, _parts(len(top.users), n_resamples, random_state))
+        parts = Sums.of(top, _parts(len(top.users), n_resamples, random_state))
         without_part = sums.less(parts).values(attributes)
     counts = sums.counts[0]
     table = None if group is None else _table_of_groups(group, counts, judgements, top.items)
@@ -261,7 +261,7 @@ def _parts(n_users: int, n_resamples: int, random_state: RandomState) -> Any:
 
 
 @dataclass(frozen=True)
-class _Sums:
+class Sums:
     """Sums over parts of the users, a row for each part.
 
     `counts` are of probabilities, `shares` of these over the length of the list, `n_certain` of probabilities of 1, and
@@ -275,7 +275,7 @@ class _Sums:
     n_lists: Array
 
     @classmethod
-    def of(cls, top: TopItems, parts: Any) -> _Sums:
+    def of(cls, top: TopItems, parts: Any) -> Sums:
         """Sums over the users in each part."""
         chance, per_rank = top.chance, sparse.diags_array(1 / np.maximum(top.length, 1))
         log_unseen = sparse.diags_array(np.log1p(-top.share)) @ top.tied
@@ -283,10 +283,15 @@ class _Sums:
         counts, shares, n_certain, log_unseen = ((parts @ matrix).toarray() for matrix in matrices)
         return cls(counts, shares, n_certain, log_unseen, parts @ (top.length > 0).astype(np.float64))
 
-    def less(self, parts: _Sums) -> _Sums:
+    @classmethod
+    def total(cls, blocks: Sequence[Sums]) -> Sums:
+        """Sums over all users of several blocks."""
+        return cls(**{name: np.sum([getattr(of, name) for of in blocks], axis=0) for name in cls.__dataclass_fields__})
+
+    def less(self, parts: Sums) -> Sums:
         """Sums without each of the parts; probabilities may be below 0 by rounding."""
         without = {name: getattr(self, name) - getattr(parts, name) for name in self.__dataclass_fields__}
-        return _Sums(**{name: x if name == "log_unseen" else np.maximum(x, 0.0) for name, x in without.items()})
+        return Sums(**{name: x if name == "log_unseen" else np.maximum(x, 0.0) for name, x in without.items()})
 
     def values(self, attributes: Mapping[str, Array]) -> dict[str, Array]:
         """All values, each with an entry for each row."""
@@ -310,6 +315,11 @@ def _attributes(train: Any, items: NDArray[Any]) -> dict[str, Array]:
     pairs = read_pairs(train, InteractionColumns(None, None, "exposure"), "train")
     if not len(pairs.pair):
         raise ValueError("train of exposure must hold a user and an item. Got no pair.")
+    return attributes_of(pairs, items)
+
+
+def attributes_of(pairs: FittedInteractions, items: NDArray[Any]) -> dict[str, Array]:
+    """Membership in the long tail, popularity and novelty of each item, by pairs in training."""
     place = IdIndex(items).places(pairs.items)
     of_training = np.bincount(pairs.pair % len(pairs.items), minlength=len(pairs.items))
     popularity = np.zeros(len(items))

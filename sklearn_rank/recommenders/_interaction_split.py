@@ -136,10 +136,11 @@ class InteractionSplitter(SplitRequests, BaseCrossValidator):
             for name, number in units.items()
         }
         if any(n_new.values()):
-            counts = " and ".join(f"{n} of {units[name].max() + 1} {name}" for name, n in n_new.items())
+            counts = " and ".join(f"{n} of {units[name].max() + 1} {name}" for name, n in n_new.items() if n)
+            undefined = " Users without a training row count as undefined, unless the model ranks for them."
             warn_caller(
-                f"{type(self).__name__} puts all rows of {counts} into the test set, so a model does not learn them. "
-                "Users without a training row count as undefined, unless the model ranks for them."
+                f"{type(self).__name__} puts all rows of {counts} into the test set, so a model does not learn them."
+                f"{undefined if n_new['users'] else ''}"
             )
 
 
@@ -203,6 +204,9 @@ class GlobalTimeSplit(InteractionSplitter):
     test_size : float or int, default=0.2
         Share or number of the interactions in the test set, and more where the first of them are of the same time as
         others. A share is rounded up.
+    start : date, datetime, datetime64, str or number, default=None
+        In place of a size, the first time of the test set: a date or an ISO 8601 text such as "2026-03-01", or a number
+        where times are numbers.
     user, item, time : str or int, default=None
         Columns of X: names in a frame of pandas or polars, numbers in an array. None: "user_id", "item_id", and "time",
         "timestamp" or "datetime" of a frame; the first two columns of an array, and no time.
@@ -217,23 +221,58 @@ class GlobalTimeSplit(InteractionSplitter):
     >>> for train, test in GlobalTimeSplit(test_size=1).split(X):
     ...     print(train, test)
     [0 1 3] [2 4]
+    >>> X["time"] = pd.to_datetime(X["time"], unit="D", origin="2026-03-01")
+    >>> for train, test in GlobalTimeSplit(start="2026-03-05").split(X):
+    ...     print(train, test)
+    [0 1] [2 3 4]
     """
 
     def __init__(
-        self, test_size: float = 0.2, *, user: Column = None, item: Column = None, time: Column = None
+        self,
+        test_size: float = 0.2,
+        *,
+        start: Any = None,
+        user: Column = None,
+        item: Column = None,
+        time: Column = None,
     ) -> None:
+        if start is not None and test_size != 0.2:
+            raise ValueError(
+                "GlobalTimeSplit takes the first time of the test set, start=, or its size, test_size=. "
+                f"Got start={echo(start)} and test_size={echo(test_size)}."
+            )
         if not is_count(test_size) and not (is_real(test_size) and 0 < test_size < 1):
             raise ValueError(
                 "The 'test_size' parameter of GlobalTimeSplit must be an int >= 1, which counts interactions, or a "
                 f"number between 0 and 1, exclusive, their share. Got {echo(test_size)} instead."
             )
-        self.test_size = test_size
+        self.test_size, self.start = test_size, start
         self._set_columns(user=user, item=item, time=time)
 
     def _is_test(self, user: Index, time: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether each row is as late as the first of the last ones."""
+        """Whether each row is as late as the start, or the first of the last ones."""
+        if self.start is not None:
+            return self._is_from_start(time)
         # 0.07 * 100 is a little more than 7.
         n_test = self.test_size if is_count(self.test_size) else math.ceil(self.test_size * len(time) - 1e-9)
         start = len(time) - min(int(n_test), len(time))
         is_test: NDArray[np.bool_] = time >= np.partition(time, start)[start : start + 1]
+        return is_test
+
+    def _is_from_start(self, time: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether each row is not before the start; both are dates, or both numbers."""
+        start, are_dates = self.start, time.dtype.kind == "M"
+        try:
+            first = np.datetime64(start) if isinstance(start, str) else as_times([start])[0]
+        except (TypeError, ValueError):
+            first = None
+        if first is None or isinstance(first, np.datetime64) != are_dates or first != first:
+            takes = "a date, such as '2026-03-01'" if are_dates else "a number, as times are"
+            raise ValueError(f"The 'start' parameter of GlobalTimeSplit must be {takes}. Got {echo(start)} instead.")
+        is_test: NDArray[np.bool_] = time >= first
+        if not is_test.any():
+            raise ValueError(
+                f"Some rows must be left to test on. Got start={echo(start)} and {len(time)} rows, the last at "
+                f"{time.max()}."
+            )
         return is_test

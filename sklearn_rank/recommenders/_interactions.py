@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Any
 
@@ -17,10 +17,11 @@ from sklearn_rank._engine.columns import check_features, check_rows, names_of, o
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
 from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._ranker.estimator_checks import check_estimator, with_inner
-from sklearn_rank._scoring.fit_data import echo_id
+from sklearn_rank._scoring.fit_data import echo_id, take_rows
 from sklearn_rank._scoring.fitted_queries import FittedRows
 from sklearn_rank._scoring.response import RESPONSE, predict_scores
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import distinct_values
@@ -28,6 +29,9 @@ from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 
 Column = str | int | None
 """Name of a column of a frame, or number of a column of an array; None for the default one."""
+
+PREDICTED_PAIRS = 2**17
+"""Pairs of users and items that a model predicts at a time: it may need hundreds of bytes for each."""
 
 DEFAULT_NAMES = {"user": ("user_id",), "item": ("item_id",), "time": ("time", "timestamp", "datetime")}
 """Columns of a frame that are taken where none is named: the first of these that it has."""
@@ -331,9 +335,10 @@ def predicts_pairs(recommender: InteractionRecommender) -> bool:
     return any(hasattr(recommender.estimator, method) for method in RESPONSE)
 
 
-def recommends(recommender: InteractionRecommender) -> bool:
-    """Condition of `available_if`: the model inside lists items."""
-    return callable(getattr(recommender.estimator, "recommend", None))
+def lists_items(model: Any) -> bool:
+    """Whether a model, or the one inside an `InteractionRecommender`, lists items by itself."""
+    model = model.estimator if isinstance(model, InteractionRecommender) else model
+    return callable(getattr(model, "recommend", None))
 
 
 class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
@@ -387,6 +392,8 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
 
     estimator_: Any
     _fitted_queries: FittedInteractions
+    _first_row: InteractionTable
+    """The container, the names and the types of the columns that the model takes."""
 
     def __init__(self, estimator: Estimator, *, user: Column = None, item: Column = None) -> None:
         self.estimator = estimator
@@ -428,6 +435,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         labels = () if y is None else (one_column(y),)
         self.estimator_ = clone(self.estimator).fit(table.pairs(), *labels, **weights)
         self._fitted_queries, self.users_, self.items_ = fitted, fitted.users, fitted.items
+        self._first_row = columns.table(take_rows(table.X, np.arange(1)))
         return self
 
     @available_if(predicts_pairs)
@@ -446,23 +454,71 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         return np.asarray(predict_scores(self.estimator_, self._columns.table(X).pairs()))
 
-    @available_if(recommends)
-    def recommend(self, users: ArrayLike, k: int) -> Any:
-        """The first items for each user, in the model's order.
+    @named_arguments
+    def recommend(self, users: ArrayLike, k: int, items: Any = None, exclude: Any = None) -> Any:
+        """The first items for each user, best first: what the model lists, or by its scores of all items.
 
         Parameters
         ----------
         users : array-like of shape (n_users,)
         k : int
             Most items of a user.
+        items : array-like of shape (n_items,), default=None
+            Items that can be recommended. None: those in `fit`.
+        exclude : "train", rows of users and items, dict of users to items, or None, default=None
+            What is left out: the pairs in `fit`, or pairs of your own.
 
         Returns
         -------
         matrix or list of lists
-            Ids of items, best first.
+            Ids of items, best first; fewer than `k` where no more can be ranked. Equal scores keep the order of
+            `items`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `k`, `items` or `exclude` is not as described.
         """
         check_is_fitted(self, "estimator_")
-        return self.estimator_.recommend(users, k)
+        COUNT.check("k", k, "InteractionRecommender.recommend")
+        is_list = lists_items(self)
+        if is_list and items is None and exclude is None:
+            return self.estimator_.recommend(users, k)
+        if isinstance(exclude, str) and exclude != "train":
+            raise ValueError(
+                "The 'exclude' parameter of recommend must be 'train', rows of users and items, a dict of users to "
+                f"items, or None. Got {echo(exclude)} instead."
+            )
+        ids = self.items_ if items is None else check_items(items)
+        user_ids = ids_of(users)
+        fitted = self._fitted_queries if exclude == "train" and isinstance(exclude, str) else None
+        out = fitted or read_pairs({} if exclude is None else exclude, self._columns)
+        lists = self._listed(user_ids, len(self.items_)) if is_list else self._ranked(user_ids, ids)
+        places, allowed = IdIndex(out.items), IdIndex(ids)
+        number, result = IdIndex(out.users).places(user_ids), []
+        for user, listed in zip(number, lists, strict=True):
+            kept = allowed.places(listed) >= 0
+            if user >= 0:
+                kept &= ~out.contains(np.full(len(listed), user), places.places(listed))
+            result.append(listed[kept][:k].tolist())
+        return result
+
+    def _listed(self, users: NDArray[Any], k: int) -> Iterator[NDArray[Any]]:
+        """Items that the model lists for each user."""
+        for listed in self.estimator_.recommend(users, k):
+            yield ids_of(listed.tolist() if hasattr(listed, "tolist") else [*listed])
+
+    def _ranked(self, users: NDArray[Any], items: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        """Items by falling score for each user, a block of users at a time; NaN is no score."""
+        table = self._first_row
+        pairs = replace(table, user=_like(table.user, users)).crossed_with(items)
+        step = max(1, PREDICTED_PAIRS // len(items))
+        for start in range(0, len(users), step):
+            rows = np.arange(start, min(start + step, len(users)))
+            score = np.asarray(predict_scores(self.estimator_, pairs.of_rows(rows)), dtype=np.float64)
+            for of_user in score.reshape(len(rows), len(items)):
+                order = np.argsort(-of_user, kind="stable")
+                yield items[order[~np.isnan(of_user[order])]]
 
     @property
     def _columns(self) -> InteractionColumns:

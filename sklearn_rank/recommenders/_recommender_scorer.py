@@ -20,7 +20,7 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.source import DataCounts, settled_by_values
 from sklearn_rank._metric.compute import compute
-from sklearn_rank._metric.key_signs import scorer_name
+from sklearn_rank._metric.key_signs import ByName, scorer_name
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.scorer_names import parse_signed, signed
@@ -41,6 +41,7 @@ from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.recommenders._interactions import (
+    PREDICTED_PAIRS,
     Column,
     CrossedPairs,
     FittedInteractions,
@@ -50,13 +51,12 @@ from sklearn_rank.recommenders._interactions import (
     InteractionTable,
     check_column,
     check_items,
+    lists_items,
     numbered,
     ranking_model,
     read_pairs,
 )
-
-PREDICTED_PAIRS = 2**17
-"""Pairs of users and items that a model predicts at a time: it may need hundreds of bytes for each."""
+from sklearn_rank.recommenders._list_values import ShownItems, split_metrics, with_lists
 
 LISTED_PAIRS = 2**20
 """The same for a model that lists items: it may have a score for each pair in between."""
@@ -88,7 +88,9 @@ def make_recommender_scorer(
     metric : str, metric function, sequence of them, or dict of str to one of them
         In the forms of `make_ranking_scorer`. Several make a scorer that returns a dict; searches need
         ``refit="ndcg@10"`` then.
-        Metrics that judge scores themselves, such as "rmse", have no meaning here.
+        Metrics that judge scores themselves, such as "rmse", have no meaning here. Beside them, values of the lists of
+        all test users together, as `exposure` has them: "coverage@10", "novelty@10", "long_tail@10", "entropy@10", and
+        "gini@10" and "popularity@10", which are negative. They depend on how many users there are.
     items : array-like of shape (n_items,)
         Ids of all items that can be recommended, each once, such as ``X["item_id"].unique()``.
     exclude : "train", rows of users and items, dict of users to items, or None, default="train"
@@ -168,8 +170,9 @@ class RecommenderScorer:
         self, metric: MetricsLike, items: Any, exclude: Any, columns: InteractionColumns, keywords: dict[str, Any]
     ) -> None:
         self.metrics, self.keywords, self.columns, self.exclude = metric, keywords, columns, exclude
-        self.specs = parse_signed(metric, **keywords)
-        self.names = [scorer_name(name, spec) for name, spec in self.specs.items()]
+        of_users, self.of_lists = split_metrics(metric)
+        self.specs = parse_signed(of_users, **keywords)
+        self.names = [*(scorer_name(name, spec) for name, spec in self.specs.items()), *self.of_lists]
         self.is_single = is_single_metric(metric)
         for spec in self.specs.values():
             _check_metric(spec)
@@ -187,7 +190,8 @@ class RecommenderScorer:
 
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
         """Mean of each metric over users; higher is better."""
-        means = signed(self.evaluate(estimator, X, y).mean(), self.specs)
+        result = self.evaluate(estimator, X, y)
+        means = ByName(signed(result.mean(), self.specs) | result._of_lists)
         return means[self.names[0]] if self.is_single else means
 
     def evaluate(self, estimator: Any, X: MatrixLike, y: ArrayLike | None = None) -> Evaluation:
@@ -218,7 +222,8 @@ class RecommenderScorer:
             )
         _check_columns(estimator, table)
         test = HeldOutUsers.of(table, label, self._index, excluded)
-        data = AllItems(estimator, table, test, fitted, self.items)
+        shown = ShownItems(self.of_lists, self.items, len(self.items))
+        data = AllItems(estimator, table, test, fitted, self.items, shown)
         if self._looks:
             self.look(RECOMMENDER_SCORER, None if label is None else test.label, len(test.ids))
         return self._evaluate(data)
@@ -283,7 +288,8 @@ class RecommenderScorer:
             if spec["average"] == "micro":
                 result.denominator[undefined] = 0.0
         counts = DataCounts(data.n_items - data.test.n_excluded, data.test.fingerprints, known_settled=settled)
-        return Evaluation(data.test.ids, None, named, counts)
+        result = Evaluation(data.test.ids, None, named, counts)
+        return with_lists(result, data.shown.compute(data.fitted), n_users)
 
     @property
     def __name__(self) -> str:
@@ -475,6 +481,7 @@ class AllItems:
     test: HeldOutUsers
     fitted: FittedInteractions | None
     items: NDArray[Any]
+    shown: ShownItems
 
     @property
     def n_items(self) -> int:
@@ -498,11 +505,11 @@ class UserRankings:
         self.is_unranked = np.zeros(len(users), dtype=bool)
         model = ranking_model(data.estimator)
         self._source: PairScores | ItemLists
-        if hasattr(model, "recommend"):
+        if lists_items(model):
             self._source = ItemLists(model, data, are_known)
         else:
             self._source = PairScores(data, are_known)
-        self._n_excluded = data.test.n_excluded[users]
+        self._n_excluded, self._shown, self._are_known = data.test.n_excluded[users], data.shown, are_known
 
     @property
     def queries(self) -> LazyQueries:
@@ -513,6 +520,7 @@ class UserRankings:
 
     def _make(self, first: int, last: int, depth: int | None) -> Queries:
         users = self.users[first:last]
+        depth = None if depth is None else max(depth, self._shown.depth)
         if isinstance(self._source, ItemLists):
             most = int(self._n_excluded[first:last].max())
             k = self.n_items if depth is None else min(depth + most, self.n_items)
@@ -534,11 +542,17 @@ class UserRankings:
         label[self._pair(user, item)] = grade
         indptr = np.arange(len(users) + 1) * self.n_items
         user, item = self.test.excluded_from(users)
+        kept = None
         if len(user):
             kept = np.ones(len(label), dtype=bool)
             kept[self._pair(user, item)] = False
             indptr = np.append(0, np.cumsum(kept.reshape(len(users), -1).sum(axis=1)))
             label, score = label[kept], score[kept]
+        if self._shown.depth:
+            pairs = np.arange(len(users) * self.n_items) if kept is None else np.flatnonzero(kept)
+            user, item = np.divmod(pairs, self.n_items)
+            ranked = score > -np.inf
+            self._shown.add((self._are_known, first), user[ranked], item[ranked], score[ranked], len(users))
         return queries_of(label, score, indptr, np.arange(len(users)), None, None, 1, Origin(IN_ERRORS, first))
 
     def _of_lists(self, users: Index, user: Index, item: Index, depth: int, first: int) -> Queries:
@@ -559,6 +573,8 @@ class UserRankings:
             of_user[missed], grade[missed], one_each, len(users), depth=depth, ranked=False
         )
         score = -np.arange(len(user), dtype=np.float64)
+        if self._shown.depth:
+            self._shown.add((self._are_known, first), user, item, score, len(users))
         indptr = np.append(0, np.cumsum(np.bincount(user, minlength=len(users))))
         return as_queries(label, score, indptr, first, unlisted=unlisted).named(IN_ERRORS)
 

@@ -71,6 +71,14 @@ def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str,
     item = _places(entries, ids, caller)
     n_users, retrieved = len(entries.qid.names), entries.value > -np.inf
     user, item, score = entries.qid.code[retrieved].astype(np.int64), item[retrieved], entries.value[retrieved]
+    parts = first_items(user, item, score, n_users, k, len(ids))
+    return TopItems(ids, entries.qid.names, *parts)
+
+
+def first_items(
+    user: Index, item: Index, score: Array, n_users: int, k: int, n_items: int
+) -> tuple[Any, Any, Array, Array]:
+    """Matrices of certain and of tied items, share of the latter and length of the list of each user: `TopItems`."""
     by_score = np.lexsort((-score, user))
     user, item, score = user[by_score], item[by_score], score[by_score]
     size = np.bincount(user, minlength=n_users)
@@ -84,9 +92,9 @@ def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str,
     is_open = n_above + n_equal > length
     certain, tied = above | (equal & ~is_open[user]), equal & is_open[user]
     share = np.where(is_open, (length - n_above) / np.maximum(n_equal, 1), 0.0)
-    shape = n_users, len(ids)
+    shape = n_users, n_items
     matrices = [sparse.csr_array((np.ones(rows.sum()), (user[rows], item[rows])), shape) for rows in (certain, tied)]
-    return TopItems(ids, entries.qid.names, matrices[0], matrices[1], share, length.astype(np.float64))
+    return matrices[0], matrices[1], share, length.astype(np.float64)
 
 
 def _places(entries: Entries, items: NDArray[Any], caller: str) -> Index:

@@ -146,7 +146,9 @@ def test_items_of_features_are_not_counted():
     """The second column of an array may be any feature where users are given."""
     X = np.random.default_rng(0).random((6, 3))
     assert rows_tested(LeaveLastOut(), X, groups=[*"aabbcc"], time=[1, 2] * 3) == [1, 3, 5]
-    with pytest.warns(UserWarning, match="0 of 3 users and 3 of 6 items"):
+    with pytest.warns(
+        UserWarning, match="all rows of 3 of 6 items into the test set, so a model does not learn them.$"
+    ):
         rows_tested(LeaveLastOut(item=1), X, groups=[*"aabbcc"], time=[1, 2] * 3)
 
 
@@ -270,3 +272,29 @@ def test_what_is_no_column(name, column):
     for make in (LeaveLastOut, lambda **given: make_recommender_scorer("mrr", items=["x"], **given)):
         with pytest.raises(TypeError, match=f"The '{name}' parameter of .* must be the name of a column of a frame"):
             make(**{name: column})
+
+
+@pytest.mark.filterwarnings("ignore:.*puts all rows")
+def test_a_start_in_place_of_a_size():
+    X = interactions()
+    day = np.datetime64("2020-09-13") + 9
+    expected = [row for row, one in enumerate(DAYS) if one >= 9]
+    forms = ["2020-09-22", day, pd.Timestamp(day), day.astype(object), datetime.datetime(2020, 9, 22)]
+    for start in forms:
+        assert rows_tested(GlobalTimeSplit(start=start), X) == expected
+        assert rows_tested(GlobalTimeSplit(start=start), X.assign(time=X["time"].dt.tz_localize("UTC"))) == expected
+    assert repr(GlobalTimeSplit(start="2020-09-22")) == "GlobalTimeSplit(start='2020-09-22')"
+    numbers = X.assign(time=DAYS)
+    assert rows_tested(GlobalTimeSplit(start=9), numbers) == expected
+    for start, rows, message in (
+        (9, X, "must be a date, such as '2026-03-01'. Got 9"),
+        ("then", X, "must be a date"),
+        ("NaT", X, "must be a date"),
+        ("2020-09-22", numbers, "must be a number, as times are"),
+        ("2021-01-01", X, "Some rows must be left to test on"),
+        ("2020-01-01", X, "Some rows must be left to train on"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rows_tested(GlobalTimeSplit(start=start), rows)
+    with pytest.raises(ValueError, match="takes the first time of the test set, start=, or its size"):
+        GlobalTimeSplit(3, start=9)

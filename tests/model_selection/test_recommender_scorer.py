@@ -19,11 +19,13 @@ from sklearn_rank import (
     InteractionRecommender,
     LeaveLastOut,
     QueryRanker,
+    RankingEvaluator,
     get_metric_names,
     get_scorer,
     make_recommender_scorer,
     parse_metric,
 )
+from sklearn_rank.recommenders import exposure
 
 pd = pytest.importorskip("pandas")
 
@@ -131,7 +133,7 @@ def scores_of(model):
         (listed,) = ([*one] for one in model.recommend([user], 99))
         return [-listed.index(item) if item in listed else -np.inf for item in items]
 
-    return of_lists if hasattr(model, "recommend") else of_pairs
+    return of_pairs if hasattr(model, "predict") else of_lists
 
 
 METRICS = [f"{name}@5" if parse_metric(name).metric.has_cutoff else name for name in OF_THE_ORDER]
@@ -791,4 +793,93 @@ def test_wrong_fits():
     with pytest.raises(sklearn.exceptions.NotFittedError):
         InteractionRecommender(Lists()).recommend([0], 1)
     assert not hasattr(InteractionRecommender(Lists()), "predict")
-    assert not hasattr(InteractionRecommender(Factors()), "recommend")
+
+
+# --- values of all lists, and lists to show ------------------------------------------------------------------
+
+OF_LISTS = ["coverage@5", "novelty@5", "long_tail@3", "entropy@5", "gini@5", "popularity@5"]
+
+
+@pytest.mark.parametrize("model", [Factors(5, decimals=1), Lists(5, decimals=1)], ids=["pairs with ties", "lists"])
+def test_values_of_lists_are_those_of_exposure(model):
+    X = tastes(0, n_users=40, n_items=45, n_each=12)
+    ((train, test),) = LeaveLastOut(n_test=3).split(X)
+    scorer = make_recommender_scorer(["ndcg@2", *OF_LISTS], items=range(45))
+    fitted = InteractionRecommender(model).fit(X.iloc[train])
+    pairs = X.iloc[train][["user_id", "item_id"]]
+    if isinstance(model, Lists):
+        lists = fitted.recommend(range(40), 45)
+        run = {user: [int(item) for item in listed] for user, listed in enumerate(lists)}
+    else:
+        run = {
+            user: dict(
+                zip(range(45), fitted.predict(frame([(user, item) for item in range(45)])).tolist(), strict=True)
+            )
+            for user in range(40)
+        }
+    values = scorer(fitted, X.iloc[test])
+    for one in OF_LISTS:
+        name, k = one.split("@")
+        shown = exposure(run, items=range(45), k=int(k), train=pairs, exclude=pairs).to_dict()[name]
+        sign = -1 if name in ("gini", "popularity") else 1
+        assert values[("neg_" if sign < 0 else "") + one] == pytest.approx(sign * shown), one
+    result = scorer.evaluate(fitted, X.iloc[test])
+    assert f"coverage@5 {values['coverage@5']:.4f}, novelty@5" in str(result)
+    assert "(lists of 40 users)." in str(result)
+    folds = [(train, test[:60]), (train, test[60:])]
+    report = RankingEvaluator(scorer, cv=folds).cross_validate(clone(model), X, None)
+    assert report["test_neg_gini@5"].shape == (2,)
+    assert "(lists of 20 + 20 users, mean of 2 folds)." in str(report.pooled)
+    compared = str(RankingEvaluator(scorer, cv=folds[:1]).compare({"a": clone(model), "b": Factors(2)}, X, None))
+    assert "b: coverage@5" in compared
+
+
+def test_lists_of_small_blocks_have_the_same_values(monkeypatch):
+    X = tastes(1, n_users=30, n_items=45, n_each=12)
+    ((train, test),) = LeaveLastOut(n_test=3).split(X)
+    fitted = InteractionRecommender(Factors(5, decimals=1)).fit(X.iloc[train])
+    scorer = make_recommender_scorer({"a": "ndcg@5", "shown": "coverage@5"}, items=range(45))
+    expected = scorer(fitted, X.iloc[test])
+    monkeypatch.setattr("sklearn_rank.recommenders._recommender_scorer.PREDICTED_PAIRS", 100)
+    assert scorer(fitted, X.iloc[test]) == pytest.approx(expected)
+    assert [*expected] == ["a", "shown"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ("coverage@10", "go beside a metric of users"),
+        (["ndcg@10", "coverage"], "needs a cutoff"),
+        (["ndcg@10", "neg_coverage@10"], "only if lower is better"),
+    ],
+)
+def test_bad_values_of_lists(metrics, message):
+    with pytest.raises(ValueError, match=message):
+        make_recommender_scorer(metrics, items=range(5))
+
+
+def test_values_from_training_need_it():
+    train = frame([(0, 0), (0, 2), (2, 1)])
+    model = Fixed([[5, 4, 3, 2, 1]] * 3).fit(train)
+    scorer = make_recommender_scorer(["mrr", "novelty@2"], items=range(5), exclude=None)
+    with pytest.raises(ValueError, match="novelty@2 reads the pairs of users and items in training"):
+        scorer(model, frame([(0, 3)]))
+
+
+@pytest.mark.parametrize("container", [lambda X: X, lambda X: X.to_numpy()])
+def test_recommendations_of_a_model_that_predicts(container, monkeypatch):
+    scores = [[5, 4, 3, 2, np.nan], [1, 1, 2, 2, 0], [0, 0, 0, 0, 1]]
+    train = container(frame([(0, 0), (0, 2), (2, 1), (1, 3), (1, 4)]))
+    model = InteractionRecommender(Fixed(scores)).fit(train)
+    monkeypatch.setattr("sklearn_rank.recommenders._interactions.PREDICTED_PAIRS", 5)
+    assert model.recommend([0, 1], 2, items=range(5)) == [[0, 1], [2, 3]]
+    assert model.recommend([0, 1], 9, items=range(5), exclude="train") == [[1, 3], [2, 0, 1]]
+    assert model.recommend([2, 0], 1, exclude={2: [4]}) == [[0], [0]]
+    assert model.recommend([0], 9, items=[3, 4, 1]) == [[1, 3]]
+    lists = InteractionRecommender(Lists(2)).fit(train)
+    (listed,) = lists.recommend([0], 5)
+    assert lists.recommend([0], 5, exclude="train") == [[one for one in listed if one not in (0, 2)]]
+    assert lists.recommend([0], 1, items=[listed[3]]) == [[listed[3]]]
+    for given, message in (({"k": 0}, "must be an int >= 1"), ({"k": 1, "exclude": "seen"}, "must be 'train'")):
+        with pytest.raises(ValueError, match=message):
+            model.recommend([0], **given)
