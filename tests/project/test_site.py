@@ -37,6 +37,21 @@ def test_every_public_name_is_in_the_reference_once(listed):
     assert sorted(listed) == sorted(set(entries.ENTRIES.values()))
 
 
+def test_menus_have_the_titles_of_pages():
+    """Up to a colon or a question mark, and without "I have" or "Coming from"."""
+    sections = pytest.importorskip("sections")
+    wrong = []
+    for head in [page for page in PAGES if page.stem in sections.HEADS]:
+        for words, target in sections.LISTED.findall(head.read_text()):
+            title = re.search(r"^# (.*)$", (head.parent / f"{target}.md").read_text(), re.MULTILINE)
+            short = [
+                re.sub("^(i have |i know |coming from )?(an? )?|[:?].*", "", text.lower())
+                for text in (words, title[1] if title else words)
+            ]
+            wrong += [(head, words)] * (short[0] != short[1] and "`" not in words)
+    assert not wrong
+
+
 def test_powers_stand_in_code():
     """What stands between two of them would be bold."""
     prose = {
