@@ -42,7 +42,8 @@ def test_pages_name_extras_that_exist():
         )
         for page in ("start/install.md", "scale.md")
     }
-    assert named | table["scale.md"] <= table["start/install.md"] == EXTRAS.keys() - {"docs", "bench", "tests"}
+    of_developers = {"docs", "bench", "tests", "browser"}
+    assert named | table["scale.md"] <= table["start/install.md"] == EXTRAS.keys() - of_developers
 
 
 def test_every_extra_installs_something():

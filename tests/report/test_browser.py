@@ -118,6 +118,7 @@ def test_widths_and_colours(opened, page, make):
     tab.emulate_media(media="print")
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not tab.is_visible(".controls")
+    assert tab.is_visible("#queries-table thead button")
 
 
 def contrast(a, b):
