@@ -20,7 +20,8 @@ STATISTICAL_TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "wel
 BASELINE = "one of the runs, a further one, or a result that evaluate --save wrote; with --table a column"
 EPILOG = (
     "QRELS and RUN are files of TREC, BEIR or MS MARCO, JSON, or tables with known columns, also gzipped; '-' is "
-    "the standard input. With --table they are columns of a file of CSV, Parquet or Arrow, and each --y-score is a run."
+    "the standard input. With --table they are columns of a file of CSV, Parquet or Arrow, and each --y-score "
+    "is a run. A run may be A=RUN, with a name, and A=RUN1 A=RUN2 are two runs of one system, such as with other seeds."
 )
 
 
@@ -71,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
         "--correction", choices=["holm", "bonferroni", "bh", "tukey", "none"], default="holm",
         help="of p-values for the number of pairs (default: holm)",
     )  # fmt: skip
-    sub.add_argument("--baseline", metavar="OLD",
+    sub.add_argument("--baseline", action="append", metavar="OLD",
                      help=f"compare all others with this run, run less OLD: {BASELINE} (default: all pairs, a less b; "
                      "with --format latex or markdown the first run)")  # fmt: skip
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
@@ -81,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
     sub.epilog = gate.GATE_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then the new run")
     for name, more, text in (
-        ("--baseline", {"required": True, "metavar": "OLD"},
+        ("--baseline", {"required": True, "action": "append", "metavar": "OLD"},
          "the old run, or a result that evaluate --save or Evaluation.save wrote; with --table its column"),
         ("--margin", {"metavar": "X", "action": "append", "default": []},
          "loss that is still no worse, in units of the metric, such as 0.01; NAME=X for one metric, may be repeated "
@@ -106,7 +107,7 @@ def parser() -> argparse.ArgumentParser:
     sub.epilog = report.REPORT_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then a new run or several")
     for name, more, text in (
-        ("--baseline", {"metavar": "OLD"}, f"the old run: {BASELINE} (default: the first run)"),
+        ("--baseline", {"action": "append", "metavar": "OLD"}, f"the old run: {BASELINE} (default: the first run)"),
         ("--output", {"metavar": "FILE", "required": True}, "file to write, such as report.html"),
         ("--margin", {"metavar": "X", "action": "append", "default": []},
          "make it the page of a gate with this margin, see gate; the exit code is the gate's"),
@@ -118,7 +119,9 @@ def parser() -> argparse.ArgumentParser:
     sub = add("explain", explain.explain, "Why two runs differ on a query: what each document adds to the difference.")
     sub.epilog = explain.EXPLAIN_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then the new run")
-    sub.add_argument("--baseline", required=True, metavar="OLD", help="the old run; with --table its column")
+    sub.add_argument(
+        "--baseline", required=True, action="append", metavar="OLD", help="the old run; with --table its column"
+    )
     sub.add_argument("--query", metavar="ID", help="the query (default: the one on which the new run loses most)")
     sub.add_argument(
         "--to-judge", type=int, metavar="N",
@@ -136,7 +139,7 @@ def parser() -> argparse.ArgumentParser:
         "--kind", choices=sorted(commands.PICTURES), default="distribution",
         help="values by query, cutoffs, differences from a baseline, or which runs differ (default: distribution)",
     )  # fmt: skip
-    sub.add_argument("--baseline", metavar="OLD",
+    sub.add_argument("--baseline", action="append", metavar="OLD",
                      help=f"of --kind difference and critical: {BASELINE} (default: the first run; of critical all "
                      "pairs)")  # fmt: skip
     sub.add_argument("--max-k", type=int, default=20, metavar="K", help="deepest cutoff of --kind cutoff (default: 20)")

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from sklearn_rank._cli.data import is_count_measure, metrics_of, names_of, results, results_with_baseline
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation, with_chance
+from sklearn_rank._evaluation.several_runs import note_on_runs
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
+from sklearn_rank._metric.run_means import between_runs
 from sklearn_rank._misuse.check import Finding, collected_findings, report
 from sklearn_rank._misuse.doors import COMMAND
 from sklearn_rank._misuse.judged import judged_note
@@ -40,7 +42,7 @@ def evaluate_runs(options: argparse.Namespace) -> None:
             raise ValueError(f"--save takes exactly one run. Got {', '.join(of_runs)}.")
         next(iter(of_runs.values())).save(options.save)
     headings = [_heading(options, metric) for metric in metrics]
-    note = _choices(of_runs)
+    note = " ".join([*note_on_runs(of_runs), _choices(of_runs)])
     if options.per_query:
         by_query = {run: _by_query(result) for run, result in of_runs.items()}
         rows = [
@@ -112,6 +114,7 @@ def compare_runs(options: argparse.Namespace) -> None:
         raise ValueError(" ".join(tested.nothing for tested in tests.values()))
     about = [tested.note_without_settled for tested in tests.values()]
     about += [tested.nothing for tested in tests.values()]
+    about.append(between_runs({metric: tested.run_means for metric, tested in tests.items()}))
     about.append(judged_note({metric: tested.judged for metric, tested in tests.items()}))
     note = " ".join(filter(None, about))
     if is_for_paper:

@@ -87,7 +87,18 @@ def _separate(text: str) -> list[str]:
 
 
 def results(options: argparse.Namespace, names: list[str], missing_from_run: str = "zero") -> dict[str, Evaluation]:
-    """Result of each run, by the name of its file or column; standard error says which queries were missing or tied."""
+    """Result of each system, by the name of its run or as A=RUN names it; A=RUN A=RUN is the mean of both runs.
+
+    Standard error says which queries were missing or tied.
+    """
+    systems = _systems_of(options)
+    _set_given(options, [run for runs in systems.values() for run in runs])
+    of_runs = _by_run(options, names, missing_from_run)
+    return {name: Evaluation.of_runs([of_runs[run] for run in runs]) for name, runs in systems.items()}
+
+
+def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str) -> dict[str, Evaluation]:
+    """Result of each run, by the name of its file or column."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"Each metric must be given once. Got {echo(name)} twice.")
@@ -115,24 +126,82 @@ def results(options: argparse.Namespace, names: list[str], missing_from_run: str
 
 
 def runs_of(options: argparse.Namespace) -> list[str]:
-    """Runs that were given: the files after the judgements, or the columns of scores of a table."""
+    """Names of the systems that were given: files after the judgements, columns of scores, or A of A=RUN."""
+    return [*_systems_of(options)]
+
+
+def _systems_of(options: argparse.Namespace) -> dict[str, list[str]]:
+    """Files or columns of each system, of one or several runs."""
+    systems: dict[str, list[str]] = {}
+    for text in _given(options):
+        name, run = _named(options, text)
+        systems.setdefault(name, []).append(run)
+    both = next((name for name, runs in systems.items() if len(runs) > 1 and name in runs and {*runs} != {name}), None)
+    if both is not None:
+        raise ValueError(f"NAME=RUN needs a name that no other run has. Got {echo(both)}, which is a run as well.")
+    return systems
+
+
+def _given(options: argparse.Namespace) -> list[str]:
+    """Runs as they were given: files after the judgements, or columns of scores of a table."""
     return [*(options.y_score or ["score"])] if options.table is not None else options.files[1:]
+
+
+def _set_given(options: argparse.Namespace, runs: list[str]) -> None:
+    if options.table is not None:
+        options.y_score = runs
+    else:
+        options.files = [*options.files[:1], *runs]
+
+
+def _named(options: argparse.Namespace, text: str) -> tuple[str, str]:
+    """Name and run of A=RUN; a file, or a column, of the very name wins, and has this name."""
+    name, equals, run = text.partition("=")
+    is_run = not equals or not name or not run or (options.table is None and os.path.exists(text))
+    return (text, text) if is_run or _is_column(options, text) else (name, run)
+
+
+def _is_column(options: argparse.Namespace, text: str) -> bool:
+    """Whether the table has a column of this name."""
+    if options.table is None or options.table == "-":
+        return False
+    try:
+        opened(options.table, [], [text], options.separator)
+    except ValueError:
+        return False
+    return True
 
 
 def results_with_baseline(options: argparse.Namespace, names: list[str]) -> dict[str, Evaluation]:
     """Result of each run and of --baseline: one of the runs, or a further run or saved result, which comes first."""
-    runs, baseline = runs_of(options), options.baseline
+    runs, old = runs_of(options), _read_baseline(options)
+    baseline = options.baseline
+    if baseline in runs and old != [baseline]:
+        raise ValueError(f"--baseline needs a name that no run has. Got {echo(baseline)} for both.")
     if baseline is None or baseline in runs:
         return results(options, names)
-    if os.path.isfile(baseline) and zipfile.is_zipfile(baseline):
-        old = Evaluation.load(baseline)
-        _check_saved(old, baseline, names)
-        return {baseline: old} | results(options, names)
-    if options.table is not None:
-        options.y_score = [baseline, *runs]
-    else:
-        options.files = [*options.files[:1], baseline, *runs]
+    if any(os.path.isfile(run) and zipfile.is_zipfile(run) for run in old):
+        saved = [Evaluation.load(run) for run in old]
+        for one, run in zip(saved, old, strict=True):
+            _check_saved(one, run, names)
+        return {baseline: Evaluation.of_runs(saved)} | results(options, names)
+    texts = [run if run == baseline else f"{baseline}={run}" for run in old]
+    _set_given(options, [*texts, *_given(options)])
     return results(options, names)
+
+
+def _read_baseline(options: argparse.Namespace) -> list[str]:
+    """Runs of the baseline; `options.baseline` becomes its name, for --baseline RUN or each of --baseline NAME=RUN."""
+    if isinstance(options.baseline, list):
+        named = [_named(options, text) for text in options.baseline]
+        names, runs = ([*dict.fromkeys(part)] for part in zip(*named, strict=True))
+        if len(names) > 1 or len(runs) < len(named):
+            raise ValueError(
+                "--baseline takes one system: a run, or several runs of it by one name, --baseline A=run1 --baseline "
+                f"A=run2. Got {', '.join(options.baseline)}."
+            )
+        options.baseline, options.old = names[0], runs
+    return [] if options.baseline is None else [*options.old]
 
 
 def old_and_new(options: argparse.Namespace, names: list[str], command: str) -> dict[str, Evaluation]:
@@ -143,7 +212,7 @@ def old_and_new(options: argparse.Namespace, names: list[str], command: str) -> 
     ValueError
         If there is another number of new runs, or the new run is the old one.
     """
-    runs = runs_of(options)
+    runs, _ = runs_of(options), _read_baseline(options)
     if len(runs) != 1 or runs == [options.baseline]:
         what = "--y-score, the new run's scores" if options.table is not None else "QRELS and NEW"
         got = f"{', '.join(runs) or 'none'}{', as --baseline too' * (runs == [options.baseline])}"
@@ -221,7 +290,7 @@ def _systems(
         "negative": "keep" if options.keep_negative else "unjudged", "document_of": _documents(options),
         "aggregate": options.aggregate,
     }  # fmt: skip
-    runs = runs_of(options)
+    runs = _given(options)
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
         run = read_run(_source(name), **reading)
@@ -259,7 +328,7 @@ def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, l
     # The empty string is the name of a column too.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
-    scores = runs_of(options)
+    scores = _given(options)
     ids = [qid] if options.doc_id is None else [qid, options.doc_id]
     table = opened(_source(options.table), ids, [y_true, *scores], options.separator)
     _refuse_twice(scores)

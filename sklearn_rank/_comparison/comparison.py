@@ -19,10 +19,11 @@ from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.remarks import depths_in_words
-from sklearn_rank._evaluation.result import Evaluation, known_metric
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.segments import SegmentsBy
+from sklearn_rank._evaluation.several_runs import note_on_runs
 from sklearn_rank._metric.choices import choices_in_words
-from sklearn_rank._metric.key_signs import ByName
+from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import Door, collected_findings, report
 from sklearn_rank._misuse.doors import SYSTEMS, VERDICTS
@@ -128,7 +129,8 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         Values query by query, of each model that failed in no fold; all have the same queries in the same order.
     y_score : dict of str to ndarray
         The scores behind them, in the order of the input: of shape (n_samples,), NaN for rows that no fold tests, or
-        (n_samples, n_repeats) where each row is tested that often. Empty where finished results were compared.
+        (n_samples, n_repeats) where each row is tested that often. Empty where finished results were compared, and
+        without models of several runs.
     fold_means : dict of str to dict of str to ndarray of shape (n_splits,)
         Mean of each metric in each fold, of each model; NaN in a fold where it failed. Empty without folds.
     fit_time : dict of str to ndarray of shape (n_splits,)
@@ -632,9 +634,10 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         several = len(self.results) > 1
         look_at_evidence(VERDICTS, self.results)
         tests = {m: self.significance(m) if several and not self._why_untested(m) else None for m in self._metrics}
+        notes = [*self._notes_on_evidence(), *note_on_runs(self.results), self._judged_note()]
         return paper_table(
             self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
-            digits=digits, more=" ".join(filter(None, [*self._notes_on_evidence(), self._judged_note()])),
+            digits=digits, more=" ".join(filter(None, notes)),
         )  # fmt: skip
 
     def _tables(self) -> list[Table]:
@@ -670,7 +673,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         for reason in dict.fromkeys(filter(None, reasons.values())):
             untested = ", ".join(display_name(metric) for metric, why in reasons.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
-        adjusted = notes_of_adjusted(next(iter(self.results.values())).meaning)
+        adjusted = [*notes_of_adjusted(next(iter(self.results.values())).meaning), *note_on_runs(self.results)]
         notes += [f"{model}: {note}" for model, result in self.results.items() for note in result._more_notes]
         return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]
 
@@ -757,8 +760,9 @@ def _check_saved(
     for model, of_model in of_models.items():
         _, n_compared = check_saved(results[model], of_model, n_compared)
     with_scores = [of_model for of_model in of_models.values() if "y_score" in of_model]
-    if len(with_scores) not in (0, len(results)):
-        raise ValueError("scores must be of all results or of none")
+    with_one_run = sum(not result.get("run_means") for result in results.values())
+    if len(with_scores) not in (0, with_one_run):
+        raise ValueError("scores must be of all results of one run or of none")
     if with_scores:
         # A row has one score or more, and all models have as many.
         n_rows, *n_scores = with_scores[0].shape("y_score")

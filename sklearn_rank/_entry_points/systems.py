@@ -13,9 +13,11 @@ from scipy.sparse import issparse
 from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_evidence, look_at_judged
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
+from sklearn_rank._entry_points.several_runs import Runs, run_by_run, runs_by_name
 from sklearn_rank._evaluation.alignment import align_results
 from sklearn_rank._evaluation.evaluate import evaluate_systems
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.several_runs import one_by_system
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
@@ -82,7 +84,9 @@ def compare_systems(
         `test` and `correction`.
     y_score : dict, list of str or frame
         The scores of each system by its name, like `y_score` of `evaluate`, or a frame with a column for each system;
-        with a table the column, or a list of columns; with judgements the run, like `run` of `evaluate_run`.
+        with a table the column, or a list of columns; with judgements the run, like `run` of `evaluate_run`. In a dict
+        a list of any of them, or of results, is several runs of one system, such as runs with other seeds:
+        ``{"A": [run1, run2, run3], "B": run4}``. The value of a query is then its mean over the runs.
     y_true : array-like or str, default=None
         Labels, in place of `data`; with a table the column of the labels, by default "label".
     qid : array-like of shape (n_samples,) or str, default=None
@@ -163,22 +167,24 @@ def compare_systems(
     about_rows: dict[str, Any] = {"sample_weight": sample_weight, "by": by, "clusters": clusters}
     about_rows |= {"tie_break": tie_break, "mask": mask, "n_jobs": n_jobs}
     if _are_results(data):
+        data = runs_by_name(data)
         given = {"y_score": y_score, "y_true": y_true, "metrics": None if metrics is DEFAULT_METRICS else metrics}
         _refuse_data(given | {"qid": qid} | about_rows | keywords)
         plan = _check_plan(data, baseline, test, correction)
-        report(SYSTEMS, models_twice(data), on_misuse)
+        report(SYSTEMS, models_twice(run_by_run(data)), on_misuse)
+        data = {name: Evaluation.of_runs(runs) if isinstance(runs, Runs) else runs for name, runs in data.items()}
         check_clusters("compare_systems", test, next(iter(data.values())).clusters)
         aligned = align_results(data, "compare_systems")
         _look(aligned)
         return Comparison(results=aligned, **plan)
-    scores = _systems(y_score)
-    plan = _check_plan(scores, baseline, test, correction)
+    systems = runs_by_name(_systems(y_score), data, y_true, qid)
+    plan, scores = _check_plan(systems, baseline, test, correction), run_by_run(systems)
+    n_runs = {name: len(runs) if isinstance(runs, Runs) else 1 for name, runs in systems.items()}
     report(SYSTEMS, models_twice(scores), on_misuse)
     check_clusters("compare_systems", test, clusters)
     if all(isinstance(of_system, str) for of_system in scores.values()):
         results, by_row = _of_columns(data, scores, metrics, keywords, y_true=y_true, qid=qid, **about_rows)
-        _look(results)
-        return Comparison(results=results, y_score=by_row, **plan)
+        return _compared(results, by_row, n_runs, plan)
     _refuse_table_of_rows(y_true if data is None else data, scores)
     if data is not None and y_true is not None:
         raise TypeError("compare_systems takes the labels once: either as first argument or as y_true=. Got both.")
@@ -192,8 +198,16 @@ def compare_systems(
         results, by_row = _of_arrays(labels, scores, metrics, keywords, qid=qid, **about_rows)
         if not isinstance(y_score, Mapping):
             report(SYSTEMS, copies_of_label(y_score, labels, "Column"), on_misuse)
+    return _compared(results, by_row, n_runs, plan)
+
+
+def _compared(
+    flat: Mapping[str, Evaluation], by_row: Mapping[str, Array], n_runs: Mapping[str, int], plan: Mapping[str, Any]
+) -> Comparison:
+    """Comparison of systems of one or several runs, by results of the runs."""
+    results = one_by_system(flat, n_runs)
     _look(results)
-    return Comparison(results=results, y_score=by_row, **plan)
+    return Comparison(results=results, y_score={name: x for name, x in by_row.items() if name in n_runs}, **plan)
 
 
 def _look(results: Mapping[str, Evaluation]) -> None:
@@ -211,13 +225,19 @@ def _are_results(data: Any) -> bool:
         isinstance(data, (list, tuple)) and any(isinstance(r, Evaluation) for r in data)
     ):
         raise TypeError(f"{HOW_TO_CALL} Got results without names.")
-    if not isinstance(data, Mapping) or not any(isinstance(result, Evaluation) for result in data.values()):
+    if not isinstance(data, Mapping) or not any(map(_is_result_or_runs, data.values())):
         return False
     for name, result in data.items():
-        if not isinstance(result, Evaluation):
+        if not _is_result_or_runs(result):
             raise TypeError(f"All results must be Evaluation objects. Got {type(result).__name__} for {echo(name)}.")
     _check_names(data)
     return True
+
+
+def _is_result_or_runs(value: Any) -> bool:
+    """Whether this is a result, or a list that begins with one: several runs."""
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    return isinstance(first, Evaluation)
 
 
 def _refuse_data(given: Mapping[str, Any]) -> None:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.saved import with_judged, with_settled
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
 
+E = TypeVar("E")
 
-def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict[str, Evaluation]:
+
+def align_results(results: Mapping[str, E], function_name: str) -> dict[str, E]:
     """Results that differ in values only, all with the queries and the metrics in the order of the first one."""
     (first, expected), *others = results.items()
     for name, result in others:
@@ -40,7 +42,7 @@ def align_results(results: Mapping[str, Evaluation], function_name: str) -> dict
     return aligned
 
 
-def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: str) -> None:
+def _refuse_other_attributes(results: Mapping[str, E], function_name: str) -> None:
     """Refuse attributes of one name with different values: segments would belong to only one result."""
     known: dict[str, tuple[str, NDArray[Any]]] = {}
     for name, result in results.items():
@@ -53,7 +55,7 @@ def _refuse_other_attributes(results: Mapping[str, Evaluation], function_name: s
                 )
 
 
-def _refuse_other_metrics(first: str, expected: Evaluation, name: str, result: Evaluation, function_name: str) -> None:
+def _refuse_other_metrics(first: str, expected: Any, name: str, result: Any, function_name: str) -> None:
     """Refuse a result with other metrics than the first one, or metrics that were computed otherwise."""
     if {*expected.meaning} != {*result.meaning}:
         raise ValueError(
@@ -85,7 +87,7 @@ def _refuse_other_queries(known: NDArray[Any], numbers: Mapping[str, Index], fun
             )
 
 
-def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluation:
+def _in_order(result: Any, order: Index, expected: Any) -> Any:
     """A result with its queries from these places, and its metrics as in another one; the means stay as they are."""
     if [*result.meaning] == [*expected.meaning] and np.array_equal(order, np.arange(len(order))):
         return result
@@ -93,7 +95,7 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
         "n_documents": result._source.known_documents, "label_fingerprints": result.label_fingerprints,
         "weight": result.weight, "clusters": result.clusters,
     }  # fmt: skip
-    moved = Evaluation.from_values(
+    moved = type(result).from_values(
         result.qid[order],
         {metric: result.per_query[metric][order] for metric in expected.meaning},
         undefined={metric: values.undefined[order, 0] for metric, values in result._metrics.items()},
@@ -104,7 +106,8 @@ def _in_order(result: Evaluation, order: Index, expected: Evaluation) -> Evaluat
     )  # fmt: skip
     judged = {metric: result.judged[metric][order] for metric in expected.meaning if metric in result.judged}
     settled = {metric: result.settled[metric][order] for metric in expected.meaning if metric in result.settled}
-    return with_settled(with_judged(moved, judged, judges_both=result.judges_both), settled)
+    known: Any = with_settled(with_judged(moved, judged, judges_both=result.judges_both), settled)
+    return replace(known, _source=replace(known._source, run_means=result.run_means))
 
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

@@ -163,7 +163,8 @@ def source_of(results: Mapping[str, Any], names: tuple[str, str], metric: str) -
         if not keeps_documents(results[name]):
             raise ValueError(
                 "To explain a difference takes the documents, which results of evaluate, evaluate_table, evaluate_run "
-                "and compare_systems keep; those that were loaded, made of values, batches or subsets do not. "
+                "and compare_systems keep; those that were loaded, made of values, batches, subsets or several runs do "
+                "not. "
                 f"Got {echo(name)} without documents: call compare_systems with labels and scores, or with runs."
             )
     old, new = (results[name] for name in names)

@@ -37,18 +37,20 @@ from sklearn_rank._evaluation.segments import (
     subset_rows,
     table_of,
 )  # fmt: skip
+from sklearn_rank._evaluation.several_runs import mean_of_runs, note_on_runs
 from sklearn_rank._evaluation.source import DataCounts, RankedData, counts_of_rows
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import choices_in_words
-from sklearn_rank._metric.key_signs import ByName, other_spelling
+from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.names import tracker_names
 from sklearn_rank._metric.notation import labelled
+from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.spec import MetricSpec
-from sklearn_rank._utils.constraints import COUNT, is_key, one_of
-from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.constraints import COUNT, one_of
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.optional import import_pandas, index_of
-from sklearn_rank._utils.storage import Saveable, SavedArrays, part
+from sklearn_rank._utils.storage import Saveable, SavedArrays
 from sklearn_rank._utils.table import Table, TableReport
 from sklearn_rank._utils.typing import Array, RandomState
 
@@ -85,6 +87,8 @@ class Evaluation(TableReport, EvaluationPage, Saveable):
         document. Empty if unknown: of batches, given values and sparse matrices.
     settled : dict of str to ndarray of shape (n_queries,)
         Whether the judgements of a query alone fix its value, such as without a relevant document; where it is known.
+    run_means : dict of str to tuple of float
+        Mean of each run by metric, if this is the mean of several runs of one system, see `of_runs`; else empty.
 
     Notes
     -----
@@ -215,6 +219,12 @@ class Evaluation(TableReport, EvaluationPage, Saveable):
 
     tells = cached_property(tells_of)
     counts = cached_property(counts_of)
+    of_runs = classmethod(mean_of_runs)
+
+    @property
+    def run_means(self) -> RunMeans:
+        """Mean of each run by metric, where this is the mean of several runs of one system; else empty."""
+        return self._source.run_means
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
@@ -806,17 +816,11 @@ class Evaluation(TableReport, EvaluationPage, Saveable):
         note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        words, arrays = words_and_arrays(self)
-        about = {"attributes": [*self.attributes], "remarks": [*self._remarks], "cut_at": self._cut_at}
-        return words | about, arrays
+    _to_saved = words_and_arrays
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
         result = with_saved_counts(cls.from_values(**given_values(words, arrays)), words, arrays)
-        depth = None if words.get("cut_at") is None else part(words, "cut_at", int)
-        remarks = tuple(map(str, part({"remarks": []} | dict(words), "remarks", list)))
-        result = replace(result, _source=replace(cast(DataCounts, result._source), remarks=remarks, cut_at=depth))
         if "references" not in words:
             return result
         by_score = cast("dict[str, GivenValues]", result._metrics)
@@ -838,7 +842,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable):
         return f"Evaluation of {len(self.qid)} queries{clusters}"
 
     def _notes(self) -> list[str]:
-        return [*notes_of_adjusted(self.meaning), *self._more_notes]
+        return [*notes_of_adjusted(self.meaning), *note_on_runs({"": self}), *self._more_notes]
 
     def _footer(self) -> str:
         return "; ".join(filter(None, [choices_in_words(self.meaning, self.counts), *self._remarks]))
@@ -877,13 +881,3 @@ def with_chance(result: Evaluation) -> Evaluation:
 def _is_binary(values: PerQuery | GivenValues) -> bool:
     declared = values.spec if isinstance(values, PerQuery) else values
     return isinstance(declared, (MetricSpec, GivenValues)) and declared.is_binary
-
-
-def known_metric(result: Evaluation, metric: object) -> str:
-    """Check that a result has a metric, and return its name."""
-    if not is_key(metric, result.average):
-        raise ValueError(
-            "The 'metric' parameter must be one of the result's metrics: "
-            f"{echo_all(result.average)}. Got {echo(metric)} instead.{other_spelling(metric, result.average)}"
-        )
-    return str(metric)

@@ -18,7 +18,7 @@ E = TypeVar("E")
 
 
 def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Words and arrays of an evaluation, but for the names of its attributes."""
+    """Words and arrays of an evaluation."""
     means, source, kept = result.mean(), result._source, result._kept
     words: dict[str, Any] = {
         "metrics": [
@@ -31,8 +31,11 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
                 "is_binary": result.is_binary[name],
             }
             for name, values in result._metrics.items()
-        ]
-    }
+        ],
+        "attributes": [*result.attributes], "remarks": [*result._remarks], "cut_at": result._cut_at,
+    }  # fmt: skip
+    if result.run_means:
+        words["run_means"] = {name: [*means] for name, means in result.run_means.items()}
     more = {
         "n_documents": source.known_documents,
         "weight": result.weight,
@@ -100,15 +103,17 @@ def with_judged(result: E, shares: Mapping[str, NDArray[Any]], *, judges_both: b
 
 
 def with_saved_counts(result: E, words: Mapping[str, Any], arrays: SavedArrays) -> E:
-    """A result of given values with what was saved of its judgements and its ranked lists."""
+    """A result of given values with what was saved of its judgements, its ranked lists and its runs."""
     if "judges_both" in words:
         result = with_judged(result, given_shares(words, arrays), judges_both=words["judges_both"])
     if "settled" in words:
         result = with_settled(result, dict(zip(words["settled"], arrays["settled"], strict=True)))
-    if "ranking_fingerprints" not in arrays:
-        return result
     evaluation: Any = result
-    counts = replace(evaluation._source, ranking_fingerprints=arrays["ranking_fingerprints"])
+    counts = replace(
+        evaluation._source, ranking_fingerprints=arrays.get("ranking_fingerprints"),
+        remarks=tuple(map(str, words.get("remarks", []))), cut_at=words.get("cut_at"),
+        run_means={name: tuple(map(float, means)) for name, means in words.get("run_means", {}).items()},
+    )  # fmt: skip
     changed: E = replace(evaluation, _source=counts)
     return changed
 

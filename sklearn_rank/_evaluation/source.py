@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.references import References, specs_in_orders
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
+from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.settled import other_metrics, relevance_of, settled_as_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
@@ -83,6 +84,7 @@ class RankedData:
     labels_checksum: int | None = None
     scores_checksum: int | None = None
     known_settled: Settled | None = None
+    run_means: ClassVar[RunMeans] = {}
 
     def __post_init__(self) -> None:
         """Remember scores, and labels unless they are bytes of our own."""
@@ -253,6 +255,8 @@ class DataCounts:
         What a table says of the data.
     cut_at : int or None
         Number of documents at which lists are cut.
+    run_means : dict of str to tuple of float
+        Mean of each run by metric, where these are several runs of one system.
     """
 
     known_documents: Index | None = None
@@ -263,6 +267,7 @@ class DataCounts:
     known_settled: Settled | None = None
     remarks: tuple[str, ...] = ()
     cut_at: int | None = None
+    run_means: RunMeans = field(default_factory=dict)
 
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
         """Queries whose judgements alone fix the value of a metric, as far as that is known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -20,7 +20,8 @@ from sklearn_rank._comparison.comparison import (
     look_at_measured,
 )
 from sklearn_rank._engine.attributes import AttributesLike
-from sklearn_rank._evaluator.folds import FoldReporter, OnFold, Split, by_metric, refuse_unused
+from sklearn_rank._evaluation.several_runs import names_of_runs, one_by_system
+from sklearn_rank._evaluator.folds import FoldReporter, ModelFolds, OnFold, Split, by_metric, refuse_unused
 from sklearn_rank._evaluator.query_folds import QueryFolds
 from sklearn_rank._evaluator.recommender_folds import RecommenderFolds
 from sklearn_rank._evaluator.search_setup import (
@@ -30,6 +31,7 @@ from sklearn_rank._evaluator.search_setup import (
     score_strictly,
     with_qid,
 )
+from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.keywords import own_tables
 from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._metric.scorer_names import signed
@@ -45,7 +47,7 @@ from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import check_n_jobs
-from sklearn_rank._utils.typing import CVLike, Estimator, MatrixLike
+from sklearn_rank._utils.typing import Array, CVLike, Estimator, MatrixLike
 from sklearn_rank._utils.warning import levels_to_caller
 from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
@@ -275,7 +277,8 @@ class RankingEvaluator:
 
         Parameters
         ----------
-        estimators : dict of str to estimator
+        estimators : dict of str to estimator or list of estimators
+            A list is several runs of one model, such as with other seeds: the value of a query is its mean over them.
         by : array-like of shape (n_samples,), dict or frame, default=None
             Attributes of each row's query, such as its country, see `evaluate`.
         on_fold : callable, default=None
@@ -302,7 +305,13 @@ class RankingEvaluator:
 
         if not isinstance(estimators, Mapping) or not estimators:
             raise TypeError(f"compare takes a mapping from names to estimators, one or more. Got {echo(estimators)}.")
-        baseline = known_baseline(self.baseline, estimators)
+        baseline, models_of = known_baseline(self.baseline, estimators), _listed_runs(estimators)
+        n_runs = {name: len(models) for name, models in models_of.items()}
+        estimators = {
+            run: model
+            for name, models in models_of.items()
+            for run, model in zip(names_of_runs(name, len(models)), models, strict=True)
+        }
         check_plan("RankingEvaluator", test=self.test, correction=self.correction, baseline=baseline)
         for name, estimator in estimators.items():
             check_estimator(estimator, f"Model {echo(name)}", must_predict=self._kind.must_predict)
@@ -323,38 +332,40 @@ class RankingEvaluator:
         data.look(COMPARE, models, self.on_misuse)
         collected = reporter.collect(data.fit(models, self.n_jobs), data.mean)
         by_model = dict(zip(estimators, collected, strict=True))
+        by_system = {name: [by_model[run] for run in names_of_runs(name, n)] for name, n in n_runs.items()}
         failures = {
-            name: {i: f"{type(error).__name__}: {error}" for i, error in of_model.errors.items()}
-            for name, of_model in by_model.items()
-            if of_model.errors
+            name: {i: f"{type(error).__name__}: {error}" for one in runs for i, error in one.errors.items()}
+            for name, runs in by_system.items()
+            if any(one.errors for one in runs)
         }
-        if len(failures) == len(models):
+        if len(failures) == len(n_runs):
             text = "; ".join(f"{name}: {next(iter(errors.values()))}" for name, errors in failures.items())
             raise ValueError(f"All models failed, so no comparison is left. {text}")
         for name, errors in failures.items():
             text = "; ".join(f"fold {i}: {error}" for i, error in errors.items())
             message = f"{name} failed and is left out of the comparison. {text}"
             warnings.warn(message, FitFailedWarning, stacklevel=levels_to_caller())
-        complete = {name: of.results for name, of in by_model.items() if name not in failures}
+        kept = {name: n for name, n in n_runs.items() if name not in failures}
+        complete = {run: by_model[run].results for name, n in kept.items() for run in names_of_runs(name, n)}
         with findings_of_systems(COMPARE, self.on_misuse) as seen:
             for name, results in complete.items():
                 with collected_findings() as seen[name]:
                     data.look_at_scores(COMPARE, results, self.on_misuse)
-        pooled = {name: data.evaluate(results) for name, results in complete.items()}
+        pooled = one_by_system({name: data.evaluate(results) for name, results in complete.items()}, kept)
         look_at_judged(COMPARE, pooled, self.on_misuse)
         report(COMPARE, findings_of_queries(next(iter(pooled.values()))))
         look_at_measured(COMPARE, pooled)
         return Comparison(
             results=pooled,
-            y_score=data.y_score(complete),
-            fold_means={name: of_model.by_metric for name, of_model in by_model.items()},
-            fit_time={name: of_model.fit_time for name, of_model in by_model.items()},
+            y_score=data.y_score({name: complete[name] for name, n in kept.items() if n == 1}),
+            fold_means={name: _mean_of_folds(runs) for name, runs in by_system.items()},
+            fit_time={name: np.mean([one.fit_time for one in runs], axis=0) for name, runs in by_system.items()},
             failures=failures,
             n_queries=n_queries,
             baseline=baseline,
             test=self.test,
             correction=self.correction,
-            frozen=tuple(name for name, model in estimators.items() if is_frozen(model)),
+            frozen=tuple(name for name, models in models_of.items() if any(map(is_frozen, models))),
         )
 
     @with_row_arguments
@@ -427,6 +438,21 @@ class RankingEvaluator:
         keywords = "".join(f", {name}={value!r}" for name, value in self.keywords.items())
         metrics = [*self._specs] if isinstance(self.metrics, list) else self.metrics
         return f"RankingEvaluator({metrics}, cv={self.cv!r}, n_jobs={self.n_jobs!r}{keywords})"
+
+
+def _listed_runs(estimators: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Models of each name: one, or several runs of one model, which are a list."""
+    listed = {name: [*model] if isinstance(model, (list, tuple)) else [model] for name, model in estimators.items()}
+    empty = next((name for name, models in listed.items() if not models), None)
+    if empty is not None:
+        raise TypeError(f"A list of estimators is several runs of one model, one or more. Got none for {echo(empty)}.")
+    return listed
+
+
+def _mean_of_folds(runs: Sequence[ModelFolds]) -> dict[str, Array]:
+    """Mean of each metric in each fold, over the runs of a model."""
+    means = [one.by_metric for one in runs]
+    return ByName((metric, np.mean([of_run[metric] for of_run in means], axis=0)) for metric in means[0])
 
 
 def folds_of(metrics: Any) -> type[QueryFolds | RecommenderFolds]:

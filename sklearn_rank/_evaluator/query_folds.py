@@ -17,7 +17,7 @@ from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.saved import with_settled
+from sklearn_rank._evaluation.several_runs import mean_result
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, query_folds
 from sklearn_rank._evaluator.search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
 from sklearn_rank._metric.names import listed_metrics, parse_metrics
@@ -181,7 +181,8 @@ class QueryFolds(BaseFolds):
         """Result over the queries that were tested; with repeats of the mean value of each query."""
         y_score = low_scores(self._y_score(results), self.metrics.values())
         if y_score.ndim == 2:
-            return _mean_result([self._prepared(self.rows).evaluate(one) for one in y_score.T])
+            mean: Evaluation = mean_result([self._prepared(self.rows).evaluate(one) for one in y_score.T])
+            return mean
         tested = ~np.isnan(y_score)
         return self._prepared(self._tested).evaluate(y_score if tested.all() else y_score[tested])
 
@@ -211,24 +212,6 @@ class QueryFolds(BaseFolds):
         if id(rows) not in self._metrics_of:
             self._metrics_of[id(rows)] = rows.prepare(self.metrics)
         return self._metrics_of[id(rows)]
-
-
-def _mean_result(results: Sequence[Evaluation]) -> Evaluation:
-    """Mean over repeats of the value of each query; undefined where it is in one of them."""
-    first, means = results[0], [result.mean() for result in results]
-    undefined = [{name: values.undefined[:, 0] for name, values in result._metrics.items()} for result in results]
-    pooled = [name for name, average in first.average.items() if average != "macro"]
-    settled = {name: np.all([result.settled[name] for result in results], axis=0) for name in first.settled}
-    mean = Evaluation.from_values(
-        first.qid,
-        {name: np.mean([result.per_query[name] for result in results], axis=0) for name in first.meaning},
-        undefined={name: np.any([of_result[name] for of_result in undefined], axis=0) for name in first.meaning},
-        means={name: float(np.mean([of_result[name] for of_result in means])) for name in pooled},
-        meaning=first.meaning, average=first.average, greater_is_better=first.greater_is_better,
-        n_documents=first.n_documents, weight=first.weight, label_fingerprints=first.label_fingerprints,
-        by=first.attributes, clusters=first.clusters,
-    )  # fmt: skip
-    return with_settled(mean, settled)
 
 
 def predict_rows(estimator: Estimator, X: MatrixLike, y: Any) -> NDArray[Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricSpec
+from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo, echo_all
 
 Value = TypeVar("Value")
@@ -39,6 +40,16 @@ def other_spelling(key: object, keys: Iterable[str]) -> str:
 
 def _bare(key: object) -> str:
     return str(key).replace(SIGN, "", 1)
+
+
+def known_metric(result: Any, metric: object) -> str:
+    """Check that a result has a metric, and return its name."""
+    if not is_key(metric, result.average):
+        raise ValueError(
+            "The 'metric' parameter must be one of the result's metrics: "
+            f"{echo_all(result.average)}. Got {echo(metric)} instead.{other_spelling(metric, result.average)}"
+        )
+    return str(metric)
 
 
 class ByName(dict[str, Value]):

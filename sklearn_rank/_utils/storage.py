@@ -500,6 +500,12 @@ def check_saved(words: Any, arrays: SavedArrays, n_queries: int | None = None) -
         if not {*names(words, "settled")} <= {metric["name"] for metric in metrics}:
             raise ValueError("settled must be of the metrics")
         shapes["settled"] = (len(words["settled"]), n_queries), "b"
+    if words.get("cut_at") is not None:
+        part(words, "cut_at", int)
+    part({"remarks": []} | dict(words), "remarks", list)
+    for means in part({"run_means": {}} | dict(words), "run_means", dict).values():
+        if not (isinstance(means, list) and all(isinstance(mean, (int, float)) for mean in means)):
+            raise ValueError("means of runs must be numbers")
     kinds_known = {"n_documents": "iu", "weight": "f", "label_fingerprints": "u", "ranking_fingerprints": "u"}
     of_queries = {name: kinds for name, kinds in kinds_known.items() if name in arrays}
     if "clusters" in arrays:

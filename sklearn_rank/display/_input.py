@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._evaluation.evaluate import evaluate
-from sklearn_rank._evaluation.result import Evaluation, known_metric
+from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import choices_in_words
+from sklearn_rank._metric.key_signs import known_metric
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._utils.constraints import is_count

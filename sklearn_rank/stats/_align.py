@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
@@ -14,6 +14,7 @@ from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.choices import QueryCounts
 from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.names import direction_of
+from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
 from sklearn_rank._misuse.check import Finding
 from sklearn_rank._misuse.judged import mean_shares, unevenly_judged
@@ -99,6 +100,10 @@ class QueryResult(Protocol):
     def counts(self) -> Mapping[str, QueryCounts]:
         """Number of queries, of those without a value, and of those that are settled, by metric."""
 
+    @property
+    def run_means(self) -> RunMeans:
+        """Mean of each run by metric, if this is the mean of several runs; else empty."""
+
 
 def is_result(values: Any) -> TypeGuard[QueryResult]:
     """Whether `values` is a result rather than an array; only its class is inspected."""
@@ -123,6 +128,7 @@ class SystemValues:
     settled: NDArray[np.bool_] | None = None
     tells: NDArray[np.bool_] | None = None
     counts: QueryCounts | None = None
+    run_means: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,8 @@ class Aligned:
     are equal. `meaning` is the metric with its keywords, if known. `judged` has the mean share of judged documents of
     each system, as far as it is known; `findings` say that one was judged far less, or that two are one object.
     `settled` are the queries whose judgements alone fix the value, and `counts` count them among all queries, if known.
-    `nothing` is why no query can tell the systems apart; None if one can, or it is unknown.
+    `nothing` is why no query can tell the systems apart; None if one can, or it is unknown. `run_means` has the mean of
+    each run of the systems that have several.
     """
 
     values: list[Array]
@@ -152,6 +159,7 @@ class Aligned:
     settled: NDArray[np.bool_] | None = None
     counts: QueryCounts | None = None
     nothing: Nothing | None = None
+    run_means: RunMeans = field(default_factory=dict)
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
@@ -197,6 +205,7 @@ def align(
     TypeError
         If results and arrays are mixed.
     """
+    results = joined_runs(results)
     read = read_values(results, metric, function_name)
     first, n_filled, cluster, qid, weights = read[0], 0, None, None, None
     settled, counts, nothing = None, first.counts if options.paired else None, _nothing(read)
@@ -244,7 +253,18 @@ def align(
     return Aligned(
         values, first.metric, better, n_left_out, n_filled, cluster, qid, scaled(weights), is_binary, first.meaning,
         judged, findings, settled, counts, nothing,
+        {name: one.run_means for name, one in zip(results, read, strict=True) if one.run_means},
     )  # fmt: skip
+
+
+def joined_runs(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Results by name, several runs of one system, which are a list of results, as one; other values as they are."""
+    return {name: _joined(result) for name, result in results.items()}
+
+
+def _joined(result: Any) -> Any:
+    several = isinstance(result, (list, tuple)) and any(map(is_result, result))
+    return type(next(filter(is_result, result))).of_runs(result) if several else result
 
 
 def _nothing(read: list[SystemValues]) -> Nothing | None:
@@ -362,6 +382,7 @@ def _of_result(result: QueryResult, name: str, metric: str | None, function_name
         result.per_query[metric], result.qid, metric, result.meaning[metric], result.greater_is_better[metric],
         result.label_fingerprints, result.clusters, result.weight, result.is_binary[metric], result.judged.get(metric),
         lambda: result.judges_both, result.settled.get(metric), result.tells[metric], result.counts.get(metric),
+        result.run_means.get(metric, ()),
     )  # fmt: skip
 
 

@@ -45,7 +45,8 @@ def compare(
     ----------
     a, b : Evaluation, or array-like of shape (n_queries,)
         Results of `evaluate`, or values of a metric. Results, and pandas Series, are aligned by query id; other
-        arrays by position. NaN is an undefined query, left out of both.
+        arrays by position. NaN is an undefined query, left out of both. A list of results is several runs of one
+        system, see `Evaluation.of_runs`.
     metric : str, default=None
         Metric to compare, by its name in `evaluate`; may be left out if there is one only.
     test : str, default="t"
@@ -165,7 +166,7 @@ def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, An
         "confidence_level": options.confidence_level, "greater_is_better": aligned.greater_is_better,
         "n_left_out": aligned.n_left_out, "n_filled": aligned.n_filled, "is_weighted": aligned.weight is not None,
         "n_clusters": None if aligned.cluster is None else len(distinct_values(aligned.cluster)),
-        "counts": aligned.counts,
+        "counts": aligned.counts, "run_means": aligned.run_means,
         "nothing": "" if aligned.nothing is None else nothing_in_words([aligned.metric or ""], aligned.nothing),
     }  # fmt: skip
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words
 from sklearn_rank._metric.key_signs import other_spelling
+from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._metric.value_bounds import bounds_of
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
@@ -29,7 +30,7 @@ from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, names, part
 from sklearn_rank._utils.table import Table, TableReport, markdown_text, printable
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result
+from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, joined_runs
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._noninferiority import (
     Aim,
@@ -97,7 +98,8 @@ class PairedQueries:
     """Values of the new and the old system by one metric, on the same queries.
 
     `span` is the highest value of the metric less its lowest; None where it is not bounded, or not known.
-    `counts` count the queries that were given, if known; `nothing` says why no query can tell the systems apart.
+    `counts` count the queries that were given, if known; `nothing` says why no query can tell the systems apart;
+    `run_means` has the mean of each run of a system with several.
     """
 
     qid: NDArray[Any]
@@ -113,6 +115,7 @@ class PairedQueries:
     span: float | None
     counts: QueryCounts | None
     nothing: str
+    run_means: RunMeans
 
     @cached_property
     def gain(self) -> Array:
@@ -494,7 +497,8 @@ class GateResult(TableReport, HasPage, Saveable):
                 notes.append(f"{n_left_out} queries are left out of {name}: it is undefined there.")
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
-        return notes + [*filter(None, [judged_note({name: pair.judged for name, pair in pairs.items()})])]
+        about_runs = between_runs({name: pair.run_means for name, pair in pairs.items()})
+        return notes + [*filter(None, [about_runs, judged_note({name: pair.judged for name, pair in pairs.items()})])]
 
     def _notes_on_lists(self) -> list[str]:
         """Notes where no query differs in value, and the lists are not known to be the same."""
@@ -563,7 +567,7 @@ class GateResult(TableReport, HasPage, Saveable):
                     "name": name, "margin": self._margin(name), "greater_is_better": pair.greater_is_better,
                     "n_left_out": pair.n_left_out, "n_filled": pair.n_filled, "meaning": pair.meaning,
                     "judged": pair.judged, "span": pair.span, "largest_loss": self.largest_loss[name],
-                    "counts": pair.counts, "nothing": pair.nothing,
+                    "counts": pair.counts, "nothing": pair.nothing, "run_means": pair.run_means,
                 }
             )  # fmt: skip
             columns = {
@@ -621,6 +625,7 @@ def _saved_pair(words: Mapping[str, Any], arrays: SavedArrays) -> PairedQueries:
         part(words, "meaning", str), {name: float(share) for name, share in words.get("judged", {}).items()},
         part(words, "span", float, type(None)),
         _saved_counts(words.get("counts")), str(words.get("nothing", "")),
+        {name: tuple(map(float, means)) for name, means in words.get("run_means", {}).items()},
     )  # fmt: skip
 
 
@@ -654,9 +659,9 @@ def no_worse(
 
     Parameters
     ----------
-    new, old : Evaluation
+    new, old : Evaluation or list of Evaluation
         Results of `evaluate` on the same queries and labels; a comparison has them in ``report.results["name"]``.
-        Queries are matched by id.
+        Queries are matched by id. A list has several runs of the system, see `Evaluation.of_runs`.
     margin : float or dict of str to float, default=None
         Loss that still counts as no worse, in units of the metric: 0.01 is one point of nDCG. A dict names the metrics
         that count; one number holds for all metrics of the results. None: only whether a loss is shown.
@@ -748,7 +753,7 @@ def no_worse(
     """
     check_arguments("no_worse", alpha=alpha, missing=missing)
     ALPHA.check("alpha", alpha, "no_worse")
-    results = {"new": new, "old": old}
+    results = joined_runs({"new": new, "old": old})
     if not _are_results(results):
         name = next(name for name, result in results.items() if not is_result(result))
         raise TypeError(
@@ -870,7 +875,7 @@ def _paired(metric: str, aligned: Aligned) -> PairedQueries:
     return PairedQueries(
         aligned.qid, new, old, aligned.greater_is_better, aligned.cluster, aligned.weight, aligned.n_left_out,
         aligned.n_filled, meaning, aligned.judged, _span(bounds_of(metric, meaning), new, old), aligned.counts,
-        "" if aligned.nothing is None else nothing_in_words([metric], aligned.nothing),
+        "" if aligned.nothing is None else nothing_in_words([metric], aligned.nothing), aligned.run_means,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._metric.choices import QueryCounts, choices_in_words, without_value
 from sklearn_rank._metric.notation import display_name
+from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._utils.constraints import is_key
 from sklearn_rank._utils.echo import echo
@@ -206,6 +207,8 @@ class PairedTest(TableReport):
         Why no query can tell the systems apart; "" if one can, or it is unknown.
     means_without_settled : dict of str to float
         Means without the queries whose judgements alone fix the value, if they are others than `means`.
+    run_means : dict of str to tuple of float
+        Mean of each run of the systems that have several.
     pairs : list of (str, str)
         The pairs, a and b.
     table : Table
@@ -286,6 +289,7 @@ class PairedTest(TableReport):
     counts: QueryCounts | None = None
     nothing: str = ""
     means_without_settled: dict[str, float] = field(default_factory=dict)
+    run_means: RunMeans = field(default_factory=dict)
     _rows: tuple[PairRow, ...]
     _segments: SegmentTests | None = None
 
@@ -352,11 +356,17 @@ class PairedTest(TableReport):
                 what, listed = "A segment of a pair", [row.key for row in self._rows if (row.a, row.b) == key[:2]]
             raise KeyError(f"{what} must be one of {', '.join(map(echo, listed))}. Got {echo(key)}.")
         a, b = of_key[0].a, of_key[0].b
-        known = self.means, self.judged, self.means_without_settled
-        means, judged, others = ({x: of[x] for x in (a, b) if x in of} for of in known)
+        known: Iterable[Mapping[str, Any]] = (self.means, self.judged, self.means_without_settled, self.run_means)
+        means, judged, others, of_runs = ({x: of[x] for x in (a, b) if x in of} for of in known)
         segments = None if self._segments is None else self._segments.of_pair(a, b)
         return replace(
-            self, means=means, judged=judged, means_without_settled=others, _rows=tuple(of_key), _segments=segments
+            self,
+            means=means,
+            judged=judged,
+            means_without_settled=others,
+            run_means=of_runs,
+            _rows=tuple(of_key),
+            _segments=segments,
         )
 
     def macro(self) -> Table:
@@ -464,8 +474,9 @@ class PairedTest(TableReport):
         which = "The interval is" if alone else "Intervals are"
         notes += [f"{which} {CORRECTED_LEVEL}."] * self._has_corrected_intervals
         notes += [self.nothing] * bool(self.nothing)
-        judged = judged_note({self.metric or "": self.judged})
-        return notes + [*filter(None, [self.note_without_settled, judged])]
+        name = self.metric or ""
+        judged = judged_note({name: self.judged})
+        return notes + [*filter(None, [self.note_without_settled, judged, between_runs({name: self.run_means})])]
 
     @property
     def note_without_settled(self) -> str:

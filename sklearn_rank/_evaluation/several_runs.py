@@ -1,0 +1,124 @@
+"""Several runs of one system as one result: the value of a query is its mean over the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank._metric.run_means import between_runs
+from sklearn_rank._utils.echo import echo
+
+E = TypeVar("E")
+
+
+def mean_of_runs(cls: type[E], runs: Sequence[E]) -> E:
+    """Make one result of several runs of one system, such as runs with other seeds.
+
+    The value of a query is its mean over the runs, so that intervals and tests are over queries. `run_means` has the
+    mean of each run, and a printed result says how far they lie apart. A dict of results takes a list of runs as well:
+    ``compare_systems({"A": [run1, run2], "B": run3})``.
+
+    Parameters
+    ----------
+    runs : sequence of Evaluation
+        Results of the same metrics on the same queries and labels, one or more.
+
+    Returns
+    -------
+    Evaluation
+        Without the documents, so it does everything but look for ties and explain queries. Means that are pooled or
+        geometric are the means of the runs' means.
+
+    Raises
+    ------
+    ValueError
+        If metrics, their keywords, queries, labels or weights differ.
+    TypeError
+        If it is not a sequence of results.
+
+    Examples
+    --------
+    >>> from sklearn_rank import evaluate
+    >>> from sklearn_rank.results import Evaluation
+    >>> labels = {"qid": ["a", "a", "b", "b"], "metrics": "mrr"}
+    >>> runs = [
+    ...     evaluate([1, 0, 1, 0], scores, **labels) for scores in ([2, 1, 2, 1], [2, 1, 1, 2])
+    ... ]
+    >>> Evaluation.of_runs(runs)
+    Evaluation of 2 queries
+    Between runs: sd 0.18 (2 runs).
+    metric     mean   undefined
+    MRR      0.8750           0
+    ties averaged; queries without relevant documents count as 0
+    """
+    if not isinstance(runs, (list, tuple)) or not runs or not all(isinstance(run, cls) for run in runs):
+        raise TypeError(f"of_runs takes a list of results of one system, one or more. Got {echo(runs)}.")
+    if len({*map(id, runs)}) < len(runs):
+        raise ValueError("of_runs takes each run once, because repeats tell nothing new. Got one result twice.")
+    if len(runs) == 1:
+        return runs[0]
+    from sklearn_rank._evaluation.alignment import align_results  # loads scipy.stats
+
+    named: dict[str, Any] = {f"run {i + 1}": run for i, run in enumerate(runs)}
+    aligned = [*align_results(named, "of_runs").values()]
+    result: Any = mean_result(aligned)
+    means = {metric: tuple(run.mean(metric) for run in aligned) for metric in aligned[0].meaning}
+    changed: E = replace(result, _source=replace(result._source, run_means=means))
+    return changed
+
+
+def mean_result(results: Sequence[Any]) -> Any:
+    """Mean of aligned results of the value of each query; undefined where it is in one of them."""
+    first, sources = results[0], [result._source for result in results]
+    undefined = {name: [result._metrics[name].undefined[:, 0] for result in results] for name in first.meaning}
+    pooled = [name for name, average in first.average.items() if average != "macro"]
+    documents = [source.known_documents for source in sources]
+    result = type(first).from_values(
+        first.qid,
+        {name: np.mean([result.per_query[name] for result in results], axis=0) for name in first.meaning},
+        undefined={name: np.any(of_results, axis=0) for name, of_results in undefined.items()},
+        means={name: float(np.mean([result.mean(name) for result in results])) for name in pooled},
+        meaning=first.meaning, average=first.average, greater_is_better=first.greater_is_better,
+        is_binary=dict.fromkeys(first.meaning, False),
+        weight=first.weight, label_fingerprints=first.label_fingerprints,
+        by={name: x for one in results for name, x in one.attributes.items()}, clusters=first.clusters,
+    )  # fmt: skip
+    known = DataCounts(
+        documents[0] if all(np.array_equal(documents[0], other) for other in documents) else None,
+        first.label_fingerprints,
+        _of_all(results, "judged", lambda shares: np.mean(shares, axis=0)),
+        any(one.judges_both for one in results),
+        known_settled=_of_all(results, "settled", lambda settled: np.all(settled, axis=0)),
+        remarks=tuple(remark for remark in first._remarks if all(remark in one._remarks for one in results)),
+        cut_at=first._cut_at if len({one._cut_at for one in results}) == 1 else None,
+    )
+    return replace(result, _source=known)
+
+
+def _of_all(results: Sequence[Any], name: str, function: Callable[[Any], Any]) -> dict[str, Any]:
+    """A function of what all results know of a metric, such as the share of judged documents."""
+    known = [getattr(result, name) for result in results]
+    return {metric: function([of[metric] for of in known]) for metric in known[0] if all(metric in of for of in known)}
+
+
+def names_of_runs(name: str, n: int) -> list[str]:
+    """A name for each run of a system: "A [1]" and "A [2]"; its own if there is one run."""
+    return [name] if n == 1 else [f"{name} [{i + 1}]" for i in range(n)]
+
+
+def one_by_system(flat: Mapping[str, E], n_runs: Mapping[str, int]) -> dict[str, E]:
+    """One result of each system, of the results of its runs by `names_of_runs`."""
+    runs = {name: [flat[one] for one in names_of_runs(name, n)] for name, n in n_runs.items()}
+    return {name: mean_of_runs(type(of_system[0]), of_system) for name, of_system in runs.items()}
+
+
+def note_on_runs(results: Mapping[str, Any]) -> list[str]:
+    """How far the runs of systems lie apart, by metric, in a sentence, if there are several."""
+    first = next(iter(results.values()))
+    return [*filter(None, [between_runs({
+        metric: {name: result.run_means.get(metric, ()) for name, result in results.items()} for metric in first.meaning
+    })])]  # fmt: skip
