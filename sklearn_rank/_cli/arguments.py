@@ -76,6 +76,9 @@ def parser() -> argparse.ArgumentParser:
                      help=f"compare all others with this run, run less OLD: {BASELINE} (default: all pairs, a less b; "
                      "with --format latex or markdown the first run)")  # fmt: skip
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
+    sub.add_argument("--marks", choices=["baseline", "letters"], default="baseline",
+                     help="of --format latex and markdown: what differs from the baseline, or the letters of all runs "
+                     "that a run is better than (default: baseline)")  # fmt: skip
     _add_format(sub)
 
     sub = add("gate", gate.gate, "Whether a new run loses no more than a margin against an old one: an exit code.")

@@ -100,13 +100,17 @@ def compare_runs(options: argparse.Namespace) -> None:
     metrics = metrics_of(options)
     of_runs = _at_least_two(options, metrics, "compare")
     is_for_paper = options.format in ("latex", "markdown")
+    by_letters = options.marks == "letters"
+    if by_letters and not is_for_paper:
+        raise ValueError(f"--marks letters is for --format latex and markdown. Got --format {options.format}.")
     baseline = next(iter(of_runs)) if is_for_paper and options.baseline is None else options.baseline
     tests: dict[str, PairedTest] = {}
     unevenly: list[Finding] = []
     for metric in metrics:
         with collected_findings() as seen:
             tests[metric] = compare_all(
-                of_runs, metric=metric, baseline=baseline, test=options.test, random_state=options.random_state,
+                of_runs, metric=metric, baseline=None if by_letters else baseline, test=options.test,
+                random_state=options.random_state,
                 correction=None if options.correction == "none" else options.correction,
             )  # fmt: skip
         unevenly += [one for one in seen if one.check is not NOTHING_COMPARED]
@@ -118,7 +122,7 @@ def compare_runs(options: argparse.Namespace) -> None:
     about.append(judged_note({metric: tested.judged for metric, tested in tests.items()}))
     note = " ".join(filter(None, about))
     if is_for_paper:
-        table = paper_table(of_runs, tests, systems=[*of_runs], baseline=baseline, more=note)
+        table = paper_table(of_runs, tests, systems=[*of_runs], baseline=baseline, more=note, marks=options.marks)
         put(table.to_latex() if options.format == "latex" else table.to_markdown())
     else:
         _show_pairs(options, tests)

@@ -200,12 +200,16 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         PairedTest
             A row for each model but the baseline.
         """
+        return self._tests(metric, self.baseline)
+
+    def _tests(self, metric: str, baseline: str | None) -> PairedTest:
+        """Tests of each model against a baseline, or of all pairs."""
         from sklearn_rank.stats import compare_all
 
         # Misuse was reported when the models were compared.
         with collected_findings():
             return compare_all(
-                self.results, metric=metric, baseline=self.baseline, test=self.test, correction=self.correction,
+                self.results, metric=metric, baseline=baseline, test=self.test, correction=self.correction,
                 random_state=0,
             )  # fmt: skip
 
@@ -595,7 +599,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         """
         return side_by_side({model: result.to_frame() for model, result in self.results.items()})
 
-    def to_latex(self, *, confidence_level: float = 0.95, digits: int = 4) -> str:
+    def to_latex(self, *, confidence_level: float = 0.95, digits: int = 4, marks: str = "baseline") -> str:
         """Table for a paper: systems by metrics, the best in bold, what differs from the baseline marked.
 
         A tabular with the rules of booktabs, and a note that says test, correction and level; ``summary().to_latex()``
@@ -607,14 +611,17 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
             Between 0 and 1, exclusive: a difference is marked where the corrected p-value is below 1 less this.
         digits : int, default=4
             Decimals of the means.
+        marks : {"baseline", "letters"}, default="baseline"
+            What marks a mean: that it differs from the baseline; or the letters of all systems that it is significantly
+            better than, p-values corrected for all pairs.
 
         Returns
         -------
         str
         """
-        return self._paper_table(confidence_level, digits).to_latex()
+        return self._paper_table(confidence_level, digits, marks).to_latex()
 
-    def to_markdown(self, *, confidence_level: float = 0.95, digits: int = 4) -> str:
+    def to_markdown(self, *, confidence_level: float = 0.95, digits: int = 4, marks: str = "baseline") -> str:
         """The table of `to_latex` in Markdown; ``summary().to_markdown()`` has intervals and p-values.
 
         Parameters
@@ -623,21 +630,25 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
             Between 0 and 1, exclusive: a difference is marked where the corrected p-value is below 1 less this.
         digits : int, default=4
             Decimals of the means.
+        marks : {"baseline", "letters"}, default="baseline"
+            What marks a mean: that it differs from the baseline; or the letters of all systems that it is significantly
+            better than, p-values corrected for all pairs.
 
         Returns
         -------
         str
         """
-        return self._paper_table(confidence_level, digits).to_markdown()
+        return self._paper_table(confidence_level, digits, marks).to_markdown()
 
-    def _paper_table(self, confidence_level: float, digits: int) -> PaperTable:
+    def _paper_table(self, confidence_level: float, digits: int, marks: str) -> PaperTable:
         several = len(self.results) > 1
         look_at_evidence(VERDICTS, self.results)
-        tests = {m: self.significance(m) if several and not self._why_untested(m) else None for m in self._metrics}
+        against = None if marks == "letters" else self.baseline
+        tests = {m: self._tests(m, against) if several and not self._why_untested(m) else None for m in self._metrics}
         notes = [*self._notes_on_evidence(), *note_on_runs(self.results), self._judged_note()]
         return paper_table(
             self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
-            digits=digits, more=" ".join(filter(None, notes)),
+            digits=digits, more=" ".join(filter(None, notes)), marks=marks,
         )  # fmt: skip
 
     def _tables(self) -> list[Table]:

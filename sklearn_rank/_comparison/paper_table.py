@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +12,7 @@ from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.notation import display_name
-from sklearn_rank._utils.constraints import SHARE, Constraint, is_count
+from sklearn_rank._utils.constraints import SHARE, Constraint, is_count, one_of
 from sklearn_rank._utils.table import latex_text, markdown_text, printable
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini
 BETTER, WORSE = "†", "‡"
 LATEX_MARKS = {BETTER: r"$\dagger$", WORSE: r"$\ddagger$"}
 NO_MEAN = "--"
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Letters of systems, in their order."""
+WHAT_MARKS = one_of("baseline", "letters", doc="")
 DECIMALS = Constraint("an int from 1 to 15", lambda v: is_count(v) and v <= 15, "")
 
 
@@ -51,26 +54,44 @@ class PaperTable:
     metrics: Sequence[str]
     cells: Sequence[Sequence[Cell]]
     note: str
+    has_letters: bool = False
 
     def to_markdown(self) -> str:
         """The table in Markdown, and the note."""
-        head = [["system", *self.metrics], ["---", *["---:"] * len(self.metrics)]]
-        rows = [[markdown_text(name), *map(_markdown, row)] for name, row in zip(self.systems, self.cells, strict=True)]
+        head = [[*self._corner("system"), *self.metrics], ["---", *["---:"] * len(self.metrics)]]
+        rows = [
+            [*names, *map(_markdown, row)] for names, row in zip(self._names(markdown_text), self.cells, strict=True)
+        ]
         head[0] = [markdown_text(name) for name in head[0]]
+        head[1] = ["---"] * self.has_letters + head[1]
         return "\n".join(f"| {' | '.join(row)} |" for row in (*head, *rows)) + f"\n\n{markdown_text(self.note)}"
 
     def to_latex(self) -> str:
         """The table as a tabular with the rules of booktabs, and the note."""
-        rows = [[latex_text(name), *map(_latex, row)] for name, row in zip(self.systems, self.cells, strict=True)]
-        head, *body = (" & ".join(row) + r" \\" for row in [["System", *map(latex_text, self.metrics)], *rows])
+        rows = [[*names, *map(_latex, row)] for names, row in zip(self._names(latex_text), self.cells, strict=True)]
+        top = [*self._corner("System"), *map(latex_text, self.metrics)]
+        head, *body = (" & ".join(row) + r" \\" for row in [top, *rows])
+        # Letters of any number follow the means, which have equal numbers of decimals.
+        columns = f"l{'r' * len(self.metrics)}" if not self.has_letters else f"ll{'l' * len(self.metrics)}"
         return "\n".join(
             [
                 r"% needs \usepackage{booktabs}",
-                rf"\begin{{tabular}}{{l{'r' * len(self.metrics)}}}",
+                rf"\begin{{tabular}}{{{columns}}}",
                 r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
                 rf"\par\smallskip{{\footnotesize {_latex_marks(latex_text(self.note))}\par}}",
             ]
         )  # fmt: skip
+
+    def _corner(self, text: str) -> list[str]:
+        """Heads of the columns of names."""
+        return [*[""] * self.has_letters, text]
+
+    def _names(self, written: Callable[[str], str]) -> list[list[str]]:
+        """Name of each system, after its letter if systems have letters."""
+        letters = (
+            [[letter] for letter in LETTERS[: len(self.systems)]] if self.has_letters else [[]] * len(self.systems)
+        )
+        return [[*letter, written(name)] for letter, name in zip(letters, self.systems, strict=True)]
 
 
 def paper_table(
@@ -82,11 +103,17 @@ def paper_table(
     confidence_level: float = 0.95,
     digits: int = 4,
     more: str = "",
+    marks: str = "baseline",
 ) -> PaperTable:
     """Table of systems by the metrics of `tests`, tested or not; systems without a result failed.
 
-    The note ends with `more`.
+    The note ends with `more`. With ``marks="letters"`` tests are of all pairs, and each mean has the letters of the
+    systems that it is significantly better than.
     """
+    WHAT_MARKS.check("marks", marks, "to_latex and to_markdown")
+    by_letters = marks == "letters"
+    if by_letters and len(systems) > len(LETTERS):
+        raise ValueError(f"There are letters for {len(LETTERS)} systems. Got {len(systems)} with marks='letters'.")
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
     DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
@@ -95,9 +122,12 @@ def paper_table(
         written = {name: f"{of_metrics[metric]:.{digits}f}" for name, of_metrics in means.items()}
         higher = next(iter(results.values())).greater_is_better[metric]
         best = _best({name: of_metrics[metric] for name, of_metrics in means.items()}, higher)
-        marks = {} if tested is None else _marks(tested, confidence_level)
-        columns.append([_cell(written.get(name), written.get(best), marks.get(name, "")) for name in systems])
-    note = _note(results, tests, baseline, confidence_level, {cell.mark for column in columns for cell in column})
+        mark_of: dict[str, str] = {}
+        if tested is not None:
+            mark_of = _letters(tested, systems, confidence_level) if by_letters else _marks(tested, confidence_level)
+        columns.append([_cell(written.get(name), written.get(best), mark_of.get(name, "")) for name in systems])
+    found = {cell.mark for column in columns for cell in column}
+    note = _note(results, tests, None if by_letters else baseline, confidence_level, found)
     failed = [name for name in systems if name not in results]
     if failed:
         note += f" {NO_MEAN}: {', '.join(failed)} failed."
@@ -105,9 +135,10 @@ def paper_table(
     first = next(iter(results.values()))
     choices = choices_in_words(first.meaning, first.counts)
     note += f" {choices}." if choices else ""
-    names = [printable(f"{name} (baseline)" if name == baseline else name) for name in systems]
+    with_baseline = not by_letters
+    names = [printable(f"{name} (baseline)" if with_baseline and name == baseline else name) for name in systems]
     return PaperTable(
-        names, [printable(display_name(m)) for m in tests], [*zip(*columns, strict=True)], printable(note)
+        names, [printable(display_name(m)) for m in tests], [*zip(*columns, strict=True)], printable(note), by_letters
     )
 
 
@@ -134,11 +165,23 @@ def _marks(tested: PairedTest, confidence_level: float) -> dict[str, str]:
     return marks
 
 
+def _letters(tested: PairedTest, systems: Sequence[str], confidence_level: float) -> dict[str, str]:
+    """Letters of the systems that each system is significantly better than, of tests of all pairs."""
+    worse: dict[str, list[str]] = {}
+    for a, b in tested.pairs:
+        pair = tested[a, b]
+        if pair.corrected_pvalue < 1 - confidence_level and pair.difference != 0:
+            better, other = (a, b) if (pair.difference > 0) == tested.greater_is_better else (b, a)
+            worse.setdefault(better, []).append(other)
+    letter_of = dict(zip(systems, LETTERS, strict=False))
+    return {name: "".join(letter_of[other] for other in systems if other in others) for name, others in worse.items()}
+
+
 def _note(
-    results: Mapping[str, Evaluation], tests: Mapping[str, PairedTest | None], baseline: str, level: float,
+    results: Mapping[str, Evaluation], tests: Mapping[str, PairedTest | None], baseline: str | None, level: float,
     marks: set[str],
 ) -> str:  # fmt: skip
-    """Sentences that say which means, which test, correction and level."""
+    """Sentences that say which means, which test, correction and level; without a baseline marks are letters."""
     numbers = {metric: numbers_in_means(results.values(), [metric]) for metric in tests}
     over = f"over {next(iter(numbers.values()))} queries"
     if len({*numbers.values()}) > 1:
@@ -149,13 +192,19 @@ def _note(
     tested = [one for one in tests.values() if one is not None]
     if not tested:
         return note
-    words = {BETTER: "better", WORSE: "worse"}
+    words = {BETTER: "better", WORSE: "worse"} if baseline else {}
     differing = [f"{mark} significantly {word} than {baseline}" for mark, word in words.items() if mark in marks]
     correction = CORRECTION_NAMES.get(tested[0].correction or "")
     n_tests = len(tested[0].pairs)
-    how = f"{correction}-corrected for {n_tests} systems" if correction else "not corrected"
+    how = (
+        f"{correction}-corrected for {n_tests} {'systems' if baseline else 'pairs'}" if correction else "not corrected"
+    )
     how = how if n_tests > 1 else "one comparison"
-    note += f" {'; '.join(differing) or f'No system differs significantly from {baseline}'}"
+    if baseline is None:
+        said = "Superscripts: systems that are significantly worse" * bool(marks - {""})
+        note += f" {said or 'No two systems differ significantly'}"
+    else:
+        note += f" {'; '.join(differing) or f'No system differs significantly from {baseline}'}"
     n_clusters = tested[0].n_clusters
     how = how if n_clusters is None else f"queries in {n_clusters} clusters, {how}"
     note += f" ({TEST_NAMES[tested[0].test]}, two-sided, p < {1 - level:.3g}, {how})."
@@ -178,11 +227,13 @@ def count_of(counts: Sequence[int], n_queries: int) -> str:
 
 
 def _markdown(cell: Cell) -> str:
-    return (f"**{cell.text}**" if cell.is_best else cell.text) + cell.mark
+    mark = f"<sup>{cell.mark}</sup>" if cell.mark.isascii() and cell.mark else cell.mark
+    return (f"**{cell.text}**" if cell.is_best else cell.text) + mark
 
 
 def _latex(cell: Cell) -> str:
-    mark = rf"\rlap{{$^{{{LATEX_MARKS[cell.mark].strip('$')}}}$}}" if cell.mark else ""
+    mark = rf"\rlap{{$^{{{LATEX_MARKS[cell.mark].strip('$')}}}$}}" if cell.mark in LATEX_MARKS else ""
+    mark = mark or (rf"$^{{{cell.mark}}}$" if cell.mark else "")
     return (rf"\textbf{{{cell.text}}}" if cell.is_best else cell.text) + mark
 
 

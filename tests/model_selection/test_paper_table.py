@@ -1,13 +1,16 @@
 """Comparisons as tables for papers: which mean is bold, what is marked, and that LaTeX and Markdown can read it."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from sklearn_rank import RankingEvaluator
+from sklearn_rank import RankingEvaluator, compare_systems
+from sklearn_rank._cli import main
 from sklearn_rank._comparison.paper_table import CORRECTION_NAMES, TEST_NAMES, paper_table
+from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare_all
 from sklearn_rank.stats._arguments import RULES
@@ -60,6 +63,50 @@ def test_marks_are_of_corrected_p_values_and_of_means_that_differ():
     assert tested["same", "base"].pvalue < 0.05
     table = paper_table(results, {"x": tested}, systems=[*results], baseline="base")
     assert table.to_markdown().splitlines()[3] == "| same | **0.0000** |"
+
+
+def test_letters_of_all_pairs():
+    """As tests of all pairs say, in either direction of the metric; the note names the correction of all pairs."""
+    results = {name: Evaluation.from_values(np.arange(N), values) for name, values in VALUES.items()}
+    report = compare_systems(results)
+    lines = report.to_markdown(marks="letters").splitlines()
+    assert lines[2:6] == [
+        "| a | bm_25 & co | 0.3000<sup>d</sup> | 3.0000<sup>d</sup> |",
+        "| b | good | **0.4050**<sup>acd</sup> | **1.5000**<sup>acd</sup> |",
+        "| c | same | 0.3000<sup>d</sup> | 3.0000<sup>d</sup> |",
+        "| d | bad | 0.1950 | 4.5000 |",
+    ]
+    note = "Superscripts: systems that are significantly worse (paired t-test, two-sided, p \\< 0.05, Holm-corrected"
+    assert f"{note} for 6 pairs)." in lines[-1]
+    assert "baseline" not in "".join(lines)
+    latex = report.to_latex(marks="letters")
+    assert "\nb & good & \\textbf{0.4050}$^{acd}$ & \\textbf{1.5000}$^{acd}$ \\\\\n" in latex
+    assert "{llll}" in latex
+    alike = compare_systems({name: results[name] for name in ("bm_25 & co", "same")})
+    assert "No two systems differ significantly" in alike.to_latex(marks="letters")
+    with pytest.raises(ValueError, match="letters for 52 systems. Got 53"):
+        table_of({f"{i}": {"x": STEP} for i in range(53)}, marks="letters")
+    with pytest.raises(ValueError, match="'marks' parameter of to_latex"):
+        report.to_latex(marks="stars")
+
+
+def test_letters_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng, judged = np.random.default_rng(0), [(i, f"d{j}") for i in range(20) for j in range(9)]
+    grades = rng.integers(0, 3, len(judged))
+    Path("qrels").write_text("".join(f"{i} 0 {d} {y}\n" for (i, d), y in zip(judged, grades, strict=True)))
+    for k in range(12):
+        scores = grades * k / 6 + rng.normal(size=len(grades))
+        rows = zip(judged, scores, strict=True)
+        Path(f"run{k}").write_text("".join(f"{i} Q0 {d} 1 {s:.6f} t\n" for (i, d), s in rows))
+    runs = {f"run{k}": read_run(f"run{k}") for k in range(12)}
+    words = ["compare", "qrels", *runs, "-m", "ndcg@5,map", "--marks", "letters", "--format"]
+    for form in ("latex", "markdown"):
+        assert main([*words, form]) == 0
+        report = compare_systems(read_qrels("qrels"), runs, metrics=["ndcg@5", "map"])
+        assert capsys.readouterr().out.strip() == getattr(report, f"to_{form}")(marks="letters")
+    assert "$^{abcd" in report.to_latex(marks="letters")
+    assert main([*words, "csv"]) == 2
 
 
 def test_a_system_without_a_mean_is_not_the_best():
