@@ -258,11 +258,12 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
 
 def _of_scale(e: Evidence, metrics: Metrics, compute: Compute) -> Iterator[tuple[str, list[str]]]:
     """Messages about the scale of labels, each with the metrics that it concerns."""
-    if is_soft(e):
+    scaled = {name: metric for name, metric in metrics.items() if reads_scale(metric)} if is_soft(e) else {}
+    for has_stop, way_out in ((True, "stop='label' for probabilities, or "), (False, "")):
         yield (
-            "{} reads grades up to max_grade, and labels are from 0 to 1, on another scale: pass stop='label' for "
-            "probabilities, or max_grade=1.",
-            [name for name, metric in metrics.items() if reads_scale(metric)],
+            "{} reads grades up to max_grade, and labels are from 0 to 1, on another scale: pass "
+            f"{way_out}max_grade=1.",
+            [name for name, metric in scaled.items() if ("stop" in metric.metric.defaults) is has_stop],
         )
     if has_missing_grade(e):
         yield (
