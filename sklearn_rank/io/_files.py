@@ -368,11 +368,11 @@ def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
         rank = np.arange(len(value)) - np.repeat(starts[:-1], size) + 1.0
         if (value == rank).all():
             format = "ranks"
-        elif not inside.any() or not (step[inside] > 0).all():
+        elif (step[inside] > 0).any() and (step[inside] >= 0).all():
+            is_open = (value >= 0).all() and (value % 1 == 0).all()
+        else:
             by_value = value[np.lexsort((value, np.repeat(np.arange(len(size)), size)))]
             is_open = (step[inside] >= 0).any() and ((by_value == rank).all() or (by_value == rank - 1).all())
-        else:
-            is_open = (value >= 0).all() and (value % 1 == 0).all()
         if format is None and is_open:
             raise ValueError(
                 "The third field may be a rank or a score: pass format='ranks' or format='scores'. Got whole numbers "

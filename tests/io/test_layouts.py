@@ -178,6 +178,8 @@ INPUTS = {
     "ranks from 0": (lambda: run_of("1\ta\t0\n1\tb\t1\n1\tc\t2\n"), "format='ranks' or format='scores'"),
     "ranks from 11": (lambda: run_of("1 a 11\n1 b 12\n"), "format='ranks' or format='scores'"),
     "ranks with gaps": (lambda: run_of("1 a 1\n1 b 3\n2 a 1\n"), "format='ranks' or format='scores'"),
+    "ranks with ties": (lambda: run_of("1 a 1\n1 b 1\n1 c 3\n2 a 1\n2 b 1\n"), "format='ranks' or format='scores'"),
+    "one score": (lambda: read_run(file("1 a 1\n1 b 1\n2 a 1\n")).value.tolist(), [1, 1, 1]),
     "ranks from 0 in no order": (lambda: run_of("1 a 1\n1 b 0\n1 c 2\n"), "format='ranks' or format='scores'"),
     "scores from 2": (lambda: run_of("1 a 2\n1 b 1\n1 c 0\n"), 0.5),
     "whole scores": (lambda: run_of("1 a 7\n1 b 9\n1 c 0\n"), 1.0),
@@ -264,6 +266,9 @@ INPUTS = {
         lambda: read_run(parquet(pd.DataFrame({"qid": [1], "docid": [["a"]], "score": [[1.0]]}))), "explode",
     ),
     "probabilities as grades": (lambda: evaluate(*PROBABILITIES, metrics="pfound"), "stop='label'.*max_grade=1"),
+    "probabilities as gains": (
+        lambda: evaluate(*PROBABILITIES, metrics="rbp(gain=linear)"), "another scale: pass max_grade=1",
+    ),
     "probabilities": (lambda: evaluate(*PROBABILITIES, metrics={"p": "pfound(stop=label)"}).mean()["p"], 0.62526),
     "svmlight": (lambda: read_svmlight(file("2 qid:1.0 1:0.5\n0 qid:2.0 2:0.1\n"))[2].tolist(), [1, 2]),
 }  # fmt: skip
