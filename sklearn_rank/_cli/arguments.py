@@ -176,6 +176,8 @@ def _add_data(
     group = sub.add_argument_group("runs and judgements")
     group.add_argument("--value", metavar="COLUMN",
                        help="column of the grades of QRELS that are a table; false: each row is relevant")  # fmt: skip
+    group.add_argument("--run-format", choices=["scores", "ranks"],
+                       help="what the third field or the column of a RUN has, if it may be either")  # fmt: skip
     group.add_argument("--missing-from-run", choices=TREATMENTS,
                        help="judged queries that a run lacks (default: zero; drop when evaluating with --convention "
                        "trec_eval, like trec_eval without -c)")  # fmt: skip
@@ -198,8 +200,9 @@ def _add_data(
     group.add_argument("--table", metavar="FILE", help="CSV, Parquet or Arrow, instead of QRELS and RUN")
     group.add_argument("--y-true", metavar="COLUMN", help="relevance (default: label)")
     group.add_argument("--y-score", action="append", metavar="COLUMN", help="score; may be repeated (default: score)")
-    group.add_argument("--qid", metavar="COLUMN", help="query (default: qid)")
-    group.add_argument("--doc-id", metavar="COLUMN", help="document, for the order of ties in trec_eval")
+    group.add_argument("--qid", metavar="COLUMN", help="query, also of QRELS and RUN (default: qid)")
+    group.add_argument("--doc-id", metavar="COLUMN",
+                       help="document, also of QRELS and RUN; orders ties of a table in trec_eval")  # fmt: skip
     sub.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all")
 
 

@@ -24,14 +24,24 @@ from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
 from sklearn_rank._misuse.check import Finding, collected_findings, findings_of_systems
 from sklearn_rank._misuse.doors import COMMAND, RUN
 from sklearn_rank._misuse.runs import RISING, of_one_direction
+from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, fields_of, first_line, separator_in
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
+from sklearn_rank.io._source import open_to_read
 from sklearn_rank.io._tables import opened
 
-OF_TABLES = ("y_true", "y_score", "qid", "doc_id")
-OF_RUNS = ("missing_from_run", "missing_from_qrels", "keep_negative", "max_documents", "document_of", "value")
+OF_TABLES = ("y_true", "y_score")
+OF_RUNS = (
+    "missing_from_run",
+    "missing_from_qrels",
+    "keep_negative",
+    "max_documents",
+    "document_of",
+    "value",
+    "run_format",
+)
 """Options of one kind of input, which the other kind refuses."""
 NOT_PRINTED = {"all_trec": "relstring, which is a word, and the experiments ndcg_rel, Rndcg and G"}
 """Measures that trec_eval prints and that are not here."""
@@ -282,7 +292,8 @@ def _systems(
         raise ValueError("--max-documents reads runs in trec_eval's order, so it needs --convention trec_eval.")
     reading = {"duplicates": options.duplicates, "separator": options.separator, "n_jobs": options.n_jobs}
     value = False if options.value == "false" else options.value
-    qrels = read_qrels(_source(options.files[0]), value=value, **reading)
+    columns = _named_columns(options)
+    qrels = read_qrels(_source(options.files[0]), value=value, **columns[options.files[0]], **reading)
     how = {
         "missing_from_run": options.missing_from_run or missing_from_run,
         "missing_from_qrels": options.missing_from_qrels or "drop",
@@ -293,11 +304,39 @@ def _systems(
     runs = _given(options)
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        run = read_run(_source(name), **reading)
+        run = read_run(_source(name), format=options.run_format, **columns[name], **reading)
         with collected_findings() as told:
             data = join(qrels, run, **how)
         data = data if options.max_documents is None else _cut(data, options.max_documents)
         yield name, data, told, run._told
+
+
+def _named_columns(options: argparse.Namespace) -> dict[str, dict[str, str]]:
+    """Columns of --qid and --doc-id of each file that has them: a run of TREC beside a table has no names."""
+    asked = {role: name for role in ("qid", "doc_id") if (name := getattr(options, role)) is not None}
+    given = {
+        file: {role: name for role, name in asked.items() if _has_column(file, name, options.separator)}
+        for file in options.files
+    }
+    for role, name in asked.items():
+        if not any(role in of_file for of_file in given.values()):
+            raise ValueError(
+                f"--{role.replace('_', '-')} names a column of QRELS, of RUN or of a --table. Got {echo(name)}, and no "
+                "file has it."
+            )
+    return given
+
+
+def _has_column(file: str, name: str, separator: str | None) -> bool:
+    """Whether a file may have a column of this name; what can be read once may."""
+    if not os.path.isfile(file):
+        return True
+    with open_to_read(file) as opened_file:
+        start = opened_file.peek(HEADER_SIZE)[:HEADER_SIZE]
+    line = first_line(start.lstrip(b"\r\n"))
+    if start.startswith(MAGIC) or line.lstrip()[:1] in ("{", "["):
+        return name.encode() in start or start.startswith(MAGIC)
+    return name in fields_of(line, separator or separator_in(line, [name])) or name in line.split()
 
 
 def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:

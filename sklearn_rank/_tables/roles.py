@@ -184,9 +184,11 @@ def _query_of(found: list[Any], kind: str, column: Callable[[Any], Any] | None) 
 
 def _ask(role: str, several: list[Any], kind: str) -> None:
     reader = "read_run" if kind == "run" else "read_qrels"
+    option = "" if (kind, role) == ("run", "value") else f", on the command line --{role.replace('_', '-')}"
     raise ValueError(
         f"Several columns of the table could {WORDS_OF_ROLES[role]}: {echo_all(several)}. "
-        f"io.{reader}(table, {role}={echo(several[0])}) takes the first; the keyword {role}= decides."
+        f"io.{reader}(table, {role}={echo(several[0])}) takes the first; the keyword {role}= decides"
+        f"{option}."
     )
 
 

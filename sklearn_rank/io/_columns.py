@@ -85,7 +85,7 @@ def as_scores(entries: Entries, name: Any, format: str | None) -> Entries:
     if format is None and is_lower(name) and entries.value.min(initial=np.inf) >= 0:
         raise ValueError(
             f"Column {echo(name)} seems to be better the lower it is: io.read_run(table, format='ranks') reads it so, "
-            "and format='scores' ranks the highest first."
+            "and format='scores' ranks the highest first; on the command line --run-format does."
         )
     return entries
 

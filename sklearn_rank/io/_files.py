@@ -375,8 +375,9 @@ def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
             is_open = (step[inside] >= 0).any() and ((by_value == rank).all() or (by_value == rank - 1).all())
         if format is None and is_open:
             raise ValueError(
-                "The third field may be a rank or a score: pass format='ranks' or format='scores'. Got whole numbers "
-                f"that rise by steps, or that are counted in no order, in every query of {name}."
+                "The third field may be a rank or a score: pass format='ranks' or format='scores', on the command line "
+                "--run-format. Got whole numbers that rise by steps, or that are counted in no order, in every query "
+                f"of {name}."
             )
     return negated(entries) if format == "ranks" else entries
 

@@ -143,6 +143,26 @@ def test_grades_at_the_command_line(tmp_path, capsys):
         assert expected in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("qrels", "run", "options"),
+    [
+        ("qid,user_id,doc_id,label\n1,7,a,0\n1,8,b,1\n", "1 Q0 a 1 2 me\n1 Q0 b 2 1 me\n", ["--qid", "qid"]),
+        ("1 0 b 1\n", '[{"q": "1", "docid": "a", "score": 2}, {"q": "1", "docid": "b", "score": 1}]', ["--qid", "q"]),
+        ("qid docid passage_id label\n1 x b 1\n", "1 a 0\n1 b 1\n", "--doc-id passage_id --run-format ranks".split()),
+        ("qid\tdocid\n1\tb\n", "qid,docid,distance\n1,a,.1\n1,b,.2\n", ["--run-format", "ranks"]),
+    ],
+)
+def test_columns_and_ranks_at_the_command_line(qrels, run, options, tmp_path, capsys):
+    (tmp_path / "qrels").write_text(qrels)
+    (tmp_path / "run").write_text(run)
+    command = ["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "mrr", "--format", "csv"]
+    if '"q"' not in run:
+        assert main(command) == 2
+        assert f"on the command line {options[0]}" in capsys.readouterr().err
+    assert main([*command, *options]) == 0
+    assert "0.5" in capsys.readouterr().out
+
+
 # --- inputs of reports ---------------------------------------------------------------------------------------
 
 TAB = [(i, f"d{i}-{k}", k + 1, round(0.2 * (k + 1), 1)) for i in range(25) for k in range(4)]
