@@ -132,6 +132,11 @@ def judged():
     return sklearn_rank.evaluate([1, 0] * 5, [2, 1] * 5, qid=qid[:10], metrics="map"), by_model
 
 
+def another_judged():
+    """The same results once more."""
+    return tuple(map(copy, judged()))
+
+
 def a_ranker():
     from sklearn.linear_model import Ridge
 
@@ -222,7 +227,7 @@ OBJECTS = {
     "results.Explanation": lambda: a_comparison().explain(Q[0], new="two", old="one"),
     "results.GateResult": lambda: stats.no_worse(new=a_result(), old=another_result(), margin=0.1),
     "results.JudgeAgreement": lambda: stats.judge_agreement([0, 1], [1, 1]),
-    "results.JudgedDifference": lambda: stats.compare_judged(new=judged(), old=judged()),
+    "results.JudgedDifference": lambda: stats.compare_judged(new=judged(), old=another_judged()),
     "results.JudgedInterval": lambda: stats.judged_interval(*judged()),
     **{f"display.{name}": partial(a_display, name) for name in DISPLAYS},
 }
@@ -279,7 +284,7 @@ def given_to(where, folder):
     if where == "stats.no_worse":
         known |= {"new": a_result(), "old": another_result()}
     if where in ("stats.judged_interval", "stats.compare_judged"):
-        known |= {"human": judged()[0], "model": judged()[1], "new": judged(), "old": judged()}
+        known |= {"human": judged()[0], "model": judged()[1], "new": judged(), "old": another_judged()}
     if where == "stats.judge_agreement":
         known |= {"human": [0, 1], "model": [1, 1]}
     if where.startswith("stats.confidence_interval"):

@@ -65,6 +65,7 @@ KINDS = {
     "level": {"zero": 0, "one": 1, "percent": 95, "negative": -0.1, **NUMBER},
     "positive": {"zero": 0, "negative": -1, **NUMBER},
     "number": NUMBER,
+    "number or None": {"text": "1", "inf": INF, "list": [1], "object": THING, "complex": 1j, "bool": True},
     "not negative": {"negative": -1, **NUMBER},
     "pvalue or None": {"negative": -0.1, "percent": 5, "text": "1", "NaN": NAN, "list": [1], "object": THING},
     "level or nothing": {"zero": 0, "percent": 95, "text": "1", "NaN": NAN, "list": [1], "object": THING},
@@ -303,7 +304,7 @@ KIND_AT = {
     "*.Comparison.*(metric)", "*Evaluation.*(metric)", "*.from_result*(metric)", "*.from_comparison(metric)"],
     "metric in result"), "display.*Display(metric)": "text", "metric(name)": "text", "get_scorer(name)": "text",
     "*.from_test(test)": "result", "stats.compare([ab])": "result", "stats.no_worse(missing)": "choice or number",
-    "stats.no_worse(???)": "result",
+    "stats.no_worse(???)": "result", "stats.no_worse(replace_undefined_by)": "number or None",
     "stats.compare_judged(???)": "pair of results", "stats.judged_interval(human)": "result",
     "stats.judged_interval(model)": "result", "stats.judge_agreement(*)": "grades by document",
     "*.GateResult.lost_most(metric)": "metric in result",
@@ -320,7 +321,8 @@ KIND_AT = {
     "io.read_run(value)": "column or None", "io.read_qrels(value)": "column or None",
     "display.ThresholdDisplay.from_predictions(k)": "count or None", "retrieval.threshold_curve(min_relevance)":
     "of a metric", "compare_systems(data)": "labels", "compare_systems(y_true)": "labels",
-    "*PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(alpha)": "fraction",
+    "*PreparedMetrics.evaluate(y_score)": "scores", "metrics.*(stop)": "choice", "metrics.*(need)":
+    "choice", "metrics.*(alpha)": "fraction",
 }  # fmt: skip
 """Kinds of arguments by door and name, before those by the name alone."""
 

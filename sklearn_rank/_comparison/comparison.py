@@ -586,7 +586,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
             fit_time=dict(zip(with_folds, arrays["fit_time"], strict=True)),
             failures=failures, n_queries=n_queries,
             baseline=words["baseline"], test=words["test"], correction=words["correction"],
-            frozen=tuple(words.get("frozen", ())),
+            frozen=tuple(names(words, "frozen") if words.get("frozen") else ()),
         )  # fmt: skip
 
     def to_frame(self) -> Any:

@@ -129,7 +129,8 @@ def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:
             # A result keeps them, and the caller may write to values that were given per query.
             of_query = entries.copy() if rows.indptr is None else _of_rows(entries, to_values, name, rows, missing)
             values = to_values(of_query)
-        refuse_unfit_ids(values, missing)
+        # Weights are no ids: they may be as large as floats are.
+        (refuse_missing_ids if name == "weight" else refuse_unfit_ids)(values, missing)
         if values.dtype == object:
             set(values.tolist())
     except TypeError as error:

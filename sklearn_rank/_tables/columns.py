@@ -8,7 +8,7 @@ Arrow's PyCapsule interface by way of pyarrow; of a plan or a stream only the na
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -149,7 +149,8 @@ def has_lists(column: Any) -> bool:
     kind = str(getattr(column, "dtype", None) or getattr(column, "type", "object"))
     if kind.lower().startswith(("list", "large_list", "fixed_size_list", "array")):
         return True
-    return kind == "object" and isinstance(next(iter(column), None), (list, np.ndarray))
+    has_cells = isinstance(column, Sized) and getattr(column, "ndim", 1) == 1
+    return has_cells and kind == "object" and isinstance(next(iter(column), None), (list, np.ndarray))
 
 
 def _as_list(column: Any) -> list[Any]:

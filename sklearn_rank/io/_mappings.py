@@ -40,6 +40,8 @@ Excluded = Mapping[Any, Iterable[Any]] | Any
 SHORT = 64
 """Mean length up to which lists are read all at once, since a step for each of them would take most of the time. For
 longer lists one dictionary of all documents does not fit the cache."""
+FEW_ROWS = 2**12
+"""Rows whose documents are looked up one by one, without an array of all documents."""
 
 MOST_COLUMNS = 20
 """Keys of a dictionary that may be names of columns."""
@@ -64,7 +66,15 @@ class ListedDocuments:
 
     def __getitem__(self, rows: Any) -> Any:
         """Documents of the given rows."""
-        return self._array[rows]
+        are_few = isinstance(rows, np.ndarray) and rows.dtype.kind == "i" and len(rows) <= FEW_ROWS
+        if "_array" in vars(self) or not are_few:
+            return self._array[rows]
+        query = np.searchsorted(self.ends, rows, side="right") - 1
+        lists = {one: [*self.lists[one]] for one in {*query.tolist()}}
+        self._check_sizes([*lists], [*map(len, lists.values())])
+        found = np.empty(len(rows), object)
+        found[:] = [lists[one][at] for one, at in zip(query.tolist(), (rows - self.ends[query]).tolist(), strict=True)]
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         """State without the numbers."""
@@ -100,15 +110,18 @@ class ListedDocuments:
 
     @cached_property
     def _array(self) -> NDArray[Any]:
-        # The collections are the user's, because a copy is a large part of an evaluation.
-        if np.diff(self.ends).tolist() != [*map(len, self.lists)]:
+        self._check_sizes(slice(None), [*map(len, self.lists)])
+        array = np.empty(len(self), dtype=object)
+        array[:] = [*chain.from_iterable(self.lists)]
+        return array
+
+    def _check_sizes(self, queries: Any, sizes: list[int]) -> None:
+        """Refuse changed lists: they are the user's, because a copy is a large part of an evaluation."""
+        if np.diff(self.ends)[queries].tolist() != sizes:
             raise ValueError(
                 "The dictionaries and lists of a run and of judgements must have the documents that were evaluated. "
                 "Got a query with others, so they were changed since: evaluate again."
             )
-        array = np.empty(len(self), dtype=object)
-        array[:] = [*chain.from_iterable(self.lists)]
-        return array
 
     def odd(self) -> frozenset[Any]:
         """Documents that may stand for missing ones, for `odd_ids`."""

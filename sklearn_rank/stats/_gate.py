@@ -840,6 +840,8 @@ def _largest_losses(given: Any, pairs: Mapping[str, PairedQueries]) -> dict[str,
     losses = {name: pair.range_seen if pair.span is None else pair.span for name, pair in pairs.items()}
     if given is None:
         return losses
+    if isinstance(given, Mapping) and not given:
+        raise ValueError(f"{LARGEST_LOSS} Got {echo(given)}, which names no metric.")
     known = _checked_losses(dict(given) if isinstance(given, Mapping) else dict.fromkeys(pairs, given), pairs)
     for name, loss in known.items():
         pair = pairs[name]

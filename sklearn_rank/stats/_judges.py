@@ -335,10 +335,10 @@ def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[
     for of_metric in of_metrics:
         (n_human,), (n_others,) = of_metric.check("human", (None,), "f"), of_metric.check("others", (None,), "f")
         of_metric.check("model", (n_human,), "f")
-        of_metric.check("pseudo", (None,), "f")
+        (n_pseudo,) = of_metric.check("pseudo", (None,), "f")
         of_metric.check("bounds", (2,), "f")
-        if n_human < FEWEST_HUMAN or n_others < 2:
-            raise ValueError("the values of the judges must fit together")
+        if n_human < FEWEST_HUMAN or n_others < 2 or n_pseudo not in (0, 2):
+            raise ValueError("the values of the judges must fit together in shape")
     values = {
         name: JudgedValues(**{judge: of_metric[judge] for judge in JUDGES}, n_left_out=int(n))
         for name, of_metric, n in zip(metrics, of_metrics, left_out, strict=True)

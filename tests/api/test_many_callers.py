@@ -115,7 +115,7 @@ def test_the_same_bits(hurried):
 def first_in_first_out(inside):
     """Systems compared on two threads: the first call ends while the second is under way."""
     with ThreadPoolExecutor(2) as pool:
-        runs = {"system": {"q1": {"x": 1.0}, "q2": {"y": 1.0}}}
+        runs = {"system": {"q1": {"x1": 1.0, "x2": 0.5}, "q2": {"x3": 1.0}}}
         calls = []
         for _ in range(2):
             call = pool.submit(compare_systems, JUDGEMENTS, runs, metrics="map", missing_from_run="drop")

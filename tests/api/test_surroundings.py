@@ -221,7 +221,7 @@ class Slow(Ridge):
         works(60)
 
 y = np.arange(40) % 2
-X, qid = y[:, None], np.arange(40) // 4
+X, qid = np.arange(40)[:, None], np.arange(40) // 4
 
 def compare():
     RankingEvaluator("map", cv=2).compare({"a": Slow()}, X, y, qid=qid)
