@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -228,6 +229,7 @@ class RankingScorers(ScoreRequests):
         # Whether it checks rows for misuse.
         self._looks = True
         self.request_columns(columns_of(self.specs))
+        self.__signature__ = self._signature()
 
     @named_arguments
     def __call__(
@@ -254,6 +256,12 @@ class RankingScorers(ScoreRequests):
             report(SCORER, seen or nothing_measured(nothing_by_metric({"": result}), len(queries.qid)))
             report(SCORER, copies_of_label(X, y))
         return signed(result.mean(), self.specs)
+
+    def _signature(self) -> inspect.Signature:
+        """Signature of a call with the columns by name: skore takes `**columns` for a keyword that is required."""
+        known = inspect.signature(type(self).__call__).parameters.values()
+        named = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in columns_of(self.specs)]
+        return inspect.Signature([*(p for p in known if p.name not in ("self", "columns")), *named])
 
     def prepare(self, rows: GroupedRows) -> PreparedMetrics:
         """Metrics of rows that are scored again and again, for `score_rows`."""

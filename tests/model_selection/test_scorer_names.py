@@ -85,6 +85,12 @@ def test_the_function_takes_what_the_metric_takes():
     assert inspect.signature(get_scorer("ndcg@10")._score_func) == inspect.signature(ndcg_score)
 
 
+def test_several_metrics_require_no_keyword():
+    """Of tools such as skore, which pass the estimator, X and y."""
+    call = inspect.signature(make_ranking_scorer(["ndcg@10", "mrr"]))
+    assert [name for name, p in call.parameters.items() if p.default is p.empty] == ["estimator", "X", "y"]
+
+
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("copied", [lambda s: pickle.loads(pickle.dumps(s)), copy.copy, copy.deepcopy],
                          ids=["pickle", "copy", "deepcopy"])  # fmt: skip
