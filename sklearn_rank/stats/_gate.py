@@ -735,9 +735,9 @@ def no_worse(
     >>> gate
     Undecided: 4 queries cannot show a margin of 0.1: 35 are the least if nothing differs; 0.75
     can be shown.
-    The difference is new less old; low and high are its one-sided bounds. No worse: every metric
-    passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some metric, at
-    95 %, is beyond the margin.
+    The difference is new less old; low and high are its one-sided bounds. No worse: every
+    metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
+    metric, at 95 %, is beyond the margin.
     About 36 queries would decide, with a chance of 0.8, if differences stay as these.
     metric   queries      old      new   difference       low     high   no worse if   decision
     mrr            4   0.4500   0.4600       0.0100   -0.7495   0.1133   low > -0.1    undecided
