@@ -38,6 +38,7 @@ with sklearn.config_context(enable_metadata_routing=True):
 assert np.isfinite(scores["test_ndcg@10"]).all()
 
 report = sklearn_rank.RankingEvaluator(["ndcg@10", "mrr"], cv=3).compare({"ridge": Ridge()}, X, y, qid=qid)
+assert f"<h1><bdi>ridge</bdi>: nDCG@10 {report['ridge']['ndcg@10']:.4f}</h1>" in report.to_html()
 print(report)
 write_run(run := io.BytesIO(), y, qid=qid, doc_id=np.arange(len(y)))
 assert len(read_run(io.BytesIO(run.getvalue()))) == len(y)

@@ -121,7 +121,8 @@ def compare_systems(
     Comparison
         Like the result of `RankingEvaluator.compare`, without folds: ``summary()``, ``results``,
         ``significance(metric)``, ``worst_queries()``, ``most_different(a, b)``, ``explain(query, new=, old=)``,
-        ``to_judge(new=, old=)``, ``judged``, ``to_frame()``, ``save(path)``. A single system has no tests.
+        ``to_judge(new=, old=)``, ``judged``, ``to_frame()``, ``save(path)``, ``save_html(path)``. A single system
+        has no tests.
 
     Raises
     ------

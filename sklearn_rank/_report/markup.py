@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
-from sklearn_rank._report.text import Parts, visible
+from sklearn_rank._report.text import Parts, escaped, visible
 
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'; "
@@ -52,7 +52,8 @@ def sentence(parts: Parts) -> list[Child]:
     """Children of a sentence in parts."""
     made: list[Child] = []
     for kind, text in parts:
-        made.append(element("span", text, class_=CLASSES[kind]) if kind in CLASSES else name(text) if kind else text)
+        shown = name(text) if kind == "name" else escaped(text)
+        made.append(element("span", shown, class_=CLASSES[kind]) if kind in CLASSES else shown)
     return made
 
 

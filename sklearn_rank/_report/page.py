@@ -302,7 +302,7 @@ def _to_judge(content: Content) -> Element | None:
         for row in rows
     ]  # fmt: skip
     about = "Documents without a judgement that could change the difference most, if they had the highest grade."
-    table = _table([*head[:2], *map(_column, head[2:])], element("tbody", *made), class_="judge")
+    table = _table([*head[:2], *(_column(visible(one)) for one in head[2:])], element("tbody", *made), class_="judge")
     return _section("To judge next", about, table, id="judge")
 
 
@@ -312,5 +312,5 @@ def number_or_rank(x: Any, column: int) -> str:
 
 
 def _made(content: Content) -> Element:
-    terms = [child for term, text in content.made for child in (element("dt", term), element("dd", _said(text)))]
+    terms = [child for term, text in content.made for child in (element("dt", _said(term)), element("dd", _said(text)))]
     return _section("How this was made", "", element("dl", *terms), id="made")

@@ -27,9 +27,15 @@ def visible(value: Any, longest: int = LONGEST_NAME) -> str:
     text = str(value)
     if len(text) > longest:
         text = f"{text[: longest - 1]}…"
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    text = escaped(text)
     return text if text and not text[0].isspace() and not text[-1].isspace() else f'"{text}"'
+
+
+def escaped(text: str) -> str:
+    """The text with escapes for characters that cannot be seen."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def visible_text(value: Any) -> str:
@@ -79,4 +85,4 @@ def without_last_zeros(x: float) -> str:
 
 def plain(parts: Parts) -> str:
     """A sentence in parts as plain text."""
-    return "".join(visible(text) if kind == "name" else text for kind, text in parts)
+    return "".join(visible(text) if kind == "name" else escaped(text) for kind, text in parts)

@@ -289,10 +289,10 @@ def hostile_page(system, query, document, text, query_text, segment):
     qrels = {query: {document: 1, "b": 0}, "q": {"a": 1, "b": 0}}
     runs = {
         names["old"]: {query: {document: 1.0, "b": 2.0}, "q": {"a": 1.0, "b": 2.0}},
-        names["new"]: {query: {document: 2.0, "b": 1.0}, "q": {"a": 2.0, "b": 1.0}},
+        names["new"]: {query: {document: 2.0, "b": 1.0}, "q": {"a": 2.0, "b": 1.0, f"u{document}": 3.0}},
     }
     by = {"segment": {query: segment, "q": "other"}}
-    report = compare_systems(qrels, runs, metrics="ndcg", by=by, on_misuse="ignore")
+    report = compare_systems(qrels, runs, metrics={f"m{system}": "ndcg"}, by=by, on_misuse="ignore")
     return report.to_html(title=text, text=lambda _: text, query_text=lambda _: query_text)
 
 
