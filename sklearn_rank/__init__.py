@@ -10,8 +10,9 @@ except ModuleNotFoundError as error:
         "Python in another folder, or build them here: pip install -e ."
     ) from None
 
+from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sklearn_rank import metrics
 from sklearn_rank._groups import group_sizes, qid_from_group_sizes
@@ -120,15 +121,51 @@ _PACKAGE_OF = {
 }
 
 
+_HERE = {
+    "GridSearchCV": "RankingEvaluator",
+    "GroupKFold": "QueryKFold",
+    "GroupShuffleSplit": "QueryShuffleSplit",
+    "KFold": "QueryKFold",
+    "LeaveOneGroupOut": "LeaveOneQueryOut",
+    "RandomizedSearchCV": "RankingEvaluator",
+    "RepeatedKFold": "RepeatedQueryKFold",
+    "ShuffleSplit": "QueryShuffleSplit",
+    "TimeSeriesSplit": "QueryTimeSeriesSplit",
+    "cross_val_score": "RankingEvaluator",
+    "cross_validate": "RankingEvaluator",
+    "learning_curve": "query_learning_curve",
+    "make_scorer": "make_ranking_scorer",
+    "permutation_importance": "query_permutation_importance",
+    "train_test_split": "query_train_test_split",
+}
+"""Public names here, by names of scikit-learn."""
+
+
 def __getattr__(name: str) -> Any:
     """Import a public package, or what is in one, when it is first used."""
     if name in _PACKAGES:
         return import_module(f"{__name__}.{name}")
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        _refuse(name)
     value = getattr(import_module(f"{__name__}.{_PACKAGE_OF.get(name, 'model_selection')}"), name)
     globals()[name] = value
     return value
+
+
+def _refuse(name: str) -> NoReturn:
+    """Say where a name is; ImportError if that is known, because Python replaces the text of an AttributeError."""
+    if name in _HERE:
+        raise ImportError(f"{__name__} has no {name!r}: for queries take {_HERE[name]}, from {__name__}.")
+    for package in ("metrics", *_PACKAGES) if name[:1] != "_" else ():
+        try:
+            module = import_module(f"{__name__}.{package}")
+        except ImportError:  # it needs a package that is not installed
+            continue
+        if name in getattr(module, "__all__", dir(module)):
+            raise ImportError(f"{name!r} is in {module.__name__}: from {module.__name__} import {name}.")
+    near = get_close_matches(name, __all__, 1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{hint}")
 
 
 def __dir__() -> list[str]:

@@ -45,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
+    except FileNotFoundError as error:
+        where = f" in {os.getcwd()}" if not os.path.isabs(str(error.filename)) else ""
+        return _fail(f"There is no file {error.filename!r}{where}." if error.filename else str(error), WRONG)
     except (ValueError, TypeError, OSError, ImportError) as error:
         return _fail(str(error), WRONG)
     except Exception as error:

@@ -26,9 +26,10 @@ from sklearn_rank._misuse.doors import COMMAND, RUN
 from sklearn_rank._misuse.runs import RISING, of_one_direction
 from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, fields_of, first_line, separator_in
 from sklearn_rank._utils.constraints import COUNT
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
+from sklearn_rank.io._columns import WrongColumn
 from sklearn_rank.io._source import open_to_read
 from sklearn_rank.io._tables import opened
 
@@ -362,14 +363,25 @@ def _cut(data: RankingData, n: int) -> RankingData:
 
 def _of_table(options: argparse.Namespace) -> Iterator[tuple[str, RankingData, list[Finding]]]:
     if options.files:
-        raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.")
+        how = f" Columns of scores: --y-score {' --y-score '.join(options.files)}."
+        raise ValueError(f"With --table there are no other files. Got {' '.join(options.files)}.{how}")
     _refuse(options, OF_RUNS, "is for runs with judgements; the rows of a table are joined already")
     # The empty string is the name of a column too.
     y_true = "label" if options.y_true is None else options.y_true
     qid = "qid" if options.qid is None else options.qid
     scores = _given(options)
     ids = [qid] if options.doc_id is None else [qid, options.doc_id]
-    table = opened(_source(options.table), ids, [y_true, *scores], options.separator)
+    role = {y_true: "--y-true", qid: "--qid", options.doc_id: "--doc-id"}
+    try:
+        table = opened(_source(options.table), ids, [y_true, *scores], options.separator)
+    except WrongColumn as error:
+        if error.column in error.columns:
+            raise
+        option = role.get(error.column, "--y-score")
+        raise ValueError(
+            f"The table has no column {echo(error.column)}: name its column with {option}. "
+            f"Got {echo_all(error.columns)}."
+        ) from None
     _refuse_twice(scores)
     for name in scores:
         _progress(name)

@@ -659,8 +659,9 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         clusters = "" if first.clusters is None else f" in {len({*first.clusters.tolist()})} clusters"
         queries = numbers_in_means(self.results.values(), self._metrics)
         weighted = "" if first.weight is None else "weighted "
+        models = f"{len(self._models)} model{'s' * (len(self._models) > 1)}"
         return (
-            f"Comparison of {len(self._models)} models on {queries} {weighted}queries{clusters}, "
+            f"Comparison of {models} on {queries} {weighted}queries{clusters}, "
             f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}"
         )
 

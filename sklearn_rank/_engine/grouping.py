@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import labels_of, queries_in
-from sklearn_rank._engine.ids import ArrowText, arrow_text, id_array, id_order, ids_of, joined_ids, refuse_unfit_ids
+from sklearn_rank._engine.ids import (
+    MISSING,
+    ArrowText,
+    arrow_text,
+    id_array,
+    id_order,
+    ids_of,
+    is_missing,
+    joined_ids,
+    refuse_unfit_ids,
+)
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.arguments import NAMES_OF_LEVELS
 from sklearn_rank._utils.numbers import aligned
@@ -44,6 +54,10 @@ N_AT_A_TIME = 2**14
 """Rows whose keys stay in the cache between being made and being numbered."""
 
 
+MOST_IN_ONE_LIST = 100
+"""Rows without queries that may be meant as one list."""
+
+
 def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true") -> Any:
     """Query of each row: `qid` if given, else the level "qid" of y's index; never silently one query."""
     if qid is not None:
@@ -55,9 +69,11 @@ def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true
         rename = (
             "" if other is None else f" Rename its level {other!r}: {name}.rename_axis(index={{{other!r}: 'qid'}})."
         )
+        is_short = other is None and name == "y_true" and len(y) <= MOST_IN_ONE_LIST
+        one_list = " If all rows are one query, add a pair of brackets: [y_true], [y_score]." * is_short
         raise ValueError(
             "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
-            f"{name} as a pandas Series whose index has a level named 'qid'. Got neither.{rename}"
+            f"{name} as a pandas Series whose index has a level named 'qid'. Got neither.{rename or one_list}"
         )
     return level
 
@@ -150,6 +166,17 @@ def query_numbers(qid: ArrayLike, n_rows: int) -> Index:
 
 
 def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDArray[Any], Any, Number | None, Any]:
+    """The same as `_runs_of_ids`; the error of a missing id names its row."""
+    try:
+        return _runs_of_ids(qid, n_rows, n_jobs)
+    except ValueError as error:
+        row = next((i for i, one in enumerate(qid) if is_missing(one)), None) if str(error) == MISSING else None
+        if row is None:
+            raise
+    raise ValueError(f"{MISSING} The first is in row {row}.")
+
+
+def _runs_of_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDArray[Any], Any, Number | None, Any]:
     """Distinct ids, starts of runs of rows, number of the query of each run, and first run of each query.
 
     Starts are None if each row is a run. Numbers are None if each run is a query, which rising ids show.

@@ -72,7 +72,7 @@ def query_folds(cv: Any, X: Any, y: Any, number: Index, metadata: Metadata) -> l
             raise ValueError(
                 "A splitter must keep queries whole, or scores are taken on lists cut short and seen in training; "
                 "use QueryKFold, QueryShuffleSplit or LeaveOneQueryOut. "
-                f"Got {_echo_splitter(cv)}, which tears {len(torn)} queries apart in fold {i}."
+                f"Got {_echo_splitter(cv)}, which tears {len(torn)} of {len(n_rows)} queries apart in fold {i}."
             )
         n_tested = np.bincount(number[test], minlength=len(n_rows))
         n_cut = np.count_nonzero((n_tested > 0) & (n_tested != n_rows))

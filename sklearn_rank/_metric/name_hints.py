@@ -14,8 +14,12 @@ LONGEST_HINTED = 80
 """Characters of a name that is worth a hint."""
 LEAST_LONG = 6
 """Letters that a name needs for one letter more, less or another to be a slip: 'rmsle' is not 'rmse'."""
-_WRITTEN = re.compile(r"(?:neg_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error))?(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?")
-_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WRITTEN = re.compile(
+    r"(?:(?:neg|retrieval|cosine|cos_sim|dot|eval|test|valid|val)_)?(?P<name>[a-z][\w-]*?)(?:_(?:score|error|metric))?"
+    r"(?:_?at_?(?P<k>\d+|k)|_?(?P<digits>\d+))?"
+)
+"""A name between the parts that other systems put around it: "RetrievalMRR", "cosine_ndcg@10", "MRRMetric"."""
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _POOLED = re.compile(r"(?P<how>micro|macro)_(?P<name>\w+)|(?P<first>\w+)_(?P<last>micro|macro)")
 
 ELSEWHERE = {
@@ -27,6 +31,7 @@ ELSEWHERE = {
     "average_relevance_position": "relevance_position",
     "burges_ndcg": "ndcg",
     "cumulative_gain": "cg",
+    "cv_recall": "hit",
     "discounted_cumulative_gain": "dcg",
     "dcg_burges": "dcg",
     "dcg_exp": "dcg",
@@ -42,6 +47,7 @@ ELSEWHERE = {
     "mean_absolute": "mae",
     "mean_ap": "map",
     "mean_squared": "mse",
+    "ndcg_any": "ndcg(discount=jarvelin)",
     "ndcg_burges": "ndcg",
     "ndcg_exp": "ndcg",
     "normalized_dcg": "ndcg",
@@ -49,6 +55,7 @@ ELSEWHERE = {
     "prec": "precision",
     "rank_biased_overlap": "rbo",
     "rank_biased_precision": "rbp",
+    "recall_any": "hit",
     "recip_rank": "mrr",
     "roc_auc": "auc",
     "rocauc": "auc",
@@ -84,9 +91,14 @@ OTHER = {
     "average_rank": MEAN_RANK,
     "aplt": EXPOSURE
     + " The share of the long tail in each list is 'acg(denominator=min_k_n)@10' of labels 1 in the tail.",
+    "context_precision": "From verdicts of a model: 'map(denominator=retrieved_relevant)'. From ids: 'set_precision'.",
+    "context_recall": "From ids: 'set_recall'. From verdicts of a model: 'set_recall' with the statements of an answer "
+    "as relevant documents, and the supported statements as the run.",
     "coverage": "'coverage_error' is how far down the list one must go to see every relevant document. How many of the "
     f"items are shown is no mean over queries: {SHOWN} counts them.",
     "entropy": EXPOSURE,
+    "epc": "The expected popularity complement is 'dcg(gain=linear)@10' of labels relevant * (1 - popularity / number "
+    f"of users), over the sum of the discounts; {SHOWN} has novelty with train=.",
     "gauc": "'auc(replace_undefined_by=nan)' is the mean over queries; to weigh them as GAUC does, pass sample_weight= "
     "with the number of rows of each query.",
     "gini": EXPOSURE,
@@ -101,12 +113,25 @@ OTHER = {
     "novelty": NOVELTY,
     "miuf": NOVELTY,
     "pr_auc": AREA,
+    "serendipity": "'acg(denominator=min_k_n)@10' of labels relevant * unexpected, such as relevant * (1 - popularity "
+    f"/ number of users); {SHOWN} has novelty with train=.",
     "setf": "'set_f(convention=ir_measures)' takes all retrieved documents for the set.",
     "setp": "'set_precision(convention=ir_measures)' takes all retrieved documents for the set.",
     "setr": "'set_recall(convention=ir_measures)' takes all retrieved documents for the set.",
     "wmap": "'wap' is weighted average precision, of graded labels; sample_weight= weighs the queries of 'map'.",
 }
 """Names that have no metric of their own, or several meanings, and what to write."""
+JUDGE = "judge the trained model by a metric, such as 'ndcg@10'."
+LOSSES = {
+    "lambdarank rank_xendcg xendcg": "LGBMRanker(objective={!r})",
+    "rank:ndcg rank:map rank:pairwise": "XGBRanker(objective={!r})",
+    "yetirank yetirankpairwise pairlogit pairlogitpairwise stochasticrank queryrmse querysoftmax querycrossentropy": (
+        "CatBoostRanker(loss_function={!r})"
+    ),
+    "lambdamart lambdaloss lambda_loss ranknet listnet listmle softmax_loss approx_ndcg neural_ndcg": "",
+}
+"""Losses of learning to rank in lower case, and which model trains with each."""
+LOSS_MODEL = {loss: model for losses, model in LOSSES.items() for loss in losses.split()}
 ENDS_IN_DIGITS = {"r2", "map50", "map75"}
 """Names of other measures that end as with a cutoff."""
 
@@ -157,9 +182,13 @@ def _metric_of(known: str) -> str:
 
 
 def hint_for_their_name(text: str) -> str:
-    """Hint for a name that trec_eval has and we do not."""
+    """Hint for a name that trec_eval has and we do not, or for a loss."""
     if len(text) > LONGEST_HINTED:
         return ""
+    loss = text.partition("@")[0].strip()
+    loss = loss if loss.lower() in LOSS_MODEL else loss.partition(":")[0]
+    if (model := LOSS_MODEL.get(loss.lower())) is not None:
+        return f" It is a loss to train with{', ' * bool(model)}{model.format(loss)}: {JUDGE}"
     ours, gain = our_name(text)
     if ours != text.strip():
         ours += "(gain=...)" if gain else ""

@@ -19,6 +19,7 @@ from sklearn_rank._metric.plain import PlainMetric, is_plain, must_say, plain_me
 from sklearn_rank._metric.spec import MetricLike, MetricsLike, MetricSpec, spec_of
 from sklearn_rank._metric.spelling import is_trackable, our_spelling, refuse_other_meaning, single_cutoffs, tracker_name
 from sklearn_rank._utils.arguments import meant_by, unknown_keyword
+from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 
 DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "r@100")
@@ -166,6 +167,8 @@ def _parse(text: str) -> tuple[Metric, dict[str, Any]]:
         given["k"] = _several_cutoffs(match["k"], text)
     elif match["k"] is not None:
         given["k"] = _literal(match["k"], text)
+        if not (given["k"] is None or is_count(given["k"])):
+            raise ValueError(f"The cutoff after '@' must be an int >= 1, as in '{entry.name}@10'. Got {echo(text)}.")
     return entry, given
 
 
@@ -317,7 +320,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
             which = "None of the default metrics" if metrics is DEFAULT_METRICS else "No metric of"
             rule = f"{which} {', '.join(specs)} has a keyword"
             if keyword in direction or any(keyword in entry.defaults for entry in [*REGISTRY.values()]):
-                raise TypeError(f"{rule} {echo(keyword)}.")
+                raise TypeError(f"{rule} {echo(keyword)}.{meant_by(keyword)}")
             known = [name for spec in specs.values() for name in spec.metric.defaults]
             raise unknown_keyword(rule, keyword, known, hint=f"{meant_by(keyword)}{of_plain}")
         if all(keyword in spec.unread for spec in specs.values() if keyword in spec.metric.defaults):

@@ -39,6 +39,17 @@ OF_LISTS = {
 }
 """Names here of functions of scikit-learn that take a matrix, a row a query, and so not one query."""
 
+OF_CLASSES = {
+    "accuracy_score": "hit@1",
+    "balanced_accuracy_score": "hit@1",
+    "f1_score": "f1@10",
+    "fbeta_score": "f(beta=2)@10",
+    "jaccard_score": "f1@10",
+    "precision_score": "precision@10",
+    "recall_score": "recall@10",
+}
+"""Metrics of the first documents, by functions of scikit-learn that compare predicted classes."""
+
 
 class PlainMetric(Metric):
     """Metric of a plain function; one with a cutoff is given the first k documents of each list, best score first."""
@@ -144,8 +155,22 @@ def _greater_is_better(function: Any) -> bool:
 def _each_query(function: Plain, r: Ranked) -> Any:
     """A plain function on one query after the other; where it returns nan, the query is undefined."""
     lists = r.queries(f"A plain function, {name_of(function)} here,")
-    value = np.array([[np.nan if len(y) == 0 else _number_of(function, function(y, s))] for y, s in lists])
+    value = np.array([[np.nan if len(y) == 0 else _value_of(function, y, s)] for y, s in lists])
     return np.where(np.isnan(value), 0.0, value), ~np.isnan(value)
+
+
+def _value_of(function: Plain, y: Any, s: Any) -> float:
+    """Value of one query; an error of a function that compares classes says which metric ranks."""
+    try:
+        return _number_of(function, function(y, s))
+    except ValueError as error:
+        name = name_of(function)
+        if name not in OF_CLASSES or not _is_of_sklearn(function):
+            raise
+        raise ValueError(
+            f"{name} of scikit-learn compares classes, and a ranking has scores. Did you mean {OF_CLASSES[name]!r}? "
+            f"(It said: {error})"
+        ) from None
 
 
 def _number_of(function: Plain, value: Any) -> float:

@@ -186,6 +186,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_: Any
     _stage: int | None
 
+    @named_arguments
     def __init__(
         self,
         estimator: Estimator,

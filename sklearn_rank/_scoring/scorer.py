@@ -168,6 +168,7 @@ class _NamedScore:
         return self.__wrapped__(y_true, y_score, **keywords)
 
 
+@named_arguments
 def get_scorer(name: str) -> Any:
     """Scorer of a named metric, like `sklearn.metrics.get_scorer`.
 

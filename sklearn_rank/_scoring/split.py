@@ -157,6 +157,7 @@ class QueryKFold(_QuerySplitter, GroupKFold):
     [1 2]
     """
 
+    @named_arguments
     def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
         FOLDS.check("n_splits", n_splits, "QueryKFold")
         BOOL.check("shuffle", shuffle, "QueryKFold")
@@ -185,6 +186,7 @@ class RepeatedQueryKFold(_QuerySplitter, BaseCrossValidator):
     [[3], [2], [0, 1], [3], [0, 1], [2]]
     """
 
+    @named_arguments
     def __init__(self, n_splits: int = 5, *, n_repeats: int = 10, random_state: RandomState = None) -> None:
         COUNT.check("n_repeats", n_repeats, "RepeatedQueryKFold")
         FOLDS.check("n_splits", n_splits, "RepeatedQueryKFold")
@@ -227,6 +229,7 @@ class QueryShuffleSplit(_QuerySplitter, GroupShuffleSplit):
     [2, 2]
     """
 
+    @named_arguments
     def __init__(self, n_splits=5, *, test_size=None, train_size=None, random_state=None):
         COUNT.check("n_splits", n_splits, "QueryShuffleSplit")
         check_size("test_size", test_size, "QueryShuffleSplit")
@@ -348,6 +351,7 @@ class QueryTimeSeriesSplit(SplitRequests, BaseCrossValidator):
 
     __metadata_request__split = {"groups": "qid", "time": True}
 
+    @named_arguments
     def __init__(
         self, n_splits: int = 5, *, max_train_size: int | None = None, test_size: int | None = None, gap: Any = 0
     ) -> None:

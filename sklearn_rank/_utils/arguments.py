@@ -6,11 +6,11 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from sklearn_rank._utils.constraints import BOOL, Constraint
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.hints import refuse_missing
+from sklearn_rank._utils.hints import MODELS_FIRST, POSITION_HINTS, RANKS_HINT, has, hint_for_arguments
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +45,9 @@ KEYWORD_HINTS = {
     ),
     "evaluate_run reads a run as trec_eval does with convention='trec_eval'; io.join has tie_order=, float32= and "
     "negative= for anything else.": ("tie_order", "float32", "negative"),
+    "Intervals come after: result.confidence_interval(confidence_level=0.95).": (
+        "alpha", "ci", "confidence", "confidence_level",
+    ),
     "unjudged='drop' leaves out unjudged documents.": ("judged_only",),
     "Comparisons draw the same each time; splitters, confidence_interval, stats.compare and stats.compare_all have "
     "random_state=.": ("random_state", "seed"),
@@ -63,6 +66,13 @@ KEYWORD_HINTS = {
 }  # fmt: skip
 """Hints at the keywords of this library, with names that other libraries or other functions have for them."""
 
+SYNONYMS = {
+    "alpha": ("confidence_level",),
+    "confidence": ("confidence_level", "alpha"),
+    "confidence_level": ("alpha",),
+    "scoring": ("metrics", "metric"),
+}
+"""Keywords of the same meaning, or the nearest, by names that other functions have for it."""
 HINT_BY_NAME = {name: hint for hint, names in KEYWORD_HINTS.items() for name in names}
 CALLED_K = ("k", "at", "topk", "top_k", "n", "cutoff", "cutoffs")
 NAMES_OF_QID = {"qid", *KEYWORD_HINTS[QID]}
@@ -105,8 +115,9 @@ def unknown_keyword(
     `rule` is how the sentence begins, such as "evaluate has no keyword", and `takes` are keywords to list.
     """
     known = [*dict.fromkeys(known)]
-    near = difflib.get_close_matches(keyword, known, 1)
-    meant = hint or (f" Did you mean {echo(near[0])}?" if near else "")
+    same = [name for name in SYNONYMS.get(keyword, ()) if name in known]
+    near = same or difflib.get_close_matches(keyword, known, 1)
+    meant = (not same and hint) or (f" Did you mean {echo(near[0])}?" if near else "")
     listed = f" It takes {', '.join(takes)}." if takes else ""
     return UnknownKeyword(f"{rule} {echo(keyword)}.{listed}{meant}", keyword, known, hint)
 
@@ -161,6 +172,18 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
+def refuse_missing(function_name: str, missing: list[str], given: Mapping[str, Any]) -> NoReturn:
+    """Refuse a call without some arguments, which may have other names, or belong to another function."""
+    hint = hint_for_arguments(**given) if "y_true" in given else ""
+    if has(given.get("estimators"), "columns"):
+        hint = MODELS_FIRST
+    if not hint:
+        renamed = [HINT_BY_NAME[name] for name in given if HINT_BY_NAME.get(name, "").startswith(tuple(missing))]
+        only_ranks = function_name.endswith("_score") and [*given] == ["y_true"]
+        hint = " ".join(renamed) or RANKS_HINT * only_ranks
+    raise TypeError(f"{function_name} needs {' and '.join(missing)}.{' ' * bool(hint)}{hint}")
+
+
 def checked_arguments(rules: Mapping[str, Constraint]) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a function so that its arguments of these names are checked before it is called."""
 
@@ -186,4 +209,5 @@ def refuse_position(function_name: str, by_position: list[str], by_name: str = "
     """Refuse positional arguments that must be named."""
     takes = f"{', '.join(by_position)} by position and all else" if by_position else "all arguments"
     got = "more" if by_position else "some"
-    raise TypeError(f"{function_name} takes {takes} by name, such as {by_name}=. Got {got} by position.")
+    hint = f" {POSITION_HINTS[function_name]}" if function_name in POSITION_HINTS else ""
+    raise TypeError(f"{function_name} takes {takes} by name, such as {by_name}=. Got {got} by position.{hint}")

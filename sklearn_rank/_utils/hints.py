@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 TABLE_HINT = "A table goes to evaluate_table(data, y_true='label', y_score='score', qid='qid'), by its columns' names."
 RECORDS_HINT = "A list of dicts is a table by rows: evaluate_table(pandas.DataFrame(rows))."
@@ -22,6 +22,12 @@ ROWS_HINT = "Rows that were read go to evaluate as arrays: evaluate(data.y_true,
 ARRAYS_HINT = "Arrays go to evaluate(y_true, y_score, qid=qid)."
 NAMES_HINT = "Names of columns go with their table, or with the path of a file, to evaluate_table."
 FILE_HINT = "Data on disk go to evaluate_table(path), or to io.read_table, io.read_run and io.read_qrels."
+POSITION_HINTS = {"compare_systems": SYSTEMS_HINT}
+"""Hints for functions that are called with more by position than they take."""
+RANKS_HINT = (
+    "y_true is the relevance of each document, and y_score the output of the model. From ranks of the first relevant "
+    "document of each query: results.Evaluation.from_values(qid, {'mrr': 1 / numpy.array(ranks)})."
+)
 SPARK_HINT = "A Spark DataFrame goes to sklearn_rank.spark.evaluate(data), which has the same columns and starts a job."
 
 
@@ -119,14 +125,6 @@ def refuse_table(y_true: Any, y_score: Any) -> None:
         raise TypeError(
             f"A frame as y_true has a column of labels for each document or subtopic. {TABLE_HINT} Got {got}."
         )
-
-
-def refuse_missing(function_name: str, missing: list[str], given: Mapping[str, Any]) -> NoReturn:
-    """Refuse a call without some arguments; a single one may belong to another function."""
-    hint = hint_for_arguments(**given) if "y_true" in given else ""
-    if has(given.get("estimators"), "columns"):
-        hint = MODELS_FIRST
-    raise TypeError(f"{function_name} needs {' and '.join(missing)}.{' ' * bool(hint)}{hint}")
 
 
 def hint_for_table(data: Any) -> str:

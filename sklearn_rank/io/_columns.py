@@ -146,11 +146,21 @@ def column_of(table: Any, name: str) -> Any:
     return column
 
 
+class WrongColumn(ValueError):
+    """A column that is not once among the columns of a table."""
+
+    def __init__(self, message: str, column: str, columns: list[Any]) -> None:
+        super().__init__(message)
+        self.column, self.columns = column, columns
+
+
 def check_column(names: list[Any], name: str) -> None:
     """Refuse a column that is not once among the names of a table."""
     if names.count(name) != 1:
         known, n_times = echo_all(names), names.count(name)
-        raise ValueError(f"A column must be one of the table's: {known}. Got {echo(name)}, {n_times} times there.")
+        raise WrongColumn(
+            f"A column must be one of the table's: {known}. Got {echo(name)}, {n_times} times there.", name, names
+        )
 
 
 def check_names(table: Any, *names: str | None) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, SEPARATORS, fields_of, first_line, separator_in
 from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.echo import echo, echo_all, extended
@@ -52,6 +53,7 @@ LEAST_RATINGS = 20
 """Lines with so few different ratings that they are no documents."""
 
 
+@named_arguments
 def read_run(
     source: Any, *, value: str | None = None, qid: str | None = None, doc_id: str | None = None,
     format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
@@ -134,6 +136,7 @@ def read_run(
     return _read("read_run", "run", source, Roles(qid, doc_id, value), format, duplicates, separator, n_jobs)
 
 
+@named_arguments
 @described_as(read_run)
 def read_qrels(
     source: Any, *, value: str | bool | None = None, qid: str | None = None, doc_id: str | None = None,

@@ -35,6 +35,7 @@ from sklearn_rank._misuse.runs import (
     turned_round,
     worst_first,
 )
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, one_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -154,6 +155,7 @@ def _listed(ids: NDArray[Any], done: str) -> str:
     return f"{len(ids)}, {'counted as zero' if done == 'zero' else 'left out'} ({shown})"
 
 
+@named_arguments
 def join(
     judgements: JudgementsLike,
     run: RunLike,

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from sklearn_rank._tables.formats import BYTE_ORDER_MARK, HEADER_SIZE
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._source import open_to_read, read_bytes, source_name
@@ -15,6 +16,7 @@ WHOLE_QID = re.compile(rb"(\bqid:\d+)\.0+(?=\s)")
 """An id that was written as a float, such as "qid:1.0"."""
 
 
+@named_arguments
 def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     r"""Read features, labels and queries: lines ``label qid:1 1:0.5 2:0.1 # comment``.
 

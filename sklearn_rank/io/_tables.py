@@ -29,6 +29,7 @@ from sklearn_rank._tables.formats import (
     without_blanks,
 )
 from sklearn_rank._tables.roles import rank_beside
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table, is_table
@@ -48,6 +49,7 @@ from sklearn_rank.io._join import RankingData
 from sklearn_rank.io._source import open_to_read, read_bytes, source_name
 
 
+@named_arguments
 def read_table(
     table: Any, *, y_true: str = "label", y_score: str = "score", qid: str = "qid", doc_id: str | None = None,
     duplicates: str = "raise", separator: str | None = None,

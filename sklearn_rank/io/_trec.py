@@ -21,6 +21,7 @@ from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import READ_RUN
 from sklearn_rank._misuse.runs import contradicts, rank_with_fraction
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.threads import effective_n_jobs, on_threads
@@ -184,6 +185,7 @@ def _line(parts: list[_Rows], row: int) -> int:
     return number + (row if part.line is None else int(part.line[row]))
 
 
+@named_arguments
 def write_run(
     path: PathLike, y_score: ArrayLike, *, qid: ArrayLike | None = None, doc_id: Any, tag: str = "sklearn_rank"
 ) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, SHARE, Constraint, is_count, random_of
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
@@ -144,6 +145,7 @@ BOUNDS = {"coverage": (0.0, 1.0), "gini": (0.0, 1.0), "long_tail": (0.0, 1.0)}
 """Lowest and highest value, if it is not 0 and infinity."""
 
 
+@named_arguments
 def exposure(
     run: RunLike,
     *,

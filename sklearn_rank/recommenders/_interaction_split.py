@@ -174,6 +174,7 @@ class LeaveLastOut(InteractionSplitter):
     [0 1 4] [2 3]
     """
 
+    @named_arguments
     def __init__(self, n_test: int = 1, *, user: Column = None, item: Column = None, time: Column = None) -> None:
         COUNT.check("n_test", n_test, "LeaveLastOut")
         self.n_test = n_test
@@ -227,6 +228,7 @@ class GlobalTimeSplit(InteractionSplitter):
     [0 1] [2 3 4]
     """
 
+    @named_arguments
     def __init__(
         self,
         test_size: float = 0.2,

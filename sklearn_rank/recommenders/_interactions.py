@@ -395,6 +395,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
     _first_row: InteractionTable
     """The container, the names and the types of the columns that the model takes."""
 
+    @named_arguments
     def __init__(self, estimator: Estimator, *, user: Column = None, item: Column = None) -> None:
         self.estimator = estimator
         self.user = user

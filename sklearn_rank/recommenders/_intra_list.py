@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 from sklearn_rank._engine.columns import check_items_in_order
 from sklearn_rank._engine.sparse import cut_rows
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
@@ -25,6 +26,7 @@ NUMBERS_PER_BLOCK = 2**22
 """Numbers in memory at a time, of users by columns."""
 
 
+@named_arguments
 @described_as(exposure)
 def intra_list_diversity(
     run: RunLike,

@@ -413,11 +413,12 @@ def _same_queries(read: list[SystemValues], names: list[str], missing: Any, func
             raise ValueError(f"{function_name} takes one value a query. Got a query twice in {echo(names[i])}.")
     if missing == "raise" and not present.all():
         i, j = np.argwhere(~present)[0]
+        others = ", and test='welch', 'mannwhitney' and 'permutation' take different queries"
+        others = "" if function_name == "no_worse" else others
         raise ValueError(
             f"{function_name} needs the same queries in all systems; missing= gives a query that a system lacks a "
-            "value, such as 0, or leaves it out (nan), and test='welch', 'mannwhitney' and 'permutation' take "
-            f"different queries. Got {(~present).sum()} missing, the first {echo(known[j : j + 1].tolist()[0])} in "
-            f"{echo(names[i])}."
+            f"value, such as 0, or leaves it out (nan){others}. Got {(~present).sum()} missing, the first "
+            f"{echo(known[j : j + 1].tolist()[0])} in {echo(names[i])}."
         )
     refuse_other_labels([one.label_fingerprints for one in read], column, known, names, function_name)
     if missing != "raise":

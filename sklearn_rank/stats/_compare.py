@@ -10,6 +10,7 @@ from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS, VERDICTS
 from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, RandomState
@@ -24,6 +25,7 @@ from sklearn_rank.stats._significance import TESTS, ComparisonOptions, run_test
 from sklearn_rank.stats._weights import WeightLike
 
 
+@named_arguments
 def compare(
     a: Any,
     b: Any,

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats import _resampling
 from sklearn_rank.stats._arguments import check_arguments, numbers
 
 
+@named_arguments
 def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     """Correct p-values for the number of comparisons.
 

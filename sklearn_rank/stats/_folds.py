@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.columns import check_rows
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._compare import counts
 from sklearn_rank.stats._intervals import t_interval
@@ -17,6 +18,7 @@ from sklearn_rank.stats._samples import Paired, exact_mean, has_no_spread, ratio
 from sklearn_rank.stats._significance import pvalue_without_spread, t_pvalue
 
 
+@named_arguments
 def compare_folds(
     scores_a: Any,
     scores_b: Any,

@@ -11,6 +11,7 @@ from scipy import special, stats
 
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._metric.value_bounds import UNBOUNDED, bounds_of
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.typing import Array, Index, RandomState
 from sklearn_rank.stats._arguments import check_arguments, numbers
 from sklearn_rank.stats._clusters import clusters_of_queries, named_queries
@@ -42,6 +43,7 @@ MOST_NAMED = 6
 """Names in a note."""
 
 
+@named_arguments
 def confidence_interval(
     values: Any,
     *,

@@ -13,6 +13,7 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.doors import STATISTICS
 from sklearn_rank._misuse.models import models_twice
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.storage import Saveable, SavedArrays, part
@@ -88,6 +89,7 @@ class JudgeAgreement(TableReport, Saveable):
         return cls(arrays["human"], arrays["model"], part(words, "n_left_out", int))
 
 
+@named_arguments
 def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     """Compare the grades that people and a model gave to the same documents.
 

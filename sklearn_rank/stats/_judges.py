@@ -522,6 +522,7 @@ class JudgedDifference(TableReport, Saveable):
 # --- the functions -----------------------------------------------------------------------------------------------
 
 
+@named_arguments
 def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -> JudgedInterval:
     """Mean of each metric where people judged a few queries and a model, such as an LLM, judged many.
 

@@ -8,6 +8,7 @@ from typing import overload
 
 from scipy import optimize, stats
 
+from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.warning import own_filters
 from sklearn_rank.stats._arguments import check_arguments
@@ -27,6 +28,7 @@ def power_of(
     std: float, *, difference: float | None = None, n_queries: int, power: float | None = None, alpha: float = 0.05,
     alternative: str = "two-sided",
 ) -> float: ...  # fmt: skip
+@named_arguments
 def power_of(
     std: float, *, difference: float | None = None, n_queries: int | None = None, power: float | None = None,
     alpha: float = 0.05, alternative: str = "two-sided",

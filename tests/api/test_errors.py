@@ -351,7 +351,7 @@ def test_negative_labels_where_they_mean_something():
         ("xyzzy", ValueError, r"must be one of get_metric_names\(\) or an alias. Got 'xyzzy' instead.$"),
         ("ndcg@", ValueError, "looks like"),
         ("ndcg@0", ValueError, "an int >= 1"),
-        ("ndcg@2.5", ValueError, "an int >= 1.*Got 2.5"),
+        ("ndcg@2.5", ValueError, "an int >= 1.*Got 'ndcg@2.5'"),
         ("ndcg(gain)", ValueError, "goes keyword=value. Got 'gain'"),
         ("ndcg(gain=__import__)@3", ValueError, "The 'gain' parameter"),
         ("ndcg(gain=[1])", ValueError, "number or a word"),

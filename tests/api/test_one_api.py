@@ -118,7 +118,7 @@ def with_metrics(module):
     """Names of what a module has that takes metrics; each where it is found first."""
     for name in getattr(module, "__all__", []):
         member = getattr(module, name)
-        is_again = module is not sklearn_rank and hasattr(sklearn_rank, name) and getattr(sklearn_rank, name) is member
+        is_again = module is not sklearn_rank and name in sklearn_rank.__all__ and getattr(sklearn_rank, name) is member
         if callable(member) and not is_again and "metrics" in signature_names(member):
             yield f"{module.__name__}.{name}".removeprefix("sklearn_rank.")
 

@@ -126,7 +126,7 @@ def test_metrics_without_their_option(files, cli):
     for words in (["qrels", "run"], ["qrels"], ["--table", "t.csv"]):
         assert hint in cli("evaluate", *words, "ndcg@10,map", code=2)[1]
     assert hint in cli("gate", "qrels", "run", "ndcg@10,map", "--baseline", "run", "--margin", "1", code=2)[1]
-    assert "No such file" in cli("evaluate", "qrels", "rum", code=2)[1]
+    assert "There is no file" in cli("evaluate", "qrels", "rum", code=2)[1]
     assert "metrics follow -m" in cli("evaluate", "qrels", "run", "-m", "ndcg@10", "P_10", code=2)[1]
     assert "metrics" not in cli("evaluate", "qrels", "-m", "ndcg@10", "run", code=2)[1]
     (files / "map").write_text(RUN)
@@ -456,8 +456,8 @@ def test_tables(files, cli, rng):
     )  # fmt: skip
     assert json.loads(found)["a"] == result.mean()
     assert "columns" not in cli("compare", *words)[1]
-    assert "Got '', 0 times there" in cli("evaluate", *words[:2], *words[4:6], "--y-true", "", code=2)[1]
-    assert "Got 'c', 0 times there" in cli("evaluate", *words[:2], *words[4:6], "--y-true", "c", code=2)[1]
+    assert "The table has no column ''" in cli("evaluate", *words[:2], *words[4:6], "--y-true", "", code=2)[1]
+    assert "The table has no column 'c'" in cli("evaluate", *words[:2], *words[4:6], "--y-true", "c", code=2)[1]
 
 
 def test_compare(files, cli):
@@ -556,7 +556,7 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["evaluate", "qrels", "nothing"], "No such file or directory: 'nothing'"),
+        (["evaluate", "qrels", "nothing"], "There is no file 'nothing' in"),
         (["evaluate", "qrels"], "Judgements and at least one run must be given"),
         (["evaluate", "qrels", "run", "-m", "ndgc"], "Did you mean 'ndcg'"),
         (["evaluate", "qrels", "run", "-m", "map", "-m", "map"], "Got 'map' twice"),

@@ -105,6 +105,14 @@ def test_what_is_echoed():
         ("kendal", "kendall"),
         ("neg_mean_squared_error", "mse"),
         ("label_ranking_average_precision_score", "lrap"),
+        ("recall_any@5", "hit@5"),
+        ("ndcg_any@5", "ndcg(discount=jarvelin)@5"),
+        ("cv_recall@1", "hit@1"),
+        ("RetrievalMRR", "mrr"),
+        ("RetrievalNormalizedDCG", "ndcg"),
+        ("RetrievalHitRate", "hit_rate"),
+        ("cosine_ndcg@10", "ndcg@10"),
+        ("MRRMetric", "mrr"),
     ],
 )
 def test_names_of_elsewhere(name, ours):
@@ -118,7 +126,7 @@ def test_names_of_elsewhere(name, ours):
             get_scorer(name)
 
 
-NO_HINT = ("mape rmsle msle ndpm mpr xauc serendipity em f_precision infndcg tau_ap r2 map50 mmr").split()
+NO_HINT = ("mape rmsle msle ndpm mpr xauc em f_precision infndcg tau_ap r2 map50 mmr").split()
 """Measures that are not ours, however near their names are."""
 
 
@@ -139,6 +147,18 @@ def test_what_is_said_of_other_names(name):
     assert quoted or "sklearn_rank.recommenders." in name_hints.OTHER[name]
     for ours in quoted:
         parse_metric(ours)
+
+
+@pytest.mark.parametrize(("name", "model"), [
+    ("lambdarank", "LGBMRanker(objective='lambdarank')"), ("rank:ndcg", "XGBRanker(objective='rank:ndcg')"),
+    ("LambdaRank@10", "LGBMRanker(objective='LambdaRank')"), ("YetiRank:mode=NDCG", "loss_function='YetiRank')"),
+    ("listnet", "loss to train with"),
+])  # fmt: skip
+def test_losses_are_no_metrics(name, model):
+    with pytest.raises(
+        ValueError, match=rf"{re.escape(model)}: judge the trained model by a metric, such as 'ndcg@10'"
+    ):
+        parse_metric(name)
 
 
 def test_weights_of_gauc_and_the_ideal_are_what_is_said():

@@ -203,7 +203,7 @@ def test_qid_in_the_index(configuration, with_index, shuffled):
 
 def test_torn_queries_are_refused(shuffled):
     X, y, qid = shuffled
-    with pytest.raises(ValueError, match=r"keep queries whole.*KFold.*tears \d+ queries apart in fold 0"):
+    with pytest.raises(ValueError, match=r"keep queries whole.*KFold.*tears \d+ of \d+ queries apart in fold 0"):
         RankingEvaluator("map", cv=KFold(3, shuffle=True)).cross_validate(Ridge(), X, y, qid=qid)
 
 

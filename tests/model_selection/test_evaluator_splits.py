@@ -111,7 +111,7 @@ def test_splits_are_pairs(data, cv, message):
     [
         (lambda train, test: (train, test[:-1]), "all rows of its queries.* tests 1 queries of fold 0 on other rows"),
         (lambda train, test: (train, np.tile(test, 2)), "which tests 10 queries of fold 0 on other rows"),
-        (lambda train, test: (np.append(train, test[0]), test), "keep queries whole.* tears 1 queries apart in fold 0"),
+        (lambda train, test: (np.append(train, test[0]), test), "keep queries whole.* tears 1 of 40 queries apart"),
         (lambda train, test: (train, []), "have rows to train on and rows to test"),
         (lambda train, test: ([], test), "have rows to train on and rows to test"),
         (lambda train, test: (train - 1000, test), "must split the .* rows it is given"),
