@@ -12,6 +12,9 @@ from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.rows import LEAST_QUERIES
 from sklearn_rank._utils.typing import Array
 
+LEAST_ROWS_OF_FOLD = 100
+"""Rows of a fold, of which none is relevant by chance once in 170, if one in twenty is relevant."""
+
 NOTHING_COMPARED = Check(
     "nothing compared", "evidence",
     "No query tells the systems apart by any metric: none has a relevant document, or no system reached one.",
@@ -20,8 +23,8 @@ NOTHING_COMPARED = Check(
 NOTHING_MEASURED = Check(
     "nothing measured", "measured",
     "No query tells a good model from a bad one by any metric: none has a relevant document, or none was reached.",
-    "all queries; 20 of them, if documents are relevant and none was reached", "nothing was measured",
-    can_be_meant=False,
+    "all queries; 20 of them, if documents are relevant and none was reached; in a scorer 100 rows, if none is "
+    "relevant", "nothing was measured", can_be_meant=False,
 )  # fmt: skip
 CHECKS_OF_EVIDENCE = (NOTHING_COMPARED, NOTHING_MEASURED)
 
@@ -76,7 +79,14 @@ def without_evidence(by_metric: Mapping[str, Nothing | None], check: Check = NOT
         yield Finding(check, nothing_in_words(found, whole, "compared" if check is NOTHING_COMPARED else "measured"))
 
 
-def nothing_measured(by_metric: Mapping[str, Nothing | None], n_queries: int) -> Iterator[Finding]:
-    """The finding that no query can tell by any of the metrics, where chance does not reach so few documents."""
-    if n_queries >= LEAST_QUERIES or all(why is not None and why.are_settled for why in by_metric.values()):
+def nothing_measured(
+    by_metric: Mapping[str, Nothing | None], n_queries: int, n_rows: int | None = None
+) -> Iterator[Finding]:
+    """The finding that no query can tell by any of the metrics, where chance does not reach so few documents.
+
+    `n_rows` are rows that may be of a fold, which has no relevant document by chance if there are few.
+    """
+    are_settled = all(why is not None and why.are_settled for why in by_metric.values())
+    is_sure = n_rows is None or n_rows >= LEAST_ROWS_OF_FOLD if are_settled else n_queries >= LEAST_QUERIES
+    if is_sure:
         yield from without_evidence(by_metric, NOTHING_MEASURED)

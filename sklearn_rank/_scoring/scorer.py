@@ -139,7 +139,7 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
         labels = as_floats(y_true, "y_true")
         n_queries = len(group_rows(find_qid(y_true, qid), len(labels))[0])
         why = Nothing(True, not (labels >= self.spec["min_relevance"]).any(), 1)
-        yield from nothing_measured({self.__name__: why}, n_queries)
+        yield from nothing_measured({self.__name__: why}, n_queries, len(labels))
 
     def __repr__(self) -> str:
         """Name of the metric, which `get_scorer` reads."""
@@ -254,7 +254,8 @@ class RankingScorers(ScoreRequests):
         if self._looks:
             with collected_findings() as seen:
                 look(SCORER, queries, self.specs, compute, y_true=y)
-            report(SCORER, seen or nothing_measured(nothing_by_metric({"": result}), len(queries.qid)))
+            by_metric = nothing_by_metric({"": result})
+            report(SCORER, seen or nothing_measured(by_metric, len(queries.qid), len(queries.row_label)))
             report(SCORER, copies_of_label(X, y))
         return signed(result.mean(), self.specs)
 

@@ -232,10 +232,14 @@ def test_a_perfect_error_and_values_of_the_user_are_evidence(metric):
 def test_evaluators_and_scorers_warn():
     X, y = np.column_stack([NEW, OLD]), 0 * LABEL
     match = "for every query( of both runs)?: nothing was measured"
+    rows = np.tile(np.arange(len(y)), 3)
+    qid = QID[rows] + N * (np.arange(len(rows)) // len(y))
     with pytest.warns(RankingWarning, match=match):
-        assert get_scorer("recall@3")(Given().fit(X, y), X, pd.Series(y, pd.Index(QID, name="qid"))) == 0
+        assert get_scorer("recall@3")(Given().fit(X, y), X[rows], pd.Series(y[rows], pd.Index(qid, name="qid"))) == 0
     with pytest.warns(RankingWarning, match=match):
-        make_ranking_scorer(["recall@3", "p@1"])(Given().fit(X, y), X, y, qid=QID)
+        make_ranking_scorer(["recall@3", "p@1"])(Given().fit(X, y), X[rows], y[rows], qid=qid)
+    # A fold of few rows may have no relevant document by chance.
+    assert get_scorer("recall@3")(Given().fit(X, y), X, pd.Series(y, pd.Index(QID, name="qid"))) == 0
     evaluator = RankingEvaluator(["recall@3", "p@1"], cv=2)
     with pytest.warns(RankingWarning, match=match):
         evaluator.cross_validate(Given(), X, y, qid=QID)

@@ -206,6 +206,8 @@ def alarms(n, first=0):
 
 def test_legitimate_calls_stay_silent():
     assert alarms(300) == {}
+    # Folds of few queries, none of which has a relevant document.
+    assert [alarms(1, seed) for seed in (1027, 1517, 1637)] == [{}] * 3
 
 
 def test_low_documents_that_are_judged_because_others_found_them():
