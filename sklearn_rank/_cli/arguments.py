@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("-q", "--per-query", action="store_true", help="a value for each query, not their mean")
     sub.add_argument("--chance", action="store_true",
                      help="also the means of a random order and of the best one of the same documents")  # fmt: skip
+    _add_by(sub)
     sub.add_argument("--save", metavar="FILE", help="save the result of one run, too, such as for the gate")
     _add_format(sub)
 
@@ -75,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--baseline", action="append", metavar="OLD",
                      help=f"compare all others with this run, run less OLD: {BASELINE} (default: all pairs, a less b; "
                      "with --format latex or markdown the first run)")  # fmt: skip
+    _add_by(sub)
     sub.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of tests that resample (default: 0)")
     sub.add_argument("--marks", choices=["baseline", "letters"], default="baseline",
                      help="of --format latex and markdown: what differs from the baseline, or the letters of all runs "
@@ -204,6 +206,12 @@ def _add_data(
     group.add_argument("--doc-id", metavar="COLUMN",
                        help="document, also of QRELS and RUN; orders ties of a table in trec_eval")  # fmt: skip
     sub.add_argument("--n-jobs", type=int, metavar="N", help="threads; -1 for all")
+
+
+def _add_by(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--by", metavar="FILE",
+                     help="lines of a query and its segment, such as a country: values in each segment; with --table a "
+                     "column")  # fmt: skip
 
 
 def _add_page(sub: argparse.ArgumentParser) -> None:

@@ -9,7 +9,15 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sklearn_rank._cli.data import is_count_measure, metrics_of, names_of, results, results_with_baseline
+from sklearn_rank._cli.data import (
+    attribute_of,
+    is_count_measure,
+    metrics_of,
+    names_of,
+    results,
+    results_with_baseline,
+    short_names,
+)
 from sklearn_rank._cli.output import put, show, tell
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._evaluation.several_runs import note_on_runs
@@ -41,6 +49,10 @@ def evaluate_runs(options: argparse.Namespace) -> None:
         if len(of_runs) > 1:
             raise ValueError(f"--save takes exactly one run. Got {', '.join(of_runs)}.")
         next(iter(of_runs.values())).save(options.save)
+    if options.by is not None:
+        _show_segments(options, of_runs)
+        return
+    of_runs = _with_short_names(options, of_runs)
     headings = [_heading(options, metric) for metric in metrics]
     note = " ".join([*note_on_runs(of_runs), _choices(of_runs)])
     if options.per_query:
@@ -61,6 +73,45 @@ def evaluate_runs(options: argparse.Namespace) -> None:
         return
     means = {run: _means(result) for run, result in of_runs.items()}
     show(("run", *headings), [(run, *mean.values()) for run, mean in means.items()], means, options.format, note=note)
+
+
+def _with_short_names(options: argparse.Namespace, of_runs: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    short = short_names(options, of_runs)
+    return {short[name]: result for name, result in of_runs.items()}
+
+
+def _show_segments(options: argparse.Namespace, of_runs: Mapping[str, Evaluation]) -> None:
+    """Print the means of each run in each segment."""
+    by, short = attribute_of(options), short_names(options, of_runs)
+    of_segments = {name: result.segments(by) for name, result in of_runs.items()}
+    columns = next(iter(of_segments.values())).table.columns
+    rows = [(short[name], *row) for name, found in of_segments.items() for row in found.table.rows]
+    nested = {
+        name: [dict(zip(columns, row, strict=True)) for row in found.table.rows] for name, found in of_segments.items()
+    }
+    show(("run", *columns), rows, nested, options.format, note=_choices(of_runs))
+
+
+def _compare_segments(options: argparse.Namespace, of_runs: Mapping[str, Evaluation], metrics: list[str]) -> None:
+    """Print the differences from the baseline in each segment, a table for each metric."""
+    from sklearn_rank._entry_points.systems import compare_systems
+
+    by, correction = attribute_of(options), None if options.correction == "none" else options.correction
+    report = compare_systems(
+        dict(of_runs), baseline=options.baseline, test=options.test, correction=correction, on_misuse="warn"
+    )
+    tests = {metric: report.segments(by, metric=metric) for metric in metrics}
+    if options.format in ("csv", "json"):
+        columns = next(iter(tests.values())).table.columns
+        rows = [(metric, *row) for metric, tested in tests.items() for row in tested.table.rows]
+        nested = {
+            metric: [dict(zip(columns, row, strict=True)) for row in tested.table.rows]
+            for metric, tested in tests.items()
+        }
+        show(("metric", *columns), rows, nested, options.format)
+        return
+    written = {"markdown": "to_markdown", "latex": "to_latex"}.get(options.format, "__repr__")
+    put("\n\n".join(getattr(tested, written)() for tested in tests.values()))
 
 
 def _choices(of_runs: Mapping[str, Evaluation]) -> str:
@@ -99,6 +150,12 @@ def compare_runs(options: argparse.Namespace) -> None:
 
     metrics = metrics_of(options)
     of_runs = _at_least_two(options, metrics, "compare")
+    if options.baseline is not None:
+        options.baseline = short_names(options, of_runs)[options.baseline]
+    of_runs = _with_short_names(options, of_runs)
+    if options.by is not None:
+        _compare_segments(options, of_runs, metrics)
+        return
     is_for_paper = options.format in ("latex", "markdown")
     by_letters = options.marks == "letters"
     if by_letters and not is_for_paper:

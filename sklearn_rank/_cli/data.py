@@ -24,6 +24,7 @@ from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
 from sklearn_rank._misuse.check import Finding, collected_findings, findings_of_systems
 from sklearn_rank._misuse.doors import COMMAND, RUN
 from sklearn_rank._misuse.runs import RISING, of_one_direction
+from sklearn_rank._tables.columns import read_column
 from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, fields_of, first_line, separator_in
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo, echo_all
@@ -131,8 +132,8 @@ def _by_run(options: argparse.Namespace, names: list[str], missing_from_run: str
             seen[name] = of_one_direction([*told, *found])
             if len(data.not_in_run) or len(data.not_in_qrels):
                 tell(f"{name}: {data.counts()}")
-            if not options.quiet:
-                _tell_of_ties(name, of_runs[name], metrics)
+    if not options.quiet:
+        _tell_of_ties(of_runs, metrics)
     return of_runs
 
 
@@ -247,15 +248,23 @@ def _check_saved(old: Evaluation, name: str, metrics: list[str]) -> None:
     tell(f"{name}: {len(old.qid)} queries, saved")
 
 
-def _tell_of_ties(name: str, result: Evaluation, metrics: Mapping[str, MetricSpec]) -> None:
-    """Say how many queries have documents with equal scores, if a metric asks what these mean."""
+def _tell_of_ties(of_runs: Mapping[str, Evaluation], metrics: Mapping[str, MetricSpec]) -> None:
+    """Say in one line how many queries have documents with equal scores, if a metric asks what these mean."""
     asking = [spec for spec in metrics.values() if "ties" in spec.metric.defaults]
-    if not asking or not isinstance(result._source, RankedData):
+    if not asking:
         return
     # Anywhere in the list, not only across a cutoff.
-    if n_tied := result._source.n_tied(replace(asking[0], k=None)):
-        policies = ", ".join(dict.fromkeys(str(spec["ties"]) for spec in asking))
-        tell(f"{name}: tied scores in {n_tied} of {len(result.qid)} queries, read as --ties {policies}")
+    whole, kept = replace(asking[0], k=None), {name: one._source for name, one in of_runs.items()}
+    counts = {name: source.n_tied(whole) for name, source in kept.items() if isinstance(source, RankedData)}
+    tied = {name: n for name, n in counts.items() if n}
+    if not tied:
+        return
+    policies = ", ".join(dict.fromkeys(str(spec["ties"]) for spec in asking))
+    n_queries = max(len(of_runs[name].qid) for name in tied)
+    least, most = min(tied.values()), max(tied.values())
+    which = next(iter(tied)) if len(tied) == 1 else f"{len(tied)} of {len(of_runs)} runs"
+    n_tied = f"{most}" if least == most else f"{least} to {most}"
+    tell(f"{which}: tied scores in {n_tied} of {n_queries} queries, read as --ties {policies}")
 
 
 def _metrics(options: argparse.Namespace, names: list[str]) -> dict[str, MetricSpec]:
@@ -338,6 +347,37 @@ def _has_column(file: str, name: str, separator: str | None) -> bool:
     if start.startswith(MAGIC) or line.lstrip()[:1] in ("{", "["):
         return name.encode() in start or start.startswith(MAGIC)
     return name in fields_of(line, separator or separator_in(line, [name])) or name in line.split()
+
+
+def short_names(options: argparse.Namespace, of_runs: Mapping[str, Any]) -> dict[str, str]:
+    """Names of runs for people: names of files lose the folders, beginnings and endings that all share."""
+    names = [*of_runs]
+    if len(names) < 2 or options.table is not None or options.format in ("csv", "json"):
+        return {name: name for name in names}
+    begin, end = os.path.commonprefix(names), os.path.commonprefix([name[::-1] for name in names])[::-1]
+    begin = begin[: max(begin.rfind("/"), begin.rfind(".")) + 1]
+    end = end[end.find(".") :] if "." in end else ""
+    short = [name[len(begin) : len(name) - len(end)] for name in names]
+    is_clear = all(short) and len({*short}) == len(names)
+    return dict(zip(names, short if is_clear else names, strict=True))
+
+
+def attribute_of(options: argparse.Namespace) -> dict[str, dict[Any, Any]]:
+    """Segment of each query, by the name of the attribute: of a file of queries and segments, or a column."""
+    if options.table is not None:
+        qid = "qid" if options.qid is None else options.qid
+        table = opened(_source(options.table), [qid], [options.by], options.separator)
+        queries, values = (read_column(table, name).tolist() for name in (qid, options.by))
+        name = options.by
+    else:
+        pairs = read_qrels(_source(options.by), separator=options.separator, n_jobs=options.n_jobs)
+        queries, values = np.asarray(pairs.qid).tolist(), np.asarray(pairs.doc_id).tolist()
+        name = os.path.basename(options.by).partition(".")[0]
+    known = dict(zip(queries, values, strict=True))
+    other = next((query for query, value in zip(queries, values, strict=True) if known[query] != value), None)
+    if other is not None:
+        raise ValueError(f"--by must have one segment for each query. Got several for {echo(other)}.")
+    return {name: known}
 
 
 def _documents(options: argparse.Namespace) -> dict[Any, Any] | None:

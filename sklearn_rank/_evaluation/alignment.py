@@ -20,16 +20,17 @@ E = TypeVar("E")
 
 def align_results(results: Mapping[str, E], function_name: str) -> dict[str, E]:
     """Results that differ in values only, all with the queries and the metrics in the order of the first one."""
-    (first, expected), *others = results.items()
+    evaluations: Mapping[str, Any] = results
+    (first, expected), *others = evaluations.items()
     for name, result in others:
         _refuse_other_metrics(first, expected, name, result, function_name)
-    known, numbers = number_together([result.qid for result in results.values()])
+    known, numbers = number_together([result.qid for result in evaluations.values()])
     _refuse_other_queries(known, dict(zip(results, numbers, strict=True)), function_name)
-    sums = [result.label_fingerprints for result in results.values()]
+    sums = [result.label_fingerprints for result in evaluations.values()]
     refuse_other_labels(sums, numbers, known, [*results], function_name)
-    aligned = {
+    aligned: dict[str, E] = {
         name: _in_order(result, np.argsort(number), expected)
-        for (name, result), number in zip(results.items(), numbers, strict=True)
+        for (name, result), number in zip(evaluations.items(), numbers, strict=True)
     }
     for name, result in aligned.items():
         for what in ("weight", "clusters"):
@@ -42,7 +43,7 @@ def align_results(results: Mapping[str, E], function_name: str) -> dict[str, E]:
     return aligned
 
 
-def _refuse_other_attributes(results: Mapping[str, E], function_name: str) -> None:
+def _refuse_other_attributes(results: Mapping[str, Any], function_name: str) -> None:
     """Refuse attributes of one name with different values: segments would belong to only one result."""
     known: dict[str, tuple[str, NDArray[Any]]] = {}
     for name, result in results.items():

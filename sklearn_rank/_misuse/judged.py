@@ -18,6 +18,9 @@ FAR_APART = 0.2
 MOSTLY_JUDGED = 0.5
 """Share of judged documents that one of the two systems has at least."""
 
+MOST_NAMED = 3
+"""Systems whose share of judged documents is said one by one."""
+
 LEAST_Z = 6.0
 """Difference of the shares in standard errors, at least: chance gives it less than once in a million."""
 
@@ -61,13 +64,19 @@ def mean_shares(shares: Mapping[str, Array]) -> dict[str, float]:
 
 
 def judged_note(means: Mapping[str, Mapping[str, float]]) -> str:
-    """What share of each system was judged, by metric; "" if all documents were, or it is unknown."""
+    """What share of each system was judged, by metric, of many the range; "" if all were, or it is unknown."""
     parts: dict[str, str] = {}
     for metric, of_systems in means.items():
         if of_systems and min(of_systems.values(), default=1.0) < 1:
-            shown = ", ".join(f"{name} {_percent(share)}" for name, share in of_systems.items())
-            parts.setdefault(_first(metric), shown)
-    return "".join(f"Judged of {where}: {shown}. " for where, shown in parts.items()).rstrip()
+            where = _first(metric)
+            if len(of_systems) <= MOST_NAMED:
+                shown = ", ".join(f"{name} {_percent(share)}" for name, share in of_systems.items())
+                parts.setdefault(where, f"Judged of {where}: {shown}.")
+            else:
+                least, most = (_percent(choose(of_systems.values())) for choose in (min, max))
+                shown = most if least == most else f"{least.removesuffix(' %')} to {most}"
+                parts.setdefault(where, f"Judged share of {where}: {shown}.")
+    return " ".join(parts.values())
 
 
 def _first(metric: str) -> str:
