@@ -203,8 +203,9 @@ def values_of(source: Source, numbers: Index, lists: Lists) -> NDArray[np.float6
     changed = ~((np.abs(values - known) <= near) | (values == known) | np.isnan(known))
     for system, number in np.argwhere(changed)[:1].tolist():
         raise ValueError(
-            "Labels and scores must be the ones that were evaluated. The query was changed since: it had "
-            f"{known[system, number]:.6g} in {echo(source.names[system])}, and now has {values[system, number]:.6g}. "
+            "Labels and scores must be the ones that were evaluated. Labels or scores of the query were changed since: "
+            f"it had {known[system, number]:.6g} in {echo(source.names[system])}, and now has "
+            f"{values[system, number]:.6g}. "
             "Evaluate again."
         )
     return values

@@ -21,6 +21,10 @@ class HasPage(ABC):
     def _content(self, options: Options) -> Content:
         """What the page says."""
 
+    def _add_lists(self, content: Content, old: Any, metric: str, options: Options) -> None:
+        """Add lists of documents against an old result to a page of the same queries, or of some."""
+        content.why_no_lists = "There are no lists of documents: the results do not keep them."
+
     def to_html(
         self, *, title: str | None = None, text: TextsLike = None, query_text: TextsLike = None,
         lists: int | Iterable[Any] = 50, code: str | None = None,

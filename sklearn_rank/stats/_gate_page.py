@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Difference, Mean, Means, Options
+from sklearn_rank._report.has_page import HasPage
 from sklearn_rank._report.text import Parts, between, number, sign_of
 from sklearn_rank._version import __version__
 
@@ -46,7 +47,7 @@ def content_of_gate(gate: Any, options: Options) -> Content:
         + (" The dashed line is the margin." if gate.margin is not None else ""),
     )  # fmt: skip
     old, new = gate._results or (None, None)
-    if new is not None and hasattr(new, "_add_lists"):
+    if isinstance(new, HasPage):
         new._add_lists(content, old, metrics[0], options)
     else:
         content.why_no_lists = "There are no lists of documents: a gate that was loaded does not keep them."
