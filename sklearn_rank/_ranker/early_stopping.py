@@ -22,8 +22,8 @@ from sklearn.base import is_classifier
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._ranker.fit_arguments import (
+    all_arguments,
     comes_from,
-    evaluation_arguments,
     fit_model,
     last_step,
     training_arguments,
@@ -269,7 +269,7 @@ def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, 
 
     stopping = {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.0, "scoring": score}
     with changed(model, **stopping):
-        model.fit(train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation))
+        model.fit(train.X, train.y, **all_arguments(model, train, validation))
     # The scorer holds the validation rows.
     forget_value(model, score)
     monitor.shortened = drop_later_stages(model, monitor.best + 1)
@@ -308,10 +308,9 @@ def fit_lightgbm(model: Any, train: FitData, validation: FitData, monitor: Monit
     # LightGBM calls callbacks in this order; at 30 it has recorded the round.
     vars(stop_at_the_best)["order"] = 30
     with changed(model, metric="None", **switched_off(model)):
-        return model.fit(
-            train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation),
-            eval_metric=metric, callbacks=[stop_at_the_best],
-        )  # fmt: skip
+        keywords = all_arguments(model, train, validation)
+        callbacks = [stop_at_the_best, *(keywords.pop("callbacks", None) or ())]
+        return model.fit(train.X, train.y, **keywords, eval_metric=metric, callbacks=callbacks)
 
 
 # --- XGBoost -------------------------------------------------------------------------------------------------------
@@ -399,10 +398,9 @@ def fit_catboost(model: Any, train: FitData, validation: FitData, monitor: Monit
     metric = catboost_validation_metric(monitor.spec, record)
     going_on = {name: value for name, value in model.get_params().items() if name not in CATBOOST_STOPPING}
     with other_parameters(model, going_on | {"eval_metric": metric}):
-        model.fit(
-            train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation),
-            callbacks=[Stop()], use_best_model=False,
-        )  # fmt: skip
+        keywords = all_arguments(model, train, validation)
+        callbacks = [Stop(), *(keywords.pop("callbacks", None) or ())]
+        model.fit(train.X, train.y, **keywords, callbacks=callbacks, use_best_model=False)
     if errors:
         raise errors[0]
     model.shrink(monitor.best + 1)

@@ -7,13 +7,40 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._scoring.fit_data import FitData
+from sklearn_rank._utils.arguments import meant_by, unknown_keyword
+from sklearn_rank._utils.containers import check_lengths
+
+OF_ROWS = frozenset({"init_score", "base_margin", "baseline", "position"})
+"""Arguments of `fit` of boosters that have an entry for each row."""
+
+OF_FIT = ("X", "y", "qid", "sample_weight", "eval_set", "eval_qid", "on_round")
+"""Arguments of `QueryRanker.fit`."""
+
+HANDED_ON = frozenset(
+    {*OF_FIT, "group", "group_id", "group_weight", "subgroup_id", "pairs", "pairs_weight", "eval_group", "eval_X"}
+    | {"eval_y", "eval_metric", "eval_at", "eval_names", "eval_sample_weight", "eval_init_score", "X_val", "y_val"}
+    | {"sample_weight_eval_set", "sample_weight_val", "base_margin_eval_set", "early_stopping_rounds", "use_best_model"}
+)
+"""Arguments of `fit` of models that `QueryRanker` makes, or that are parameters of it."""
+
+ELSEWHERE = {
+    "position": "fit of LGBMRanker takes none: it is for lightgbm.train(params, lightgbm.Dataset(..., position=...)).",
+    "callbacks": "Models that take callbacks have them in fit (LightGBM, CatBoost) or as a parameter: "
+    "QueryRanker(XGBRanker(callbacks=[...])).",
+    "categorical_feature": "fit of LightGBM takes it; for XGBoost make columns of a frame categorical; CatBoost has "
+    "the parameter cat_features.",
+    "cat_features": "It is a parameter of the model here: CatBoostRanker(cat_features=(...)).",
+    "init_score": "fit of LightGBM takes it; that of XGBoost has base_margin, and that of CatBoost baseline.",
+}
+"""Where arguments go that a model does not take in `fit`."""
 
 
 def last_step(model: Any) -> tuple[str, Any]:
@@ -42,7 +69,12 @@ def takes_evaluation(model: Any) -> bool:
 
 def fit_with_validation(model: Any, train: FitData, validation: FitData) -> Any:
     """Fit a model that stops early by its own means."""
-    return model.fit(train.X, train.y, **training_arguments(model, train), **evaluation_arguments(model, validation))
+    return model.fit(train.X, train.y, **all_arguments(model, train, validation))
+
+
+def all_arguments(model: Any, train: FitData, validation: FitData) -> dict[str, Any]:
+    """Keywords of `fit` for the training and the validation rows."""
+    return evaluation_arguments(model, validation) | training_arguments(model, train)
 
 
 def fit_model(
@@ -66,6 +98,40 @@ def fit_model(
     return model.set_params(**{name: fit_model(last, train, validation, fit_last)})
 
 
+def own_arguments(model: Any, arguments: Mapping[str, Any], *, has_validation: Any) -> None:
+    """Refuse arguments that `fit` of a model does not take, or that come in another way.
+
+    Raises
+    ------
+    TypeError
+        If an argument is unknown, or one that `QueryRanker` hands on itself.
+    ValueError
+        If an argument has no counterpart for validation rows.
+    """
+    accepted = inspect.signature(model.fit).parameters
+    takes = [name for name, p in accepted.items() if name not in HANDED_ON and p.default is not p.empty]
+    for name in arguments:
+        if name in takes:
+            continue
+        hint = f" {ELSEWHERE[name]}" if name in ELSEWHERE else meant_by(name)
+        known = [*OF_FIT, *takes]
+        raise unknown_keyword("QueryRanker.fit has no keyword", name, known, hint=hint, takes=known)
+    of_rows = sorted(OF_ROWS & arguments.keys())
+    if of_rows and has_validation is not None:
+        raise ValueError(
+            f"{of_rows[0]} is known for the rows of X and not for validation rows, which the model would be judged by: "
+            f"leave out eval_fraction and eval_set. Got {of_rows[0]}= beside them."
+        )
+
+
+def checked_rows(arguments: dict[str, Any], y: Any) -> dict[str, Any]:
+    """Arguments of `fit` of a model; those with an entry for each row are arrays of the right length."""
+    for name in OF_ROWS & arguments.keys():
+        check_lengths(y=y, **{name: arguments[name]})
+        check_rows(y=y, **{name: arguments[name]})
+    return {name: np.asarray(value) if name in OF_ROWS else value for name, value in arguments.items()}
+
+
 def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
     """Keywords of `fit` for the queries and weights of the training rows."""
     takes, keywords = query_keyword(model), {}
@@ -76,7 +142,7 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
         keywords["group_weight"] = np.asarray(part.weight, dtype=np.float64)
     elif part.weight is not None:
         keywords["sample_weight"] = part.weight_for(takes)
-    return keywords
+    return keywords | dict(part.more)
 
 
 def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:

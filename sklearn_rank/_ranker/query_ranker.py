@@ -9,6 +9,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,13 +42,16 @@ from sklearn_rank._ranker.early_stopping import (
 )
 from sklearn_rank._ranker.estimator_checks import check_estimator, refuse_searches
 from sklearn_rank._ranker.fit_arguments import (
+    checked_rows,
     comes_from,
     fit_model,
     last_step,
+    own_arguments,
     query_keyword,
     takes_evaluation,
     training_arguments,
 )
+from sklearn_rank._ranker.inner_splitters import with_splits
 from sklearn_rank._scoring.fit_data import (
     FitData,
     QueryData,
@@ -220,6 +224,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         eval_set: tuple[Any, ...] | list[tuple[Any, ...]] | None = None,
         eval_qid: Any = None,
         on_round: OnRound | None = None,
+        **arguments: Any,
     ) -> QueryRanker:
         """Fit the model, rows of a query adjacent.
 
@@ -238,6 +243,10 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         on_round : callable, default=None
             ``on_round(iteration, value)`` is called with the value of `eval_metric` after each round, counted from 0;
             what it raises ends the training. A model whose best stage is chosen afterwards is watched then.
+        **arguments
+            More arguments that `fit` of the model takes, or of the last step of a Pipeline, such as ``callbacks``,
+            ``categorical_feature`` and ``init_score`` of LightGBM. An array with as many entries as X has rows has one
+            for each row of X, in its order.
 
         Returns
         -------
@@ -255,20 +264,21 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         eval_set = one_eval_set(eval_set, eval_qid)
         self._check_parameters(eval_set, on_round)
+        own_arguments(last_step(self.estimator)[1], arguments, has_validation=self.eval_fraction or eval_set)
         validate_data(self, X, y, skip_check_array=True)
         X, y, weight = read_rows(X, y, qid, sample_weight)
         takes = query_keyword(last_step(self.estimator)[1])
         needs_queries = any(x is not None for x in (takes, self.eval_fraction, self.max_queries, eval_set))
         if needs_queries or qid is not None or queries_in(y) is not None:
             qid = find_routed_qid(y, qid)
-        train, validation, self.eval_qid_ = FitData(X, y, None, weight), None, np.array([])
+        train, validation, self.eval_qid_ = FitData(X, y, None, weight, checked_rows(arguments, y)), None, np.array([])
         if qid is not None:
-            data = QueryData.of(X, y, qid, weight)
+            data = QueryData.of(X, y, qid, weight, train.more)
             data.refuse_varying_weights(takes)
             in_train, in_eval = self._draw(data.ids)
             train, self.eval_qid_ = data.take(in_train), data.ids[in_eval]
             if self.eval_fraction is not None:
-                validation = data.take(in_eval)
+                validation = replace(data.take(in_eval), more={})
             if eval_set is not None:
                 own = read_eval_set(self, eval_set)
                 own.refuse_varying_weights(takes)
@@ -280,7 +290,12 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                     self._look([own])
         model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
-        with sklearn.config_context(enable_metadata_routing=False), model_task(self, model):
+        ids = None if qid is None else np.repeat(data.ids[in_train], train.sizes)
+        with (
+            sklearn.config_context(enable_metadata_routing=False),
+            model_task(self, model),
+            with_splits(model, train, ids),
+        ):
             self._train(model, train, validation, on_round)
         self._fitted_queries = None if qid is None else FittedQueries.of(data)
         return self

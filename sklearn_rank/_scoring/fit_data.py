@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,15 @@ from sklearn_rank._utils.typing import Index
 class FitData:
     """Training or validation rows, with the rows of a query adjacent.
 
-    `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row.
+    `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row; `more`
+    are arguments of `fit` of the model, whose arrays have an entry for each row.
     """
 
     X: Any
     y: Any
     sizes: Any
     weight: NDArray[Any] | None
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def query(self) -> NDArray[np.int64]:
@@ -52,21 +55,28 @@ class QueryData:
     ids: NDArray[Any]
     indptr: Index
     order: Index | None
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Any, y: Any, qid: Any, weight: NDArray[Any] | None) -> QueryData:
+    def of(
+        cls, X: Any, y: Any, qid: Any, weight: NDArray[Any] | None, more: Mapping[str, Any] | None = None
+    ) -> QueryData:
         """Group checked rows."""
-        return cls(X, y, weight, *group_rows(qid, len(y)))
+        return cls(X, y, weight, *group_rows(qid, len(y)), more or {})
 
     def take(self, chosen: NDArray[np.bool_]) -> FitData:
         """Rows of the chosen queries; the data as they are where these are all rows in their order."""
         X, y, weight, rows, sizes = self.X, self.y, self.weight, self.order, np.diff(self.indptr)
+        more = self.more
         if not chosen.all():
             rows = np.flatnonzero(np.repeat(chosen, sizes))
             rows = rows if self.order is None else self.order[rows]
         if rows is not None:
             X, y, weight = take_rows(X, rows), take_rows(y, rows), None if weight is None else weight[rows]
-        return FitData(X, y, sizes[chosen], weight)
+            # As scikit-learn does: an array with as many entries as there are rows has one for each.
+            of_rows = {name for name, x in more.items() if getattr(x, "shape", ())[:1] == (len(self.y),)}
+            more = {name: take_rows(x, rows) if name in of_rows else x for name, x in more.items()}
+        return FitData(X, y, sizes[chosen], weight, more)
 
     def take_all(self) -> FitData:
         """All rows, with the rows of a query adjacent."""

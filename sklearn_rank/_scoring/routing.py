@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -47,6 +48,15 @@ ROW_ARGUMENTS = {
 ROUTING_IS_OFF = (
     " Metadata routing is off, so scikit-learn does not hand on qid from params={'qid': qid} or fit(..., qid=qid): "
     "switch it on by sklearn.set_config(enable_metadata_routing=True)."
+)
+
+
+IN_RANKER: ContextVar[bool] = ContextVar("IN_RANKER", default=False)
+"""Whether `QueryRanker` fits a model in this context."""
+
+NESTED = (
+    " QueryRanker hands queries to the splitter of its model and of the steps of a Pipeline, and not to models inside "
+    "these: give them a splitter of rows, or make them a QueryRanker each and switch metadata routing on."
 )
 
 
@@ -104,7 +114,8 @@ def find_routed_qid(y: ArrayLike, qid: ArrayLike) -> Any:
     try:
         return find_qid(y, qid, name="y")
     except ValueError as error:
-        lost = "" if sklearn.get_config()["enable_metadata_routing"] else ROUTING_IS_OFF
+        is_routed = sklearn.get_config()["enable_metadata_routing"]
+        lost = NESTED if IN_RANKER.get() else "" if is_routed else ROUTING_IS_OFF
         raise ValueError(f"{error}{lost}") from None
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_selection import SelectKBest
@@ -334,3 +334,42 @@ def test_a_model_whose_importances_are_none(ranking):
     ranker = QueryRanker(Without()).fit(X, y, qid=qid)
     with pytest.raises(AttributeError, match="Without has no 'feature_importances_'"):
         _ = ranker.feature_importances_
+
+
+# --- arguments of fit of the model ---------------------------------------------------------------------------
+
+
+def test_arguments_of_fit_go_on(shuffled):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y, qid = shuffled
+    model = lightgbm.LGBMRanker(n_estimators=4, min_child_samples=2, n_jobs=1, verbose=-1)
+    number = np.unique(qid, return_inverse=True)[1]
+    first = {one: i for i, one in reversed([*enumerate(number.tolist())])}
+    rows = np.lexsort((np.arange(len(y)), [first[one] for one in number.tolist()]))
+    sizes = [np.count_nonzero(number == one) for one in dict.fromkeys(number.tolist())]
+    init_score, rounds = np.random.default_rng(0).normal(size=len(y)), []
+    by_hand = clone(model).fit(X[rows], y[rows], group=sizes, init_score=init_score[rows], categorical_feature=[0])
+    arguments = {"categorical_feature": [0], "callbacks": [lambda env: rounds.append(env.iteration)]}
+    for ranker in (
+        QueryRanker(model),
+        QueryRanker(make_pipeline(StandardScaler(with_mean=False, with_std=False), model)),
+    ):
+        ranker.fit(X, y, qid=qid, init_score=init_score, **arguments)
+        np.testing.assert_array_equal(ranker.predict(X), by_hand.predict(X))
+    assert rounds == [0, 1, 2, 3] * 2
+    rounds.clear()
+    stopping = QueryRanker(model, eval_fraction=0.3, eval_metric="ndcg@5", random_state=0)
+    stopping.fit(X, y, qid=qid, **arguments)
+    assert len(rounds) == len(stopping.eval_curve_)
+    for given, error, message in (
+        ({"position": init_score}, TypeError, "has no keyword 'position'. fit of LGBMRanker takes none"),
+        ({"init_score": init_score[:3]}, ValueError, "must have one entry per row each"),
+        ({"callback": []}, TypeError, "Did you mean 'callbacks'"),
+        ({"group": sizes}, TypeError, "has no keyword 'group'. qid= is the query of each row"),
+    ):
+        with pytest.raises(error, match=message):
+            QueryRanker(model).fit(X, y, qid=qid, **given)
+    with pytest.raises(ValueError, match="init_score is known for the rows of X and not for validation rows"):
+        stopping.fit(X, y, qid=qid, init_score=init_score)
+    with pytest.raises(TypeError, match="has no keyword 'callbacks'. Models that take callbacks"):
+        QueryRanker(Ridge()).fit(X, y, qid=qid, callbacks=[])

@@ -9,7 +9,14 @@ from sklearn.ensemble import AdaBoostRegressor, BaggingRegressor, StackingRegres
 from sklearn.feature_selection import RFECV, SelectFromModel, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import PartialDependenceDisplay, permutation_importance
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    LogisticRegressionCV,
+    Ridge,
+    RidgeClassifier,
+    RidgeCV,
+)
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -279,3 +286,45 @@ def test_scores_of_folds_without_scoring(lgbm, data, routing):
     np.testing.assert_array_equal(cross_val_score(by_map, X, y, cv=CV, params=params), expected)
     around = make_pipeline(StandardScaler(), lgbm)
     assert np.isfinite(cross_val_score(around, X, y, cv=CV, scoring=SCORER, params=params)).all()
+
+
+# --- splitters of queries inside models ----------------------------------------------------------------------
+
+SPLITTING = [
+    StackingRegressor([("a", Ridge()), ("b", LinearRegression())], cv=CV),
+    RidgeCV(alphas=(0.1, 100.0), cv=CV),
+    LogisticRegressionCV(Cs=[0.1, 1.0], cv=CV, scoring="neg_log_loss", use_legacy_attributes=False, l1_ratios=(0,)),
+    CalibratedClassifierCV(LogisticRegression(), cv=CV),
+    make_pipeline(StandardScaler(), RidgeCV(alphas=(0.1, 100.0), cv=CV)),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*chooses its parameters by an objective of its own")
+@pytest.mark.parametrize("model", SPLITTING, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("routed", [False, True])
+def test_splitters_inside_get_the_queries(model, routed, data):
+    """As if the model were given the splits of the rows, queries adjacent."""
+    X, y, qid = data
+    y = (y > 0).astype(int)
+    rows = np.concatenate([np.flatnonzero(qid == one) for one in dict.fromkeys(qid.tolist())])
+    splits = list(CV.split(X[rows], y[rows], groups=qid[rows]))
+    by_hand = sklearn.clone(model)
+    last = by_hand.steps[-1][1] if hasattr(by_hand, "steps") else by_hand
+    last.set_params(cv=splits)
+    expected = QueryRanker(by_hand.fit(X[rows], y[rows])).estimator
+    method = "predict_proba" if hasattr(expected, "predict_proba") else "predict"
+    expected = getattr(expected, method)(X)
+    with sklearn.config_context(enable_metadata_routing=routed):
+        ranker = QueryRanker(model).fit(X, y, qid=qid)
+        RankingEvaluator("ndcg@10", cv=2).cross_validate(model, X, y, qid=qid)
+    np.testing.assert_allclose(ranker.predict(X), expected[:, 1] if expected.ndim == 2 else expected)
+    fitted = ranker.estimator_
+    assert isinstance((fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted).cv, QueryKFold)
+
+
+def test_a_splitter_too_deep_inside_is_said(data, routing):
+    X, y, qid = data
+    deep = StackingRegressor([("a", RidgeCV(alphas=(0.1, 1.0), cv=CV))], cv=3)
+    with pytest.raises(ValueError, match="QueryRanker hands queries to the splitter of its model") as caught:
+        QueryRanker(deep).fit(X, y, qid=qid)
+    assert "routing is off" not in str(caught.value)
