@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,9 @@ LEAST_DOCUMENTS = 3
 
 SAMPLE = 64
 """Queries that are looked at before all are."""
+
+GLANCED, GLANCED_ROWS = 32, 2**12
+"""Documents of a list that are glanced at in so few rows, by Python: NumPy takes three times the time for them."""
 
 SAMPLED_ROWS = 2**12
 """Different values are counted in so many rows."""
@@ -450,6 +454,8 @@ def may_run_against(queries: Queries) -> bool:
         return False
     n = min(len(queries.indptr) - 1, SAMPLE)
     if queries.row_label.dtype is BYTE and not queries.facts.has_unretrieved:
+        if queries.order is None and len(queries.row_label) <= GLANCED_ROWS and _some_agree(queries, n):
+            return False
         starts, stop = queries.indptr[:n], queries.indptr[n]
         rows = slice(stop) if queries.order is None else queries.order[:stop]
         label, score = queries.row_label[rows], queries.score[rows]
@@ -457,6 +463,16 @@ def may_run_against(queries: Queries) -> bool:
         if np.dot(label, score) >= np.dot(of_label / np.diff(queries.indptr[: n + 1]), np.add.reduceat(score, starts)):
             return False
     return agreement(queries, n).z_by_chance < -USUAL_Z
+
+
+def _some_agree(queries: Queries, n: int) -> bool:
+    """Whether scores rise with labels in some of the first `n` lists, by their first documents."""
+    ends, covariance = queries.indptr[: n + 1].tolist(), 0.0
+    for query in {0, n // 3, 2 * n // 3, n - 1}:
+        start, stop = ends[query], min(ends[query + 1], ends[query] + GLANCED)
+        label, score = queries.row_label[start:stop].tolist(), queries.score[start:stop].tolist()
+        covariance += sum(map(mul, label, score)) - sum(label) * sum(score) / (stop - start)
+    return covariance > 0
 
 
 def agreement(queries: Queries, n: int) -> Moments:
