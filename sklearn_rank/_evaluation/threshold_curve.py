@@ -19,7 +19,11 @@ from sklearn_rank._misuse.doors import THRESHOLDS
 from sklearn_rank._misuse.rows import is_plain, look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
+from sklearn_rank._utils.table import Table
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
+
+MOST_PRINTED = 11
+"""Most thresholds of the printed table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,9 +52,22 @@ class ThresholdCurve:
     empty: Array
     answered: Array
 
+    @property
+    def table(self) -> Table:
+        """Values at up to 11 thresholds, that of the highest F among them, which the note names.
+
+        Missed are answerable queries with an empty answer, false answers those to the other queries.
+        """
+        best = int(self.f.argmax())
+        chosen = np.unique([best, *np.linspace(0, len(self.f) - 1, MOST_PRINTED - 1).round().astype(np.int64)])
+        columns = (self.threshold, self.precision, self.recall, self.f, self.empty, self.answered)
+        rows = zip(*(column[chosen].tolist() for column in columns), strict=True)
+        note = f"highest F: {self.f[best]:.4f}, of documents above {self.threshold[best]:.4g}"
+        return Table(("above", "precision", "recall", "F", "missed", "false answers"), tuple(rows), note=note)
+
     def __repr__(self) -> str:
-        """Number of thresholds."""
-        return f"ThresholdCurve of {len(self.threshold)} thresholds"
+        """Number of thresholds, and the table."""
+        return f"ThresholdCurve of {len(self.threshold)} thresholds\n{self.table}"
 
 
 @named_arguments

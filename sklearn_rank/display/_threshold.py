@@ -17,7 +17,7 @@ from sklearn_rank.display._systems import line_style, name_systems
 
 CURVE_LABELS = {
     "precision": "precision", "recall": "recall", "f": "F",
-    "empty": "empty answers, answerable", "answered": "answers, not answerable",
+    "empty": "missed", "answered": "false answers",
 }  # fmt: skip
 
 
@@ -35,9 +35,9 @@ class ThresholdDisplay(PredictionsDisplay):
     precision, recall, f : array-like of shape (n_thresholds,)
         Means over the queries with a relevant document.
     empty : array-like of shape (n_thresholds,), default=None
-        Share of these queries whose answer is empty.
+        Share of these queries whose answer is empty, drawn as "missed".
     answered : array-like of shape (n_thresholds,), default=None
-        Share of the other queries whose answer is not empty; NaN is not drawn.
+        Share of the other queries whose answer is not empty, drawn as "false answers"; NaN is not drawn.
 
     Attributes
     ----------

@@ -85,7 +85,10 @@ def test_labels_that_are_missing():
 def test_all_queries_answerable():
     curve = threshold_curve([1, 2], [0.5, 0.9], qid=[0, 1], min_relevance=1)
     assert np.isnan(curve.answered).all()
-    assert repr(curve) == "ThresholdCurve of 3 thresholds"
+    best = curve.threshold[curve.f.argmax()]
+    assert repr(curve).startswith("ThresholdCurve of 3 thresholds\n")
+    assert repr(curve).endswith(f"highest F: {curve.f.max():.4f}, of documents above {best:.4g}")
+    assert [row[0] for row in curve.table.rows] == curve.threshold.tolist()
     assert np.array_equal(threshold_curve([1, 2], [0.5, 0.9], qid=[0, 1], min_relevance=2).answered, [1, 0, 0])
 
 
