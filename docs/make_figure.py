@@ -40,7 +40,7 @@ def main() -> None:
     )
     ax.set(xlim=(0.7, len(ranks) + 0.3), ylim=(0, 1.02))
     ax.legend(loc="upper left", frameon=False)
-    figure.savefig(Path(__file__).with_name("how_it_works.png"), dpi=120)
+    figure.savefig(Path(__file__).with_name("how_it_works.png"), dpi=200)
 
 
 if __name__ == "__main__":

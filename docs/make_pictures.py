@@ -28,7 +28,7 @@ def main(page: Path) -> None:
     ):
         exec(compile(code, str(page), "exec"), names)
         if image:
-            plt.gcf().savefig(page.parent / image, dpi=90)
+            plt.gcf().savefig(page.parent / image, dpi=200)
             plt.close("all")
 
 

@@ -225,6 +225,10 @@ def _about(metric: Metric) -> str:
 # --- pictures ------------------------------------------------------------------------------------------------
 
 
+DOTS_PER_INCH = 200
+"""Resolution of pictures of pixels, for screens of today."""
+
+
 def plot(options: argparse.Namespace) -> None:
     """Draw a picture of one metric."""
     metrics = names_of(options)
@@ -243,7 +247,7 @@ def plot(options: argparse.Namespace) -> None:
     matplotlib.use("agg")
     figure = PICTURES[options.kind](options, metrics[0]).figure
     with replacing(output) as file:
-        figure.savefig(file, format=os.path.splitext(output)[1][1:])
+        figure.savefig(file, format=os.path.splitext(output)[1][1:], dpi=DOTS_PER_INCH)
 
 
 def _with_format(output: str) -> str:

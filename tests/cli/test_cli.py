@@ -539,6 +539,7 @@ def test_metrics(cli):
 @pytest.mark.parametrize("kind", ["distribution", "cutoff", "difference", "critical"])
 def test_pictures(files, cli, kind):
     cli("plot", "qrels", "run", "other", "-m", "ndcg", "--kind", kind, "--max-k", "1", "-o", "picture.png")
+    assert int.from_bytes(Path("picture.png").read_bytes()[16:20]) == 1440  # 200 dots an inch
     assert (files / "picture.png").read_bytes()[1:4] == b"PNG"
 
 
