@@ -13,7 +13,7 @@ from sklearn_rank.display._display import PredictionsDisplay
 from sklearn_rank.display._figure import (
     in_words,
     percent,
-    set_labels,
+    set_explained,
     set_rows,
     set_ticks,
     value_label,
@@ -108,8 +108,8 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         self.order_ = sorted(self.means, key=lambda name: self.means[name], reverse=self.greater_is_better)
         self.groups_ = self._groups()
         ax = self._open(ax, height=1.7 + 0.32 * len(self.order_))
-        set_labels(
-            ax, f"mean {value_label(self.metric, self.greater_is_better)}{self._level()}\n{self._explanation()}", ""
+        set_explained(
+            ax, f"mean {value_label(self.metric, self.greater_is_better)}{self._level()}", self._explanation()
         )
         size = set_rows(ax, [self._label(name) for name in self.order_])
         self._draw_means(ax, size, kwargs)
@@ -164,7 +164,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         bars = "bars: no significant difference" if self.groups_ else "all systems differ significantly"
         whom = "" if self.baseline is None else " from the baseline"
         note = f"{self.note}, " if self.note else ""
-        return f"{bars}{whom}\n({note}level {self.alpha:g})"
+        return f"{bars}{whom} ({note}level {self.alpha:g})"
 
     def _groups(self) -> list[list[str]]:
         """Largest groups without two systems that differ, or the baseline and all that do not differ from it."""

@@ -23,6 +23,7 @@ from sklearn_rank.display._figure import (
     open_axes,
     p_in_words,
     percent,
+    set_explained,
     set_labels,
     set_rows,
     signed,
@@ -201,9 +202,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
 
     def _label_rows(self, ax: Any) -> None:
         level = "" if self.confidence_level is None else f" with {percent(self.confidence_level)} interval"
-        set_labels(
-            ax, f"{self._what()}\ndots: means{level}\nboxes: half of queries, lines: 90 %\n{self.note}".rstrip(), ""
-        )
+        note = f"; {self.note}" if self.note else ""
+        set_explained(ax, self._what(), f"dots: means{level}; boxes: half of queries, lines: 90 %{note}")
 
     def _mean(self, defined: NDArray[np.bool_]) -> float:
         weight = None if self.weight is None else self.weight[defined]

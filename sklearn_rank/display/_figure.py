@@ -20,6 +20,8 @@ SIZES = (9.0, 8.0, 7.0, 6.0, 5.0)
 """Sizes of the font of names, in points; the largest that fits is taken."""
 CAPTION_SIZE = 7.0
 """Size of the font of the text under a picture, in points."""
+OWN = "sklearn_rank"
+"""Mark of figures that were opened here, which have a caption."""
 FEWEST = 12
 """Fewest characters on a line of a name."""
 AROUND = 70.0
@@ -51,7 +53,11 @@ class Fit(NamedTuple):
 def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
     """The axes given, or new axes in a figure that is wide enough for names at their right."""
     pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="A picture")
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1] if ax is None else ax
+    if ax is not None:
+        return ax
+    figure, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+    figure.set_gid(OWN)
+    return ax
 
 
 def cell_of(ax: Any) -> tuple[float, float]:
@@ -151,9 +157,22 @@ def _per_line(width: float, size: float, handle: float) -> int:
 
 
 def add_caption(figure: Any, text: str) -> None:
-    """A small text at the bottom of a figure, on lines that fit."""
-    per_line = int(72 * figure.get_figwidth() / (WIDE * CAPTION_SIZE))
-    figure.supxlabel(_filled(text, per_line), fontsize=CAPTION_SIZE, color="0.35", parse_math=False)
+    """A small text at the bottom of a figure, below another that is there, on lines that fit."""
+    per_line, before = int(72 * figure.get_figwidth() / (WIDE * CAPTION_SIZE)), figure.get_supxlabel()
+    if " ".join(text.split()) in " ".join(before.split()):
+        return
+    text = f"{before}\n{_filled(text, per_line)}".lstrip()
+    figure.supxlabel(
+        text, x=0.01, ha="left", multialignment="left", fontsize=CAPTION_SIZE, color="0.35", parse_math=False
+    )
+
+
+def set_explained(ax: Any, x: str, explanation: str) -> None:
+    """Label of the x axis, and what the marks mean: in the caption of our own figure, else below the label."""
+    own = ax.figure.get_gid() == OWN
+    set_labels(ax, x if own or not explanation else f"{x}\n{explanation}", "")
+    if own and explanation:
+        add_caption(ax.figure, explanation)
 
 
 def value_label(metric: str, greater_is_better: bool) -> str:

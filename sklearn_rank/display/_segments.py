@@ -18,12 +18,14 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import PredictionsDisplay
-from sklearn_rank.display._figure import percent, set_labels, set_rows, value_label
+from sklearn_rank.display._figure import percent, set_explained, set_rows, value_label
 from sklearn_rank.display._input import check_results, evaluate_each, name_in
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import label_of, look, name_systems
 from sklearn_rank.stats._paired_test import CORRECTED_LEVEL
 
+MOST_LINES = 6
+"""Most systems whose values over all queries are drawn as lines."""
 MOST_ROWS = 60
 """Most segments that a picture shows legibly."""
 
@@ -32,8 +34,9 @@ MOST_ROWS = 60
 class SegmentsDisplay(PredictionsDisplay):
     """Means of systems, or differences from a baseline, in each segment of the queries, with their intervals.
 
-    A vertical line is the value over all queries, in the color of its system. Intervals of two segments that overlap do
-    not say that the segments are alike: `Evaluation.segments` and `Comparison.segments` have tests.
+    A dotted line is the value over all queries, in the color of its system, for up to six systems. Intervals of two
+    segments that overlap do not say that the segments are alike: `Evaluation.segments` and `Comparison.segments` have
+    tests.
 
     Parameters
     ----------
@@ -59,7 +62,7 @@ class SegmentsDisplay(PredictionsDisplay):
     points_ : list of ErrorbarContainer
         Values and intervals of each system.
     lines_ : list of Line2D
-        Values over all queries.
+        Values over all queries; empty for more than six systems.
 
     Examples
     --------
@@ -110,19 +113,20 @@ class SegmentsDisplay(PredictionsDisplay):
         labels = self._labels()
         n_lines = max(len(label) for label in labels) // 28 + 1
         ax = self._open(ax, height=1.6 + n * max(0.32, 0.14 * n_systems, 0.22 * n_lines))
-        set_labels(ax, self._label(), "")
-        set_rows(ax, labels)
         self.points_, self.lines_ = [], []
+        set_explained(ax, self._label(), self._explanation())
+        set_rows(ax, labels)
         if self.difference_from is not None:
-            ax.axvline(0, color="0.3", linewidth=0.8)
+            ax.axvline(0, color="0.7", linewidth=2.5, zorder=0)
         for i, (name, values) in enumerate(self.values.items()):
             value, low, high = values.T
             y = np.arange(n) + (0.7 * ((i + 0.5) / n_systems - 0.5) if n_systems > 1 else 0.0)
             style = look(i) | {"markersize": 5 if n_systems < 6 else 4, "capsize": 2, "linewidth": 1.2}
             if n_systems > 1 or self.difference_from is not None:
                 style["label"] = label_of(str(name))
-            line = {"color": style["color"], "linestyle": style.pop("linestyle"), "linewidth": 0.9, "zorder": 1}
-            self.lines_.append(ax.axvline(self.overall[name], **line))
+            if n_systems <= MOST_LINES:
+                line = {"color": style["color"], "linestyle": ":", "linewidth": 1.2, "zorder": 1}
+                self.lines_.append(ax.axvline(self.overall[name], **line))
             points = style | {"linestyle": ""} | kwargs
             self.points_.append(ax.errorbar(value, y, xerr=np.stack([value - low, high - value]), **points))
         for between in np.arange(0.5, n - 1):
@@ -136,12 +140,17 @@ class SegmentsDisplay(PredictionsDisplay):
         return [str(name) if count is None else f"{name} (n={count})" for name, count in pairs]
 
     def _label(self) -> str:
-        note = f" {self.note}" if self.note else ""
-        level = f"{percent(self.confidence_level)} intervals{note}; vertical lines: all queries"
         if self.difference_from is None:
-            return f"mean {value_label(self.metric, self.greater_is_better)}\n{level}"
+            return f"mean {value_label(self.metric, self.greater_is_better)}"
         better = "" if self.greater_is_better else " (lower is better)"
-        return f"difference in {display_name(self.metric)} from {self.difference_from}{better}\n{level}"
+        return f"difference in {display_name(self.metric)} from {self.difference_from}{better}"
+
+    def _explanation(self) -> str:
+        note = f" {self.note}" if self.note else ""
+        parts = [f"{percent(self.confidence_level)} intervals{note}"]
+        parts += ["dotted lines: all queries"] * (len(self.values) <= MOST_LINES)
+        parts += ["grey line: no difference"] * (self.difference_from is not None)
+        return "; ".join(parts)
 
     @classmethod
     def from_results(

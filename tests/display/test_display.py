@@ -378,7 +378,7 @@ def test_one_bar_with_a_baseline():
     assert display.ax_.get_yticklabels()[1].get_text() == "b (baseline)"
     none = CriticalDifferenceDisplay(MEANS, dict.fromkeys(against_b, 0.01), baseline="b").plot()
     assert none.groups_ == none.bars_ == []
-    assert "all systems differ significantly from the baseline" in none.ax_.get_xlabel()
+    assert "all systems differ significantly from the baseline" in none.figure_.get_supxlabel()
 
 
 def test_the_comparison_that_is_drawn(data, rng):
@@ -392,7 +392,7 @@ def test_the_comparison_that_is_drawn(data, rng):
     assert display.pvalues == {pair: tested[pair].corrected_pvalue for pair in tested.pairs}
     assert display.order_[-1] == "random"
     assert display.groups_ == [display.order_[:2]]
-    assert "(Wilcoxon test, Bonferroni-corrected, level 0.05)" in display.ax_.get_xlabel()
+    assert "(Wilcoxon test, Bonferroni-corrected, level 0.05)" in display.figure_.get_supxlabel()
     again = CriticalDifferenceDisplay.from_predictions(y, scores, qid=qid, metric="ndcg@3", options=options)
     assert again.pvalues == display.pvalues
     error = CriticalDifferenceDisplay.from_results(results, "rmse", baseline="random")

@@ -263,7 +263,7 @@ def test_the_level_of_intervals_is_written_where_one_system_has_none():
     results = {name: Evaluation.from_values(range(4), {"mrr": mrr}) for name, mrr in values.items()}
     display = DifferenceDisplay.from_results(results)
     assert display.systems_["one query"].pvalue is None
-    assert "dots: means with 95 % interval" in display.ax_.get_xlabel()
+    assert "dots: means with 95 % interval" in display.figure_.get_supxlabel()
 
 
 def test_critical_differences_have_intervals_and_bars_inside():
@@ -275,7 +275,7 @@ def test_critical_differences_have_intervals_and_bars_inside():
     segments = [s[:, 0].tolist() for s in display.intervals_.get_segments()]
     assert segments == [pytest.approx(list(display.intervals[name])) for name in display.order_]
     assert "mean nDCG@5 with 90 % interval" in display.ax_.get_xlabel()
-    assert "(t test, Holm-corrected, level 0.05)" in " ".join(display.ax_.get_xlabel().split())
+    assert "(t test, Holm-corrected, level 0.05)" in display.figure_.get_supxlabel()
     assert display.bars_
     display.figure_.canvas.draw()
     frame = display.ax_.get_window_extent()
@@ -371,7 +371,8 @@ def test_differences_of_several_systems_from_a_baseline():
         assert low_high == pytest.approx(found[name, first].corrected_interval)
     label = " ".join(display.ax_.get_xlabel().split())
     assert f"difference in nDCG@5 from {first}" in label
-    assert "sign test, Bonferroni-corrected, intervals at the level of the corrected p" in label
+    caption = " ".join(display.figure_.get_supxlabel().split())
+    assert "sign test, Bonferroni-corrected, intervals at the level of the corrected p" in caption
     with pytest.raises(ValueError, match="'baseline' must be one of .* Got 'x'"):
         DifferenceDisplay.from_results(results, "ndcg@5", baseline="x")
     backwards = DifferenceDisplay.from_results(some(2), "ndcg@5", baseline=others[0])

@@ -45,7 +45,7 @@ def test_differences():
     drawn = display.values["new"][:, 1:]
     np.testing.assert_array_equal(drawn, [row.corrected_interval for row in found._rows[:3]])
     assert (drawn != [row[6:8] for row in found.table.rows[:3]]).any()
-    for text in (display.ax_.get_xlabel(), str(found)):
+    for text in (display.figure_.get_supxlabel(), str(found)):
         assert "at the level of the corrected p" in " ".join(text.split())
     assert display.difference_from == "old"
     assert "lower is better" in display.ax_.get_xlabel()
@@ -53,11 +53,26 @@ def test_differences():
     assert len(display.lines_) == 2
 
 
+def test_all_queries_look_other_than_zero_and_many_systems_have_no_lines():
+    display = SegmentsDisplay.from_comparison(REPORT, "rmse")
+    (zero,) = (line for line in display.ax_.lines if [*line.get_xdata()] == [0, 0] and line not in display.lines_)
+    assert zero.get_linestyle() == "-"
+    assert {line.get_linestyle() for line in display.lines_} == {":"}
+    assert "dotted lines: all queries; grey line: no difference" in display.figure_.get_supxlabel()
+    values = {str(i): [[0.5, 0.4, 0.6]] for i in range(7)}
+    many = SegmentsDisplay(["a"], values, dict.fromkeys(values, 0.5)).plot()
+    assert many.lines_ == []
+    assert "dotted" not in many.figure_.get_supxlabel()
+    given = SegmentsDisplay(["a"], {"x": [[0.5, 0.4, 0.6]]}, {"x": 0.5}).plot(plt.subplots()[1])
+    assert given.figure_.get_supxlabel() == ""
+    assert "dotted lines: all queries" in " ".join(given.ax_.get_xlabel().split())
+
+
 def test_segments_without_an_interval_and_options():
     one = Evaluation.from_values(range(3), {"mrr": [0.5, 1, 0.7]}, by=["a", "a", "b"])
     display = SegmentsDisplay.from_results({"one": one}, confidence_level=0.9, color="red")
     assert np.isnan(display.values["one"][1, 1:]).all()
-    assert "90 % intervals" in display.ax_.get_xlabel()
+    assert "90 % intervals; dotted" in display.figure_.get_supxlabel()
     assert display.ax_.get_legend() is None  # one system needs no name
     assert display.points_[0][0].get_color() == "red"
     assert display.plot(ax=plt.figure().add_subplot()).ax_ is not None

@@ -126,5 +126,5 @@ def test_pictures_say_it_in_figures_of_their_own(name):
     scores = {name: np.random.default_rng(seed).normal(size=60) for seed, name in enumerate(["old", "new"])}
     report = compare_systems(label, scores, qid=qid, metrics="ndcg@10", by={"part": qid % 2})
     draw = getattr(display, f"{name}Display").from_results
-    assert draw(report, metric="ndcg@10").figure_.get_supxlabel() == NDCG
+    assert draw(report, metric="ndcg@10").figure_.get_supxlabel().endswith(NDCG)
     assert draw(report, metric="ndcg@10", ax=plt.subplots()[1]).figure_.get_supxlabel() == ""
