@@ -37,14 +37,13 @@ from sklearn_rank._evaluation.segments import (
     subset_rows,
     table_of,
 )  # fmt: skip
-from sklearn_rank._evaluation.several_runs import mean_of_runs, note_on_runs
+from sklearn_rank._evaluation.several_runs import OfRuns, note_on_runs
 from sklearn_rank._evaluation.source import DataCounts, RankedData, counts_of_rows
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.names import tracker_names
 from sklearn_rank._metric.notation import labelled
-from sklearn_rank._metric.run_means import RunMeans
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.constraints import COUNT, one_of
 from sklearn_rank._utils.echo import echo
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(TableReport, EvaluationPage, Saveable):
+class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
     """Values of metrics per query, from `evaluate`.
 
     Attributes
@@ -219,12 +218,6 @@ class Evaluation(TableReport, EvaluationPage, Saveable):
 
     tells = cached_property(tells_of)
     counts = cached_property(counts_of)
-    of_runs = classmethod(mean_of_runs)
-
-    @property
-    def run_means(self) -> RunMeans:
-        """Mean of each run by metric, where this is the mean of several runs of one system; else empty."""
-        return self._source.run_means
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:

@@ -4,71 +4,83 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from sklearn_rank._evaluation.source import DataCounts
-from sklearn_rank._metric.run_means import between_runs
+from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._utils.echo import echo
 
-E = TypeVar("E")
+E = TypeVar("E", bound="OfRuns")
 
 
-def mean_of_runs(cls: type[E], runs: Sequence[E]) -> E:
-    """Make one result of several runs of one system, such as runs with other seeds.
+class OfRuns:
+    """A result that several runs of one system can be made into."""
 
-    The value of a query is its mean over the runs, so that intervals and tests are over queries. `run_means` has the
-    mean of each run, and a printed result says how far they lie apart. A dict of results takes a list of runs as well:
-    ``compare_systems({"A": [run1, run2], "B": run3})``.
+    _source: Any
 
-    Parameters
-    ----------
-    runs : sequence of Evaluation
-        Results of the same metrics on the same queries and labels, one or more.
+    @property
+    def run_means(self) -> RunMeans:
+        """Mean of each run by metric, where this is the mean of several runs of one system; else empty."""
+        means: RunMeans = self._source.run_means
+        return means
 
-    Returns
-    -------
-    Evaluation
-        Without the documents, so it does everything but look for ties and explain queries. Means that are pooled or
-        geometric are the means of the runs' means.
+    @classmethod
+    def of_runs(cls, runs: Sequence[Self]) -> Self:
+        """Make one result of several runs of one system, such as runs with other seeds.
 
-    Raises
-    ------
-    ValueError
-        If metrics, their keywords, queries, labels or weights differ.
-    TypeError
-        If it is not a sequence of results.
+        The value of a query is its mean over the runs, so that intervals and tests are over queries. `run_means` has
+        the mean of each run, and a printed result says how far they lie apart. A dict of results takes a list of runs
+        as well: ``compare_systems({"A": [run1, run2], "B": run3})``.
 
-    Examples
-    --------
-    >>> from sklearn_rank import evaluate
-    >>> from sklearn_rank.results import Evaluation
-    >>> labels = {"qid": ["a", "a", "b", "b"], "metrics": "mrr"}
-    >>> runs = [
-    ...     evaluate([1, 0, 1, 0], scores, **labels) for scores in ([2, 1, 2, 1], [2, 1, 1, 2])
-    ... ]
-    >>> Evaluation.of_runs(runs)
-    Evaluation of 2 queries
-    Between runs: sd 0.18 (2 runs).
-    metric     mean   undefined
-    MRR      0.8750           0
-    ties averaged; queries without relevant documents count as 0
-    """
-    if not isinstance(runs, (list, tuple)) or not runs or not all(isinstance(run, cls) for run in runs):
-        raise TypeError(f"of_runs takes a list of results of one system, one or more. Got {echo(runs)}.")
-    if len({*map(id, runs)}) < len(runs):
-        raise ValueError("of_runs takes each run once, because repeats tell nothing new. Got one result twice.")
-    if len(runs) == 1:
-        return runs[0]
-    from sklearn_rank._evaluation.alignment import align_results  # loads scipy.stats
+        Parameters
+        ----------
+        runs : sequence of Evaluation
+            Results of the same metrics on the same queries and labels, one or more.
 
-    named: dict[str, Any] = {f"run {i + 1}": run for i, run in enumerate(runs)}
-    aligned = [*align_results(named, "of_runs").values()]
-    result: Any = mean_result(aligned)
-    means = {metric: tuple(run.mean(metric) for run in aligned) for metric in aligned[0].meaning}
-    changed: E = replace(result, _source=replace(result._source, run_means=means))
-    return changed
+        Returns
+        -------
+        Evaluation
+            Without the documents, so it does everything but look for ties and explain queries. Means that are pooled or
+            geometric are the means of the runs' means.
+
+        Raises
+        ------
+        ValueError
+            If metrics, their keywords, queries, labels or weights differ.
+        TypeError
+            If it is not a sequence of results.
+
+        Examples
+        --------
+        >>> from sklearn_rank import evaluate
+        >>> from sklearn_rank.results import Evaluation
+        >>> labels = {"qid": ["a", "a", "b", "b"], "metrics": "mrr"}
+        >>> runs = [
+        ...     evaluate([1, 0, 1, 0], scores, **labels) for scores in ([2, 1, 2, 1], [2, 1, 1, 2])
+        ... ]
+        >>> Evaluation.of_runs(runs)
+        Evaluation of 2 queries
+        Between runs: sd 0.18 (2 runs).
+        metric     mean   undefined
+        MRR      0.8750           0
+        ties averaged; queries without relevant documents count as 0
+        """
+        if not isinstance(runs, (list, tuple)) or not runs or not all(isinstance(run, cls) for run in runs):
+            raise TypeError(f"of_runs takes a list of results of one system, one or more. Got {echo(runs)}.")
+        if len({*map(id, runs)}) < len(runs):
+            raise ValueError("of_runs takes each run once, because repeats tell nothing new. Got one result twice.")
+        if len(runs) == 1:
+            return runs[0]
+        from sklearn_rank._evaluation.alignment import align_results  # loads scipy.stats
+
+        named: dict[str, Any] = {f"run {i + 1}": run for i, run in enumerate(runs)}
+        aligned = [*align_results(named, "of_runs").values()]
+        result: Any = mean_result(aligned)
+        means = {metric: tuple(run.mean(metric) for run in aligned) for metric in aligned[0].meaning}
+        changed: Self = replace(result, _source=replace(result._source, run_means=means))
+        return changed
 
 
 def mean_result(results: Sequence[Any]) -> Any:
@@ -113,7 +125,7 @@ def names_of_runs(name: str, n: int) -> list[str]:
 def one_by_system(flat: Mapping[str, E], n_runs: Mapping[str, int]) -> dict[str, E]:
     """One result of each system, of the results of its runs by `names_of_runs`."""
     runs = {name: [flat[one] for one in names_of_runs(name, n)] for name, n in n_runs.items()}
-    return {name: mean_of_runs(type(of_system[0]), of_system) for name, of_system in runs.items()}
+    return {name: type(of_system[0]).of_runs(of_system) for name, of_system in runs.items()}
 
 
 def note_on_runs(results: Mapping[str, Any]) -> list[str]:
