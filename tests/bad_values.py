@@ -93,6 +93,8 @@ KINDS = {
         sklearn_rank.results.Evaluation},
     "results": {"None": None, "text": "x", "number": 3, "object": THING, "empty": {}, "one": {"a": None}, "list":
         [3, 4]},
+    "results of runs": {"None": None, "text": "x", "number": 3, "object": THING, "empty": [],
+                        "numbers": [[0.1], [0.2]]},
     "mapping": {"text": "x", "number": 3, "list": [1], "object": THING, "None": None},
     "mapping or None": {"text": "x", "number": 3, "list": [1], "object": THING},
     "numbers": {"text": ["x", "y"], "None": None, "number": 3, "NaN": [NAN, 1], "object": THING, "word": "x",
@@ -208,7 +210,8 @@ KIND_OF = {
     "metric": "metric", "eval_metric": "metric", "keywords": "unknown", "params": "unknown", "options": "unknown",
     "kwargs": "unknown", "k": "cutoffs", "average": "average",
     **dict.fromkeys("missing_from_run missing_from_qrels duplicates negative tie_order test alternative missing scope "
-    "method ties stop variant rounding tied_curve no_relevant precision_at denominator on_misuse".split(), "choice"),
+    "method ties stop marks variant rounding tied_curve no_relevant precision_at denominator "
+    "on_misuse".split(), "choice"),
     **dict.fromkeys("unjudged correction convention format".split(), "choice or None"),
     **dict.fromkeys("assume_grouped float32 exclude_self higher_is_nearer progress shuffle string_qid sort_by_qid full "
     "adjusted chance return_train_score return_estimator return_indices judged_docs_only_flag".split(), "bool"),
@@ -242,7 +245,7 @@ KIND_OF = {
     "mapping or None", "label_fingerprints": "numbers or None", "estimator": "estimator", "estimators":
     "estimators", "search": "estimator", "result": "result", "results": "results", "on_fold": "function or None",
     "on_round": "function or None", "intervals": "mapping or None", "confidence_interval": "numbers or None",
-    "as_row": "bool", "train": "pairs of users and items",
+    "as_row": "bool", "runs": "results of runs", "train": "pairs of users and items",
     **dict.fromkeys("vectors similarity".split(), "matrix of items"),
     "show_points": "bool", "pvalue": "pvalue or None", "margin": "margin", "largest_loss": "margin", "old": "name",
     "new": "name",
