@@ -38,8 +38,8 @@ JudgementsLike = Entries | Mapping[Any, Any] | Iterable[Any]
 Excluded = Mapping[Any, Iterable[Any]] | Any
 """Documents by query, or a table of both."""
 SHORT = 64
-"""Mean length up to which lists are read all at once, since a step for each of them would take most of the time. For
-longer lists one dictionary of all documents does not fit the cache."""
+"""Mean length up to which lists are read all at once, without a step for each list. For longer lists one dictionary of
+all documents does not fit the cache."""
 FEW_ROWS = 2**12
 """Rows whose documents are looked up one by one, without an array of all documents."""
 

@@ -186,7 +186,7 @@ def _named(which: Sequence[str]) -> str:
 def t_interval(centre: float, standard_error: float, df: float, confidence_level: float, alternative: str) -> Interval:
     """Interval by Student's t; a one-sided alternative leaves the other side open."""
     upper = (1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level
-    # As scipy.stats.t.ppf, whose checks take most of its time.
+    # scipy.stats.t.ppf without its checks, which are slow.
     reach = float(special.stdtrit(df, upper)) * standard_error
     return _opened(centre - reach, centre + reach, alternative)
 

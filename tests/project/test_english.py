@@ -21,7 +21,7 @@ HABITS = {
 }
 """What sends readers back to the start of a sentence, by what to write there."""
 
-MEASURED = re.compile(r"\bof (?:the|its) time\b|\b(?:EPYC|Xeon|AVX-?\d+)\b|\b20\d\d-[01]\d-[0-3]\d\b")
+MEASURED = re.compile(r"\bof (?:the|its) time\b|\b(?:EPYC|Xeon|AVX-?\d+)\b|(?<!['\"])\b20\d\d-[01]\d-[0-3]\d\b")
 """Measurements, which a page with their conditions has; in code they grow old unseen."""
 
 MOST = 0.005
