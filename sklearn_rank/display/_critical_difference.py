@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.constraints import is_real
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank.display._arguments import mapping
 from sklearn_rank.display._display import PredictionsDisplay
 from sklearn_rank.display._figure import (
@@ -50,7 +52,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
     means : dict of str to float
         Mean of each system.
     pvalues : dict of (str, str) to float
-        Corrected p-value of each pair.
+        Corrected p-value of each pair, or with a baseline of each other system and the baseline.
     alpha : float, default=0.05
         Systems differ significantly where the p-value is at most this.
     baseline : str, default=None
@@ -93,6 +95,7 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
         intervals: Mapping[str, tuple[float, float]] | None = None, confidence_level: float | None = None,
     ) -> None:  # fmt: skip
         self.means, self.pvalues, self.alpha = mapping(means, "means"), mapping(pvalues, "pvalues"), alpha
+        _check_pvalues(self.pvalues, self.means, baseline)
         self.intervals = {} if intervals is None else mapping(intervals, "intervals")
         self.confidence_level = confidence_level
         self.baseline, self.metric, self.greater_is_better, self.note = baseline, metric, greater_is_better, note
@@ -244,6 +247,19 @@ class CriticalDifferenceDisplay(PredictionsDisplay):
             Keywords of `sklearn_rank.stats.compare_all`: `test`, `correction`, `baseline` and the rest.
         """
         return cls.from_results(results, alpha=alpha, ax=ax, **(options or {}))
+
+
+def _check_pvalues(pvalues: Mapping[Any, Any], means: Mapping[str, float], baseline: str | None) -> None:
+    """Refuse what is no p-value of a pair, and pairs without one, which would pass for different."""
+    for pair, pvalue in pvalues.items():
+        if not isinstance(pair, tuple) or len(pair) != 2 or not {*pair} <= {*means}:
+            raise ValueError(f"pvalues must be of pairs of the systems of means: {echo_all(means)}. Got {echo(pair)}.")
+        if not is_real(pvalue) or not 0 <= pvalue <= 1:
+            raise ValueError(f"pvalues must be from 0 to 1. Got {echo(pvalue)} for {echo(pair)}.")
+    known = {frozenset(pair) for pair in pvalues}
+    for pair in combinations(means, 2):
+        if frozenset(pair) not in known and (baseline is None or baseline in pair):
+            raise ValueError(f"pvalues must have each pair that was compared. Got none for {echo(pair)}.")
 
 
 def _cliques(alike: Mapping[str, set[str]], group: set[str], rest: set[str], seen: set[str]) -> list[set[str]]:

@@ -381,6 +381,22 @@ def test_one_bar_with_a_baseline():
     assert "all systems differ significantly from the baseline" in none.figure_.get_supxlabel()
 
 
+@pytest.mark.parametrize(
+    ("pvalues", "message"),
+    [
+        ({("a", "b"): np.nan}, "from 0 to 1. Got nan"), ({("a", "b"): -1e-9}, "from 0 to 1"),
+        ({("a", "b"): 1.5}, "from 0 to 1"), ({("a", "b"): "0.1"}, "from 0 to 1. Got '0.1'"),
+        ({("a", "x"): 0.5}, "pairs of the systems of means"), ({"ab": 0.5}, "pairs of the systems of means"),
+        ({("d", "b"): None}, "from 0 to 1"),
+    ],
+)  # fmt: skip
+def test_pvalues_that_say_nothing_are_no_difference(pvalues, message):
+    with pytest.raises(ValueError, match=message):
+        CriticalDifferenceDisplay(MEANS, PVALUES | pvalues)
+    with pytest.raises(ValueError, match="each pair that was compared. Got none for"):
+        CriticalDifferenceDisplay(MEANS, {("a", "b"): 0.3})
+
+
 def test_the_comparison_that_is_drawn(data, rng):
     y, s, qid = data
     scores = {"new": s, "old": s + rng.normal(0, 0.1, len(s)), "random": rng.permutation(s)}
