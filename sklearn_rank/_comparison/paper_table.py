@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.references import notes_of_adjusted
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.choices import choices_in_words
@@ -117,15 +118,17 @@ def paper_table(
     SHARE.check("confidence_level", confidence_level, "to_latex and to_markdown")
     DECIMALS.check("digits", digits, "to_latex and to_markdown")
     means = {name: result.mean() for name, result in results.items()}
+    # The mean that is best by chance alone is no best one.
+    nothing = nothing_by_metric(results) if len(results) > 1 else {}
     columns = []
     for metric, tested in tests.items():
         written = {name: f"{of_metrics[metric]:.{digits}f}" for name, of_metrics in means.items()}
         higher = next(iter(results.values())).greater_is_better[metric]
-        best = _best({name: of_metrics[metric] for name, of_metrics in means.items()}, higher)
+        best = None if nothing.get(metric) else _best({name: of[metric] for name, of in means.items()}, higher)
         mark_of: dict[str, str] = {}
         if tested is not None:
             mark_of = _letters(tested, systems, confidence_level) if by_letters else _marks(tested, confidence_level)
-        columns.append([_cell(written.get(name), written.get(best), mark_of.get(name, "")) for name in systems])
+        columns.append([_cell(written.get(name), best and written.get(best), mark_of.get(name, "")) for name in systems])
     found = {cell.mark for column in columns for cell in column}
     note = _note(results, tests, None if by_letters else baseline, confidence_level, found)
     failed = [name for name in systems if name not in results]

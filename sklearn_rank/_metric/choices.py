@@ -71,7 +71,9 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
             undefined.setdefault(queries[0], {}).setdefault(queries[1], []).append(shown)
     clauses = [f"{_listed(names)}: {scale}" for scale, names in scales.items()]
     clauses += [f"ties {_for_each(ties)}"] * bool(ties)
-    clauses += [f"{queries} {_for_each(outcomes)}" for queries, outcomes in undefined.items()]
+    # Counts of several kinds of queries each name their metrics.
+    differ = len(undefined) > 1 and any(queries[0].isdigit() for queries in undefined)
+    clauses += [f"{queries} {_for_each(outcomes, name_all=differ)}" for queries, outcomes in undefined.items()]
     return "; ".join(clauses)
 
 
@@ -136,11 +138,11 @@ def metric_of_meaning(meaning: str) -> Metric | None:
 
 
 def without_value(meaning: str) -> str:
-    """What queries have that are settled for a metric: "no relevant document", or what it needs otherwise."""
+    """What queries have that are settled for a metric: "no relevant document", or "no pair of unequal labels"."""
     metric = metric_of_meaning(meaning)
     if metric is None or not metric.undefined_when or metric.undefined_when in WITHOUT_RELEVANT:
         return NO_RELEVANT
-    return "labels that alone fix the value"
+    return metric.undefined_when.partition(",")[0]  # what follows is of scores
 
 
 def _queries_without(
@@ -158,18 +160,19 @@ def _queries_without(
         value = "0"
     are_settled = not when or when in WITHOUT_RELEVANT
     n = 0 if counts is None else counts.n_settled if are_settled else counts.n_undefined
+    if counts is not None and counts.counts_as is not None:
+        value = f"{counts.counts_as:g}"
     if counts is None or not n:
         without = "queries without relevant documents" if are_settled else f"queries with {when}"
         return (without, "are left out" if value == "nan" else f"count as {value}") if when else None
     have, are, count = ("has", "is", "counts") if n == 1 else ("have", "are", "count")
-    value = value if counts.counts_as is None else f"{counts.counts_as:g}"
     outcome = f"{are} left out" if value == "nan" else f"{count} as {value}"
     return f"{n:,} of {counts.n_queries:,} queries {have} {NO_RELEVANT if are_settled else when} and", outcome
 
 
-def _for_each(names_by_choice: Mapping[str, Iterable[str]]) -> str:
-    """The one choice, or each with the metrics that have it."""
-    if len(names_by_choice) == 1:
+def _for_each(names_by_choice: Mapping[str, Iterable[str]], *, name_all: bool = False) -> str:
+    """The one choice, or each with the metrics that have it; with `name_all` the one choice, too."""
+    if len(names_by_choice) == 1 and not name_all:
         return next(iter(names_by_choice))
     return ", ".join(f"{choice} in {_listed(names)}" for choice, names in names_by_choice.items())
 

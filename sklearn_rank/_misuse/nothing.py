@@ -63,7 +63,7 @@ def nothing_in_words(metrics: Iterable[str], why: Nothing, done: str = "compared
         found = f"The judgements alone fix {', '.join(names)} for every query{runs}"
     cause = "No relevant document was reached: do the ids of documents match those of the judgements?"
     if why.are_settled:
-        cause = "No query has a relevant document, or documents that differ: check labels and min_relevance."
+        cause = "No query has a relevant document, or two different labels: check labels and min_relevance."
     return f"{found}: nothing was {done}. {cause}"
 
 

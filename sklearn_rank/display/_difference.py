@@ -252,7 +252,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         Raises
         ------
         ValueError
-            If there are not two systems, they lack the metric or the baseline, or their queries are not the same.
+            If there are not two systems, they lack the metric or the baseline, their queries are not the same, or no
+            query can tell the systems apart.
         """
         if not isinstance(results, Mapping) or len(results) < 2:
             got = (
@@ -294,6 +295,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
             # What is judged unevenly is said of numbers, not in pictures.
             with collected_findings():
                 tested = compare(a, b, metric=metric, **options)
+            if tested.nothing:
+                raise ValueError(tested.nothing)
             display.confidence_interval, display.pvalue = tested.confidence_interval, tested.pvalue
             display.confidence_level, display.note = tested.confidence_level, test_in_words(tested.test)
         return display

@@ -208,7 +208,7 @@ def align(
     results = joined_runs(results)
     read = read_values(results, metric, function_name)
     first, n_filled, cluster, qid, weights = read[0], 0, None, None, None
-    settled, counts, nothing = None, first.counts if options.paired else None, _nothing(read)
+    settled, counts, nothing = None, first.counts if options.paired else _counts_of_all(read), _nothing(read)
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
     for own in (one.weight for one in read):
@@ -272,6 +272,16 @@ def _nothing(read: list[SystemValues]) -> Nothing | None:
     if any(one.tells is None for one in read):
         return None
     return nothing_in(ValuesOfSystem(one.values, one.tells, one.settled) for one in read if one.tells is not None)
+
+
+def _counts_of_all(read: list[SystemValues]) -> QueryCounts | None:
+    """Counts of the queries of all systems together, if all are known."""
+    known = [one.counts for one in read if one.counts is not None]
+    if len(known) < len(read):
+        return None
+    settled = [one.n_settled for one in known if one.n_settled is not None]
+    n_settled = sum(settled) if len(settled) == len(known) else None
+    return QueryCounts(sum(one.n_queries for one in known), sum(one.n_undefined for one in known), n_settled)
 
 
 def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] | None:

@@ -95,6 +95,19 @@ def test_the_value_asked_for_and_metrics_that_differ():
     some = said(evaluate(LABEL, NEW, qid=QID, metrics=["mrr", "p(min_relevance=3)"]))
     assert COUNTED in some
     assert f"{N} of {N} queries have no relevant document" in some
+    counted = f"have no relevant document and count as 0 in MRR; {N} of {N} queries have no pair of a relevant and"
+    assert counted in said(evaluate(np.where(QID < N_WITHOUT, LABEL, 1), NEW, qid=QID, metrics=["mrr", "auc"]))
+    auc = both(LABEL, "auc")
+    assert f"Without the {N_WITHOUT} queries that have no pair of a relevant and a non" in said(compare_systems(auc))
+    unlike = compare(auc["new"], auc["old"], test="welch")
+    assert f"{2 * N_WITHOUT} of {2 * N} queries have no pair of a relevant and a non-relevant" in said(unlike)
+
+
+def test_the_gate_says_that_it_leaves_out_where_it_counts_none():
+    labels = np.tile([1, 0, 0, 0], N)
+    assert "queries without relevant documents are left out" in said(no_worse(**both(labels, "mrr"), margin=0.1))
+    kept = no_worse(**both(labels, "mrr"), margin=0.1, replace_undefined_by=0.5)
+    assert "queries without relevant documents count as 0.5" in said(kept)
     assert "1 of 2 queries has no relevant document and counts as 0" in said(
         evaluate([1, 0, 0, 0], [1, 2, 1, 2], qid=[1, 1, 2, 2], metrics="p@1")
     )
@@ -173,11 +186,13 @@ def test_nothing_is_refused_at_every_door(case, tmp_path, capsys):
         result.save(tmp_path / f"{name}.npz")
     saved = {name: Evaluation.load(tmp_path / f"{name}.npz") for name in results}
     report = Comparison(results=results, baseline="old")
+    pytest.importorskip("matplotlib").use("agg")
     for call in (
         lambda: compare_systems(label, {"new": new, "old": old}, qid=QID, metrics=metric),
         lambda: compare_systems(results), lambda: compare_systems(saved),
         lambda: compare(results["new"], results["old"]), lambda: compare_all(saved),
         lambda: no_worse(**results, margin=0.1), lambda: no_worse(**saved, margin=0.1, replace_undefined_by=0),
+        lambda: display.DifferenceDisplay.from_results(results),
         report.to_latex, report.to_markdown,
     ):  # fmt: skip
         with pytest.raises(ValueError, match="for every query of both runs: nothing was compared"):
@@ -208,6 +223,8 @@ def test_one_metric_of_several_is_undecided_or_a_note(tmp_path, capsys):
     ):  # fmt: skip
         assert note in said(text)
     assert note not in said(report.significance(metrics[0]))
+    assert "textbf{0.0000}" not in report.to_latex()
+    assert "textbf" in report.to_latex()
     files = written(tmp_path, LABEL)
     assert main(["compare", *files, "-m", metrics[0], "-m", metrics[1]]) == 0
     assert note in said(capsys.readouterr().err)
