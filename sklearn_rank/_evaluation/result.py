@@ -713,6 +713,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         everything = self._taken(slice(None), names)
         taken = [(values, self._taken(rows, names)) for values, rows in parts.rows()]
         of_parts = [(values, numbers_of(part, confidence_level)) for values, part in taken]
+        constant = [name for name in names if any(has_no_width(*of_one[name][2:4]) for _, of_one in of_parts)]
         both = {name: self._segments_differ(name, parts.segment, confidence_level) for name in names}
         tests = {name: test for name, (test, _) in both.items()}
         means = {name: [numbers[name][1] for _, numbers in of_parts] for name in names}
@@ -727,7 +728,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
             None if self.clusters is None else len({*self.clusters.tolist()}),
             {name: test.n_segments for name, test in tests.items()},
             Table(("metric", *MACRO_COLUMNS), tuple((labelled(name), *row) for name, (_, row) in both.items())),
-            note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())]),
+            note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())], constant),
             choices_in_words({name: self.meaning[name] for name in names}, self.counts),
         )
 

@@ -175,7 +175,7 @@ def skew_note(which: Sequence[str] = ()) -> str:
 
 def width_note(which: Sequence[str]) -> str:
     """Note for intervals without width."""
-    return f"Every query has the same value of {_named(which)}: the interval does not say what others would show."
+    return f"All queries behind an interval of {_named(which)} have the same value: other queries may differ."
 
 
 def _named(which: Sequence[str]) -> str:

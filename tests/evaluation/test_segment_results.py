@@ -338,3 +338,9 @@ def test_each_metric_has_a_table():
     segments = result().segments("country")
     assert [table.to_frame().shape for table in segments._tables()] == [(4, 5)] * len(METRICS)
     assert segments.to_markdown().count("| country |") == len(METRICS)
+
+
+def test_a_segment_of_equal_values_says_that_others_may_differ():
+    values = {"mrr": [1, 1, 1, 0.5], "hit@1": [1, 1, 1, 0]}
+    segments = Evaluation.from_values(range(4), values, by={"part": list("aabb")}).segments("part")
+    assert "All queries behind an interval of MRR have the same value: other queries may differ." in str(segments)
