@@ -95,8 +95,10 @@ def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, f
             value = float(number)
         except ValueError:
             raise ValueError(f"{option} must be a number such as 0.01, or NAME=0.01. Got {echo(text)}.") from None
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{option} must be a finite number that is not negative. Got {echo(text)}.")
+        above_zero = option == "--largest-loss"
+        if not 0 <= value < math.inf or (above_zero and value == 0):
+            rule = "above 0" if above_zero else "that is not negative"
+            raise ValueError(f"{option} must be a finite number {rule}. Got {echo(text)}.")
         if name in numbers:
             raise ValueError(f"{option} must be given once for each metric. Got {echo(text)} and another one.")
         if name and name not in metrics:

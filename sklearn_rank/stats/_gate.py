@@ -257,7 +257,7 @@ class GateResult(TableReport, HasPage, Saveable):
     n_least : dict of str to int
         Least number of queries that can show the margin if none differs. Empty without a margin.
     smallest_margin : dict of str to float
-        Smallest margin that these queries can show if none differs.
+        Smallest margin that these queries can show if none differs; infinite if they can show none.
     margin : dict of str to float, or None
         Loss that is still no worse, by metric. None: only a loss was looked for.
     alpha : float
@@ -465,9 +465,11 @@ class GateResult(TableReport, HasPage, Saveable):
         if self._lists.n_changed == 0:
             notes = ["The difference is new less old; low and high are its one-sided bounds. They do not decide here."]
         elif self.margin is None:
+            levels = f"{level:g} %"
+            levels += f" on the side of a loss, at {other:.4g} % on the other" if len(pairs) > 1 else ""
             notes = [
-                f"The difference is new less old; low and high are its one-sided bounds, at {level:g} % on the side of "
-                f"a loss, at {other:.4g} % on the other. Worse: new loses by both bounds of some metric."
+                f"The difference is new less old; low and high are its one-sided bounds, at {levels}. Worse: new loses "
+                "by both bounds of some metric."
             ]
         else:
             notes = [
@@ -480,9 +482,10 @@ class GateResult(TableReport, HasPage, Saveable):
         if self.decision == UNDECIDED and not nothing:
             needed = self.n_needed
             notes.append(
-                "No number of queries would decide if differences stay as these."
+                "No number of queries would decide if differences stay like these."
                 if needed is None
-                else f"About {needed} queries would decide, with a chance of {CHANCE:g}, if differences stay as these."
+                else f"About {needed} queries would decide, with a chance of {CHANCE:g}, if differences stay like "
+                "these."
             )
         notes += [*self._notes_on_lists(), *self._assumptions()]
         if errors := [name for name, pair in pairs.items() if not pair.greater_is_better]:
@@ -494,7 +497,9 @@ class GateResult(TableReport, HasPage, Saveable):
             notes.append("Means are weighted.")
         for name, pair in pairs.items():
             if n_left_out := pair.n_left_out - pair.n_settled_left_out:
-                notes.append(f"{n_left_out} queries are left out of {name}: it is undefined there.")
+                left = "queries are" if n_left_out > 1 else "query is"
+                zero = "" if pair.weight is None else " or the weight is 0"
+                notes.append(f"{n_left_out} {left} left out of {name}: it is undefined there{zero}.")
         if first.n_filled:
             notes.append(f"{first.n_filled} values of missing queries are filled in.")
         about_runs = between_runs({name: pair.run_means for name, pair in pairs.items()})
@@ -514,12 +519,13 @@ class GateResult(TableReport, HasPage, Saveable):
         if self._lists.unknown:
             notes.append(
                 f"Whether the lists are identical, which would pass, is not known: {echo_all(self._lists.unknown)} "
-                "without fingerprints of rankings. Results of evaluate_run have them, and of evaluate unless all rows "
-                "come in the order of their ranks; they are saved, too. Given values, subsets, batches and sparse "
-                "matrices have none."
+                f"{'has' if len(self._lists.unknown) == 1 else 'have'} no fingerprints of rankings. Results of "
+                "evaluate_run have them, and of evaluate unless all rows come in the order of their ranks; they are "
+                "saved, too. Given values, subsets, batches and sparse matrices have none."
             )
         elif self._lists.n_changed:
-            notes.append(f"The lists of {self._lists.n_changed} queries differ.")
+            n = self._lists.n_changed
+            notes.append(f"The lists of {n} queries differ." if n > 1 else "The list of 1 query differs.")
         return notes
 
     def _assumptions(self) -> list[str]:
@@ -738,7 +744,7 @@ def no_worse(
     The difference is new less old; low and high are its one-sided bounds. No worse: every
     metric passes its 'no worse if', whose bound is at 95 %. Worse: the other bound of some
     metric, at 95 %, is beyond the margin.
-    About 36 queries would decide, with a chance of 0.8, if differences stay as these.
+    About 36 queries would decide, with a chance of 0.8, if differences stay like these.
     metric   queries      old      new   difference       low     high   no worse if   decision
     mrr            4   0.4500   0.4600       0.0100   -0.7495   0.1133   low > -0.1    undecided
     <BLANKLINE>
@@ -846,7 +852,10 @@ def _largest_losses(given: Any, pairs: Mapping[str, PairedQueries]) -> dict[str,
     for name, loss in known.items():
         pair = pairs[name]
         if pair.span is not None and loss > pair.span * (1 + EQUAL_WITHIN):
-            raise ValueError(f"{LARGEST_LOSS} Got {loss:g} for {echo(name)}, whose range is {pair.span:g}.")
+            raise ValueError(
+                f"largest_loss must be at most the range of the metric. Got {loss:g} for {echo(name)}, whose range is "
+                f"{pair.span:g}."
+            )
         worst = int(np.argmin(pair.gain))
         if -pair.gain[worst] > loss * (1 + EQUAL_WITHIN):
             raise ValueError(

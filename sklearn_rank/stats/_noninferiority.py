@@ -131,8 +131,12 @@ def quantile(alpha: float, df: float) -> float:
 
 
 def smallest_margin(sums: UnitSums, largest_loss: float, alpha: float) -> float:
-    """Smallest margin that units of these sizes can show if none differs; a larger one has a p-value below alpha."""
-    return -WithLosses(sums.without_difference, largest_loss).low(alpha)
+    """Smallest margin that units of these sizes can show if none differs; a larger one has a p-value below alpha.
+
+    Infinite if that is not below the largest loss, which no mean exceeds.
+    """
+    margin = -WithLosses(sums.without_difference, largest_loss).low(alpha)
+    return margin if margin < largest_loss else math.inf
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def verdict(metrics: Sequence[MetricOutcome], alpha: float, *, n_identical: int 
         return f"Worse: new loses{more} in {losing}, alpha={alpha:g}"
     if too_few := [metric for metric in metrics if is_too_small(metric)]:
         return f"Undecided: {_needs(too_few, several=len(metrics) > 1)}"
-    return f"Undecided: new may lose more than the margin, or less, alpha={alpha:g}"
+    return f"Undecided: new may or may not lose more than the margin, alpha={alpha:g}"
 
 
 def is_too_small(metric: MetricOutcome) -> bool:
@@ -68,9 +68,10 @@ def _needs(too_few: Sequence[MetricOutcome], *, several: bool) -> str:
     """Number of queries that the most demanding metric needs, and the margin that these queries can show."""
     first = max(too_few, key=lambda metric: metric.n_least or 0)
     where = f" in {first.name}" if several else ""
+    can = f"; {rounded_up(first.smallest_margin)} can be shown" if math.isfinite(first.smallest_margin) else ""
     return (
         f"{first.n_queries} queries cannot show a margin of {first.margin:g}{where}: {first.n_least} are the least if "
-        f"nothing differs; {rounded_up(first.smallest_margin)} can be shown."
+        f"nothing differs{can}."
     )
 
 

@@ -171,6 +171,8 @@ def test_columns_of_a_table(cli):
         (("qrels", "same", "--margin", "0.01"), "arguments are required: --baseline"),
         ((*SAME[:-1], "much"), "--margin must be a number such as 0.01, or NAME=0.01. Got 'much'"),
         ((*SAME, "--largest-loss", "mrr=0.1"), "--largest-loss must name a metric of -m: ndcg@10. Got 'mrr'"),
+        ((*SAME, "--largest-loss", "0"), "--largest-loss must be a finite number above 0. Got '0'"),
+        ((*SAME, "--largest-loss", "3"), "--largest-loss must be at most the range.*Got 3.*whose range is"),
         ((*SAME, "--margin", "mrr=0.1"), "--margin must name a metric of -m: ndcg@10. Got 'mrr'"),
         ((*SAME, "--margin", "0.3"), "once for each metric. Got '0.3'"),
         ((*SAME[:-1], "ndcg@10=0.1", "-m", "ndcg@10", "-m", "map"), "one number for all. Got none for map"),

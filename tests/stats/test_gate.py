@@ -181,6 +181,8 @@ def test_it_says_what_it_needs(tmp_path):
         "Undecided: 80 queries cannot show a margin of 0.02: 175 are the least if nothing differs; 0.044 can be shown."
     )
     assert no_worse(**same, margin=0.044)
+    two = no_worse(**results([0.3, 0.2], [0.3, 0.2]), margin=0.02)
+    assert (two.verdict[-37:], two.smallest_margin) == ("175 are the least if nothing differs.", {"ndcg@10": np.inf})
     assert no_worse(**results(np.full(80, 0.35), np.full(80, 0.3)), margin=0.02).decision == "no worse"
     assert no_worse(**same, margin=0.02, largest_loss=0.4)
     old = Evaluation.from_values(range(80), {"map": np.full(80, 0.3), "mrr": np.full(80, 0.3)})
@@ -209,9 +211,9 @@ def test_lists_that_did_not_change_pass(rng, tmp_path):
         found = no_worse(new=other, old=baseline, margin=0.1)
         assert found.decision == "undecided"
         assert "No query differs in value. With 95 % confidence at most 31 % of other queries do." in str(found)
-        assert "The lists of 1 queries differ." in str(found)
+        assert "The list of 1 query differs." in str(found)
     found = no_worse(new=same.subset(range(8)), old=old, margin=0.1)
-    assert (found.decision, "is not known: 'new' without" in " ".join(str(found).split())) == ("undecided", True)
+    assert (found.decision, "is not known: 'new' has no" in " ".join(str(found).split())) == ("undecided", True)
     for i, gate in enumerate((found, no_worse(new=same, old=old))):
         gate.save(tmp_path / f"gate{i}")
         assert str(GateResult.load(tmp_path / f"gate{i}")) == str(gate)
@@ -408,7 +410,9 @@ def test_bounds_with_clusters_and_weights_of_results(metric, with_clusters, with
     assert (found.low[metric], found.high[metric]) == pytest.approx(expected)
     n_left_out = 1 + (0 if weight is None else np.count_nonzero(np.delete(weight, 4) == 0))
     assert found.table.rows[0][1] == 30 - n_left_out
-    assert f"{n_left_out} queries are left out of {metric}" in str(found)
+    left = "1 query is" if n_left_out == 1 else f"{n_left_out} queries are"
+    zero = " or the weight is 0" if with_weight else ""
+    assert f"{left} left out of {metric}: it is undefined there{zero}." in str(found)
     assert ("Means are weighted." in str(found), "Queries come in " in str(found)) == (with_weight, with_clusters)
     path = tmp_path / f"{metric} {with_clusters} {with_weight}"
     found.save(path)
@@ -469,7 +473,7 @@ def test_queries_that_are_missing_or_undefined(tmp_path):
     with pytest.raises(ValueError, match="no_worse needs the same queries.*Got 2 missing, the first 'f' in 'new'"):
         no_worse(new=new, old=old, margin=0.1)
     found = no_worse(new=new, old=old, margin=0.1, missing=0)
-    assert "1 queries are left out of map: it is undefined there." in str(found)
+    assert "1 query is left out of map: it is undefined there." in str(found)
     assert "2 values of missing queries are filled in." in str(found)
     assert found.table.rows[0][1] == 5
     assert found.lost_most().rows[0] == ("f", 0.5, 0.0, -0.5)
