@@ -128,7 +128,9 @@ def paper_table(
         mark_of: dict[str, str] = {}
         if tested is not None:
             mark_of = _letters(tested, systems, confidence_level) if by_letters else _marks(tested, confidence_level)
-        columns.append([_cell(written.get(name), best and written.get(best), mark_of.get(name, "")) for name in systems])
+        columns.append(
+            [_cell(written.get(name), best and written.get(best), mark_of.get(name, "")) for name in systems]
+        )
     found = {cell.mark for column in columns for cell in column}
     note = _note(results, tests, None if by_letters else baseline, confidence_level, found)
     failed = [name for name in systems if name not in results]
