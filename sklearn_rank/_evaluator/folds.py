@@ -146,7 +146,7 @@ class FoldResult:
 
 
 def fit_folds(
-    data: BaseFolds, estimators: Sequence[Any], output: Callable[[Any, Any, Any], Any], n_jobs: int | None, *,
+    data: BaseFolds, estimators: Sequence[Any], output: Callable[..., Any], n_jobs: int | None, *,
     keep_estimator: bool = False, score_train: bool = False,
 ) -> Generator[FoldResult]:  # fmt: skip
     """Each estimator on each fold, in that order, `n_jobs` at a time; closed, it stops.
@@ -185,21 +185,25 @@ def _fit_fold(
     fold: Split,
     keep_estimator: bool,
     score_train: bool,
-    output: Callable[[Any, Any, Any], Any],
+    output: Callable[..., Any],
 ) -> FoldResult:
     of_train = {name: take_rows(values, fold[0]) for name, values in metadata.items()}
 
     def part(rows: Index) -> tuple[Any, Any]:
         return take_rows(X, rows), None if y is None else take_rows(y, rows)
 
+    def output_of(rows: Index) -> Any:
+        queries = {"qid": take_rows(metadata["qid"], rows)} if "qid" in metadata else {}
+        return output(estimator, *part(rows), **queries)
+
     began = perf_counter()
     try:
         fit_routed(estimator, *part(fold[0]), metadata=of_train)
         fitted = perf_counter()
-        of_test, of_training = output(estimator, *part(fold[1])), None
+        of_test, of_training = output_of(fold[1]), None
         scored = perf_counter()
         if score_train:
-            of_training = output(estimator, *part(fold[0]))
+            of_training = output_of(fold[0])
     except Exception as error:
         # A model may fail in any way; the others go on.
         return FoldResult(None, None, perf_counter() - began, np.nan, None, error)

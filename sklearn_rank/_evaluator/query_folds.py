@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, by_row
@@ -25,8 +26,8 @@ from sklearn_rank._misuse.check import Door, report
 from sklearn_rank._misuse.doors import SEARCH
 from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._scoring.model_checks import look_at_frozen
-from sklearn_rank._scoring.response import low_scores, predict_scores
-from sklearn_rank._scoring.routing import consumes, with_weights_on_request
+from sklearn_rank._scoring.response import call_method, low_scores, predict_scores
+from sklearn_rank._scoring.routing import consumes, with_queries, with_weights_on_request
 from sklearn_rank._scoring.scorer import RankingScorers, metrics_of
 from sklearn_rank._scoring.split import QueryKFold
 from sklearn_rank._utils.containers import n_rows_of
@@ -214,9 +215,11 @@ class QueryFolds(BaseFolds):
         return self._metrics_of[id(rows)]
 
 
-def predict_rows(estimator: Estimator, X: MatrixLike, y: Any) -> NDArray[Any]:
-    """Scores that a fitted model predicts for rows."""
-    return check_predictions(predict_scores(estimator, X), len(y))
+def predict_rows(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> NDArray[Any]:
+    """Scores that a fitted model predicts for rows; a step that asks for queries is given them."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        call = with_queries(call_method, qid)
+        return check_predictions(predict_scores(estimator, X, call=call), len(y))
 
 
 def check_predictions(y_score: ArrayLike, n_rows: int) -> NDArray[Any]:

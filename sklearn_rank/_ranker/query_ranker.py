@@ -68,12 +68,13 @@ from sklearn_rank._scoring.routing import (
     with_row_arguments,
 )
 from sklearn_rank._scoring.scorer import RankingScorers
+from sklearn_rank._tables.columns import column_names
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import RANDOM_STATE, is_count, is_real, random_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.typing import Estimator, MatrixLike
-from sklearn_rank._utils.warning import levels_to_caller
+from sklearn_rank._utils.warning import levels_to_caller, warn_caller
 
 DEFAULT_METRIC = "ndcg@10"
 """Metric of early stopping, and of `score`, where none is named."""
@@ -277,6 +278,11 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             data.refuse_varying_weights(takes)
             in_train, in_eval = self._draw(data.ids)
             train, self.eval_qid_ = data.take(in_train), data.ids[in_eval]
+            if comes_from(self.estimator, "lightgbm") and "qid" in (column_names(X) or ()):
+                warn_caller(
+                    "X has a column 'qid', and LightGBM learns from it as from other features: drop it, or put the "
+                    "queries into the index of y."
+                )
             if self.eval_fraction is not None:
                 validation = replace(data.take(in_eval), more={})
             if eval_set is not None:
@@ -314,6 +320,14 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """Refuse parameters that are out of range, or do not go together."""
         check_estimator(self.estimator, "The 'estimator' parameter of QueryRanker")
         refuse_searches(self.estimator, self)
+        with sklearn.config_context(enable_metadata_routing=True):
+            asks = [one for one in ("transform", "predict") if consumes(self.estimator, one, "qid")]
+        if asks:
+            raise ValueError(
+                "A step inside QueryRanker asks for the queries of rows that are predicted, and predict(X) has none: "
+                "make the ranker the last step, make_pipeline(step, QueryRanker(model)), or let the step read them "
+                f"from a column or the index of X. Got {echo(self.estimator)}."
+            )
         for name in ("max_queries", "early_stopping_rounds"):
             value = getattr(self, name)
             if value is not None and not is_count(value):

@@ -26,7 +26,7 @@ RESPONSE = ("predict_proba", "decision_function", "predict")
 Call = Callable[[Any, str, Any], Any]
 
 
-def _call(estimator: Estimator, method: str, X: MatrixLike) -> Any:
+def call_method(estimator: Estimator, method: str, X: MatrixLike) -> Any:
     return getattr(estimator, method)(X)
 
 
@@ -51,7 +51,7 @@ def check_response_method(response_method: Any) -> None:
         )
 
 
-def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: Call = _call) -> Any:
+def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: Call = call_method) -> Any:
     """Scores of documents: the expected grade where there are probabilities, else decisions, else predictions.
 
     ``call(estimator, method, X)`` calls a method; scikit-learn's `call` keeps what one scorer of several asked for.

@@ -127,6 +127,19 @@ def consumes(consumer: Any, method: str, *names: str) -> bool:
         return False
 
 
+def with_queries(call: Callable[..., Any], qid: Any) -> Callable[..., Any]:
+    """A call of a method that hands on queries where the estimator asks for them, such as to normalize by query."""
+    if qid is None or not sklearn.get_config()["enable_metadata_routing"]:
+        return call
+
+    def routed(estimator: Any, method: str, X: Any) -> Any:
+        if consumes(estimator, method, "qid"):
+            return getattr(estimator, method)(X, qid=qid)
+        return call(estimator, method, X)
+
+    return routed
+
+
 def request_automatically(request: Any, *names: str) -> None:
     """Request metadata of a method if the user has neither requested nor refused it.
 

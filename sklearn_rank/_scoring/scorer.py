@@ -29,8 +29,8 @@ from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._misuse.nothing import Nothing, nothing_measured
 from sklearn_rank._misuse.rows import look
 from sklearn_rank._scoring.model_checks import check_model
-from sklearn_rank._scoring.response import RESPONSE, check_response_method, low_scores, predict_scores
-from sklearn_rank._scoring.routing import ScoreRequests
+from sklearn_rank._scoring.response import RESPONSE, call_method, check_response_method, low_scores, predict_scores
+from sklearn_rank._scoring.routing import ScoreRequests, with_queries
 from sklearn_rank._utils.arguments import named_arguments, unknown_keyword
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
@@ -127,6 +127,7 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
         check_model(SCORER, estimator, X, y_true, metadata.get("qid"))
         report(SCORER, copies_of_label(X, y_true))
         with collected_findings() as seen:
+            call = with_queries(call, metadata.get("qid"))
             y_score = low_scores(predict_scores(estimator, X, self.response_method, call), [self.spec])
             value = self.spec.metric.score_func(y_true, y_score, **self.keywords, **metadata)
         report(SCORER, seen)
@@ -247,7 +248,8 @@ class RankingScorers(ScoreRequests):
             takes = ["qid", "sample_weight", *columns_of(self.specs)]
             raise unknown_keyword("A scorer has no keyword", min(unknown), takes, takes=takes)
         check_model(SCORER, estimator, X, y, qid)
-        y_score = low_scores(predict_scores(estimator, X, self.response_method), self.specs.values())
+        call = with_queries(call_method, qid)
+        y_score = low_scores(predict_scores(estimator, X, self.response_method, call), self.specs.values())
         queries = read(y, y_score, qid=qid, sample_weight=sample_weight)
         queries = with_columns(queries, y, columns_of(self.specs), columns)
         result = evaluate_queries(queries, self.specs, queries.qid, queries.weight, None)

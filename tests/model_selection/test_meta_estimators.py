@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import AdaBoostRegressor, BaggingRegressor, StackingRegressor, VotingRegressor
@@ -17,12 +18,13 @@ from sklearn.linear_model import (
     RidgeClassifier,
     RidgeCV,
 )
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer
+from sklearn_rank import QueryKFold, QueryRanker, RankingEvaluator, get_scorer, make_ranking_scorer
 from sklearn_rank.datasets import make_ranking
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.metrics import ndcg_score
 
 SCORER, CV = get_scorer("ndcg@10"), QueryKFold(3)
@@ -328,3 +330,84 @@ def test_a_splitter_too_deep_inside_is_said(data, routing):
     with pytest.raises(ValueError, match="QueryRanker hands queries to the splitter of its model") as caught:
         QueryRanker(deep).fit(X, y, qid=qid)
     assert "routing is off" not in str(caught.value)
+
+
+# --- steps that normalize by query ---------------------------------------------------------------------------
+
+
+class ByQuery(TransformerMixin, BaseEstimator):
+    """Features less their mean within the query, which is a column or a level of the index of X."""
+
+    def fit(self, X, y=None):
+        self.is_fitted_ = True
+        return self
+
+    def transform(self, X):
+        features = X.drop(columns="qid", errors="ignore")
+        return features - X.groupby("qid")[[*features.columns]].transform("mean")
+
+
+class Routed(ByQuery):
+    """The same by routing."""
+
+    __metadata_request__transform = {"qid": True}
+    __metadata_request__fit_transform = {"qid": True}
+
+    def fit_transform(self, X, y=None, qid=None):
+        return self.fit(X).transform(X, qid)
+
+    def transform(self, X, qid):
+        number = np.unique(np.asarray(qid), return_inverse=True)[1]
+        sums = np.zeros((number.max() + 1, X.shape[1]))
+        np.add.at(sums, number, X)
+        return X - (sums / np.bincount(number)[:, None])[number]
+
+
+def test_steps_that_normalize_by_query(data, with_index):
+    """In a column, the index or by routing: the same numbers in a ranker, a search and the evaluator."""
+    pd = pytest.importorskip("pandas")
+    X, y, qid = data
+    frame = pd.DataFrame(X, columns=[*"abcd"])
+    scores = get_scorer("ndcg@10")
+    expected = [
+        ndcg_score(y[test], by_mean(X, y, qid, train, test), qid=qid[test], k=10)
+        for train, test in CV.split(X, y, groups=qid)
+    ]
+    for rows in (frame.assign(qid=qid), frame.set_index(pd.Index(qid, name="qid"))):
+        ranker = QueryRanker(make_pipeline(ByQuery(), Ridge()))
+        search = GridSearchCV(ranker, {"estimator__ridge__alpha": [1]}, scoring=scores, cv=CV).fit(rows, with_index[1])
+        assert search.best_score_ == pytest.approx(np.mean(expected))
+        report = RankingEvaluator("ndcg@10", cv=CV).cross_validate(make_pipeline(ByQuery(), Ridge()), rows, y, qid=qid)
+        np.testing.assert_allclose(report["test_ndcg@10"], expected)
+    for last in (Ridge(), QueryRanker(Ridge())):
+        report = RankingEvaluator("ndcg@10", cv=CV).cross_validate(make_pipeline(Routed(), last), X, y, qid=qid)
+        np.testing.assert_allclose(report["test_ndcg@10"], expected)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make_pipeline(Routed(), QueryRanker(Ridge()))
+        for scoring in (scores, {"one": scores, "two": get_scorer("map")}, make_ranking_scorer(["ndcg@10", "map"])):
+            found = cross_validate(model, X, y, scoring=scoring, cv=CV, params={"qid": qid})
+            (values,) = (v for name, v in found.items() if name in ("test_score", "test_one", "test_ndcg@10"))
+            np.testing.assert_allclose(values, expected)
+
+
+def by_mean(X, y, qid, train, test):
+    """Predictions of a ridge of features less their mean by query."""
+    step = Routed().fit(X)
+    return Ridge().fit(step.transform(X[train], qid[train]), y[train]).predict(step.transform(X[test], qid[test]))
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_a_step_inside_a_ranker_cannot_ask_for_queries(routed, data):
+    X, y, qid = data
+    with sklearn.config_context(enable_metadata_routing=routed):
+        with pytest.raises(ValueError, match="A step inside QueryRanker asks for the queries"):
+            QueryRanker(make_pipeline(Routed(), Ridge())).fit(X, y, qid=qid)
+
+
+def test_a_column_of_queries_among_the_features_is_said(lgbm, data):
+    pd = pytest.importorskip("pandas")
+    X, y, qid = data
+    frame = pd.DataFrame(X, columns=[*"abcd"])
+    lgbm.fit(frame, y, qid=qid)
+    with pytest.warns(RankingWarning, match="X has a column 'qid', and LightGBM learns from it"):
+        lgbm.fit(frame.assign(qid=np.arange(len(y))), y, qid=qid)
