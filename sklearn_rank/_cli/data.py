@@ -31,6 +31,7 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.table import printable
 from sklearn_rank.io import RankingData, join, read_qrels, read_run, read_table
 from sklearn_rank.io._columns import WrongColumn
+from sklearn_rank.io._entries import Entries
 from sklearn_rank.io._source import open_to_read
 from sklearn_rank.io._tables import opened
 
@@ -314,14 +315,14 @@ def _systems(
     runs = _given(options)
     for i, name in enumerate(runs):
         _progress(f"{i + 1}/{len(runs)} {name}")
-        run = read_run(_source(name), format=options.run_format, **columns[name], **reading)
+        run: Entries = read_run(_source(name), format=options.run_format, **columns[name], **reading)
         with collected_findings() as told:
             data = join(qrels, run, **how)
         data = data if options.max_documents is None else _cut(data, options.max_documents)
         yield name, data, told, run._told
 
 
-def _named_columns(options: argparse.Namespace) -> dict[str, dict[str, str]]:
+def _named_columns(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Columns of --qid and --doc-id of each file that has them: a run of TREC beside a table has no names."""
     asked = {role: name for role in ("qid", "doc_id") if (name := getattr(options, role)) is not None}
     given = {

@@ -22,6 +22,10 @@ class MetricProperties(Protocol):
         """Name of the public function, for messages."""
 
     @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Keywords that a name may set, with their defaults."""
+
+    @property
     def formula(self) -> Callable[..., Any]:
         """Function of ranked queries."""
 

@@ -386,7 +386,7 @@ def _of_columns(
     if (rank := rank_beside(column_names(data), names.flat())) is not None:
         ranks = exploded({name: read_column(data, name) for name in (names.qid, rank)}, [])[rank]
         with findings_of_systems(SYSTEMS) as seen:
-            seen |= {name: column_contradicts(ranks, of_one, about_rows["qid"]) for name, of_one in scores.items()}
+            seen |= {name: [*column_contradicts(ranks, of_one, about_rows["qid"])] for name, of_one in scores.items()}
     return found
 
 

@@ -160,9 +160,9 @@ def _define(
     rules = constraints_of(properties.get("parameter_constraints", {}), formula)
     refuse_bad_columns(formula, properties.get("columns", ()))
     refuse_missing_scale(formula, properties.get("labels"), rules)
-    properties = {**properties, "parameter_constraints": rules, "columns": (*properties.get("columns", ()),)}
-    properties = {"has_cutoff": not properties.get("pointwise", False), **properties}
-    if properties["has_cutoff"] and properties.get("pointwise"):
+    own: dict[str, Any] = {"has_cutoff": not properties.get("pointwise", False), **properties}
+    own |= {"parameter_constraints": rules, "columns": (*properties.get("columns", ()),)}
+    if own["has_cutoff"] and own.get("pointwise"):
         raise ValueError("A pointwise metric reads no order, so it has no cutoff. Got pointwise=True, has_cutoff=True.")
 
     @functools.wraps(formula)
@@ -174,7 +174,7 @@ def _define(
             refuse_position(formula.__name__, ["y_true", "y_score"])
         return value_of(entry, y_true, y_score, **keywords)
 
-    entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **properties)
+    entry = Metric(name=name, formula=formula, function=score, aliases=aliases, **own)
     if not (tried or entry.is_built_in):
         from sklearn_rank._metric.probe import refuse_wrong_formula
 

@@ -72,8 +72,10 @@ class Probe(NamedTuple):
 
     def columns(self, metric: Metric) -> dict[str, Array]:
         """Values of the columns that a formula reads."""
-        assert not metric.columns or self.column is not None
-        return {name: (i + 1) * self.column for i, name in enumerate(metric.columns)}  # type: ignore[operator]
+        if self.column is None:
+            assert not metric.columns
+            return {}
+        return {name: np.multiply(self.column, i + 1) for i, name in enumerate(metric.columns)}
 
 
 def refuse_wrong_formula(metric: Metric) -> None:

@@ -19,7 +19,7 @@ from sklearn_rank.recommenders._exposure import FROM_TRAINING, VALUES, Sums, att
 from sklearn_rank.recommenders._interactions import FittedInteractions
 from sklearn_rank.recommenders._top_items import TopItems, first_items
 
-LOWER_IS_BETTER = ("gini", "popularity")
+BETTER_IF_LOWER = ("gini", "popularity")
 PATTERN = re.compile(rf"({SIGN})?({'|'.join(VALUES)})(?:@([1-9][0-9]*))?")
 
 ListValue = tuple[str, int]
@@ -43,13 +43,13 @@ def split_metrics(metrics: Any) -> tuple[Any, dict[str, ListValue]]:
             others.append((given, one))
             continue
         sign, name, k = found.groups()
-        if k is None or (sign and name not in LOWER_IS_BETTER):
+        if k is None or (sign and name not in BETTER_IF_LOWER):
             raise ValueError(
                 f"A value of all lists needs a cutoff, and {SIGN!r} only if lower is better, as in 'coverage@10' and "
                 f"'neg_gini@10'. Got {echo(one)}."
             )
         label = (f"{name}@{k}" if given is None else str(given)).removeprefix(SIGN)
-        values[f"{SIGN * (name in LOWER_IS_BETTER)}{label}"] = name, int(k)
+        values[f"{SIGN * (name in BETTER_IF_LOWER)}{label}"] = name, int(k)
     if not values:
         return metrics, {}
     if not others:
@@ -91,7 +91,7 @@ class ShownItems:
         for label, (name, k) in self.values.items():
             parts = [sums for (depth, _), sums in self._sums.items() if depth == k]
             value = float(Sums.total(parts).values(attributes)[name][0]) if parts else np.nan
-            results[label] = -value if name in LOWER_IS_BETTER else value
+            results[label] = -value if name in BETTER_IF_LOWER else value
         return results
 
 

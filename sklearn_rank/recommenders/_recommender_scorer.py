@@ -191,7 +191,7 @@ class RecommenderScorer:
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
         """Mean of each metric over users; higher is better."""
         result = self.evaluate(estimator, X, y)
-        means = ByName(signed(result.mean(), self.specs) | result._of_lists)
+        means = ByName(signed(result.mean(), self.specs) | {**result._of_lists})
         return means[self.names[0]] if self.is_single else means
 
     def evaluate(self, estimator: Any, X: MatrixLike, y: ArrayLike | None = None) -> Evaluation:
@@ -288,8 +288,8 @@ class RecommenderScorer:
             if spec["average"] == "micro":
                 result.denominator[undefined] = 0.0
         counts = DataCounts(data.n_items - data.test.n_excluded, data.test.fingerprints, known_settled=settled)
-        result = Evaluation(data.test.ids, None, named, counts)
-        return with_lists(result, data.shown.compute(data.fitted), n_users)
+        evaluation = Evaluation(data.test.ids, None, named, counts)
+        return with_lists(evaluation, data.shown.compute(data.fitted), n_users)
 
     @property
     def __name__(self) -> str:

@@ -50,6 +50,7 @@ NUMBERS = {
 CHOICES = {  # not drawn: a label that is a probability, and means of queries
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "adjusted": [False],
+    "need": ["any", "all"],
     "negative": ["keep", "unjudged"],
     "no_relevant": ["zero", "undefined"],
     "ranks": ["all", "relevant"],
@@ -84,6 +85,7 @@ def test_all_keywords_are_drawn():
     assert {name for metric in METRICS for name in metric.defaults} - others == CHOICES.keys()
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot tell good rankings")
 @each_metric
 def test_accepted_keywords_keep_values_within_the_bounds(metric):
     rng, (low, high), n_accepted = np.random.default_rng(len(metric.name)), metric.bounds, 0

@@ -86,6 +86,8 @@ def long_list(rng, n, largest):
     return rng.integers(0, 5, size=n) * (rng.random(n) < 0.3) * 1.0, score[shuffled]
 
 
+# The lists are orders of one list, whose blocks may be worse than chance.
+@pytest.mark.filterwarnings("ignore:.*an order worse than a random order")
 @each_metric
 @together("n, largest", [(40, 8), (150, 60), (300, 100)])
 def test_average_is_the_mean_over_random_orders(name, n, largest):
