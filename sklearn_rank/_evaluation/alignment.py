@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,10 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
 
+E = TypeVar("E")
 
-def align_results(results: Mapping[str, Any], function_name: str) -> dict[str, Any]:
+
+def align_results(results: Mapping[str, E], function_name: str) -> dict[str, E]:
     """Results that differ in values only, all with the queries and the metrics in the order of the first one."""
     evaluations: Mapping[str, Any] = results
     (first, expected), *others = evaluations.items()

@@ -205,7 +205,7 @@ class NoParameters:
         (Ridge, r"Create one: Ridge\(\). Got <class"),
         (QueryRanker, "Create one: QueryRanker"),
         (np.zeros(1000), r"Got array\(\[0"),
-        ([0.5, 0.1], r"Got \[0.5, 0.1\]"),
+        ({"alpha": 0.5}, "Got {.alpha.: 0.5}"),
         ("ridge", "Got 'ridge'"),
         (None, "Got None"),
         (Ridge().predict, "Got <bound method"),
