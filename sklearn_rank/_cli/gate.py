@@ -110,7 +110,7 @@ def _by_metric(option: str, given: list[str], metrics: list[str]) -> dict[str, f
 
 
 def _refuse_lost_queries(by_name: Mapping[str, Evaluation]) -> None:
-    """Refuse runs of which one lacks queries of the other."""
+    """Refuse runs where one lacks queries of the other."""
     (old, queries_old), (new, queries_new) = [(name, {*result.qid.tolist()}) for name, result in by_name.items()]
     for name, lost in ((new, queries_old - queries_new), (old, queries_new - queries_old)):
         if lost:

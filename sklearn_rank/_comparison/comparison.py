@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 class CrossValidation(ByName[Any]):
     """Scores of each fold, like scikit-learn's `cross_validate`, and of each query.
 
-    Its keys are those of scorers: ``"test_neg_rmse"`` is negative. Its means are results: ``"rmse"`` is positive.
+    Its keys are like a scorer's: ``"test_neg_rmse"`` is negative. Its means are results: ``"rmse"`` is positive.
 
     Attributes
     ----------
@@ -690,7 +690,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]
 
     def _notes_on_evidence(self) -> list[str]:
-        """Metrics by which no query can tell, and means without queries whose judgements alone fix the value."""
+        """Metrics that tell in no query, and means without queries whose judgements alone fix the value."""
         from sklearn_rank.stats._paired_test import means_without_settled, note_without_settled
 
         first, several = next(iter(self.results.values())), len(self.results) > 1
@@ -718,7 +718,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
 
 
 def look_at_evidence(door: Door, results: Mapping[str, Evaluation]) -> None:
-    """Report that no query can tell models apart by any metric; of one model nothing is compared."""
+    """Report that no query can tell models apart by any metric; one model is not compared."""
     if len(results) > 1:
         report(door, without_evidence(nothing_by_metric(results)))
 

@@ -104,7 +104,7 @@ def as_mapping(values: Any, n_rows: int) -> Any:
 
 
 def by_row(values: Any, name: str, qid: Any, n_rows: int) -> Any:
-    """Values that are given by query, in a dict or a Series, as one for each row; others as they are."""
+    """Values by query, in a dict or a Series, repeated for each row; others unchanged."""
     values = as_mapping(values, n_rows)
     if not isinstance(values, Mapping):
         return values

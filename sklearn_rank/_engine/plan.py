@@ -411,7 +411,7 @@ class Plan:
 class BufferPool:
     """Buffers that no call uses, of at most so many bytes: the last used stay.
 
-    It needs no lock, as each step is one operation of a list: a call that comes second to buffers makes others.
+    It needs no lock, because each step is one operation of a list: a call that comes second to buffers makes others.
     """
 
     def __init__(self, most_bytes: float) -> None:

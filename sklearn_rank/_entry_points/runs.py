@@ -154,7 +154,7 @@ AS_IT_IS = {"tie_order": "input", "float32": False}
 
 
 def reading_of(specs: Mapping[str, MetricSpec]) -> dict[str, Any]:
-    """How the conventions of metrics read the scores of a run, as keywords of `join`.
+    """Keywords of `join` for how the conventions of metrics read the scores of a run.
 
     Raises
     ------

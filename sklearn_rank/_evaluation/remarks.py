@@ -20,7 +20,7 @@ SHARE_OF_CUT = 0.5
 
 
 def remarks_on(queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
-    """Remarks on the data of one result; none of queries that are built when they are needed."""
+    """Remarks on the data of one result; empty for queries that are built when they are needed."""
     if isinstance(queries, LazyQueries) or queries.has_subtopics:
         return ()
     remarks = (_on_scores(queries), _on_orders(queries, specs), *_on_full_recall(queries, specs))

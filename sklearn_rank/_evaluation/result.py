@@ -524,8 +524,8 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
 
         0 is luck, 1 is the best order of the documents that were retrieved, below 0 is worse than luck, without a
         bound. Higher is better, also of an error. So `balanced_accuracy_score` of scikit-learn and Cohen's kappa are
-        adjusted. Where the best order is no better than chance, as for one document, or where all are relevant, the
-        value is undefined, and `replace_undefined_by` of the metric takes its place.
+        adjusted. Where the best order is no better than chance, such as for one document, or where all are relevant,
+        the value is undefined, and `replace_undefined_by` of the metric takes its place.
 
         Parameters
         ----------

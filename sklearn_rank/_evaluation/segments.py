@@ -214,7 +214,7 @@ class Segments(TableReport):
 
         For a success rate without weights and clusters z^2 / 2k hits and as many misses are added to each of k
         segments (A. Agresti, B. Coull: Approximate is better than "exact" for interval estimation of binomial
-        proportions. The American Statistician 52, 1998), with normal quantiles; the mean is that of the data.
+        proportions. The American Statistician 52, 1998), with normal quantiles; the mean does not change.
 
         Examples
         --------

@@ -301,7 +301,7 @@ def counts_of_rows(result: Any, rows: Any) -> DataCounts:
 
 
 def settled_by_values(specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, NDArray[np.bool_]]:
-    """Queries that are settled for metrics that are undefined there, or of which another metric says so."""
+    """Queries that are settled for metrics that are undefined there, or where another metric says so."""
     by_relevance = {relevance_of(spec): values[name] for name, spec in specs.items()}
     others = {name: relevance_of(other) for name, other in other_metrics(specs).items()}
     known = {

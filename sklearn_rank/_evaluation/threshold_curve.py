@@ -54,7 +54,7 @@ class ThresholdCurve:
 
     @property
     def table(self) -> Table:
-        """Values at up to 11 thresholds, that of the highest F among them, which the note names.
+        """Values at up to 11 thresholds, including the one with the highest F, which the note names.
 
         Missed are answerable queries with an empty answer, false answers those to the other queries.
         """

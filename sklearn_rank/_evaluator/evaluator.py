@@ -214,7 +214,7 @@ class RankingEvaluator:
         -------
         CrossValidation
             A dict of str to ndarray of shape (n_splits,): ``"test_ndcg@10"``, ..., ``"fit_time"``, ``"score_time"``;
-            the keys are those of scorers, so RMSE is ``"test_neg_rmse"`` and negative. Its means over folds and over
+            the keys are like a scorer's, so RMSE is ``"test_neg_rmse"`` and negative. Its means over folds and over
             queries have RMSE as ``"rmse"``, positive. Its `pooled` is the `Evaluation` of the queries that are tested,
             each scored by models that had not seen it.
 
@@ -456,7 +456,7 @@ def _mean_of_folds(runs: Sequence[ModelFolds]) -> dict[str, Array]:
 
 
 def folds_of(metrics: Any) -> type[QueryFolds | RecommenderFolds]:
-    """Class of the folds by which models are judged: a recommender scorer is of users, metrics are of queries."""
+    """Class of the folds that judge models: a recommender scorer is of users, metrics are of queries."""
     if isinstance(metrics, RecommenderScorer):
         return RecommenderFolds
     several = metrics.values() if isinstance(metrics, Mapping) else metrics

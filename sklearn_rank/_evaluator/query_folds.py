@@ -49,7 +49,7 @@ class QueryFolds(BaseFolds):
 
     @staticmethod
     def read_metrics(metrics: Any, keywords: Mapping[str, Any]) -> Any:
-        """Metrics, listed unless they have names, and checked: they are those of results."""
+        """Metrics, listed unless they have names, and checked, like in results."""
         listed = metrics if isinstance(metrics, Mapping) else listed_metrics(metrics)
         parse_metrics(listed, **keywords)
         return listed
@@ -192,7 +192,7 @@ class QueryFolds(BaseFolds):
         return {name: self._y_score(of_model) for name, of_model in results.items()}
 
     def look_at_scores(self, door: Door, results: Sequence[FoldResult], on_misuse: str) -> None:
-        """Check the scores of a model for misuse, with repeats those of the first."""
+        """Check the scores of a model for misuse, with repeats only the first ones."""
         y_score = self._y_score(results)
         y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
         tested = ~np.isnan(y_score)

@@ -38,7 +38,7 @@ from sklearn_rank.recommenders._recommender_scorer import RecommenderScorer
 
 @dataclass(frozen=True)
 class RecommenderFolds(BaseFolds):
-    """Folds of interactions, of which users are tested; `user` is the number of the user of each row."""
+    """Folds of interactions that test users; `user` is the number of the user of each row."""
 
     user: Index
 

@@ -46,7 +46,7 @@ NO_COUNTS: Mapping[str, QueryCounts] = {}
 
 
 def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCounts] = NO_COUNTS) -> str:
-    """Choices behind metrics, by the names and meanings that results have; "" if nothing is known of them.
+    """Choices behind metrics, by the names and meanings that results have; "" if they are not known.
 
     Queries that are undefined, or have no relevant document, are counted where there are any and `counts` has them.
 
@@ -78,7 +78,7 @@ def choices_in_words(meanings: Mapping[str, str], counts: Mapping[str, QueryCoun
 
 
 def parsed_meaning(meaning: str) -> tuple[str, dict[str, str]]:
-    """Name of the function and keywords of a meaning, as `MetricSpec.meaning` writes it; no keywords of other texts."""
+    """Name of the function and keywords in a text of `MetricSpec.meaning`; no keywords for other texts."""
     head, opened, rest = meaning.rpartition("(k=")
     if not opened:
         return "", {}
@@ -131,7 +131,7 @@ def _short(value: str) -> str:
 
 
 def metric_of_meaning(meaning: str) -> Metric | None:
-    """Metric of this library that a meaning names; None of other texts, and of values adjusted for chance."""
+    """Metric of this library that a meaning names; None for other texts, and for values adjusted for chance."""
     function_name, keywords = parsed_meaning(meaning)
     is_plain = keywords and meaning.endswith(")")
     return next((one for one in REGISTRY.values() if one.function_name == function_name), None) if is_plain else None

@@ -38,7 +38,7 @@ LONGEST_REMEMBERED = 2**14
 """Limit of the largest remembered plan: it keeps tables of all ranks."""
 
 MOST_RANKS = 2**20
-"""Ranks that all remembered plans are for together: those of 1,024 of the smallest."""
+"""Ranks that all remembered plans are for together, 1,024 of the smallest."""
 
 HIGHEST_GRADES = 1, 4, 7, N_GRADES - 1
 """Classes of grades that remembered plans are for: two grades, five, those that kernels count in one word, and all."""

@@ -111,9 +111,9 @@ def metric(
 
     Notes
     -----
-    A metric of a script or notebook also works in other processes, such as those of ``GridSearchCV(n_jobs=2)``: scorers
-    carry the formula. Other processes do not know its name, so pass the function to models that are fitted there:
-    ``QueryRanker(..., eval_metric=search_length_error)``.
+    A metric of a script or notebook also works in other processes, such as the workers of ``GridSearchCV(n_jobs=2)``:
+    scorers carry the formula. Other processes do not know its name, so pass the function to models that are fitted
+    there: ``QueryRanker(..., eval_metric=search_length_error)``.
 
     Examples
     --------

@@ -170,7 +170,7 @@ def hint_for_name(name: str, text: str) -> str:
 
 
 def is_of_scorer(name: str, known: Mapping[str, str]) -> bool:
-    """Whether a name is that of an error's scorer."""
+    """Whether a name belongs to an error's scorer."""
     error = known.get(name.removeprefix(SIGN))
     return name.startswith(SIGN) and error is not None and not REGISTRY[_metric_of(error)].greater_is_better
 

@@ -12,7 +12,7 @@ from sklearn_rank._utils.echo import echo
 
 
 def parse_signed(metrics: MetricsLike, /, **keywords: Any) -> dict[str, MetricSpec]:
-    """Metrics by their names in results, each of which may be given with the sign of a scorer."""
+    """Metrics by their names in results; each may be given with the sign of a scorer."""
     if not isinstance(metrics, Mapping):
         return parse_metrics([*map(without_sign, listed_metrics(metrics))], **keywords)
     names = [str(name).removeprefix(SIGN) for name in metrics]

@@ -99,7 +99,7 @@ class Moments(NamedTuple):
 
     @property
     def z_by_chance(self) -> float:
-        """Sum over the standard error that it has by chance; 0 if nothing varies."""
+        """Sum over the standard error that it has by chance; 0 without variation."""
         return self.total / math.sqrt(self.variance) if self.variance else 0.0
 
     @property

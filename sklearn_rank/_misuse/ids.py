@@ -31,7 +31,7 @@ LEAST_LISTS, LOOKED_AT_LISTS, SAMPLED_DOCUMENTS, MOST_JUDGED = 5, 32, 10, 2**17
 """Lists of another query; lists that are looked at, and documents of each; judgements that are searched for them."""
 
 LEAST_REPEATED, LEAST_DIFFERENT, LEAST_VALUES = 5, 3, 6
-"""Queries that are repeated, and different labels that they have; values of an attribute of which -1 may be one."""
+"""Queries that are repeated, and different labels that they have; values of an attribute that may include -1."""
 
 SPELLED = Check(
     "ids in another spelling", "runs",

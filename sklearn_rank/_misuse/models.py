@@ -59,7 +59,7 @@ def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _parameters(model: Any) -> Mapping[str, Any]:
-    """Parameters of a model and of those inside; none of what is no estimator, or holds a class."""
+    """Parameters of a model and of the models inside; empty for what is no estimator, or holds a class."""
     try:
         return dict(model.get_params()) if hasattr(model, "get_params") else {}
     except TypeError:

@@ -13,7 +13,7 @@ from sklearn_rank._misuse.rows import LEAST_QUERIES
 from sklearn_rank._utils.typing import Array
 
 LEAST_ROWS_OF_FOLD = 100
-"""Rows of a fold, of which none is relevant by chance once in 170, if one in twenty is relevant."""
+"""Rows of a fold: by chance none is relevant once in 170, if one in twenty is relevant."""
 
 NOTHING_COMPARED = Check(
     "nothing compared", "evidence",

@@ -11,7 +11,7 @@ from sklearn_rank._misuse.evidence import Compute, Metrics, reads_relevance
 from sklearn_rank._utils.typing import Array
 
 HIGHEST_RATING, LEAST_RATINGS, LEAST_USERS = 10, 20, 10
-"""Highest value of a scale of stars; ratings whose lowest is rare, other than that of counts; new test users."""
+"""Highest value of a scale of stars; ratings whose lowest is rare, unlike counts; new test users."""
 
 ALL_RATED = Check(
     "every rating is relevant", "ratings",
@@ -45,7 +45,7 @@ def rated_lowest(label: Array, metrics: Metrics, compute: Compute) -> Iterator[F
 
 
 def unknown_users(n_known: int, n_users: int) -> Iterator[Finding]:
-    """Test users, none of whom is in training."""
+    """Test users who are all new."""
     if n_known == 0 and n_users >= LEAST_USERS:
         yield Finding(
             NEW_USERS,

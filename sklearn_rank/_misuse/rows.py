@@ -285,7 +285,7 @@ def has_missing_grade(e: Evidence) -> bool:
 
 
 def reads_scale(metric: MetricRequest) -> bool:
-    """Whether a metric divides gains by that of a `max_grade` above 1."""
+    """Whether a metric divides gains by the gain of a `max_grade` above 1."""
     entry: Any = metric.metric
     if "max_grade" not in entry.formula_params or metric["max_grade"] <= 1:
         return False

@@ -67,7 +67,7 @@ CONTRADICTED = Check(
 )  # fmt: skip
 CHECKS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
 DIRECTIONS = (NAMED, CONTRADICTED, RISING, WORSE_THAN_CHANCE)
-"""Checks of the direction of scores, of which the first says it."""
+"""Checks of the direction of scores; the first one says it."""
 
 
 # --- run and judgements --------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def rank_with_fraction(rank: str, where: str) -> Iterator[Finding]:
 
 
 def column_contradicts(rank: Any, score: Any, qid: Any) -> Iterator[Finding]:
-    """A table whose column of ranks rises with the scores in all queries; a column of anything else says nothing."""
+    """A table whose column of ranks rises with the scores in all queries; other columns are no evidence."""
     columns = [np.asarray(rank), np.asarray(score)]
     if all(column.ndim == 1 and column.dtype.kind in "iuf" for column in columns):
         yield from contradicts(columns[0], columns[1], number_together([ids_of(qid)])[1][0])

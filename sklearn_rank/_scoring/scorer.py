@@ -58,7 +58,7 @@ def make_ranking_scorer(metric: MetricsLike, *, response_method: Any = RESPONSE,
         passed over.
     **params
         Keywords of the metric, and its cutoff `k`; of a plain function also `greater_is_better`, see `parse_metric`.
-        Of several metrics, keywords for all that have them.
+        If there are several metrics, keywords for all that have them.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def get_scorer_names() -> list[str]:
 
 
 class RankingScorers(ScoreRequests):
-    """Scorer of several metrics, of which `names` are the keys: it predicts and sorts once, and returns a dict."""
+    """Scorer of several metrics, whose keys are `names`: it predicts and sorts once, and returns a dict."""
 
     def __init__(self, metrics: Any, *, response_method: Any = RESPONSE, **keywords: Any) -> None:
         check_response_method(response_method)

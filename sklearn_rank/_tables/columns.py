@@ -145,7 +145,7 @@ def exploded(columns: dict[Any, Any], of_documents: Iterable[Any]) -> dict[Any, 
 
 
 def has_lists(column: Any) -> bool:
-    """Whether a column has a list in each cell, as groupby().agg(list) makes them."""
+    """Whether a column has a list in each cell, like the result of groupby().agg(list)."""
     kind = str(getattr(column, "dtype", None) or getattr(column, "type", "object"))
     if kind.lower().startswith(("list", "large_list", "fixed_size_list", "array")):
         return True

@@ -104,7 +104,7 @@ def _start(path: str, n: int = 6) -> bytes:
 
 
 def _csv(path: str, names: ColumnNames) -> Any:
-    """Format of a file of CSV with a header, in which all columns are read as text."""
+    """Format of a file of CSV with a header; all columns are read as text."""
     from pyarrow import csv
 
     with import_arrow().input_stream(path, compression="detect") as file:

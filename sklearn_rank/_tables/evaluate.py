@@ -181,7 +181,7 @@ def _of_memory(
 
 
 def _given(arguments: Mapping[str, Any]) -> list[str]:
-    """Arguments that the caller gave, as they are written."""
+    """Arguments that the caller gave, in the caller's form."""
     return [f"{name}={echo(value)}" for name, value in arguments.items() if value is not None]
 
 

@@ -113,7 +113,7 @@ def rank_beside(names: Iterable[Any] | None, others: Iterable[Any]) -> Any:
 
 
 def needed(names: Iterable[Any], kind: str, given: Roles = USUAL, value_is_meant: bool = False) -> list[Any]:
-    """Columns that `roles_of` reads, those of queries and documents first; none if no column has one of these roles."""
+    """Columns that `roles_of` reads, queries and documents first; none if no column has one of these roles."""
     names = [*names]
     found = candidates(names, kind, given)
     if not found.qid or not found.doc_id or (kind == "run" and not found.value):

@@ -153,7 +153,7 @@ def named_arguments(function: Callable[P, T]) -> Callable[P, T]:
         try:
             return function(*args, **keywords)
         except UnknownKeyword as error:
-            # Of a call in the function, which had the keyword from here.
+            # A call in the function had the keyword from here.
             if error.keyword not in keywords:
                 raise
             names = [n for n in (*by_position, *named) if n != "self"]

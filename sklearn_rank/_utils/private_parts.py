@@ -40,7 +40,7 @@ class ScorerWithSharedPredictions(type(make_scorer(max))):  # type: ignore[misc]
 
 
 def drop_later_trees(model: Any, n_stages: int) -> bool | None:
-    """Drop later stages of a HistGradientBoosting, and whether `n_stages` are left; None of another model.
+    """Drop later stages of a HistGradientBoosting, and whether `n_stages` are left; None for other models.
 
     It has no public list of trees, and `staged_predict` would leave the fitted model with all of them. scikit-learn 1.7
     to 1.9.

@@ -461,7 +461,7 @@ def _columns_of_rows(rows: list[Any], name: str, kind: str, given: Roles) -> dic
 
 
 def _number(value: Any) -> Any:
-    """A number that JSON has as text, as CSV has all of them; anything else as it is."""
+    """A number from text in JSON, like all numbers in CSV; anything else unchanged."""
     if isinstance(value, str) and is_number(value):
         return float(value)
     return [*map(_number, value)] if isinstance(value, list) else value

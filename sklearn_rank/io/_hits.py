@@ -17,7 +17,7 @@ IDS = (
     "_id", "id",
 )  # fmt: skip
 SCORES = ("score", "_score", "similarity")
-"""Keys, of which a hit has one, or several of one value; PyTerrier's "docid" beside "docno" is a number of its own."""
+"""Keys: a hit has one of them, or several with one value; PyTerrier's "docid" beside "docno" is a number of its own."""
 ATTRIBUTES = ("id", "node_id", "id_")
 """Attributes; those that stand first win."""
 

@@ -57,7 +57,7 @@ from sklearn_rank.io._mappings import (
 TREATMENTS = ("zero", "drop", "raise")
 """What is done with queries that one side lacks."""
 COMPARED_JUDGED = 256
-"""Judged documents that are compared with those of the run."""
+"""Judged documents that are compared with the run."""
 TREATMENT = one_of(*TREATMENTS, doc="")
 TIE_ORDER = one_of("input", "trec_eval", doc="")
 NEGATIVE = one_of("unjudged", "keep", doc="")

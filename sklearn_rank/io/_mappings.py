@@ -38,8 +38,8 @@ JudgementsLike = Entries | Mapping[Any, Any] | Iterable[Any]
 Excluded = Mapping[Any, Iterable[Any]] | Any
 """Documents by query, or a table of both."""
 SHORT = 64
-"""Mean length up to which lists are read all at once, without a step for each list. For longer lists one dictionary of
-all documents does not fit the cache."""
+"""Largest mean length of lists that are read all at once, without a step for each list. For longer lists one dictionary
+of all documents does not fit the cache."""
 FEW_ROWS = 2**12
 """Rows whose documents are looked up one by one, without an array of all documents."""
 
@@ -102,7 +102,7 @@ class ListedDocuments:
         return {*map(type, chain.from_iterable(self.lists))}
 
     def number(self, numbers: defaultdict[Any, int] | None) -> Index:
-        """Number the documents: those of `numbers` as there, and others next."""
+        """Number the documents: by `numbers` where it has them, and others next."""
         numbers = defaultdict(count().__next__) if numbers is None else numbers
         code = np.fromiter(map(numbers.__getitem__, chain.from_iterable(self.lists)), np.int64, len(self))
         self.codes = numbers, code
@@ -193,7 +193,7 @@ def entries_of(
 
 
 def _plain_entries(mapping: Mapping[Any, Any], kind: str, judged: ListedDocuments | None = None) -> Entries | None:
-    """Entries of short lists, sets or dictionaries of texts or whole numbers, each once; None of anything else."""
+    """Entries of short lists, sets or dictionaries of texts or whole numbers, each once; None for anything else."""
     given = [*mapping.values()]
     types = {*map(type, given)}
     if len(types) != 1 or not types <= {dict, list, tuple, *(() if kind == "run" else (set, frozenset))}:

@@ -38,7 +38,7 @@ MOST_FIELDS = 2**10
 TAG_OF_WORDS = re.compile(
     rb"^([ \t]*\S+[ \t]+\S+[ \t]+\S+[ \t]+\d+[ \t]+\S+[ \t]+[^\s\d.+-]\S*)[ \t]+\S[^\n]*$", re.MULTILINE
 )
-"""A line of a run whose tag has several words, of which the first is no number: else a blank may be in an id."""
+"""A line of a run whose tag has several words, and the first one is no number: else a blank may be in an id."""
 
 LOOKS_LIKE = {
     len(QRELS_FIELDS): "This looks like a qrels file: use read_qrels. On the command line it comes first.",
@@ -112,7 +112,7 @@ def read_lines(
 
 
 def _read_lines(text: bytes, fields: Sequence[str]) -> _Rows:
-    # The kernel looks for the end of a line without looking for that of the text.
+    # The kernel looks for the end of a line without looking for the end of the text.
     assert text.endswith(b"\n") or not text
     data = np.frombuffer(text, dtype=np.uint8)
     n_lines = int(np.count_nonzero(data == ord("\n")))

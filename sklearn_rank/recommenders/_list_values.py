@@ -61,7 +61,7 @@ def split_metrics(metrics: Any) -> tuple[Any, dict[str, ListValue]]:
 
 
 class ShownItems:
-    """What is shown to users, collected block by block: sums for each cutoff, from which values are computed."""
+    """What is shown to users, collected block by block: sums for each cutoff, the source of all values."""
 
     def __init__(self, values: Mapping[str, ListValue], items: Any, n_items: int) -> None:
         self.values, self._items, self._n_items = values, items, n_items

@@ -39,7 +39,7 @@ SHORT_VECTOR = 1e-150
 """Length whose square is far above the smallest numbers, which are rounded more than others."""
 
 SHORT_NARROW, LONG_NARROW = 1e-12, 1e15
-"""The same of float32, and length up to which products of float32 do not overflow."""
+"""The same for float32, and the largest length whose products in float32 do not overflow."""
 
 COMPARED_ITEMS = 8
 """Items between which a function of the user is tried."""

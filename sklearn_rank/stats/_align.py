@@ -258,7 +258,7 @@ def align(
 
 
 def joined_runs(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Results by name, several runs of one system, which are a list of results, as one; other values as they are."""
+    """Results by name; several runs of a system, a list of results, become one; other values stay."""
     return {name: _joined(result) for name, result in results.items()}
 
 

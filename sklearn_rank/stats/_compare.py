@@ -182,7 +182,7 @@ def row_of(
     a: str, b: str, sample: Paired | Unpaired, options: ComparisonOptions, aligned: Aligned,
     segment: tuple[Any, ...] = (), means: tuple[float, float] | None = None,
 ) -> PairRow:  # fmt: skip
-    """Test one pair, on all queries or in a segment; `means` are those of the systems, if they are known."""
+    """Test one pair, on all queries or in a segment; `means` belong to the systems, if they are known."""
     test, outcome = TESTS[options.test], run_test(sample, options, is_binary=aligned.is_binary)
     method, interval = difference_interval(
         sample, is_binary=aligned.is_binary, confidence_level=options.confidence_level,
@@ -252,6 +252,6 @@ def corrected_level(level: float, pvalue: float, corrected: float, n_tests: int)
 
 
 def counts(d: Array, greater_is_better: bool) -> tuple[int, int, int]:
-    """Differences by which a is better, equal and worse."""
+    """Numbers of differences where a is better, equal and worse."""
     above, below = int((d > 0).sum()), int((d < 0).sum())
     return (above if greater_is_better else below), len(d) - above - below, (below if greater_is_better else above)

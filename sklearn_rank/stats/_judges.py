@@ -33,7 +33,7 @@ LARGEST_T = 5.0
 """Welch's t of the model's values on people's queries against the others that chance does not give."""
 
 LEAST_WAYS = 1_000_000
-"""Ways to choose people's queries, one of which chance does not hit."""
+"""Ways to choose people's queries; chance does not hit one of them."""
 
 FEWEST_HUMAN, FEW_HUMAN = 5, 20
 """Queries judged by people that are needed, and below which a note says that they are few."""
@@ -91,7 +91,7 @@ def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
     """
     mean, _, lam = _tuned(values)
     with_pseudo = _with_pseudo_queries(values)
-    # A model that says nothing of the queries at hand says nothing beside the pseudo queries.
+    # A model without a correlation on the queries at hand has none with the pseudo queries.
     centre, standard_error, _ = _people(with_pseudo) if _is_constant(values) else _tuned(with_pseudo)
     return JudgedEstimate(mean, standard_error, lam, *_with_ends(with_pseudo, centre, standard_error, confidence_level))
 
@@ -172,7 +172,7 @@ def judged_values(
 
 
 def _kind_of_values(human: Aligned, model: Aligned) -> tuple[Array, Array]:
-    """Pseudo queries of success rates, none of other values, and bounds of values or differences."""
+    """Pseudo queries of success rates (no other values have them), and bounds of values or differences."""
     is_difference = len(human.values) > 1
     if is_difference:
         most = min(human.largest_difference, model.largest_difference)
@@ -208,7 +208,7 @@ def _checked(results: Mapping[str, Any], function: str) -> None:
 
 
 def _warn_unless_random(human: Aligned, model: Aligned, name: str) -> bool:
-    """Warn where the model's values on people's queries are not those of a random part; say whether it did."""
+    """Warn where the model's values on people's queries are unlike a random part; say whether it did."""
     assert human.qid is not None
     assert model.qid is not None
     known, (of_people, of_model) = number_together([human.qid, model.qid])

@@ -65,7 +65,7 @@ PLURALS = {"query": "queries", "fold": "folds"}
 
 @dataclass(frozen=True)
 class PairRow:
-    """Numbers of a pair, on all queries or on those of a segment; NaN and None where there are too few for a test."""
+    """Numbers of a pair, on all queries or in a segment; NaN and None where there are too few for a test."""
 
     a: str
     b: str

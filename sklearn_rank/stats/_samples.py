@@ -349,7 +349,7 @@ class Unpaired:
 
 
 def has_no_spread(sample: Paired | Unpaired) -> bool:
-    """Whether differences are equal up to rounding, so that t says nothing of others."""
+    """Whether differences are equal up to rounding, so that t cannot speak for other queries."""
     return sample.standard_error <= EQUAL_WITHIN * abs(sample.difference)
 
 
