@@ -160,7 +160,7 @@ def compare_runs(options: argparse.Namespace) -> None:
     by_letters = options.marks == "letters"
     if by_letters and not is_for_paper:
         raise ValueError(f"--marks letters is for --format latex and markdown. Got --format {options.format}.")
-    baseline = next(iter(of_runs)) if is_for_paper and options.baseline is None else options.baseline
+    baseline: Any = next(iter(of_runs)) if is_for_paper and options.baseline is None else options.baseline
     tests: dict[str, PairedTest] = {}
     unevenly: list[Finding] = []
     for metric in metrics:

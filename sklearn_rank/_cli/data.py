@@ -363,7 +363,7 @@ def short_names(options: argparse.Namespace, of_runs: Mapping[str, Any]) -> dict
     return dict(zip(names, short if is_clear else names, strict=True))
 
 
-def attribute_of(options: argparse.Namespace) -> dict[str, dict[Any, Any]]:
+def attribute_of(options: argparse.Namespace) -> dict[str, Any]:
     """Segment of each query, by the name of the attribute: of a file of queries and segments, or a column."""
     if options.table is not None:
         qid = "qid" if options.qid is None else options.qid

@@ -18,7 +18,7 @@ FAR_APART = 0.2
 MOSTLY_JUDGED = 0.5
 """Share of judged documents that one of the two systems has at least."""
 
-MOST_NAMED = 3
+MOST_WITH_SHARES = 3
 """Systems whose share of judged documents is said one by one."""
 
 LEAST_Z = 6.0
@@ -69,7 +69,7 @@ def judged_note(means: Mapping[str, Mapping[str, float]]) -> str:
     for metric, of_systems in means.items():
         if of_systems and min(of_systems.values(), default=1.0) < 1:
             where = _first(metric)
-            if len(of_systems) <= MOST_NAMED:
+            if len(of_systems) <= MOST_WITH_SHARES:
                 shown = ", ".join(f"{name} {_percent(share)}" for name, share in of_systems.items())
                 parts.setdefault(where, f"Judged of {where}: {shown}.")
             else:
