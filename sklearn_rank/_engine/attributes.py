@@ -52,6 +52,34 @@ class QueryAttributes(NamedTuple):
     clusters: NDArray[Any] | None
 
 
+class OrderedValues(np.ndarray[Any, np.dtype[Any]]):
+    """Values whose order is that of their categories, `order`, not of the values themselves."""
+
+    order: tuple[Any, ...]
+
+    def __array_finalize__(self, other: Any) -> None:
+        """Keep the order in views and copies."""
+        self.order = getattr(other, "order", ())
+
+    def __reduce__(self) -> Any:
+        """Pickle with the order."""
+        return in_order, (np.asarray(self), self.order)
+
+
+def in_order(values: NDArray[Any], order: tuple[Any, ...]) -> OrderedValues:
+    """Values with the order of their categories."""
+    ordered = values.view(OrderedValues)
+    ordered.order = order
+    return ordered
+
+
+def order_of(column: Any) -> tuple[Any, ...]:
+    """Categories of an ordered Categorical of pandas or an Enum of polars, in their order; () of other columns."""
+    dtype = getattr(column, "dtype", None)
+    is_ordered = getattr(dtype, "ordered", False) or str(dtype).startswith("Enum")
+    return tuple(dtype.categories) if is_ordered and dtype is not None else getattr(column, "order", ())
+
+
 def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> QueryAttributes:
     """Check attributes and clusters; pandas objects must have the labels of the `others`, given by name."""
     if by is None and clusters is None:
@@ -59,12 +87,16 @@ def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> 
     columns = named_columns(by)
     words = {name: "by" if columns[name] is by else f"by[{echo(name)}]" for name in columns}
     n_rows = len(rows.ids) if rows.n_given is None else rows.n_given
+    orders = {name: order for name, column in columns.items() if (order := order_of(column))}
     columns = {name: as_mapping(column, n_rows) for name, column in columns.items()}
     clusters = as_mapping(clusters, n_rows)
     given = {words[name]: column for name, column in columns.items()} | {"clusters": clusters}
     check_rows(**others, **given)
     refuse_queries_elsewhere(rows.ids if rows.indptr is None else others.get("qid"), **given)
     attributes = {name: of_queries(column, words[name], rows) for name, column in columns.items()}
+    attributes = {
+        name: values if name not in orders else in_order(values, orders[name]) for name, values in attributes.items()
+    }
     return QueryAttributes(attributes, None if clusters is None else of_queries(clusters, "clusters", rows))
 
 

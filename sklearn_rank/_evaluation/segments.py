@@ -118,12 +118,16 @@ def _attributes(result: PerQueryResult, by: Any, function_name: str) -> Mapping[
 
 def _numbered(values: NDArray[Any]) -> tuple[Index, list[Any]]:
     """Number of each entry's value in the order of the values, and the distinct values."""
+    place = {value: i for i, value in enumerate(getattr(values, "order", ()))}
+    values = np.asarray(values)
     # Values are no ids, so they may be large floats.
     keys = (values.astype(np.float64) + 0.0).view(np.int64) if values.dtype.kind == "f" else values
     number = number_of_rows(keys, len(keys))
     _, first = np.unique(number, return_index=True)
     distinct = values[first]
     order = id_order(distinct)
+    if place and place.keys() >= {*distinct.tolist()}:
+        order = np.array(sorted(range(len(distinct)), key=lambda i: place[distinct.tolist()[i]]), dtype=np.int64)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return rank[number], distinct[order].tolist()

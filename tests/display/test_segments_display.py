@@ -1,5 +1,6 @@
 """Picture of segments of the queries."""
 
+import pickle
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
@@ -66,6 +67,20 @@ def test_all_queries_look_other_than_zero_and_many_systems_have_no_lines():
     given = SegmentsDisplay(["a"], {"x": [[0.5, 0.4, 0.6]]}, {"x": 0.5}).plot(plt.subplots()[1])
     assert given.figure_.get_supxlabel() == ""
     assert "dotted lines: all queries" in " ".join(given.ax_.get_xlabel().split())
+
+
+def test_ordered_categories_keep_their_order():
+    pandas = pytest.importorskip("pandas")
+    size = pandas.Categorical(["small", "large", "medium", "small"], ["small", "medium", "large"], ordered=True)
+    frame = pandas.DataFrame({"size": size.repeat(2)})
+    y, qid = [0, 1] * 4, np.repeat(range(4), 2)
+    report = compare_systems(y, {"a": y, "b": [1, 0] * 4}, qid=qid, metrics="mrr", by=frame)
+    results = {"a": evaluate(y, y, qid=qid, metrics="mrr", by=frame), "b": report.results["b"].subset([0, 1, 2, 3])}
+    for display in (SegmentsDisplay.from_comparison(report), SegmentsDisplay.from_results(results)):
+        assert display.segments == ["small", "medium", "large"]
+    assert [row[0] for row in pickle.loads(pickle.dumps(results["a"])).segments().table.rows] == display.segments
+    again = Evaluation.from_values(range(4), {"mrr": [1, 2, 3, 4]}).segments({"size": size})
+    assert [row[0] for row in again.table.rows] == display.segments
 
 
 def test_segments_without_an_interval_and_options():
