@@ -413,7 +413,7 @@ def _of_json(
     if isinstance(read, dict) and "mteb_model_meta" in read:
         read = _of_mteb(read, name)
     if isinstance(read, dict) and _is_header([*read], kind, given):
-        read = [read]
+        read = _rows_of_columns(read)
     if isinstance(read, list):
         return of_table(_columns_of_rows(read, name, kind, given))
     if given != USUAL:
@@ -442,6 +442,14 @@ def _of_mteb(read: dict[str, Any], name: str) -> Any:
         )
     (run,) = runs.values()
     return run
+
+
+def _rows_of_columns(read: dict[str, Any]) -> list[Any]:
+    """Rows of an object by column, as to_json() of pandas writes it: {column: {row: value}}; else the one row it is."""
+    index = [*column] if isinstance(column := next(iter(read.values())), dict) else []
+    if not index or not all(isinstance(one, dict) and [*one] == index for one in read.values()):
+        return [read]
+    return [{name: column[row] for name, column in read.items()} for row in index]
 
 
 def _columns_of_rows(rows: list[Any], name: str, kind: str, given: Roles) -> dict[str, Any]:

@@ -260,6 +260,10 @@ INPUTS = {
     "an id of words": (lambda: run_of("1 Q0 my a 1 2 me\n"), "lines of 6 fields.*Got 7"),
     "an id of a number": (lambda: run_of("1 Q0 a 7 1 0.5 me\n"), "lines of 6 fields.*Got 7"),
     "text in JSON": (lambda: run_of('{"1": {"a": "2", "b": "1"}}'), 0.5),
+    "to_json() of pandas": (
+        lambda: run_of('{"qid":{"0":"1","1":"1"},"docid":{"0":"a","1":"b"},"score":{"0":2,"1":1}}'), 0.5,
+    ),
+    "to_json(orient='list')": (lambda: run_of('{"qid":["1","1"],"docid":["a","b"],"score":[2,1]}'), 0.5),
     "columns as judgements": (
         lambda: mean({"qid": [1, 2], "docid": [5, 6], "label": [0, 1]}, {1: [5], 2: [6]}),
         "names of columns.*read_qrels",
