@@ -18,7 +18,7 @@ from sklearn_rank._scoring.fit_data import FitData
 from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.containers import check_lengths
 
-OF_ROWS = frozenset({"init_score", "base_margin", "baseline", "position"})
+ENTRY_A_ROW = frozenset({"init_score", "base_margin", "baseline", "position"})
 """Arguments of `fit` of boosters that have an entry for each row."""
 
 OF_FIT = ("X", "y", "qid", "sample_weight", "eval_set", "eval_qid", "on_round")
@@ -31,7 +31,7 @@ HANDED_ON = frozenset(
 )
 """Arguments of `fit` of models that `QueryRanker` makes, or that are parameters of it."""
 
-ELSEWHERE = {
+PLACES_OF_ARGUMENTS = {
     "position": "fit of LGBMRanker takes none: it is for lightgbm.train(params, lightgbm.Dataset(..., position=...)).",
     "callbacks": "Models that take callbacks have them in fit (LightGBM, CatBoost) or as a parameter: "
     "QueryRanker(XGBRanker(callbacks=[...])).",
@@ -113,10 +113,10 @@ def own_arguments(model: Any, arguments: Mapping[str, Any], *, has_validation: A
     for name in arguments:
         if name in takes:
             continue
-        hint = f" {ELSEWHERE[name]}" if name in ELSEWHERE else meant_by(name)
+        hint = f" {PLACES_OF_ARGUMENTS[name]}" if name in PLACES_OF_ARGUMENTS else meant_by(name)
         known = [*OF_FIT, *takes]
         raise unknown_keyword("QueryRanker.fit has no keyword", name, known, hint=hint, takes=known)
-    of_rows = sorted(OF_ROWS & arguments.keys())
+    of_rows = sorted(ENTRY_A_ROW & arguments.keys())
     if of_rows and has_validation is not None:
         raise ValueError(
             f"{of_rows[0]} is known for the rows of X and not for validation rows, which the model would be judged by: "
@@ -126,10 +126,10 @@ def own_arguments(model: Any, arguments: Mapping[str, Any], *, has_validation: A
 
 def checked_rows(arguments: dict[str, Any], y: Any) -> dict[str, Any]:
     """Arguments of `fit` of a model; those with an entry for each row are arrays of the right length."""
-    for name in OF_ROWS & arguments.keys():
+    for name in ENTRY_A_ROW & arguments.keys():
         check_lengths(y=y, **{name: arguments[name]})
         check_rows(y=y, **{name: arguments[name]})
-    return {name: np.asarray(value) if name in OF_ROWS else value for name, value in arguments.items()}
+    return {name: np.asarray(value) if name in ENTRY_A_ROW else value for name, value in arguments.items()}
 
 
 def training_arguments(model: Any, part: FitData) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def with_splits(model: Any, train: FitData, queries: NDArray[Any] | None) -> Ite
     inside = IN_RANKER.set(True)
     try:
         for step in _steps(model) if queries is not None else ():
-            cv = step.get_params(deep=False).get("cv") if hasattr(step, "get_params") else None
+            cv: Any = step.get_params(deep=False).get("cv") if hasattr(step, "get_params") else None
             if hasattr(cv, "split") and not isinstance(cv, str) and consumes(cv, "split", "groups", "qid"):
                 replaced.append((step, cv))
                 step.set_params(cv=list(cv.split(train.X, train.y, groups=queries)))
