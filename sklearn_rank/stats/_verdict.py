@@ -94,5 +94,6 @@ def _no_loss_shown(metrics: Sequence[MetricOutcome], alpha: float) -> str:
             losses.append(f"about {metric.loss:.2g}{inside}")
     left = f"Losses are ruled out, alpha={alpha:g}."
     if losses:
-        left = f"Losses up to {' and '.join(losses)} cannot be ruled out."
+        *most, last = losses
+        left = f"Losses up to {' and '.join(filter(None, [', '.join(most), last]))} cannot be ruled out."
     return f"No loss is shown{where}: {', '.join(parts)}. {left}"

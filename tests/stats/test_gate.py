@@ -92,6 +92,11 @@ def test_the_alarm(rng):
     assert "(80 won, 0 lost). Losses are ruled out, alpha=0.05." in better.verdict
 
 
+def test_losses_of_three_metrics_are_a_list():
+    old, new = (Evaluation.from_values(range(9), dict.fromkeys(["map", "mrr", "p@1"], [0.5] * 9)) for _ in "ab")
+    assert "0.36 in map, about 0.36 in mrr and about 0.36 in p@1 cannot be" in no_worse(new=new, old=old).verdict
+
+
 def test_metrics_without_bounds(rng):
     """The range of all values is taken for the largest loss, and said."""
     new, old = rng.random((2, 30)) * 4
