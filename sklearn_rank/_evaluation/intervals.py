@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sklearn_rank._metric.notation import display_name
 
@@ -16,6 +17,15 @@ def note_of_intervals(skewed: Sequence[str], constant: Sequence[str] = ()) -> st
         note([*map(display_name, names)]) for note, names in ((skew_note, skewed), (width_note, constant)) if names
     ]
     return " ".join(notes)
+
+
+def note_of_rates(result: Any, names: Sequence[str]) -> str:
+    """Note under means of segments: clusters or weights leave success rates an interval that rare events make short."""
+    rates = [display_name(name) for name in names if result.is_binary[name] and result.average[name] == "macro"]
+    if not rates or (result.clusters is None and result.weight is None):
+        return ""
+    which = "clusters" if result.weight is None else "weights"
+    return f"With {which} the interval of {', '.join(rates)} may be too short if hits or misses are rare."
 
 
 def has_no_width(low: float | None, high: float | None) -> bool:

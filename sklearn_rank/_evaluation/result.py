@@ -22,7 +22,7 @@ from sklearn_rank._evaluation.given_values import (
     given_metrics,
 )
 from sklearn_rank._evaluation.informative import counts_of, tells_of
-from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals
+from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals, note_of_rates
 from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.remarks import cut_at, remarks_on
@@ -727,7 +727,11 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
             confidence_level,
             None if self.clusters is None else len({*self.clusters.tolist()}),
             {name: test.n_segments for name, test in tests.items()},
-            Table(("metric", *MACRO_COLUMNS), tuple((labelled(name), *row) for name, (_, row) in both.items())),
+            Table(
+                ("metric", *MACRO_COLUMNS),
+                tuple((labelled(name), *row) for name, (_, row) in both.items()),
+                note=note_of_rates(self, names),
+            ),
             note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())], constant),
             choices_in_words({name: self.meaning[name] for name in names}, self.counts),
         )

@@ -344,3 +344,10 @@ def test_a_segment_of_equal_values_says_that_others_may_differ():
     values = {"mrr": [1, 1, 1, 0.5], "hit@1": [1, 1, 1, 0]}
     segments = Evaluation.from_values(range(4), values, by={"part": list("aabb")}).segments("part")
     assert "All queries behind an interval of MRR have the same value: other queries may differ." in str(segments)
+
+
+def test_success_rates_with_clusters_say_that_rare_events_are_not_seen():
+    values, by = {"mrr": [1, 1, 0.5, 0.5], "hit@1": [1, 1, 1, 0]}, {"part": list("abab")}
+    for options in ({}, {"clusters": [1, 1, 2, 2]}, {"weight": [1, 2, 1, 2]}):
+        macro = Evaluation.from_values(range(4), values, by=by, **options).segments("part").macro()
+        assert ("the interval of Hit@1 may be too short" in str(macro)) == bool(options)
