@@ -337,9 +337,11 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
     @property
     def verdict(self) -> str:
         """The outcome by the first metric, in a sentence that the test allows: "new is better than old"."""
-        metric = self._metrics[0]
-        is_tested = len(self.results) > 1 and not self._why_untested(metric)
-        return plain(self._verdict(self.significance(metric) if is_tested else None))
+        return plain(self._verdict(self.significance(self._metrics[0]) if self._is_tested else None))
+
+    @property
+    def _is_tested(self) -> bool:
+        return len(self.results) > 1 and not self._why_untested(self._metrics[0])
 
     def _verdict(self, tests: PairedTest | None) -> Parts:
         metric = self._metrics[0]
@@ -664,6 +666,13 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
             f"Comparison of {models} on {queries} {weighted}queries{clusters}, "
             f"against {self.baseline} by test={self.test!r}, correction={self.correction!r}"
         )
+
+    def _head(self) -> list[str]:
+        title, *notes = super()._head()
+        if not self._is_tested:
+            return [title, *notes]
+        verdict, metric = self.verdict, display_name(self._metrics[0])
+        return [title, verdict if len(self._metrics) == 1 or metric in verdict else f"{verdict} by {metric}", *notes]
 
     def _footer(self) -> str:
         first = next(iter(self.results.values()))

@@ -250,6 +250,10 @@ class TableReport(ABC):
         """Lines under the title."""
         return []
 
+    def _head(self) -> list[str]:
+        """Lines above the tables."""
+        return [self._title(), *self._notes()]
+
     def _footer(self) -> str:
         """A line under the tables."""
         return ""
@@ -276,13 +280,13 @@ class TableReport(ABC):
 
     def __repr__(self) -> str:
         """The title, the notes, the tables and the line under them."""
-        head = [textwrap.fill(printable(line), WIDTH) for line in (self._title(), *self._notes())]
+        head = [textwrap.fill(printable(line), WIDTH) for line in self._head()]
         footer = [textwrap.fill(printable(self._footer()), WIDTH)] if self._footer() else []
         return "\n".join([*head, "\n\n".join(map(str, self._text_tables())), *footer])
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
-        head = [f"<p>{escape(printable(line))}</p>" for line in (self._title(), *self._notes())]
+        head = [f"<p>{escape(printable(line))}</p>" for line in self._head()]
         footer = [f"<p>{escape(printable(self._footer()))}</p>"] if self._footer() else []
         return "\n".join([*head, *(table._repr_html_() for table in self._tables()), *footer])
 

@@ -45,6 +45,7 @@ def test_numbers_are_those_of_the_print(report):
     text, _ = text_and_data(report)
     pair = report.significance("ndcg@10")["two-tower", "bm25"]
     assert report.verdict == "two-tower is better than bm25"
+    assert repr(report).splitlines()[1] == f"{report.verdict} by nDCG@10"
     low, high = pair.corrected_interval
     for said in (
         report.verdict,
@@ -97,6 +98,7 @@ def test_verdicts(new, keywords, verdict):
     text, _ = text_and_data(report)
     assert report.verdict == verdict
     assert verdict in text
+    assert (verdict in repr(report)) == ("not tested" not in verdict)
 
 
 def test_failed_models_and_one_model():
@@ -136,6 +138,7 @@ def test_verdict_of_several():
     report = comparison(systems=("bm25", "two-tower", "rm3", "cross-encoder", "popularity"), n_queries=60)
     text, data = text_and_data(report)
     assert report.verdict == "cross-encoder has the best nDCG@10 of 5 systems"
+    assert repr(report).splitlines()[1] == report.verdict
     assert report.verdict in text
     assert re.search(
         r"Against the baseline bm25 \(.*cross-encoder \(0.\d+\) are better; .*popularity \(0.\d+\) is worse", text
