@@ -7,25 +7,25 @@ from sklearn_rank._misuse.check import Door
 OF_MODELS = "y", "predictions"
 """What messages call labels and scores where a model predicts."""
 
-OF_ROWS = "labels grades scores retrieved arguments ids qid names matrices"
+KINDS_OF_ROWS = "labels grades scores retrieved arguments ids qid names matrices"
 """Kinds of evidence that rows of the user are."""
 
 OF_DECISIONS = "labels grades ids qid frozen ratings copies"
 """Kinds of evidence that rows are where models are chosen."""
 
-METRIC = Door("metric functions", OF_ROWS + " form")
+METRIC = Door("metric functions", KINDS_OF_ROWS + " form")
 SCORER = Door(
     "make_ranking_scorer, get_scorer, QueryRanker.score", "labels grades scores ids qid frozen fitted copies measured",
     may_raise=False, words=OF_MODELS,
 )  # fmt: skip
-EVALUATE = Door("evaluate", OF_ROWS + " queries")
+EVALUATE = Door("evaluate", KINDS_OF_ROWS + " queries")
 TABLE = Door("evaluate_table", "labels grades scores retrieved arguments ids qid names batches queries ranks")
 RUN = Door(
     "evaluate_run", "labels grades scores retrieved ids qid queries runs ranks", words=("the judgements", "the run")
 )
-PREPARE = Door("prepare, PreparedMetrics", OF_ROWS)
+PREPARE = Door("prepare, PreparedMetrics", KINDS_OF_ROWS)
 ACCUMULATOR = Door("RankingAccumulator", "labels grades scores retrieved arguments ids qid queries matrices")
-SYSTEMS = Door("compare_systems", OF_ROWS + " queries runs ranks models judged copies evidence")
+SYSTEMS = Door("compare_systems", KINDS_OF_ROWS + " queries runs ranks models judged copies evidence")
 COMPARE = Door(
     "RankingEvaluator.compare", OF_DECISIONS + " scores queries models judged measured", decides=True, words=OF_MODELS
 )

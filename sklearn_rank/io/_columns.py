@@ -78,14 +78,18 @@ def as_scores(entries: Entries, name: Any, format: str | None) -> Entries:
     Raises
     ------
     ValueError
-        If the name says that lower is better, and it may be otherwise.
+        If the name says that lower is better, and it may be otherwise, or numbers called "rank" are no ranks.
     """
-    if format == "ranks" or (format is None and plain(name) == "rank"):
+    if format == "ranks":
         return negated(entries)
-    if format is None and is_lower(name) and entries.value.min(initial=np.inf) >= 0:
+    is_rank, low = plain(name) == "rank", entries.value.min(initial=np.inf)
+    if format is None and is_rank and low >= 0 and (entries.value % 1 == 0).all():
+        return negated(entries)
+    if format is None and (is_rank or (is_lower(name) and low >= 0)):
+        found = f"has numbers that are no ranks, such as {low:g}" if is_rank else "seems to be better the lower it is"
         raise ValueError(
-            f"Column {echo(name)} seems to be better the lower it is: io.read_run(table, format='ranks') reads it so, "
-            "and format='scores' ranks the highest first; on the command line --run-format does."
+            f"Column {echo(name)} {found}: io.read_run(table, format='ranks') ranks the lowest first, and "
+            "format='scores' the highest; on the command line --run-format does."
         )
     return entries
 

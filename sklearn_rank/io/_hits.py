@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
+from sklearn_rank._misuse.rows import COUNTED, is_lower
 from sklearn_rank._utils.echo import echo
 
 IDS = (
@@ -40,6 +41,8 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
     ------
     TypeError
         If one is no hit, or some have a score and others have none.
+    ValueError
+        If ranks or distances say that hits without a score do not stand best first.
     """
     pairs = []
     for hit in hits:
@@ -57,7 +60,24 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
             f"All hits of a query have a score, or none has. Got none for document {echo(without[0])} of query "
             f"{echo(query)}."
         )
+    if without:
+        _refuse_other_order(query, hits)
     return without or pairs
+
+
+def _refuse_other_order(query: Any, hits: list[Any]) -> None:
+    """Refuse hits without a score whose ranks do not rise, or whose distances rise and fall."""
+    name = next((name for name in hits[0] if is_lower(name)), None) if isinstance(hits[0], Mapping) else None
+    values = [hit.get(name) for hit in hits] if name is not None else []
+    if not all(isinstance(value, Real) for value in values):
+        return
+    # Inner products are called distances, too, and fall.
+    may_fall = not COUNTED.search(str(name))
+    if values != sorted(values) and not (may_fall and values == sorted(values, reverse=True)):
+        raise ValueError(
+            f"Hits without a score must stand best first, and {echo(name)} says otherwise: sort them by it. "
+            f"Got {echo(values)} for query {echo(query)}."
+        )
 
 
 def _id_of(hit: Any) -> Any:

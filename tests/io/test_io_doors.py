@@ -196,7 +196,7 @@ FRAME = pd.DataFrame({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]})
 
 @pytest.mark.parametrize(
     "given",
-    [{"qid": ["q1"], "doc_id": ["a"], "score": [1.0]}, [("q1", "a", 1.0)], "run", None, pd.Series([1.0])],
+    [[("q1", "a", 1.0)], "run", None, pd.Series([1.0])],
 )
 def test_join_takes_entries(given):
     for name, arguments in (("run", (read_qrels(FRAME), given)), ("qrels", (given, read_run(FRAME)))):

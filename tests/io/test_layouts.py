@@ -177,6 +177,10 @@ SUBTOPICS = "".join(f"{q} {s} {d} {d % 3}\n" for q in range(5) for d in range(10
 AB = {"1": ["a", "b"]}
 
 
+def ranked(rank):
+    return pd.DataFrame({"qid": "1", "docid": [*"cb"], "rank": rank})
+
+
 def table_of(names):
     return pd.DataFrame(TAB, columns=names.split())
 
@@ -273,6 +277,22 @@ INPUTS = {
         "names of columns.*read_run",
     ),
     "hits": (lambda: run_of(json.dumps(HITS)), 0.5),
+    "hits by distance": (
+        lambda: mean(AB, {"1": [{"id": "b", "distance": 0.9}, {"id": "a", "distance": 0.2}]}), 1.0,
+    ),
+    "hits in no order of distance": (
+        lambda: mean(AB, {"1": [{"id": d, "distance": x} for d, x in zip("abc", (0.2, 0.1, 0.3), strict=True)]}),
+        "'distance' says otherwise",
+    ),
+    "hits in no order of rank": (
+        lambda: mean(AB, {"1": [{"id": "b", "rank": 2}, {"id": "a", "rank": 1}]}), "best first, and 'rank' says",
+    ),
+    "a rank with fractions": (lambda: mean(AB, ranked([0.5, 0.25])), "'rank' has numbers that are no ranks.*0.25"),
+    "a rank that is negated": (lambda: mean(AB, ranked([-1, -2])), "'rank' has numbers that are no ranks"),
+    "a rank that is said to be a score": (
+        lambda: read_run(ranked([0.5, 0.25]), format="scores").value.tolist(), [0.5, 0.25],
+    ),
+    "ranks from 0 by name": (lambda: read_run(ranked([0, 1])).value.tolist(), [0, -1]),
     "hits with two ids": (
         lambda: mean(AB, {"1": [{"doc_id": "a", "passage_id": "b", "score": 1}]}), "one id.*'doc_id' and 'passage_id'",
     ),
