@@ -242,7 +242,7 @@ def test_repr(shuffled):
     assert evaluator.scorers.names == ["ndcg@5", "map"]
     text = repr(evaluator.compare({"ridge": Ridge()}, X, y, qid=qid))
     assert text.startswith(
-        "Comparison of 1 models on 40 queries, against ridge by test='t', correction='holm'\nnDCG@5\nmodel"
+        "Comparison of 1 model on 40 queries, against ridge by test='t', correction='holm'\nnDCG@5\nmodel"
     )
 
 
