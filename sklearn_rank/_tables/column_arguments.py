@@ -22,6 +22,7 @@ CALLED = {
     "sample_weight": ("sample_weight", "weight"),
 }
 """What columns are often called, for hints."""
+BY_QUERY_HINT = "Values by query become a column: data['qid'].map(values)."
 HINTS = {"y_score": COLUMNS_HINT, "qid": "Several columns that name a query together go into one, joined as text."}
 """What an error says where several columns are given for one."""
 SIMILARITY = 0.82
@@ -150,13 +151,15 @@ def checked_names(names: ColumnNames, several: Sequence[str] = ("y_true", "by"))
         If labels, scores and queries share a column: scores that are the labels are always right.
     """
     for role, given in names._asdict().items():
-        is_list = role in several and isinstance(given, Iterable) and not isinstance(given, str)
+        is_list = role in several and isinstance(given, Iterable) and not isinstance(given, str | Mapping)
         listed = [*given] if is_list else [given]
         optional = given is None and role in ColumnNames._field_defaults
         named = listed and all(isinstance(name, str) for name in listed) and len({*listed}) == len(listed)
         if not optional and not named:
             hint = ARRAYS_HINT * hasattr(given, "__len__")
             hint = HINTS.get(role, "") if isinstance(given, (list, tuple, dict)) else hint
+            if role in ("sample_weight", "by", "clusters") and isinstance(given, Mapping):
+                hint = BY_QUERY_HINT
             raise TypeError(
                 "A column is named by a str; y_true by a list of them for subtopics, by for several attributes, each "
                 f"once. Got {echo(given)} for {role}.{' ' * bool(hint)}{hint}"

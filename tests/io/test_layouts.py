@@ -277,6 +277,14 @@ INPUTS = {
         "names of columns.*read_run",
     ),
     "hits": (lambda: run_of(json.dumps(HITS)), 0.5),
+    **{
+        f"values by query in a table: {name}": (
+            lambda call=call, name=name: call(table_of("qid docid label score"), **{name: {0: 1.0}}),
+            "Values by query become a column",
+        )
+        for name in ("sample_weight", "by", "clusters")
+        for call in (evaluate_table, lambda table, **given: compare_systems(table, ["score"], **given))
+    },
     "hits by distance": (
         lambda: mean(AB, {"1": [{"id": "b", "distance": 0.9}, {"id": "a", "distance": 0.2}]}), 1.0,
     ),
