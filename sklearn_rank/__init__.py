@@ -153,19 +153,29 @@ def __getattr__(name: str) -> Any:
 
 
 def _refuse(name: str) -> NoReturn:
-    """Say where a name is; ImportError if that is known, because Python replaces the text of an AttributeError."""
+    """Say where a name is; an import shows only the text of an ImportError."""
+    place = _place_of(name) if name[:1] != "_" else ""
+    if place:
+        from sklearn_rank._utils.private_parts import is_from_import
+
+        if is_from_import():
+            raise ImportError(f"cannot import name {name!r} from {__name__!r}: {place}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}" + (f": {place}" if place else ""))
+
+
+def _place_of(name: str) -> str:
+    """Where a name is, or one that does the same or is nearly the same."""
     if name in _HERE:
-        raise ImportError(f"{__name__} has no {name!r}: for queries take {_HERE[name]}, from {__name__}.")
-    for package in ("metrics", *_PACKAGES) if name[:1] != "_" else ():
+        return f"for queries take {_HERE[name]}, from {__name__}."
+    for package in ("metrics", *_PACKAGES):
         try:
             module = import_module(f"{__name__}.{package}")
         except ImportError:  # it needs a package that is not installed
             continue
         if name in getattr(module, "__all__", dir(module)):
-            raise ImportError(f"{name!r} is in {module.__name__}: from {module.__name__} import {name}.")
-    near = get_close_matches(name, __all__, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{hint}")
+            return f"it is in {module.__name__}: from {module.__name__} import {name}."
+    near = get_close_matches(name, [*__all__, *_PACKAGES], 1)
+    return f"Did you mean {near[0]!r}?" if near else ""
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ hashing and ordered by a counting sort.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
@@ -69,7 +69,9 @@ def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true
         rename = (
             "" if other is None else f" Rename its level {other!r}: {name}.rename_axis(index={{{other!r}: 'qid'}})."
         )
-        is_short = other is None and name == "y_true" and len(y) <= MOST_IN_ONE_LIST
+        # A number has no rows, and a sparse matrix no length.
+        n_rows = getattr(y, "shape", (len(y),) if isinstance(y, Sized) else ())[:1]
+        is_short = other is None and name == "y_true" and () < n_rows <= (MOST_IN_ONE_LIST,)
         one_list = " If all rows are one query, add a pair of brackets: [y_true], [y_score]." * is_short
         raise ValueError(
             "Ranking metrics are computed query by query, so the query of each row must be known: pass qid=, or give "
@@ -170,7 +172,8 @@ def _numbered_runs(qid: ArrayLike, n_rows: int, n_jobs: int | None) -> tuple[NDA
     try:
         return _runs_of_ids(qid, n_rows, n_jobs)
     except ValueError as error:
-        row = next((i for i, one in enumerate(qid) if is_missing(one)), None) if str(error) == MISSING else None
+        ids: Any = qid if str(error) == MISSING else ()
+        row = next((i for i, one in enumerate(ids) if is_missing(one)), None)
         if row is None:
             raise
     raise ValueError(f"{MISSING} The first is in row {row}.")

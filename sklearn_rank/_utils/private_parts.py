@@ -6,6 +6,7 @@ tests/project/test_private_parts.py tries each of them, and names the function t
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -13,6 +14,21 @@ from typing import Any, TypeVar
 from sklearn.metrics import make_scorer
 
 Made = TypeVar("Made", bound="ScorerWithSharedPredictions")
+
+# --- Python ------------------------------------------------------------------------------------------------------
+
+
+def is_from_import() -> bool:
+    """Whether ``from sklearn_rank import name`` asks for an attribute of the package, and not `getattr` or `hasattr`.
+
+    An import replaces the text of an AttributeError, and shows that of an ImportError, which `hasattr` would not take
+    for a missing attribute. The import system asks from its own module. Python 3.11 to 3.14.
+    """
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sklearn_rank":
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") == "importlib._bootstrap"
+
 
 # --- scikit-learn ------------------------------------------------------------------------------------------------
 

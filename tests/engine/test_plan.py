@@ -154,7 +154,9 @@ def test_more_rows_than_a_block(names, eagerly, runs):
     assert len(runs) == 3
 
 
-@pytest.mark.filterwarnings("ignore:ndcg is not defined for any query:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:ndcg is not defined for any query:UserWarning", "ignore:.*cannot tell good rankings"
+)
 @pytest.mark.parametrize("highest", [4, 1, 0, 31])
 def test_metrics_that_share_steps_and_those_that_must_not(highest, small_blocks, eagerly, runs):
     """Side by side and in the other order; some of them are not recorded."""

@@ -3,6 +3,7 @@
 import inspect
 import re
 from importlib.metadata import version
+from platform import python_version
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
+import sklearn_rank
 from sklearn_rank._utils import private_parts
 
 X, Y = np.arange(80.0).reshape(40, 2) % 7, np.arange(40.0) % 5
@@ -20,6 +22,14 @@ PARTS = {}
 
 def part(name, library, does):
     return lambda check: PARTS.setdefault(name, (library, does, check)) and check
+
+
+@part("is_from_import", "Python", "look for names of an import in importlib._bootstrap")
+def name_of_an_import():
+    try:
+        exec("from sklearn_rank import KFold")
+    except ImportError as error:
+        return "QueryKFold" in str(error) and not hasattr(sklearn_rank, "KFold")
 
 
 @part("ScorerWithSharedPredictions", "scikit-learn", "predict once for all scorers of a dict, by their _score")
@@ -103,9 +113,8 @@ def test_a_private_part_is_as_it_was(name):
         right = check()
     except (AttributeError, TypeError, ImportError) as error:
         right, does = False, f"{does} ({error})"
-    assert right, (
-        f"{library} {version(library)} does not {does} any more: change {name} in sklearn_rank/_utils/private_parts.py."
-    )
+    number = python_version() if library == "Python" else version(library)
+    assert right, f"{library} {number} does not {does} any more: change {name} in sklearn_rank/_utils/private_parts.py."
 
 
 def test_each_private_part_is_tried_and_says_why_and_since_when():

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
 from sklearn_rank import evaluate
+from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.retrieval import evaluate_retrieval, score_neighbors
 from sklearn_rank.retrieval._relevance import _distinct
 
@@ -96,6 +97,7 @@ def test_published_formulas(distance, features, indicators):
 # --- against evaluate on all distances -----------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:No label is above 1, and snips")
 @pytest.mark.parametrize("exclude_self", [False, True])
 @each(METRICS)
 def test_same_as_evaluate_on_all_distances(metric, exclude_self, codes):
@@ -313,7 +315,8 @@ def test_whole_labels_are_numbered_as_by_unique(dtype, rng):
 
 
 def test_a_class_that_the_database_has_not_is_undefined(features):
-    found = evaluate_retrieval(*features, ["z"] * N_QUERIES, ["a"] * N_ITEMS, metrics=["map@5", "p@5"])
+    with pytest.warns(RankingWarning, match="No document is relevant"):
+        found = evaluate_retrieval(*features, ["z"] * N_QUERIES, ["a"] * N_ITEMS, metrics=["map@5", "p@5"])
     assert found.n_undefined == {"map@5": N_QUERIES, "p@5": 0}
 
 
