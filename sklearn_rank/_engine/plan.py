@@ -455,6 +455,9 @@ class Buffers:
         orders, arrays = [], {}
         for ties, recording in plan.recordings.items():
             order = self._order(ties, recording.depth)
+            if not recording.all_ranked:
+                # Lists of few relevant rows would be ranked with the rows that were not retrieved.
+                order.read_all_ties()
             orders.append(order)
             arrays[ties] = self._bind(recording, order)
         ratios = []
