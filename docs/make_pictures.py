@@ -10,6 +10,7 @@ from contextlib import chdir
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from PIL import Image
 
 DOCS = Path(__file__).parent
 PAGES = [
@@ -30,6 +31,9 @@ def main(page: Path) -> None:
         if image:
             plt.gcf().savefig(page.parent / image, dpi=200)
             plt.close("all")
+            with Image.open(page.parent / image) as drawn:
+                few_colors = drawn.convert("RGB").quantize(64)
+            few_colors.save(page.parent / image, optimize=True)
 
 
 if __name__ == "__main__":
