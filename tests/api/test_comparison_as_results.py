@@ -56,6 +56,7 @@ def shown(found):
     return pixels.tolist()
 
 
+@pytest.mark.slow
 @together("where", [*TAKES_RESULTS])
 def test_the_same_as_of_a_dictionary(where):
     if where.startswith("display."):

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.sparse import csr_array
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
@@ -204,6 +205,7 @@ def alarms(n, first=0):
     return found
 
 
+@pytest.mark.slow
 def test_legitimate_calls_stay_silent():
     assert alarms(300) == {}
     # Folds of few queries, none of which has a relevant document.

@@ -624,6 +624,7 @@ def test_a_search_is_judged_by_its_own_scorer():
             assert seen(RankingEvaluator("map", cv=3).search, search, rows.X, rows.label, qid=rows.qid) == ([], raised)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [of_compare, of_cross_validate, of_search])
 def test_one_warning_with_several_processes(call, capfd):
     """Of the process that was asked, and none of the others."""

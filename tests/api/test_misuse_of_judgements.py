@@ -163,6 +163,7 @@ def test_metrics_that_read_what_is_not_judged_are_silent(metric):
     assert told_by(compare_systems, *runs(), metrics=metric) == 0
 
 
+@pytest.mark.slow
 def test_chance_is_silent():
     """Both systems draw from one pool; with warnings as errors."""
     for seed in range(300):

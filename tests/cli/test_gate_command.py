@@ -58,6 +58,7 @@ SAME = ("qrels", "same", "--baseline", "old", "--margin", "0.1")
 UNSURE = ("qrels", "unsure", "--baseline", "old", "--margin", "0.02")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "out"),
     [

@@ -139,6 +139,7 @@ def test_any_name_is_written_as_it_is(display_class):
     assert not any(text.get_parse_math() for text in texts if any(name in text.get_text() for name in names))
 
 
+@pytest.mark.slow
 def test_axes_of_a_grid_in_a_grid_and_of_a_part_of_a_figure():
     figure, axes = plt.subplots(1, 2)
     image = axes[1].imshow([[0, 1]])

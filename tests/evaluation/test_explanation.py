@@ -96,6 +96,7 @@ def test_sums_sum_to_the_difference(metric, ties):
         assert "need not" not in repr(found)
 
 
+@pytest.mark.slow
 def test_every_metric_is_a_sum_or_left_out():
     """Contributions are an exact sum, or the effects of a document in both lists by the metric function itself."""
     kinds = {}
@@ -214,6 +215,7 @@ def test_known_explanations(case):
     assert_allclose([row[-1] for row in rows], [change for *_, change in case["to_judge"]], rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_runs", [False, True])
 def test_queries_together_equal_each_by_itself(of_runs):
     """To the last bit, in any order of the queries, for every metric."""

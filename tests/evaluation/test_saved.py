@@ -35,6 +35,7 @@ def test_what_is_loaded_has_the_same_numbers(name, tmp_path):
     assert loaded.to_markdown()
 
 
+@pytest.mark.slow
 def test_files_of_a_version_are_written_once(tmp_path):
     """By `python tests/saved`, a file for each result and all numbers as text."""
     program = shutil.copytree(SAVED, tmp_path / "saved", ignore=shutil.ignore_patterns("__pycache__", "*.*.*"))

@@ -95,6 +95,7 @@ def test_clusters_and_folds():
 WEIGHT, CLUSTERS = np.arange(60) % 5 + 1.0, np.arange(60) // 4
 
 
+@pytest.mark.slow
 @together("own", [{"weight": WEIGHT}, {"clusters": CLUSTERS}, {"weight": WEIGHT, "clusters": CLUSTERS}])
 @together("level", [0.6, 0.95])
 @together("correction", [None, "bonferroni", "bh"])

@@ -290,6 +290,7 @@ def test_packed_files_are_named(capsys, tmp_path):
         assert name in said
 
 
+@pytest.mark.slow
 def test_a_picture_is_written_whole(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)

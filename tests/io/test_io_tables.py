@@ -271,6 +271,7 @@ print("whole")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
@@ -302,6 +303,7 @@ print("whole")
 """
 
 
+@pytest.mark.slow
 def test_a_damaged_dictionary_in_a_data_set(tmp_path):
     """It ended the process, because Arrow reads ahead in other threads."""
     content = ipc({"doc_id": ["x", "y", "x", "y"]} | small("dictionary"), "new_file").getvalue()

@@ -71,6 +71,7 @@ FORMS = {
 """Doors for a table."""
 
 
+@pytest.mark.slow
 @together("form", FORMS)
 def test_grades_under_any_name(form):
     for name in [*KNOWN, *UNKNOWN]:
@@ -370,6 +371,7 @@ NAMES = (
 )
 
 
+@pytest.mark.slow
 def test_usual_tables_are_read_in_silence():
     """One in eleven of the combinations of usual names, with columns that are not meant, in a form in turn."""
     rng = np.random.default_rng(0)

@@ -427,6 +427,7 @@ def test_a_discount_with_a_rule_of_its_own_reaches_the_formula():
 LAW = "the order by label is no worse than its reverse"
 
 
+@pytest.mark.slow
 def test_laws_of_right_metrics():
     with_column = check_metric(price_metric())
     assert with_column.pop(LAW) == "not tried: reads the column price, so that the best order need not be by label"

@@ -112,6 +112,7 @@ class TestTheBetterModelWins:
         assert value == pytest.approx(-evaluate(y, model.predict(X), qid=qid, metrics="mse").mean()["mse"])
         assert search.best_params_ == {"estimator__alpha": 1e-3}
 
+    @pytest.mark.slow
     def test_curves_and_importances(self, loss, ranking):
         X, y, qid = ranking
         _, _, test = query_learning_curve(Ridge(), X, y, qid=qid, metric=loss, cv=3, train_sizes=[1.0])

@@ -84,6 +84,7 @@ def test_select_from_model(lgbm, data, with_index, routing):
     assert pipeline.score(X, y, qid=qid) == ndcg_score(y, by_hand, qid=qid, k=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["lgbm", "ridge"])
 def test_recursive_elimination(kind, lgbm, data, routing):
     X, y, qid = data
@@ -129,6 +130,7 @@ def test_forward_selection(lgbm, data, with_index, routing):
     assert default.fit(X, y, qid=qid).get_support(indices=True).tolist() == sorted(chosen)
 
 
+@pytest.mark.slow
 def test_selection_on_torn_queries_is_noticed(lgbm, data, with_index, routing):
     X, y, qid = data
     with pytest.raises(ValueError, match=TORN):
@@ -363,6 +365,7 @@ class Routed(ByQuery):
         return X - (sums / np.bincount(number)[:, None])[number]
 
 
+@pytest.mark.slow
 def test_steps_that_normalize_by_query(data, with_index):
     """In a column, the index or by routing: the same numbers in a ranker, a search and the evaluator."""
     pd = pytest.importorskip("pandas")

@@ -88,6 +88,7 @@ def has_fma():
     return cpu.exists() and " fma " in cpu.read_text() and shutil.which("gcc") is not None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not has_fma(), reason="the processor or the compiler fuses nothing")
 def test_a_kernel_that_may_fuse_gives_the_same_bits(tmp_path):
     """The sums are compiled for processors that fuse products and sums, with the flags of the project."""
@@ -129,6 +130,7 @@ def test_what_a_build_leaves_is_ignored():
     assert done.stdout.split() == left
 
 
+@pytest.mark.slow
 def test_two_sdists_are_the_same_bytes(project):
     """With SOURCE_DATE_EPOCH, whatever the times and the modes of the files are."""
     for package in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]:

@@ -94,6 +94,7 @@ def files(*roots):
 # --- what is held --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @together("part", ["sklearn_rank", "docs"])
 def test_a_part_has_few(part):
     share, bad = bad_sentences(files(part))
@@ -105,6 +106,7 @@ def test_a_first_page_has_none(page):
     assert not bad_sentences([ROOT / page])[1]
 
 
+@pytest.mark.slow
 def test_code_has_no_measurements():
     assert not [(path, s) for path in files("sklearn_rank") for s in sentences(path) if MEASURED.search(s)]
 

@@ -85,6 +85,7 @@ def test_kinds_of_faults():
     }
 
 
+@pytest.mark.slow
 def test_a_sample_is_the_same_again_and_changes_programs():
     faults = drawn(["display", "_groups.py"], 50, 0)
     assert faults == drawn(["display", "_groups.py"], 50, 0) != drawn(["display", "_groups.py"], 50, 1)

@@ -292,6 +292,7 @@ def test_the_interval_of_folds_and_their_test_agree(alternative):
     assert np.isinf([low, high]).tolist() == [alternative == "less", alternative == "greater"]
 
 
+@pytest.mark.slow
 def test_many_queries():
     a, b = pair(100_000)
     for test in ("t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"):

@@ -191,6 +191,7 @@ def test_few_discordant_queries(only_a, only_b, both):
     assert not found.is_constant
 
 
+@pytest.mark.slow
 def test_coverage_of_few_discordant_queries():
     """Exact: each way that n queries can be won and lost, with its probability."""
     for n, won, lost in itertools.product((10, 100), (0, 0.005, 0.02), (0.005, 0.02, 0.1)):
@@ -305,6 +306,7 @@ def test_differences_of_one_size_are_exact_however_many():
 # --- error rates -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_how_often_intervals_hold_the_rate(error_rates):  # noqa: F811, the fixture
     """Of rare successes t holds its level badly, Wilson does not."""
     rates = {m: [error_rates.success_coverage(m, 0.05, n, 400, 0) for n in (5, 20, 100)] for m in ("t", "wilson")}

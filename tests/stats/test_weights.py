@@ -370,6 +370,7 @@ def test_queries_in_the_mean():
 # --- error rates -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", TAKEN)
 def test_false_positives(method, error_rates):  # noqa: F811, the fixture
     low, high = scipy_stats.binom.ppf([0.0005, 0.9995], 200, 0.05) / 200
