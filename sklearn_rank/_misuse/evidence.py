@@ -460,8 +460,11 @@ def may_run_against(queries: Queries) -> bool:
         rows = slice(stop) if queries.order is None else queries.order[:stop]
         label, score = queries.row_label[rows], queries.score[rows]
         of_label = np.add.reduceat(label, starts, dtype=np.float64)
-        if np.dot(label, score) >= np.dot(of_label / np.diff(queries.indptr[: n + 1]), np.add.reduceat(score, starts)):
-            return False
+        mean_label = of_label / np.diff(queries.indptr[: n + 1])
+        # Sums of the largest scores may be infinite: then `agreement` decides.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.dot(label, score) >= np.dot(mean_label, np.add.reduceat(score, starts)):
+                return False
     return agreement(queries, n).z_by_chance < -USUAL_Z
 
 

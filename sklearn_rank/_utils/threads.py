@@ -38,6 +38,9 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     """Threads that joblib's `n_jobs` means. It is imported where more than its default may be meant."""
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         return 1
+    # While a process ends, joblib cannot be imported any more.
+    if not can_start():
+        return 1
     import joblib
 
     return int(joblib.effective_n_jobs(n_jobs))

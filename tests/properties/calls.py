@@ -39,6 +39,7 @@ OWN = {
     "base": [3, 2, 1.5, 10],
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "precision_at": ["threshold"],
+    "need": ["all"],
     "no_relevant": ["undefined"],
     "ranks": ["relevant"],
     "recall": [0, 0.3, 0.35, 0.55, 0.7, 1, "11pt"],
