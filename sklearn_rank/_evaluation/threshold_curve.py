@@ -19,6 +19,7 @@ from sklearn_rank._misuse.doors import THRESHOLDS
 from sklearn_rank._misuse.rows import is_plain, look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT
+from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.table import Table
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
@@ -59,7 +60,7 @@ class ThresholdCurve:
         Missed are answerable queries with an empty answer, false answers those to the other queries.
         """
         best = int(self.f.argmax())
-        chosen = np.unique([best, *np.linspace(0, len(self.f) - 1, MOST_PRINTED - 1).round().astype(np.int64)])
+        chosen = distinct_values([best, *np.linspace(0, len(self.f) - 1, MOST_PRINTED - 1).round().astype(np.int64)])
         columns = (self.threshold, self.precision, self.recall, self.f, self.empty, self.answered)
         rows = zip(*(column[chosen].tolist() for column in columns), strict=True)
         note = f"highest F: {self.f[best]:.4f}, of documents above {self.threshold[best]:.4g}"

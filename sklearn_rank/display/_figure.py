@@ -20,7 +20,7 @@ SIZES = (9.0, 8.0, 7.0, 6.0, 5.0)
 """Sizes of the font of names, in points; the largest that fits is taken."""
 CAPTION_SIZE = 7.0
 """Size of the font of the text under a picture, in points."""
-OWN = "sklearn_rank"
+OPENED_HERE = "sklearn_rank"
 """Mark of figures that were opened here, which have a caption."""
 FEWEST = 12
 """Fewest characters on a line of a name."""
@@ -56,7 +56,7 @@ def open_axes(ax: Any, width: float = 7.2, height: float = 4.2) -> Any:
     if ax is not None:
         return ax
     figure, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
-    figure.set_gid(OWN)
+    figure.set_gid(OPENED_HERE)
     return ax
 
 
@@ -169,7 +169,7 @@ def add_caption(figure: Any, text: str) -> None:
 
 def set_explained(ax: Any, x: str, explanation: str) -> None:
     """Label of the x axis, and what the marks mean: in the caption of our own figure, else below the label."""
-    own = ax.figure.get_gid() == OWN
+    own = ax.figure.get_gid() == OPENED_HERE
     set_labels(ax, x if own or not explanation else f"{x}\n{explanation}", "")
     if own and explanation:
         add_caption(ax.figure, explanation)
