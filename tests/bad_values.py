@@ -110,6 +110,7 @@ KINDS = {
         2)), "not constant": range(N)},
     "time of rows": {"short": Q[:-1], "number": 3, "object": THING, "text": ["x"] * N, "NaN": [NAN] * N, "2-D":
         np.ones((N, 2))},
+    "first time": {"object": THING, "text": "x", "NaN": NAN, "list": [1], "late": 10**9},
     "query ids": {"short": [1], "number": 3, "2-D": [[1, 2]], "twice": [1, 1], "None in it": [None, 1], "object":
         THING},
     "by query": {"none": {"nope": 1}, "number": 3, "text": "x", "list": [1], "object": THING},
@@ -256,7 +257,8 @@ KIND_AT = {
     "boosting.xgboost_early_stopping([dsm][ai][tvn]*)": "of the model", "*.to_judge(n)": "count",
     "display.EvalCurveDisplay(best_iteration)": "round", "*from_*(show_points)": "bool or None",
     **dict.fromkeys(["QueryRanker.predict(X)", "QueryRanker.score(X)", "QueryRanker.partial_fit(classes)",
-    "QueryRanker.set_output(*)", "QueryRanker.fit(sample_weight)", "QueryRanker.partial_fit(sample_weight)"],
+    "QueryRanker.set_output(*)", "QueryRanker.fit(sample_weight)", "QueryRanker.fit(arguments)",
+    "QueryRanker.partial_fit(sample_weight)"],
     "of the model"), "RankingAccumulator.update(sample_weight)": "weights of a part", "metrics.*(average)":
     "average", "metrics.*(sample_weight)": "weights", "metrics.incomplete.*(y_true)": "labels with gaps",
     "QueryRanker.fit(y)": "targets of a model", "QueryRanker.partial_fit(y)": "targets of a model",
@@ -275,12 +277,13 @@ KIND_AT = {
     "choice or number", "compat.*(query_relevance)": "judgements", "compat.*.evaluate(scores)": "judgements",
     "compat.*(measure)": "text", "compat.*(values)": "numbers of queries",
     "display.SegmentsDisplay(confidence_level)": "level or nothing",
-    "group_sizes(qid)": "ids", "LeaveLastOut(n_test)": "count", "InteractionRecommender.*t(X)": "interactions", 
+    "group_sizes(qid)": "ids", "LeaveLastOut(n_test)": "count", "InteractionRecommender.*t(X)": "interactions",
     "make_recommender_scorer([ui]*[rm])": "column to come",
     **dict.fromkeys([f"{door}({column})" for door in ("LeaveLastOut", "GlobalTimeSplit", "InteractionRecommender")
     for column in ("user", "item", "time")], "column of interactions"), "LeaveLastOut.split(time)":
-    "time of rows", "GlobalTimeSplit.split(time)": "time of rows", "InteractionRecommender.recommend(*)":
-    "of the model", "InteractionRecommender.fit(sample_weight)": "of the model", "InteractionRecommender.fit(y)":
+    "time of rows", "GlobalTimeSplit.split(time)": "time of rows", "GlobalTimeSplit(start)": "first time",
+    "InteractionRecommender.recommend(*)": "of the model", "InteractionRecommender.fit(sample_weight)":
+    "of the model", "InteractionRecommender.fit(y)":
     "targets of a model", "display.Cutoff*(confidence_level)": "level or nothing",
     **{f"display.{name}Display({argument})": "numbers to draw" for name, arguments in {"Cutoff": "k mean",
     "Difference": "difference", "Distribution": "values", "EvalCurve": "curve", "ListLength":

@@ -702,10 +702,11 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         >>> result.segments()
         Segments of 4 queries by country
         MRR: gap 0.2500, no test
-        country   queries      MRR   95 % interval       undefined
-        de              2   0.5000   [0.5000, 0.5000]            0
-        fr              2   0.7500   [0.0000, 1.0000]            0
-        all             4   0.6250   [0.2272, 1.0000]            0
+        All queries behind an interval of MRR have the same value: other queries may differ.
+        country   queries      MRR   95 % interval      undefined
+        de              2   0.5000   [0.5000, 0.5000]           0
+        fr              2   0.7500   [0.0000, 1.0000]           0
+        all             4   0.6250   [0.2272, 1.0000]           0
         ties averaged; queries without relevant documents count as 0
         """
         names = [*self._metrics] if metric is None else [known_metric(self, metric)]

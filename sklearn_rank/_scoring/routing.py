@@ -123,7 +123,7 @@ def consumes(consumer: Any, method: str, *names: str) -> bool:
     """Whether metadata of one of these names reaches a method of an estimator, splitter or scorer."""
     try:
         return bool(get_routing_for_object(consumer).consumes(method, list(names)))
-    except RecursionError:  # RidgeCV of scikit-learn 1.9 asks itself
+    except (RecursionError, NotImplementedError):  # RidgeCV of scikit-learn 1.9 asks itself; AdaBoost has no routing
         return False
 
 

@@ -31,7 +31,7 @@ from sklearn_rank._misuse.rows import look
 from sklearn_rank._scoring.model_checks import check_model
 from sklearn_rank._scoring.response import RESPONSE, call_method, check_response_method, low_scores, predict_scores
 from sklearn_rank._scoring.routing import ScoreRequests, with_queries
-from sklearn_rank._utils.arguments import named_arguments, unknown_keyword
+from sklearn_rank._utils.arguments import meant_by, named_arguments, unknown_keyword
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.private_parts import ScorerWithSharedPredictions
@@ -246,7 +246,8 @@ class RankingScorers(ScoreRequests):
         """Values of all metrics; higher is better."""
         if unknown := columns.keys() - {*columns_of(self.specs)}:
             takes = ["qid", "sample_weight", *columns_of(self.specs)]
-            raise unknown_keyword("A scorer has no keyword", min(unknown), takes, takes=takes)
+            hint = meant_by(min(unknown))
+            raise unknown_keyword("A scorer has no keyword", min(unknown), takes, hint=hint, takes=takes)
         check_model(SCORER, estimator, X, y, qid)
         call = with_queries(call_method, qid)
         y_score = low_scores(predict_scores(estimator, X, self.response_method, call), self.specs.values())

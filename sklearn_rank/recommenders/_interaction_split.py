@@ -217,7 +217,7 @@ class GlobalTimeSplit(InteractionSplitter):
     >>> import pandas as pd
     >>> from sklearn_rank import GlobalTimeSplit
     >>> X = pd.DataFrame(
-    ...     {"user_id": [*"abaab"], "item_id": [*"xxyyx"], "time": [1, 2, 5, 4, 5]}
+    ...     {"user_id": [*"abaab"], "item_id": [*"xyxyx"], "time": [1, 2, 5, 4, 5]}
     ... )
     >>> for train, test in GlobalTimeSplit(test_size=1).split(X):
     ...     print(train, test)

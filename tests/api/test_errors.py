@@ -202,7 +202,7 @@ def test_what_other_libraries_call_it(name):
         (query_permutation_importance, (model, np.eye(4), Y)),
         (query_learning_curve, (Ridge(), np.eye(4), Y)),
     ):
-        with pytest.raises(TypeError, match=rf"has no keyword '{name}'. It takes .*qid.*{hint}"):
+        with pytest.raises(TypeError, match=rf"has no keyword '{name}'\..*{hint}"):
             call(*arguments, **{name: Q})
 
 

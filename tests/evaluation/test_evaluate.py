@@ -215,7 +215,7 @@ def test_equal_values_of_other_types_are_told_apart():
     assert ndcg_score(y, s, qid=qid, k=1) == ndcg_score(y, s, qid=qid, k=np.int64(1)) == 1 / 7
     with pytest.raises(ValueError, match="Got True instead"):
         ndcg_score(y, s, qid=qid, k=True)
-    with pytest.raises(ValueError, match="Got 1.0 instead"):
+    with pytest.raises(ValueError, match="must be an int >= 1, as in 'ndcg@10'. Got 'ndcg@1.0'"):
         evaluate(y, s, qid=qid, metrics="ndcg@1.0")
 
 
