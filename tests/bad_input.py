@@ -193,6 +193,7 @@ DISPLAYS = {
     "QueryPrecisionRecallDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4]),
     "SegmentsDisplay": lambda c: c(["x"], {"a": [0.1]}, {"a": 0.1}),
     "ThresholdDisplay": lambda c: c([0.1, 0.2], [0.3, 0.4], [0.1, 0.2], [0.1, 0.2]),
+    "TopicsDisplay": lambda c: c({"a": [0.1, 0.2]}, ["x", "y"]),
 }
 
 
@@ -340,7 +341,7 @@ ALSO = {
     **{f"display.{name}Display.from_result": {"metric"} for name in ("Distribution", "ListLength")},
     **{
         f"display.{name}Display.from_results": {"metric"}
-        for name in ("CriticalDifference", "Difference", "Distribution", "ListLength", "Segments")
+        for name in ("CriticalDifference", "Difference", "Distribution", "ListLength", "Segments", "Topics")
     },
     "display.SegmentsDisplay.from_comparison": {"by"},
     "display.SegmentsDisplay.from_results": {"by", "metric"},

@@ -291,7 +291,8 @@ KIND_AT = {
     "Threshold": "threshold precision recall f"}.items() for argument in
     arguments.split() }, "display.*Display(greater_is_better)": "bool", "display.Difference*Display(qid)":
     "nothing", "display.*Display(baseline)": "text or None", "display.*Display(difference_from)": "text or None",
-    "display.CriticalDifferenceDisplay(pvalues)": "mapping", "display.SegmentsDisplay(values)": "mapping",
+    "display.CriticalDifferenceDisplay(pvalues)": "mapping", "display.[ST]*sDisplay(values)": "mapping",
+    "display.TopicsDisplay(qid)": "ids",
     "display.SegmentsDisplay(n_queries)": "nothing", "display.ListLengthDisplay(confidence_level)":
     "level or nothing", "*Evaluation.from_values(values)": "mapping", "*Evaluation.from_values(means)":
     "mapping or None", "*Evaluation.from_values(average)": "mapping or None", "*Evaluation.from_values(qid)": "ids",
@@ -322,7 +323,8 @@ KIND_AT = {
     "*.Comparison.segments(by)": "by of result", "*from_result*(by)": "by of result", "*from_comparison(by)":
     "by of result", "compare_systems(y_score)": "systems",
     **dict.fromkeys([f"display.{n}Display.from_predictions(y_score)" for n in ("CriticalDifference", "Difference",
-    "Segments")], "systems"), "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
+    "Segments", "Topics")], "systems"),
+    "retrieval.*(sample_weight)": "weights of two", "retrieval.*(exclude_self)": "bool",
     "retrieval.threshold_curve(k)": "count or None",
     "io.read_run(value)": "column or None", "io.read_qrels(value)": "column or None",
     "display.ThresholdDisplay.from_predictions(k)": "count or None", "retrieval.threshold_curve(min_relevance)":

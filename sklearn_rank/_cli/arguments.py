@@ -142,11 +142,12 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write: .png, .svg, .pdf")
     sub.add_argument(
         "--kind", choices=sorted(commands.PICTURES), default="distribution",
-        help="values by query, cutoffs, differences from a baseline, or which runs differ (default: distribution)",
+        help="distribution of values, cutoffs, differences from a baseline, which runs differ, or values by topic "
+        "with ids (default: distribution)",
     )  # fmt: skip
     sub.add_argument("--baseline", action="append", metavar="OLD",
-                     help=f"of --kind difference and critical: {BASELINE} (default: the first run; of critical all "
-                     "pairs)")  # fmt: skip
+                     help=f"of --kind difference, critical and topics, which it sorts: {BASELINE} (default: the "
+                     "first run; of critical all pairs)")  # fmt: skip
     sub.add_argument("--max-k", type=int, default=20, metavar="K", help="deepest cutoff of --kind cutoff (default: 20)")
     return top
 

@@ -234,9 +234,9 @@ def plot(options: argparse.Namespace) -> None:
     metrics = names_of(options)
     if len(metrics) != 1:
         raise ValueError(f"plot takes exactly one metric. Got {', '.join(metrics)}.")
-    if options.baseline is not None and options.kind not in OF_DIFFERENCES:
+    if options.baseline is not None and options.kind not in WITH_BASELINE:
         raise ValueError(
-            f"--baseline is for pictures of differences: --kind {' or '.join(OF_DIFFERENCES)}. "
+            f"--baseline is for --kind {', '.join(WITH_BASELINE[:-1])} or {WITH_BASELINE[-1]}. "
             f"Got --kind {options.kind}."
         )
     output = _with_format(options.output)
@@ -299,7 +299,17 @@ def _at_least_two(options: argparse.Namespace, metrics: list[str], what: str) ->
     return of_runs
 
 
-PICTURES = {"distribution": _distribution, "cutoff": _cutoff, "difference": _difference, "critical": _critical}
+def _topics(options: argparse.Namespace, metric: str) -> Any:
+    from sklearn_rank.display import TopicsDisplay
+
+    of_runs = results_with_baseline(options, [metric])
+    return TopicsDisplay.from_results(of_runs, metric, baseline=options.baseline).ax_
+
+
+PICTURES = {
+    "distribution": _distribution, "cutoff": _cutoff, "difference": _difference, "critical": _critical,
+    "topics": _topics,
+}  # fmt: skip
 """Pictures by name."""
-OF_DIFFERENCES = ("difference", "critical")
+WITH_BASELINE = ("difference", "critical", "topics")
 """Pictures that have a baseline."""

@@ -12,6 +12,7 @@ from sklearn_rank.display._list_length import ListLengthDisplay
 from sklearn_rank.display._precision_recall import QueryPrecisionRecallDisplay
 from sklearn_rank.display._segments import SegmentsDisplay
 from sklearn_rank.display._threshold import ThresholdDisplay
+from sklearn_rank.display._topics import TopicsDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
@@ -23,4 +24,5 @@ __all__ = [
     "QueryPrecisionRecallDisplay",
     "SegmentsDisplay",
     "ThresholdDisplay",
+    "TopicsDisplay",
 ]

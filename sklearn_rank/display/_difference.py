@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import collected_findings
-from sklearn_rank._utils.constraints import is_key
-from sklearn_rank._utils.echo import echo, echo_all
+from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import points, required
@@ -31,7 +30,7 @@ from sklearn_rank.display._figure import (
     thin,
     widen_margins,
 )
-from sklearn_rank.display._input import name_in, paired
+from sklearn_rank.display._input import baseline_in, name_in, paired
 from sklearn_rank.display._signature import completed
 from sklearn_rank.display._systems import COLORS, LIGHT, label_of
 from sklearn_rank.stats import adjust_pvalues, compare
@@ -260,10 +259,8 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
                 f"{len(results)}: {echo([*results])}" if isinstance(results, (Mapping, list, tuple)) else echo(results)
             )
             raise ValueError(f"A difference needs a dict of two systems, by name. Got {got}.")
-        baseline = next(iter(results)) if baseline is None else baseline
+        baseline = baseline_in(results, baseline)
         check_plan("DifferenceDisplay", test=test, correction=correction, baseline=baseline)
-        if not is_key(baseline, results):
-            raise ValueError(f"The 'baseline' must be one of {echo_all(results)}. Got {echo(baseline)}.")
         options = {"test": test, "confidence_level": confidence_level}
         others = [name for name in results if name != baseline]
         displays = {

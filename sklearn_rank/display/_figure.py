@@ -167,10 +167,10 @@ def add_caption(figure: Any, text: str) -> None:
     )
 
 
-def set_explained(ax: Any, x: str, explanation: str) -> None:
-    """Label of the x axis, and what the marks mean: in the caption of our own figure, else below the label."""
+def set_explained(ax: Any, x: str, explanation: str, y: str = "") -> None:
+    """Labels of the axes, and what the marks mean: in the caption of our own figure, else below the x axis."""
     own = ax.figure.get_gid() == OPENED_HERE
-    set_labels(ax, x if own or not explanation else f"{x}\n{explanation}", "")
+    set_labels(ax, x if own or not explanation else f"{x}\n{explanation}", y)
     if own and explanation:
         add_caption(ax.figure, explanation)
 

@@ -17,8 +17,8 @@ from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import known_metric
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
-from sklearn_rank._utils.constraints import is_count
-from sklearn_rank._utils.echo import echo
+from sklearn_rank._utils.constraints import is_count, is_key
+from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.typing import Array
 from sklearn_rank.display._arguments import RESULT
 from sklearn_rank.stats._align import refuse_other_labels
@@ -96,6 +96,14 @@ def refuse_other_meaning(results: Mapping[str, Evaluation], metrics: Iterable[st
                 got = f"{expected.meaning[metric]} in {echo(first)} and as {result.meaning.get(metric)} in {echo(name)}"
                 rule = "Systems in one picture must have one metric, computed alike."
                 raise ValueError(f"{rule} Got {echo(metric)} as {got}.")
+
+
+def baseline_in(systems: Mapping[str, Any], baseline: str | None) -> str:
+    """Name of the baseline: one of the systems, the first unless another one is named."""
+    baseline = next(iter(systems)) if baseline is None else baseline
+    if not is_key(baseline, systems):
+        raise ValueError(f"The 'baseline' must be one of {echo_all(systems)}. Got {echo(baseline)}.")
+    return baseline
 
 
 def evaluate_each(y_true: ArrayLike, y_score: Mapping[str, Any], **common: Any) -> dict[str, Evaluation]:

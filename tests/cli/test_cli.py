@@ -16,7 +16,7 @@ from known_cases import read, write_trec_files
 
 import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, get_metric_names
-from sklearn_rank._cli import arguments, main, output
+from sklearn_rank._cli import arguments, commands, main, output
 from sklearn_rank._utils.table import cell
 from sklearn_rank.io import read_qrels, read_run
 from sklearn_rank.results import Evaluation
@@ -536,11 +536,23 @@ def test_metrics(cli):
     assert cli("--version")[0].strip() == sklearn_rank.__version__
 
 
-@pytest.mark.parametrize("kind", ["distribution", "cutoff", "difference", "critical"])
+@pytest.mark.parametrize("kind", ["distribution", "cutoff", "difference", "critical", "topics"])
 def test_pictures(files, cli, kind):
     cli("plot", "qrels", "run", "other", "-m", "ndcg", "--kind", kind, "--max-k", "1", "-o", "picture.png")
     assert int.from_bytes(Path("picture.png").read_bytes()[16:20]) == 1440  # 200 dots an inch
     assert (files / "picture.png").read_bytes()[1:4] == b"PNG"
+
+
+@pytest.mark.parametrize("more", [["run", "--baseline", "other"], ["run", "other", "--baseline", "other"]])
+def test_topics_are_sorted_by_the_baseline(files, cli, more):
+    words = ["plot", "qrels", *more, "-m", "ndcg", "--kind", "topics", "-o", "x.png"]
+    axes = commands.PICTURES["topics"](arguments.parser().parse_args(words), "ndcg")
+    ids = [label.get_text() for label in axes.get_xticklabels()]
+    printed = json.loads(cli("evaluate", "qrels", "run", "other", "-m", "ndcg", "--per-query", "--format", "json")[0])
+    drawn = {line.get_label(): dict(zip(ids, line.get_ydata().tolist(), strict=True)) for line in axes.lines}
+    assert drawn == {name: pytest.approx(values["ndcg"]) for name, values in printed.items()}
+    assert [*drawn["other"].values()] == sorted(drawn["other"].values(), reverse=True)
+    assert "sorted by the value of other" in axes.get_xlabel()
 
 
 def test_pictures_that_cannot_be(files, cli, monkeypatch):
@@ -548,7 +560,7 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
     assert "exactly one metric. Got map, mrr" in cli(*plot, "-m", "map", "-m", "mrr", code=2)[1]
     assert "two runs, or one and --baseline. Got run" in cli(*plot, "--kind", "critical", code=2)[1]
     wrong = cli(*plot, "--baseline", "other", code=2)[1]
-    assert "--baseline is for pictures of differences: --kind difference or critical. Got --kind distribution" in wrong
+    assert "--baseline is for --kind difference, critical or topics. Got --kind distribution" in wrong
     assert "--max-k must be 1 or more. Got 0" in cli(*plot, "--kind", "cutoff", "--max-k", "0", code=2)[1]
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert 'pip install "sklearn-rank[plot]"' in cli(*plot, code=2)[1]

@@ -27,6 +27,7 @@ from sklearn_rank.display import (  # noqa: E402
     ListLengthDisplay,
     QueryPrecisionRecallDisplay,
     SegmentsDisplay,
+    TopicsDisplay,
     _figure,
 )
 from sklearn_rank.display._figure import in_words, p_in_words, signed  # noqa: E402
@@ -46,7 +47,7 @@ WEIGHT, CLUSTERS = np.arange(30) % 4 + 1.0, np.arange(30) // 4
 ARGUMENT = {
     CutoffDisplay: ["ndcg"], DistributionDisplay: ["ndcg@5"], ListLengthDisplay: ["ndcg@5"],
     QueryPrecisionRecallDisplay: [], DifferenceDisplay: ["ndcg@5"], CriticalDifferenceDisplay: ["ndcg@5"],
-    SegmentsDisplay: ["ndcg@5"],
+    SegmentsDisplay: ["ndcg@5"], TopicsDisplay: ["ndcg@5"],
 }  # fmt: skip
 
 

@@ -1,0 +1,178 @@
+"""Picture of the values of systems, topic by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._utils.echo import echo
+from sklearn_rank.display._arguments import mapping, points
+from sklearn_rank.display._display import PredictionsDisplay
+from sklearn_rank.display._figure import (
+    SIZES,
+    TALL,
+    WIDE,
+    cell_of,
+    set_explained,
+    shortened,
+    thin,
+    value_label,
+    widen_margins,
+)
+from sklearn_rank.display._input import baseline_in, check_results, name_in, paired
+from sklearn_rank.display._signature import completed
+from sklearn_rank.display._systems import HANDLE, NAME_SHARE, label_of, look, name_systems
+
+MOST_TOPICS = 60
+"""Most topics whose figure is made wide enough for all ids."""
+ID_SIZES = SIZES[2:]
+"""Sizes of the font of ids, in points; the largest that fits all of them is taken."""
+AXIS = 55.0
+"""Width of the numbers and the label of the y axis, in points."""
+
+
+@completed
+class TopicsDisplay(PredictionsDisplay):
+    """Values of systems topic by topic: each query has a place on the x axis with its id, and each system a mark there.
+
+    Queries are sorted by the value of the baseline, the best first. A grey line joins the lowest and the highest value
+    of a query. A new figure is wide enough for the ids of 60 queries. With more queries or in narrow axes, the ids are
+    smaller, then thinned, and the caption says how many are shown.
+
+    Parameters
+    ----------
+    values : dict of str to array-like of shape (n_queries,)
+        Value of each query for each system by its name. NaN has no mark, and a query without a value in any system has
+        no place.
+    qid : array-like of shape (n_queries,)
+        Query ids.
+    baseline : str, default=None
+        System whose values sort the queries. None: the first.
+
+    Attributes
+    ----------
+    ax_ : Matplotlib Axes
+    figure_ : Matplotlib Figure
+    order_ : ndarray of shape (n_drawn,)
+        Indices of the queries from left to right.
+    points_ : dict of str to Line2D
+        Marks of each system.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn_rank.display import TopicsDisplay
+    >>> scores = {"old": [2, 1, 1, 2], "new": [2, 1, 2, 1]}
+    >>> display = TopicsDisplay.from_predictions(
+    ...     [0, 1, 0, 1], scores, qid=list("aabb"), metric="mrr"
+    ... )
+    >>> [label.get_text() for label in display.ax_.get_xticklabels()]
+    ['b', 'a']
+    >>> display.points_["old"].get_ydata()
+    array([1. , 0.5])
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self, values: Mapping[str, ArrayLike], qid: ArrayLike, *, baseline: str | None = None, metric: str = "metric",
+        greater_is_better: bool = True,
+    ) -> None:  # fmt: skip
+        systems = mapping(values, "values")
+        if not systems:
+            raise ValueError("values must hold the values of one system or more, by name. Got {}.")
+        arrays = points(**{f"values[{echo(name)}]": x for name, x in systems.items()})
+        self.values = dict(zip(systems, arrays, strict=True))
+        self.qid = np.asarray(qid)
+        if self.qid.shape != arrays[0].shape:
+            raise ValueError(f"qid must have an id for each of {len(arrays[0])} values. Got shape {self.qid.shape}.")
+        self.baseline = baseline_in(self.values, baseline)
+        self.metric, self.greater_is_better = metric, greater_is_better
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a mark for each system and query.
+
+        Parameters
+        ----------
+        **kwargs
+            Passed to Matplotlib's `plot`, for all systems.
+
+        Raises
+        ------
+        ValueError
+            If no query has a value.
+        """
+        values = np.stack([*self.values.values()])
+        defined = np.flatnonzero(~np.isnan(values).all(axis=0))
+        if not len(defined):
+            raise ValueError("A picture of topics needs a query with a value. Got none, or only NaN.")
+        of_baseline = self.values[self.baseline][defined]
+        order = defined[np.argsort(-of_baseline if self.greater_is_better else of_baseline, kind="stable")]
+        drawn = thin(len(order))
+        self.order_ = order[drawn]
+        values = values[:, self.order_]
+        needed = AXIS + min(len(drawn), MOST_TOPICS) * TALL * ID_SIZES[0] + 1
+        ax = self._open(ax, width=max(7.2, min(needed + self._names_width(), needed / (1 - NAME_SHARE)) / 72))
+        ax.vlines(drawn, np.nanmin(values, axis=0), np.nanmax(values, axis=0), color="0.8", linewidth=0.8, zorder=0)
+        self.points_ = {}
+        for i, (name, of_system) in enumerate(zip(self.values, values, strict=True)):
+            style = look(i) | {"linestyle": "", "markersize": 5, "label": label_of(str(name))}
+            (self.points_[name],) = ax.plot(drawn, of_system, **style | kwargs)
+        ax.set_xlim(-0.7, len(order) - 0.3)
+        self._label(ax, drawn, len(order))
+        return self
+
+    def _label(self, ax: Any, drawn: NDArray[np.int64], n_defined: int) -> None:
+        """Labels of the axes, as many ids as fit, and names of the systems."""
+        width, height = cell_of(ax)
+        # The width that each query has at least.
+        place = (width - AXIS - min(self._names_width(), NAME_SHARE * width)) / n_defined
+        size = next((size for size in ID_SIZES if TALL * size <= place), ID_SIZES[0])
+        step = max(1, int(np.ceil(TALL * size / place)))
+        with_id = np.flatnonzero(drawn % step == 0)
+        n, n_without = len(self.qid), len(self.qid) - n_defined
+        parts = [f"ids of {len(with_id)} of {n_defined} queries"] * (len(with_id) < n_defined)
+        parts += [f"marks of {len(drawn)} of {n_defined} queries"] * (len(drawn) < n_defined)
+        parts += [f"{n_without} of {n} queries without a value"] * (n_without > 0)
+        label = f"queries, sorted by the value of {self.baseline}"
+        set_explained(ax, label, "; ".join(parts), value_label(self.metric, self.greater_is_better))
+        ids = shortened([str(x) for x in self.qid[self.order_[with_id]].tolist()], 0.25 * height).names
+        ax.set_xticks(drawn[with_id], ids, rotation=90, fontsize=size, parse_math=False)
+        name_systems(ax)
+        widen_margins(ax)
+
+    def _names_width(self) -> float:
+        """Width in points of a legend with the names of the systems on one line each."""
+        return SIZES[0] * (WIDE * max(len(str(name)) for name in self.values) + HANDLE + 1)
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Evaluation], metric: str | None = None, *, baseline: str | None = None,
+        ax: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Picture of the values of one or more results, queries matched by their ids.
+
+        Parameters
+        ----------
+        baseline : str, default=None
+            System whose values sort the queries. None: the first.
+
+        Raises
+        ------
+        ValueError
+            If there is no such metric or baseline, or systems have other queries or labels.
+        TypeError
+            If results have no names.
+        """
+        check_results(results)
+        baseline = baseline_in(results, baseline)
+        first = results[baseline]
+        metric = name_in(first, metric)
+        values = {name: paired(first, result, name_in(result, metric))[2] for name, result in results.items()}
+        display = cls(
+            values, first.qid, baseline=baseline, metric=metric, greater_is_better=first.greater_is_better[metric]
+        )
+        return display.plot(ax, **kwargs)
