@@ -265,7 +265,7 @@ class GlobalTimeSplit(InteractionSplitter):
         """Whether each row is not before the start; both are dates, or both numbers."""
         start, are_dates = self.start, time.dtype.kind == "M"
         try:
-            first = np.datetime64(start) if isinstance(start, str) else as_times([start])[0]
+            first = np.datetime64(start, "us") if isinstance(start, str) else as_times([start])[0]
         except (TypeError, ValueError):
             first = None
         if first is None or isinstance(first, np.datetime64) != are_dates or first != first:
