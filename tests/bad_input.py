@@ -274,7 +274,8 @@ def given_to(where, folder):
     if where == "stats.compare":
         known |= {"a": a_result(), "b": another_result(), "metric": "map"}
     if where == "compare_systems" or (where.startswith("display.") and name == "from_predictions"):
-        several = where == "compare_systems" or any(w in where for w in ("Critical", "Difference", "Segments"))
+        of_several = ("compare_systems", "Critical", "Difference", "Segments", "Topics")
+        several = any(word in where for word in of_several)
         known |= {"y_score": systems} if several else {}
         known |= {"data": Y}
     if where.startswith("display.Segments"):

@@ -148,7 +148,7 @@ def shortened(names: Sequence[str], width: float, handle: float = 0.0) -> Fit:
     """Names in the smallest font, a line each, with dots in the middle where they are too long."""
     most = max(FEWEST, _per_line(width, SIZES[-1], handle))
     lines = [" ".join(name.split()) for name in names]
-    cut = [f"{line[: most // 2]}…{line[most // 2 + 1 - most :]}" if len(line) > most else line for line in lines]
+    cut = [f"{line[: most // 2]}\u2026{line[most // 2 + 1 - most :]}" if len(line) > most else line for line in lines]
     return Fit(cut, SIZES[-1])
 
 
