@@ -41,7 +41,7 @@ OF_PYTERRIER = {"docno", "docid"}
 NAMES_OF_GRADES = {
     "relevance", "relevancy", "relevant", "isrelevant", "rel", "relevancelabel", "relevancegrade", "relevancelevel",
     "label", "labels", "grade", "grades", "gradedrelevance", "qrel", "qrels", "rating", "ratings", "stars", "judgment",
-    "judgement", "judgments", "judgements", "gain", "gains", "target", "gold", "goldlabel", "esclabel", "escilabel",
+    "judgement", "judgments", "judgements", "gain", "gains", "target", "gold", "goldlabel", "escilabel",
     "annotation", "groundtruth", "truth", "ytrue",
 }  # fmt: skip
 NAMES_OF_SCORES = {"score", "similarity", "sim"}
