@@ -85,7 +85,9 @@ html_title = "sklearn_rank"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-WITHOUT_MENU = {f"extending/{page.stem}": [] for page in HERE.glob("extending/*.md")}
+WITHOUT_MENU = {
+    f"development/extending/{page.stem}": [] for page in HERE.glob("development/extending/*.md")
+}
 """Pages whose code has 120 columns."""
 
 html_theme_options = {

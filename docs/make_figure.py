@@ -1,4 +1,4 @@
-"""Draw docs/how_it_works.png: metrics of one list as curves over the rank at which it stops.
+"""Draw docs/metrics/curves.png: metrics of one list as curves over the rank at which it stops.
 
 pip install -e ".[plot]" && python docs/make_figure.py
 """
@@ -40,7 +40,7 @@ def main() -> None:
     )
     ax.set(xlim=(0.7, len(ranks) + 0.3), ylim=(0, 1.02))
     ax.legend(loc="upper left", frameon=False)
-    figure.savefig(Path(__file__).with_name("how_it_works.png"), dpi=200)
+    figure.savefig(Path(__file__).with_name("metrics") / "curves.png", dpi=200)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write docs/tools/report.html, the page of the README's comparison, and its picture docs/tools/report.png.
+"""Write docs/decide/report.html, the page of the README's comparison, and its picture docs/decide/report.png.
 
 pip install -e ".[browser,pandas]" && python docs/make_page.py
 """
@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-PAGE, PICTURE = DOCS / "tools" / "report.html", DOCS / "tools" / "report.png"
+PAGE, PICTURE = DOCS / "decide" / "report.html", DOCS / "decide" / "report.png"
 CALL = 'compare_systems(labels, systems, qid=qid, metrics="ndcg@10")'
 
 

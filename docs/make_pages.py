@@ -1,5 +1,6 @@
 """Write docs/metrics/ from the registry: a page for each family of metrics and a table of all names; and parts of
-docs/misuse.md, the tables of checks and doors, and of docs/design/README.md, the table of rooms and floors.
+docs/conventions/misuse.md, the tables of checks and doors, and of docs/development/design.md, the table of rooms and
+floors.
 
     python docs/make_pages.py
 
@@ -26,8 +27,8 @@ from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._misuse.table import tables
 
 FOLDER = Path(__file__).parent / "metrics"
-MISUSE = Path(__file__).parent / "misuse.md"
-DESIGN = Path(__file__).parent / "design" / "README.md"
+MISUSE = Path(__file__).parent / "conventions" / "misuse.md"
+DESIGN = Path(__file__).parent / "development" / "design.md"
 ARCHITECTURE = Path(__file__).parents[1] / "tests" / "project" / "test_architecture.py"
 BEGIN = "<!-- Written by docs/make_pages.py from the code. -->"
 END = "<!-- The end of what is written. -->"

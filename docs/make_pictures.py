@@ -1,4 +1,4 @@
-"""Draw docs/pictures/: each image of docs/pictures.md and of the pages of docs/start by the code above it.
+"""Draw docs/pictures/: each image of docs/decide/pictures.md and of the first pages by the code above it.
 
 pip install -e ".[plot,pandas,rankers]" && python docs/make_pictures.py    # or: docs/start/boosters.md
 """
@@ -14,10 +14,10 @@ from PIL import Image
 
 DOCS = Path(__file__).parent
 PAGES = [
-    DOCS / "pictures.md",
+    DOCS / "decide/pictures.md",
     DOCS / "start/boosters.md",
     DOCS / "start/dataframe.md",
-    DOCS / "start/rag.md",
+    DOCS / "rag/README.md",
 ]
 
 

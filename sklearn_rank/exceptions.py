@@ -6,7 +6,7 @@ __all__ = ["RankingWarning"]
 class RankingWarning(UserWarning):
     """Warning about data or models: a number was computed, and it may not mean what it seems to mean.
 
-    ``docs/misuse.md`` lists the checks for misuse, and how to silence each of them.
+    ``docs/conventions/misuse.md`` lists the checks for misuse, and how to silence each of them.
 
     Examples
     --------

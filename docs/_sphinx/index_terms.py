@@ -12,18 +12,18 @@ TERMS = {
 }
 
 OF_PAGES = {
-    "conventions": ("ties", "tied documents", "undefined queries"),
-    "data": ("pandas", "polars", "DataFrame"),
-    "exposure": ("coverage", "coverage of items", "catalog coverage"),
-    "guide": ("cross-validation", "cross validation"),
+    "conventions/README": ("ties", "tied documents", "undefined queries"),
+    "conventions/data": ("pandas", "polars", "DataFrame"),
+    "recommenders/exposure": ("coverage", "coverage of items", "catalog coverage"),
+    "getting_started": ("cross-validation", "cross validation"),
     "questions/chance": ("baseline", "random baseline", "adjusted for chance"),
     "questions/group_sizes": ("group sizes", "group_ptr"),
-    "start/rag": ("RAG", "retrieval-augmented generation"),
-    "start/sklearn": ("group", "groups", "GroupKFold", "GroupShuffleSplit", "scoring", "cv"),
-    "statistics": ("p-value", "significance", "confidence interval", "coverage", "coverage of intervals"),
-    "tools/report": ("HTML page", "report, as a page"),
-    "tools/gate": ("CI", "continuous integration", "non-inferiority", "noninferiority"),
-    "tuning": ("early stopping", "train test split", "nested", "nested cross-validation", "leakage", "overfitting"),
+    "rag/README": ("RAG", "retrieval-augmented generation"),
+    "tune/sklearn": ("group", "groups", "GroupKFold", "GroupShuffleSplit", "scoring", "cv"),
+    "decide/compare": ("p-value", "significance", "confidence interval", "coverage", "coverage of intervals"),
+    "decide/report": ("HTML page", "report, as a page"),
+    "decide/gate": ("CI", "continuous integration", "non-inferiority", "noninferiority"),
+    "tune/README": ("early stopping", "train test split", "nested", "nested cross-validation", "leakage", "overfitting"),
 }
 
 

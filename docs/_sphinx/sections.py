@@ -6,7 +6,7 @@ So no page has a directive that GitHub would show as code, and a page that is in
 import re
 from pathlib import Path
 
-HEADS = ("README", "user_guide", "checked", "development")
+HEADS = ("README",)
 """Pages whose lists and tables are menus."""
 LISTED = re.compile(r"^(?:- |\|.*?)\[([^]]*)\]\(([\w/.]+)\.md", re.MULTILINE)
 AS_WRITTEN = {"scikit-learn", "pytrec_eval and ir_measures", "ragas and deepeval", "ranx", "torchmetrics", "implicit"}

@@ -1,6 +1,6 @@
 """The command line: it reads with `io`, computes with `evaluate` and `stats`, and prints tables.
 
-``docs/files.md`` shows it.
+``docs/rag/files.md`` shows it.
 """
 
 from __future__ import annotations

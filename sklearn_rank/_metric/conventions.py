@@ -1,7 +1,7 @@
 """Choices of other systems as keywords of metrics, the table behind ``convention=``; and trec_eval's names.
 
 "" holds for all metrics of a system, a metric's name for that metric; a keyword that a metric does not have is left
-out, and one that the caller gives wins. `docs/conventions.md` shows the numbers that come of it.
+out, and one that the caller gives wins. `docs/conventions/README.md` shows the numbers that come of it.
 """
 
 from __future__ import annotations

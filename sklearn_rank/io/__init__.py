@@ -1,6 +1,6 @@
 """Runs, judgements and tables from files and frames, made into the arrays that metrics take.
 
-Files in, arrays out. May not touch formulas. ``docs/files.md`` shows each.
+Files in, arrays out. May not touch formulas. ``docs/rag/files.md`` shows each.
 """
 
 from sklearn_rank.io._entries import Entries

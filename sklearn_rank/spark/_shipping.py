@@ -37,7 +37,7 @@ def _unpacker() -> Callable[..., Any]:
 
         way = (
             "Set PYSPARK_PYTHON (or spark.pyspark.python) to a Python that has it on every machine, or ship an "
-            "environment with spark.archives: docs/spark.md has the commands."
+            "environment with spark.archives: docs/larger/spark.md has the commands."
         )
         for name, version in needs.items():
             shown = name if version is None else f"{name} {version}"

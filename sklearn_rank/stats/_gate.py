@@ -722,7 +722,7 @@ def no_worse(
 
     With weights or clusters d are sums over units of sizes s, and an added unit has the size sum s^2 / sum s. The
     method is Student's t with pseudo-observations. It keeps its level in exact counts for success rates and in all
-    scenarios that were simulated, see ``docs/tools/gate.md``; that it does for every distribution is not proven. Its
+    scenarios that were simulated, see ``docs/decide/gate.md``; that it does for every distribution is not proven. Its
     oracle in the tests is N. Gaffke: Three test statistics for a nonparametric one-sided hypothesis on the mean of a
     nonnegative variable. Mathematical Methods of Statistics 14, 2005.
 

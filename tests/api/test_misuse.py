@@ -865,7 +865,7 @@ def test_every_cell_of_the_table_is_tried():
 def test_names_are_distinct_and_documented():
     assert len({check.name for check in ALL_CHECKS}) == len({check.says for check in ALL_CHECKS}) == len(ALL_CHECKS)
     assert len({door.name for door in ALL_DOORS}) == len(ALL_DOORS)
-    page = (Path(__file__).parents[2] / "docs" / "misuse.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "conventions" / "misuse.md").read_text()
     assert all(check.says in page for check in ALL_CHECKS)
 
 

@@ -26,13 +26,16 @@ from sklearn_rank.metrics import ndcg_score
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (".", "coming_from", "data_sets", "questions", "start", "tools")
+FOLDERS = (
+    ".", "coming_from", "conventions", "data_sets", "decide", "larger",
+    "questions", "rag", "recommenders", "reference", "start", "tools", "tune",
+)  # fmt: skip
 FENCED = re.compile(r"^```(python|text|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """Blocks that run, and that show what was printed since the one before."""
 INDEX = ROOT / "docs" / "index.md"
 """Page of the site that includes the code of README, and shows what it prints."""
 ON_PAGES = (page for name in FOLDERS for page in sorted((ROOT / "docs" / name).glob("*.md")))
-PAGES = [ROOT / "README.md", *(page for page in ON_PAGES if page != INDEX)]
+PAGES = [ROOT / "README.md", ROOT / "docs/metrics/own_metric.md", *(page for page in ON_PAGES if page != INDEX)]
 LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 MAY_BE_MISSING = (
     "catboost", "implicit", "ir_measures", "lightgbm", "mlflow", "optuna",
@@ -72,7 +75,7 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
             elif kind == "python":
                 exec(compile(block, str(page), "exec"), names)
             else:
-                run_commands(block if page.parent.name == "start" else "")
+                run_commands(block if page.parent.name in ("start", "rag") else "")
             for expected in re.findall(r"^# (\[.*\])$", block, re.MULTILINE):
                 assert capsys.readouterr().out == expected + "\n"
     calls_have_their_numbers(page, names)
@@ -167,9 +170,9 @@ def test_links_lead_somewhere(page):
 
 
 def test_pictures_are_there_and_small():
-    page = (ROOT / "docs" / "pictures.md").read_text()
-    shown = page + "".join(path.read_text() for path in (ROOT / "docs" / "start").glob("*.md"))
-    images = [ROOT / "docs" / image for image in re.findall(r"!\[[^]]*\]\((?:\.\./)?(pictures/.*?)\)", shown)]
+    page = (ROOT / "docs" / "decide" / "pictures.md").read_text()
+    shown = page + "".join(path.read_text() for path in (ROOT / "docs").glob("[rs]*/*.md"))
+    images = [ROOT / "docs" / image for image in re.findall(r"!\[[^]]*\]\(\.\./(pictures/.*?)\)", shown)]
     assert sorted(images) == sorted((ROOT / "docs" / "pictures").iterdir())
     assert len(images) >= len(display.__all__)
     assert all(name in page for name in display.__all__)
@@ -205,7 +208,7 @@ def test_pages_are_written_from_the_code():
     make_pages = module_from_spec(spec)
     spec.loader.exec_module(make_pages)
     docs = ROOT / "docs"
-    names = [*(docs / "metrics").glob("*.md"), docs / "misuse.md", docs / "design" / "README.md"]
+    names = [*(page for page in (docs / "metrics").glob("*.md") if page.name != "own_metric.md"), docs / "conventions" / "misuse.md", docs / "development" / "design.md"]
     written = {path: path.read_text() for path in names}
     assert written == make_pages.pages(), "run python docs/make_pages.py"
 
@@ -216,7 +219,7 @@ def test_page_to_look_at_is_that_of_the_readme():
     spec.loader.exec_module(make_page)
     assert make_page.PAGE.read_text(encoding="utf-8") == make_page.page(), "run python docs/make_page.py"
     assert make_page.PICTURE.stat().st_size <= 150_000
-    assert "(docs/tools/report.png)" in (ROOT / "README.md").read_text()
+    assert "(docs/decide/report.png)" in (ROOT / "README.md").read_text()
 
 
 Y = [0, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1]
@@ -227,7 +230,7 @@ QID = np.repeat([1, 2, 3, 4], SIZES)
 
 def test_eight_libraries_print_seven_numbers():
     document_ids = [f"d{i}" for n in SIZES for i in range(n)]
-    text = (ROOT / "docs" / "conventions.md").read_text()
+    text = (ROOT / "docs" / "conventions" / "README.md").read_text()
     rows = re.findall(r"^\| (0\.\d{5}) \|.*\| `(.*?)` \|$", text, re.MULTILINE)
     libraries = re.findall(r"(\w[\w-]*) [\d.]+", "".join(re.findall(r"^\| 0\.\d{5} \|(.*?)\|", text, re.MULTILINE)))
     assert (len({*libraries}), len(rows)) == (8, 7)
@@ -251,13 +254,13 @@ def test_counts_in_words(page, words, count):
 
 
 def test_metrics_of_the_table_of_libraries_exist():
-    rows = re.findall(r"^\| `(\w+)` \|(?:[^|\n]*\|){10}$", (ROOT / "docs" / "conventions.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \|(?:[^|\n]*\|){10}$", (ROOT / "docs" / "conventions" / "README.md").read_text(), re.MULTILINE)
     assert len(rows) == 23
     assert set(rows) <= REGISTRY.keys()
 
 
 def test_every_convention_is_a_row_of_the_choices():
-    text = (ROOT / "docs" / "conventions.md").read_text()
+    text = (ROOT / "docs" / "conventions" / "README.md").read_text()
     choices = text.partition("## The choices")[2].partition("\n## ")[0]
     assert sorted(re.findall(r'^\| `"(\w+)"` \|', choices, re.MULTILINE)) == sorted(CONVENTIONS)
     assert len({row.count("|") for row in re.findall(r"^\|.*\|$", choices, re.MULTILINE)}) == 1

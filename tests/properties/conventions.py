@@ -1,4 +1,4 @@
-"""Choices of other systems, copied by hand from the table and the notes of docs/conventions.md."""
+"""Choices of other systems, copied by hand from the table and the notes of docs/conventions/README.md."""
 
 from math import inf, nan, nextafter
 

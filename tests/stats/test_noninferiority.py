@@ -118,7 +118,7 @@ def test_bound_is_close_to_the_oracle(counts):
 
 @pytest.fixture(scope="module")
 def gate_levels():
-    """The script that measures the level for docs/tools/gate.md."""
+    """The script that measures the level for docs/decide/gate.md."""
     return runpy.run_path(str(Path(__file__).parents[2] / "docs" / "bench" / "gate_levels.py"))
 
 

@@ -202,7 +202,7 @@ def test_a_constant_difference(test):
 
 @pytest.fixture
 def error_rates():
-    """The script of docs/statistics.md."""
+    """The script of docs/decide/compare.md."""
     path = Path(__file__).parents[2] / "docs" / "bench" / "error_rates.py"
     spec = spec_from_file_location("error_rates", path)
     module = module_from_spec(spec)
