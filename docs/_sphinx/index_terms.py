@@ -23,7 +23,14 @@ OF_PAGES = {
     "decide/compare": ("p-value", "significance", "confidence interval", "coverage", "coverage of intervals"),
     "decide/report": ("HTML page", "report, as a page"),
     "decide/gate": ("CI", "continuous integration", "non-inferiority", "noninferiority"),
-    "tune/README": ("early stopping", "train test split", "nested", "nested cross-validation", "leakage", "overfitting"),
+    "tune/README": (
+        "early stopping",
+        "train test split",
+        "nested",
+        "nested cross-validation",
+        "leakage",
+        "overfitting",
+    ),
 }
 
 

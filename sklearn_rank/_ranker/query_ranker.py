@@ -132,8 +132,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Which queries are drawn, whatever the order of the rows. With an int, a larger `max_queries` includes the
         queries of a smaller one.
     on_misuse : {"raise", "warn", "ignore"}, default="raise"
-        What to do where labels or ids do not mean what they seem to mean (``docs/conventions/misuse.md``): refuse to choose a round
-        by `eval_metric`, warn, or ignore it.
+        What to do where labels or ids do not mean what they seem to mean (``docs/conventions/misuse.md``): refuse to
+        choose a round by `eval_metric`, warn, or ignore it.
 
     Attributes
     ----------

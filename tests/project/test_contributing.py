@@ -1,4 +1,4 @@
-"""docs/development/extending can be followed: with its examples, a copy of the repository passes the commands that it names."""
+"""docs/development/extending can be followed: a copy of the repository passes its commands."""
 
 import os
 import re
@@ -22,7 +22,9 @@ BLOCK = re.compile(r"((?:[^\n]+\n)+)\n(`{3,})(\w+)\n(.*?)^\2$", re.MULTILINE | r
 PLACE = re.compile(r"(?:(A new file)|(At the end of)|Below `([^`]+)` in) `([\w/.]+)`:$")
 """How a paragraph says where its block goes."""
 
-EXAMPLES = [(ROOT / "docs" / "development" / "extending" / f"{name}.md").read_text() for name in ("metric", "display", "reader")]
+EXAMPLES = [
+    (ROOT / "docs" / "development" / "extending" / f"{name}.md").read_text() for name in ("metric", "display", "reader")
+]
 BLOCKS = [BLOCK.findall(text) for text in EXAMPLES]
 COMMANDS = [[c for _, _, kind, code in blocks if kind == "sh" for c in code.splitlines()] for blocks in BLOCKS]
 

@@ -32,6 +32,7 @@ FOLDERS = (
 )  # fmt: skip
 FENCED = re.compile(r"^```(python|text|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """Blocks that run, and that show what was printed since the one before."""
+CONVENTIONS_PAGE = ROOT / "docs" / "conventions" / "README.md"
 INDEX = ROOT / "docs" / "index.md"
 """Page of the site that includes the code of README, and shows what it prints."""
 ON_PAGES = (page for name in FOLDERS for page in sorted((ROOT / "docs" / name).glob("*.md")))
@@ -208,7 +209,11 @@ def test_pages_are_written_from_the_code():
     make_pages = module_from_spec(spec)
     spec.loader.exec_module(make_pages)
     docs = ROOT / "docs"
-    names = [*(page for page in (docs / "metrics").glob("*.md") if page.name != "own_metric.md"), docs / "conventions" / "misuse.md", docs / "development" / "design.md"]
+    names = [
+        *(page for page in (docs / "metrics").glob("*.md") if page.name != "own_metric.md"),
+        docs / "conventions" / "misuse.md",
+        docs / "development" / "design.md",
+    ]
     written = {path: path.read_text() for path in names}
     assert written == make_pages.pages(), "run python docs/make_pages.py"
 
@@ -230,7 +235,7 @@ QID = np.repeat([1, 2, 3, 4], SIZES)
 
 def test_eight_libraries_print_seven_numbers():
     document_ids = [f"d{i}" for n in SIZES for i in range(n)]
-    text = (ROOT / "docs" / "conventions" / "README.md").read_text()
+    text = (CONVENTIONS_PAGE).read_text()
     rows = re.findall(r"^\| (0\.\d{5}) \|.*\| `(.*?)` \|$", text, re.MULTILINE)
     libraries = re.findall(r"(\w[\w-]*) [\d.]+", "".join(re.findall(r"^\| 0\.\d{5} \|(.*?)\|", text, re.MULTILINE)))
     assert (len({*libraries}), len(rows)) == (8, 7)
@@ -254,13 +259,13 @@ def test_counts_in_words(page, words, count):
 
 
 def test_metrics_of_the_table_of_libraries_exist():
-    rows = re.findall(r"^\| `(\w+)` \|(?:[^|\n]*\|){10}$", (ROOT / "docs" / "conventions" / "README.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \|(?:[^|\n]*\|){10}$", (CONVENTIONS_PAGE).read_text(), re.MULTILINE)
     assert len(rows) == 23
     assert set(rows) <= REGISTRY.keys()
 
 
 def test_every_convention_is_a_row_of_the_choices():
-    text = (ROOT / "docs" / "conventions" / "README.md").read_text()
+    text = (CONVENTIONS_PAGE).read_text()
     choices = text.partition("## The choices")[2].partition("\n## ")[0]
     assert sorted(re.findall(r'^\| `"(\w+)"` \|', choices, re.MULTILINE)) == sorted(CONVENTIONS)
     assert len({row.count("|") for row in re.findall(r"^\|.*\|$", choices, re.MULTILINE)}) == 1
