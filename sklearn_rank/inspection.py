@@ -18,7 +18,7 @@ from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._misuse.check import ON_MISUSE, report
-from sklearn_rank._misuse.doors import IMPORTANCE
+from sklearn_rank._misuse.entry_points import IMPORTANCE
 from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._ranker.estimator_checks import check_estimator
 from sklearn_rank._scoring.fitted_queries import check_test_queries

@@ -19,8 +19,8 @@ import numpy as np
 from shapes import AGREEMENT, DEPTHS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
-from sklearn_rank._engine.check import read
 from sklearn_rank._engine.queries import rows_of  # what every metric does before it ranks
+from sklearn_rank._engine.read import read
 from sklearn_rank._utils.threads import for_each, query_blocks
 
 LONGEST = 10_000  # rows of a query in LightGBM

@@ -26,7 +26,7 @@ from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._metric.notation import labelled
 from sklearn_rank._metric.run_means import between_runs
 from sklearn_rank._misuse.check import Finding, collected_findings, report
-from sklearn_rank._misuse.doors import COMMAND
+from sklearn_rank._misuse.entry_points import COMMAND
 from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._misuse.nothing import NOTHING_COMPARED
 from sklearn_rank._utils.echo import echo

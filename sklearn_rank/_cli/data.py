@@ -16,13 +16,13 @@ import numpy as np
 from sklearn_rank._cli.output import tell
 from sklearn_rank._entry_points.runs import AS_TREC_EVAL, reading_of, refuse_lost_places
 from sklearn_rank._evaluation.evaluate import evaluate_rows
+from sklearn_rank._evaluation.kept_data import RankedData
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._metric.trec_measures import FAMILIES, SETS, own_measure
 from sklearn_rank._misuse.check import Finding, collected_findings, findings_of_systems
-from sklearn_rank._misuse.doors import COMMAND, RUN
+from sklearn_rank._misuse.entry_points import COMMAND, RUN
 from sklearn_rank._misuse.runs import RISING, of_one_direction
 from sklearn_rank._tables.columns import read_column
 from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, fields_of, first_line, separator_in

@@ -13,7 +13,7 @@ from sklearn_rank._cli.output import as_json, put, show
 from sklearn_rank._cli.page import write_page
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.doors import COMMAND
+from sklearn_rank._misuse.entry_points import COMMAND
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.storage import replacing
 

@@ -26,7 +26,7 @@ from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName, known_metric
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import Door, collected_findings, report
-from sklearn_rank._misuse.doors import SYSTEMS, VERDICTS
+from sklearn_rank._misuse.entry_points import SYSTEMS, VERDICTS
 from sklearn_rank._misuse.judged import judged_note, mean_shares, unevenly_judged
 from sklearn_rank._misuse.nothing import (
     nothing_in_words,

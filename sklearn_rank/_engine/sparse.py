@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.check import (
+from sklearn_rank._engine.queries import DocumentsWithoutRow, Facts, LazyQueries, Origin, Queries, blocks_of
+from sklearn_rank._engine.read import (
     check_matrix_shapes,
     check_query_weight,
     facts_of,
     queries_of_matrix,
     refuse_one_column,
 )
-from sklearn_rank._engine.queries import DocumentsWithoutRow, Facts, LazyQueries, Origin, Queries, blocks_of
 from sklearn_rank._utils.numbers import as_floats, as_reals
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 

@@ -13,7 +13,7 @@ from sklearn_rank._metric.conventions import BY_DOCUMENT_ID
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.doors import RUN
+from sklearn_rank._misuse.entry_points import RUN
 from sklearn_rank._misuse.runs import CONTRADICTED, RISING, TURNED
 from sklearn_rank._tables.column_arguments import column_arguments
 from sklearn_rank._utils.arguments import meant_by, named_arguments, unknown_keyword

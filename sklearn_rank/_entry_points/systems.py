@@ -21,7 +21,7 @@ from sklearn_rank._evaluation.several_runs import one_by_system
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
-from sklearn_rank._misuse.doors import SYSTEMS
+from sklearn_rank._misuse.entry_points import SYSTEMS
 from sklearn_rank._misuse.models import copies_of_label, models_twice
 from sklearn_rank._misuse.runs import column_contradicts
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import as_mask, read, with_columns, with_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
+from sklearn_rank._engine.read import as_mask, read, with_columns, with_scores
+from sklearn_rank._evaluation.kept_data import Documents, RankedData, settled_by
 from sklearn_rank._evaluation.result import Evaluation, with_chance
-from sklearn_rank._evaluation.source import Documents, RankedData, settled_by
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_with_columns
 from sklearn_rank._metric.settled import other_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, collected_findings, findings_of_systems, report
-from sklearn_rank._misuse.doors import EVALUATE, SYSTEMS
+from sklearn_rank._misuse.entry_points import EVALUATE, SYSTEMS
 from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.rows import is_plain, look, look_at_evidence

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.queries import LazyQueries, Queries
-from sklearn_rank._evaluation.source import RankedData, RowsOfQueries, judged_as_metric
+from sklearn_rank._engine.read import queries_of
+from sklearn_rank._evaluation.kept_data import RankedData, RowsOfQueries, judged_as_metric
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.notation import display_name

@@ -18,10 +18,10 @@ from sklearn_rank._engine.attributes import (
     check_attributes,
     named_columns,
 )
-from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.ids import ids_of
+from sklearn_rank._engine.read import refuse_bad_weight
 from sklearn_rank._metric.key_signs import refuse_sign
 from sklearn_rank._metric.names import direction_of
 from sklearn_rank._metric.names import is_binary as is_binary_by_name

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
-from sklearn_rank._engine.check import queries_of, query_weight, refuse_bad_weight, with_columns
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.read import queries_of, query_weight, refuse_bad_weight, with_columns
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import as_mask, read, with_columns
 from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.read import as_mask, read, with_columns
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, is_single_metric, parse_with_columns
 from sklearn_rank._metric.spec import MetricsLike
-from sklearn_rank._misuse.doors import PREPARE
+from sklearn_rank._misuse.entry_points import PREPARE
 from sklearn_rank._misuse.rows import look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import is_sparse

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn_rank._engine.attributes import QueryAttributes
 from sklearn_rank._engine.plan import BufferPool
 from sklearn_rank._engine.queries import Facts, Queries
+from sklearn_rank._evaluation.kept_data import RankedData
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
-from sklearn_rank._evaluation.source import RankedData
 from sklearn_rank._metric.compute import bound_metrics, compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door

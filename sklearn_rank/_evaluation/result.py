@@ -23,6 +23,7 @@ from sklearn_rank._evaluation.given_values import (
 )
 from sklearn_rank._evaluation.informative import counts_of, tells_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals, note_of_rates
+from sklearn_rank._evaluation.kept_data import DataCounts, RankedData, counts_of_rows
 from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.remarks import cut_at, remarks_on
@@ -38,7 +39,6 @@ from sklearn_rank._evaluation.segments import (
     table_of,
 )  # fmt: skip
 from sklearn_rank._evaluation.several_runs import OfRuns, note_on_runs
-from sklearn_rank._evaluation.source import DataCounts, RankedData, counts_of_rows
 from sklearn_rank._metric.adjustment import adjusted_mean
 from sklearn_rank._metric.choices import choices_in_words
 from sklearn_rank._metric.key_signs import ByName, known_metric

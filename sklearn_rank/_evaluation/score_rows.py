@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import facts_of, refuse_scores
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, names_of, queries_in
 from sklearn_rank._engine.grouping import refuse_other_queries
 from sklearn_rank._engine.queries import Facts, take_rows
+from sklearn_rank._engine.read import facts_of, refuse_scores
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import for_each, row_blocks
 from sklearn_rank._utils.typing import Array, Index

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank._evaluation.kept_data import DataCounts
 from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._utils.echo import echo
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.check import read
 from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.label_checks import check_labels, check_one_label
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.read import read
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.keywords import SHARED
 from sklearn_rank._metric.names import parse_metric
-from sklearn_rank._misuse.doors import THRESHOLDS
+from sklearn_rank._misuse.entry_points import THRESHOLDS
 from sklearn_rank._misuse.rows import is_plain, look
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import COUNT

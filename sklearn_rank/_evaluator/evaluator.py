@@ -37,7 +37,7 @@ from sklearn_rank._metric.names import DEFAULT_METRICS
 from sklearn_rank._metric.scorer_names import signed
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import ON_MISUSE, collected_findings, findings_of_systems, report
-from sklearn_rank._misuse.doors import COMPARE, CROSS_VALIDATE
+from sklearn_rank._misuse.entry_points import COMPARE, CROSS_VALIDATE
 from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._ranker.estimator_checks import check_estimator, is_search, refuse_torn_search

@@ -18,7 +18,7 @@ from sklearn_rank._evaluator.query_folds import QueryFolds
 from sklearn_rank._metric.scorer_names import parse_signed
 from sklearn_rank._metric.spec import MetricLike
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import LEARNING_CURVE
+from sklearn_rank._misuse.entry_points import LEARNING_CURVE
 from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._scoring.routing import with_row_arguments
 from sklearn_rank._scoring.scorer import metrics_of

@@ -23,7 +23,7 @@ from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter,
 from sklearn_rank._evaluator.search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
 from sklearn_rank._metric.names import listed_metrics, parse_metrics
 from sklearn_rank._misuse.check import Door, report
-from sklearn_rank._misuse.doors import SEARCH
+from sklearn_rank._misuse.entry_points import SEARCH
 from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._scoring.model_checks import look_at_frozen
 from sklearn_rank._scoring.response import call_method, low_scores, predict_scores

@@ -16,7 +16,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, row_numbers
 from sklearn_rank._evaluator.search_setup import bare_model_error, check_refit, chosen_cv, with_error_score
 from sklearn_rank._misuse.check import Door
-from sklearn_rank._misuse.doors import SEARCH
+from sklearn_rank._misuse.entry_points import SEARCH
 from sklearn_rank._ranker.estimator_checks import (
     check_estimator,
     is_search,

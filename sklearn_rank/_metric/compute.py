@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import read, with_columns
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import BufferPool, Curve, Plan, can_be_planned, fill
 from sklearn_rank._engine.queries import Facts, LazyQueries, Queries
 from sklearn_rank._engine.ranking import N_GRADES, depth_of
+from sklearn_rank._engine.read import read, with_columns
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
 from sklearn_rank._metric.adjustment import adjusted_values
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import METRIC
+from sklearn_rank._misuse.entry_points import METRIC
 from sklearn_rank._misuse.rows import another_gain, has_another_gain, is_plain, look
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._metric.canonical_text import place_of, text_of
 from sklearn_rank._metric.keywords import OWN, SHARED, SUBTOPICS
-from sklearn_rank._metric.meaning import place_of, text_of
 from sklearn_rank._metric.properties import LabelProperties, OrderProperties, ValueProperties
 from sklearn_rank._utils.constraints import Constraint
 from sklearn_rank._utils.lazy import cached_property

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.ranked import Ranked
+from sklearn_rank._metric.canonical_text import text_of
 from sklearn_rank._metric.compute import value_of
-from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.measures import is_measure
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.ranked import Pairs, Ranked
 from sklearn_rank._engine.ranking import RankingKey, rank_block
+from sklearn_rank._engine.read import queries_of
 from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.typing import Array

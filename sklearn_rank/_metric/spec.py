@@ -15,6 +15,7 @@ from sklearn_rank._engine import label_checks as _labels
 from sklearn_rank._engine.queries import Facts, Queries
 from sklearn_rank._engine.ranked import NoClosedForm, Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, RankingKey, rank_block
+from sklearn_rank._metric.canonical_text import text_of
 from sklearn_rank._metric.conventions import keywords_of
 from sklearn_rank._metric.docstring import signature_of
 from sklearn_rank._metric.gains import (
@@ -26,7 +27,6 @@ from sklearn_rank._metric.gains import (
     make_stop,
 )
 from sklearn_rank._metric.keywords import CUTOFF, SHARED, unread
-from sklearn_rank._metric.meaning import text_of
 from sklearn_rank._metric.metric import REGISTRY, Metric
 from sklearn_rank._utils.arguments import meant_by, unknown_keyword
 from sklearn_rank._utils.constraints import built_in, is_word

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import BYTE, Queries, rows_of
+from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index

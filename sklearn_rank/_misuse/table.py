@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn_rank._misuse import doors
+from sklearn_rank._misuse import entry_points
 from sklearn_rank._misuse.check import Check, Door
 from sklearn_rank._misuse.distances import CHECKS_OF_DISTANCES
 from sklearn_rank._misuse.ids import CHECKS_OF_IDS
@@ -18,7 +18,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     *CHECKS_OF_SYSTEMS,
     *CHECKS_OF_EVIDENCE,
 )  # fmt: skip
-ALL_DOORS: tuple[Door, ...] = tuple(door for door in vars(doors).values() if isinstance(door, Door))
+ALL_DOORS: tuple[Door, ...] = tuple(door for door in vars(entry_points).values() if isinstance(door, Door))
 
 
 def tables() -> str:

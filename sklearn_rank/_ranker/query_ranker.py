@@ -28,7 +28,7 @@ from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._misuse.check import ON_MISUSE, report
-from sklearn_rank._misuse.doors import RANKER
+from sklearn_rank._misuse.entry_points import RANKER
 from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._ranker.callbacks import CallbackSupportMixin, FitMethod, as_task, model_task

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from sklearn_rank._engine.check import query_weight
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
 from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
+from sklearn_rank._engine.read import query_weight
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import read, with_columns
 from sklearn_rank._engine.grouping import find_qid, group_rows
+from sklearn_rank._engine.read import read, with_columns
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.informative import nothing_by_metric
@@ -24,7 +24,7 @@ from sklearn_rank._metric.scorer_names import parse_signed, signed, without_sign
 from sklearn_rank._metric.settled import zero_is_nothing
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Finding, collected_findings, report
-from sklearn_rank._misuse.doors import SCORER
+from sklearn_rank._misuse.entry_points import SCORER
 from sklearn_rank._misuse.models import copies_of_label
 from sklearn_rank._misuse.nothing import Nothing, nothing_measured
 from sklearn_rank._misuse.rows import look

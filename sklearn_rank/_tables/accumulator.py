@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.attributes import QueryRows, check_attributes
-from sklearn_rank._engine.check import read
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
+from sklearn_rank._engine.read import read
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import ACCUMULATOR
+from sklearn_rank._misuse.entry_points import ACCUMULATOR
 from sklearn_rank._misuse.evidence import SAMPLE, Evidence
 from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.rows import look_at_evidence, transposed

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import check_shapes, queries_of
 from sklearn_rank._engine.columns import check_rows, queries_in
 from sklearn_rank._engine.grouping import Number, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.read import check_shapes, queries_of
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import TABLE
+from sklearn_rank._misuse.entry_points import TABLE
 from sklearn_rank._misuse.rows import BatchesSeen, matrix_again
 from sklearn_rank._tables.column_arguments import ColumnNames, refuse_no_rows
 from sklearn_rank._tables.columns import Columns, read_columns

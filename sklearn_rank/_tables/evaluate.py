@@ -10,7 +10,7 @@ from sklearn_rank._evaluation.evaluate import evaluate_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.doors import TABLE
+from sklearn_rank._misuse.entry_points import TABLE
 from sklearn_rank._misuse.runs import column_contradicts, of_one_direction
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
 from sklearn_rank._tables.columns import (

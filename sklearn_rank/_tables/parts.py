@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import read, refuse_bad_weight
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.queries import Queries
+from sklearn_rank._engine.read import read, refuse_bad_weight
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.kept_data import DataCounts
 from sklearn_rank._evaluation.references import told_apart
 from sklearn_rank._evaluation.result import Evaluation, computed_values
-from sklearn_rank._evaluation.source import DataCounts
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import ALL_KINDS, Evidence

@@ -11,7 +11,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import TABLE
+from sklearn_rank._misuse.entry_points import TABLE
 from sklearn_rank._misuse.evidence import Evidence, odd_ids
 from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.rows import look_at_evidence

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import check_shapes, query_weight
+from sklearn_rank._engine.read import check_shapes, query_weight
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.doors import BOOSTING
+from sklearn_rank._misuse.entry_points import BOOSTING
 from sklearn_rank._utils.echo import one_line
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import check_n_jobs

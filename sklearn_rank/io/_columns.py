@@ -14,7 +14,7 @@ from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._engine.ids import ids_of, is_missing
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import READ_RUN
+from sklearn_rank._misuse.entry_points import READ_RUN
 from sklearn_rank._misuse.rows import is_lower
 from sklearn_rank._misuse.runs import contradicts
 from sklearn_rank._tables.columns import column_names, exploded, find_column, has_lists

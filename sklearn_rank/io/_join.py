@@ -14,7 +14,7 @@ from sklearn_rank._engine.grouping import Number, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._misuse.check import Door, report
-from sklearn_rank._misuse.doors import JOIN, RUN
+from sklearn_rank._misuse.entry_points import JOIN, RUN
 from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, odd_ids
 from sklearn_rank._misuse.ids import (
     LEAST_LISTS,

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._engine.check import read
+from sklearn_rank._engine.read import read
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._misuse.check import collected_findings, report
-from sklearn_rank._misuse.doors import READ_TABLE
+from sklearn_rank._misuse.entry_points import READ_TABLE
 from sklearn_rank._misuse.rows import look
 from sklearn_rank._misuse.runs import column_contradicts, of_one_direction
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns

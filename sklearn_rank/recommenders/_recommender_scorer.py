@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Origin, Queries
+from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.sparse import as_queries, cut_rows
 from sklearn_rank._engine.values import PerQuery
+from sklearn_rank._evaluation.kept_data import DataCounts, settled_by_values
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.source import DataCounts, settled_by_values
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.key_signs import ByName, scorer_name
 from sklearn_rank._metric.names import is_single_metric
@@ -26,7 +26,7 @@ from sklearn_rank._metric.plain import PlainMetric
 from sklearn_rank._metric.scorer_names import parse_signed, signed
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.check import Door, report
-from sklearn_rank._misuse.doors import RECOMMENDER_SCORER
+from sklearn_rank._misuse.entry_points import RECOMMENDER_SCORER
 from sklearn_rank._misuse.evidence import Evidence, reads_relevance
 from sklearn_rank._misuse.ratings import rated_lowest, unknown_users
 from sklearn_rank._misuse.rows import look_at_evidence

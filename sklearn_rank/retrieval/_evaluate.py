@@ -10,7 +10,6 @@ import numpy as np
 import sklearn
 from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.check import check_query_weight
 from sklearn_rank._engine.columns import (
     check_columns,
     check_features,
@@ -21,12 +20,13 @@ from sklearn_rank._engine.columns import (
 )
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._engine.queries import InputNames, LazyQueries, Queries
+from sklearn_rank._engine.read import check_query_weight
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.distances import finds_itself, largest_for_equal
-from sklearn_rank._misuse.doors import RETRIEVAL
+from sklearn_rank._misuse.entry_points import RETRIEVAL
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_real
 from sklearn_rank._utils.echo import echo

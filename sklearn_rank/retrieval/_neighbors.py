@@ -15,7 +15,7 @@ from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.distances import finds_itself, neighbors_worst_first
-from sklearn_rank._misuse.doors import NEIGHBORS
+from sklearn_rank._misuse.entry_points import NEIGHBORS
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import BOOL, is_count, real
 from sklearn_rank._utils.containers import n_rows_of

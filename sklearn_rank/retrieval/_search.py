@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.check import facts_of
 from sklearn_rank._engine.queries import LazyQueries, Origin, Queries
+from sklearn_rank._engine.read import facts_of
 from sklearn_rank._engine.sparse import Grades, as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.retrieval._distances import Distances

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._engine.check import refuse_bad_weight
 from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.read import refuse_bad_weight
 from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
-from sklearn_rank._misuse.doors import SPARK
+from sklearn_rank._misuse.entry_points import SPARK
 from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.rows import look_at_evidence
 from sklearn_rank._tables.column_arguments import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import STATISTICS, VERDICTS
+from sklearn_rank._misuse.entry_points import STATISTICS, VERDICTS
 from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import one_of

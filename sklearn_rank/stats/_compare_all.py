@@ -11,7 +11,7 @@ import numpy as np
 
 from sklearn_rank._engine.attributes import ClustersLike
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import STATISTICS, VERDICTS
+from sklearn_rank._misuse.entry_points import STATISTICS, VERDICTS
 from sklearn_rank._misuse.nothing import without_evidence
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import is_key

@@ -17,7 +17,7 @@ from sklearn_rank._metric.key_signs import other_spelling
 from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._metric.value_bounds import bounds_of
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.entry_points import STATISTICS
 from sklearn_rank._misuse.judged import judged_note
 from sklearn_rank._misuse.nothing import nothing_in_words, without_evidence
 from sklearn_rank._report.content import Content, Options

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import check_rows
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.entry_points import STATISTICS
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import number_together
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._misuse.check import report
-from sklearn_rank._misuse.doors import STATISTICS
+from sklearn_rank._misuse.entry_points import STATISTICS
 from sklearn_rank._misuse.models import models_twice
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.echo import echo, echo_all

@@ -8,8 +8,8 @@ import pytest
 from registry import each_metric, together
 
 from sklearn_rank._engine import check
-from sklearn_rank._engine.check import facts_of, read
 from sklearn_rank._engine.kernels.checks import read_rows
+from sklearn_rank._engine.read import facts_of, read
 from sklearn_rank._utils import threads
 from sklearn_rank.metrics import ndcg_score
 

@@ -15,12 +15,12 @@ from registry import together
 from sklearn_rank._engine.kernels.cascade import cascade
 from sklearn_rank._engine.kernels.sums import cumsum, joint
 
-from sklearn_rank._engine.check import queries_of
 from sklearn_rank._engine.kernels.agreement import centred_ranks, overlap
 from sklearn_rank._engine.kernels.grades import count_grades_at_least, find_grades, rank_grades
 from sklearn_rank._engine.kernels.order import longest
 from sklearn_rank._engine.kernels.plan import divide
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, Labels, Ranking, as_grades
+from sklearn_rank._engine.read import queries_of
 from sklearn_rank._metric.gains import exp2_minus_1
 
 

@@ -6,8 +6,8 @@ from properties import forms
 from registry import together
 
 from sklearn_rank import evaluate
-from sklearn_rank._engine.check import read
 from sklearn_rank._engine.fingerprints import fingerprints_of
+from sklearn_rank._engine.read import read
 from sklearn_rank.metrics import ndcg_score
 
 RNG = np.random.default_rng(0)

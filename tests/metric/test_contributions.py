@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sklearn_rank import evaluate, parse_metric
-from sklearn_rank._engine.check import queries_of
+from sklearn_rank._engine.read import queries_of
 from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.decorator import _define_again
 

@@ -14,7 +14,7 @@ from registry import together
 from scipy import stats
 
 from sklearn_rank import evaluate
-from sklearn_rank._evaluation.source import DataCounts
+from sklearn_rank._evaluation.kept_data import DataCounts
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import (

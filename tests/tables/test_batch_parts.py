@@ -5,7 +5,7 @@ import pytest
 from batch_cases import NAMES, assert_same, make
 
 from sklearn_rank import evaluate
-from sklearn_rank._engine.check import read
+from sklearn_rank._engine.read import read
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._tables.batch_validator import ScatteredRows, adjacent_queries
 from sklearn_rank._tables.parts import evaluate_part, join_parts, result_from_columns, result_to_columns

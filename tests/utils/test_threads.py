@@ -16,7 +16,7 @@ import pytest
 
 from sklearn_rank import evaluate
 from sklearn_rank._engine import check, ranking
-from sklearn_rank._engine.check import read
+from sklearn_rank._engine.read import read
 from sklearn_rank._utils import threads
 from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads, with_own
 from sklearn_rank.io import _trec, read_run

@@ -1,4 +1,4 @@
-"""The doors: which evidence each hands over, and whether it decides."""
+"""The entry points (doors): the kinds of evidence that each passes on, and whether it decides."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sklearn_rank import RankingEvaluator, evaluate, evaluate_table, metric, parse_metric
 from sklearn_rank._engine.fingerprints import fingerprints_of
-from sklearn_rank._metric.meaning import text_of
+from sklearn_rank._metric.canonical_text import text_of
 from sklearn_rank._tables.parts import join_parts
 from sklearn_rank._utils.storage import load, save
 from sklearn_rank.results import Evaluation
