@@ -11,7 +11,7 @@ HEADS = ("README",)
 LISTED = re.compile(r"^(?:- |\|.*?)\[([^]]*)\]\(([\w/.]+)\.md", re.MULTILINE)
 AS_WRITTEN = {"scikit-learn", "pytrec_eval and ir_measures", "ragas and deepeval", "ranx", "torchmetrics", "implicit"}
 """Words of a list that begin with a name in lower case."""
-OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog"}
+OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog", "SECURITY": "SECURITY"}
 """Files beside `docs`, and the pages that include them."""
 
 
