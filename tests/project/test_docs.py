@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 from contextlib import nullcontext, redirect_stdout
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import accumulate, repeat
 from pathlib import Path
@@ -12,6 +13,7 @@ from runpy import run_path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from known_cases import read
 from known_data import KNOWN_DATA
 from registry import together
 from sklearn import config_context, datasets
@@ -37,7 +39,8 @@ INDEX = ROOT / "docs" / "index.md"
 """Page of the site that includes the code of README, and shows what it prints."""
 ON_PAGES = (page for name in FOLDERS for page in sorted((ROOT / "docs" / name).glob("*.md")))
 PAGES = [ROOT / "README.md", ROOT / "docs/metrics/own_metric.md", *(page for page in ON_PAGES if page != INDEX)]
-LINKED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+LINKED = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "tests/README.md")]
+LINKED += sorted((ROOT / "docs").glob("**/*.md"))
 MAY_BE_MISSING = (
     "catboost", "implicit", "ir_measures", "lightgbm", "mlflow", "optuna",
     "pytrec_eval", "ranx", "rectools", "shap", "skore", "skorch", "torch", "xgboost",
@@ -256,6 +259,19 @@ def test_eight_libraries_print_seven_numbers():
 def test_counts_in_words(page, words, count):
     assert words in " ".join((ROOT / page).read_text().split())
     assert count == 15 if "fifteen" in words else 40 < count < 50
+
+
+def test_page_of_checks_has_the_numbers_of_the_tests():
+    page = (ROOT / "docs" / "reference" / "checked.md").read_text()
+    for test, count in (("test_oracle", "2,400 cases"), ("test_same", "3,200 cases")):
+        tests = import_module(f"properties.{test}")
+        (seeds,) = tests.each_seed.args[1:]
+        assert f"{len(seeds) * tests.N_CASES:,} cases" == count
+        assert count in page
+    files = [read(f"cases/{path.name}") for path in (ROOT / "tests" / "data" / "cases").glob("*.json")]
+    published = [file["cases"] for file in files if "source" in file] + [read("cases/peer_tests.json")]
+    assert sum(map(len, published)) > 1000
+    assert "more than 1,000 cases" in page
 
 
 def test_metrics_of_the_table_of_libraries_exist():

@@ -11,8 +11,10 @@ from properties.run import draws
 N_CASES = 160
 """Cases of one test."""
 
+each_seed = pytest.mark.parametrize("seed", range(20))
 
-@pytest.mark.parametrize("seed", range(20))
+
+@each_seed
 def test_what_means_the_same_has_the_same_value(seed):
     for number, error in draws("same", seed, N_CASES):
         pytest.fail(f"draw {number}: {error}\n{same.notes(error)}", pytrace=False)
