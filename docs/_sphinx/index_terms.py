@@ -17,6 +17,8 @@ OF_PAGES = {
     "recommenders/exposure": ("coverage", "coverage of items", "catalog coverage"),
     "getting_started": ("cross-validation", "cross validation"),
     "questions/chance": ("baseline", "random baseline", "adjusted for chance"),
+    "reference/glossary": ("glossary", "topic", "session", "ground truth", "padding", "torn query", "type I error"),
+    "reference/checked": ("reproducibility", "rounding", "platforms"),
     "questions/group_sizes": ("group sizes", "group_ptr"),
     "rag/README": ("RAG", "retrieval-augmented generation"),
     "tune/sklearn": ("group", "groups", "GroupKFold", "GroupShuffleSplit", "scoring", "cv"),
