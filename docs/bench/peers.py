@@ -21,7 +21,7 @@ from shapes import AGREEMENT, DEPTHS, SUITE, Data
 from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._engine.queries import rows_of  # what every metric does before it ranks
 from sklearn_rank._engine.read import read
-from sklearn_rank._utils.threads import for_each, query_blocks
+from sklearn_rank._utils.threads import map_blocks, query_blocks
 
 LONGEST = 10_000  # rows of a query in LightGBM
 
@@ -325,7 +325,7 @@ def _grouped(data: Data, n_jobs: int) -> Callable[[], Any]:
             for column, room in zip(columns, out, strict=True):
                 room[rows] = rows_of(column, queries.indptr, queries.order, first, last)
 
-        for_each(gather, query_blocks(queries.indptr), n_jobs)
+        map_blocks(gather, query_blocks(queries.indptr), n_jobs)
         return [*out]
 
     return group

@@ -16,7 +16,7 @@ from sklearn_rank._engine.grouping import refuse_queries_elsewhere
 from sklearn_rank._engine.ids import id_array, ids_of, refuse_missing_ids, refuse_unfit_ids
 from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.threads import for_each, query_blocks
+from sklearn_rank._utils.threads import map_blocks, query_blocks
 from sklearn_rank._utils.typing import FrameLike, Index
 
 AttributesLike = ArrayLike | Mapping[str, ArrayLike] | Mapping[Hashable, Hashable] | FrameLike | None
@@ -231,7 +231,7 @@ def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[
             two = np.append(of_query[query : query + 1], of_row[row : row + 1])
             raise ValueError(f"{rule} Got {show(two)} in query {echo(ids[query : query + 1].tolist()[0])}.")
 
-    for_each(check, query_blocks(indptr), 1)
+    map_blocks(check, query_blocks(indptr), 1)
     return of_query
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.queries import Queries, blocks_of, rows_of
-from sklearn_rank._utils.threads import for_each
+from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Index
 
 Fingerprints = NDArray[np.uint32]
@@ -29,13 +29,13 @@ def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints
     def add(first: int, last: int) -> None:
         label = rows_of(queries.row_label, indptr, queries.order, first, last)
         total = np.zeros(len(label) + 1, dtype=np.uint32)
-        np.cumsum(_hashes(label, queries.facts.has_unjudged), out=total[1:])
+        np.cumsum(_hashes(label, queries.summary.has_unjudged), out=total[1:])
         ends = total[indptr[first : last + 1] - indptr[first]]
         np.subtract(ends[1:], ends[:-1], out=sums[first:last])
 
-    for_each(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
+    map_blocks(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
     if (unlisted := queries.unlisted) is not None:
-        hashes = _hashes(unlisted.label, queries.facts.has_unjudged)
+        hashes = _hashes(unlisted.label, queries.summary.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
     return sums
 
@@ -77,7 +77,7 @@ def fingerprints_of_rankings(
         total = np.append(np.uint32(0), np.cumsum(hashes, dtype=np.uint32))
         np.subtract(total[starts[1:]], total[starts[:-1]], out=sums[first:last])
 
-    for_each(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
+    map_blocks(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
     return None if documents is None and all(in_order) else sums
 
 

@@ -29,7 +29,7 @@ from sklearn_rank._engine.ids import (
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._utils.arguments import NAMES_OF_LEVELS
 from sklearn_rank._utils.numbers import aligned
-from sklearn_rank._utils.threads import effective_n_jobs, for_each, is_one_block, row_blocks
+from sklearn_rank._utils.threads import effective_n_jobs, is_one_block, map_blocks, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
 
 Number = NDArray[np.uint32]
@@ -249,7 +249,7 @@ def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[
         heads.resize(n - (stop == n_rows), refcheck=False)
         return starts, heads.view(ids.dtype), falls
 
-    starts, heads, falls = zip(*for_each(find, row_blocks(n_rows, n_jobs), n_jobs), strict=True)
+    starts, heads, falls = zip(*map_blocks(find, row_blocks(n_rows, n_jobs), n_jobs), strict=True)
     return together(starts, n_jobs), together(heads, n_jobs), is_number and not any(falls)
 
 
@@ -265,7 +265,7 @@ def together(parts: Sequence[NDArray[T]], n_jobs: int | None) -> NDArray[T]:
     def copy(part: NDArray[T], start: int, stop: int) -> None:
         out[start:stop] = part
 
-    for_each(copy, list(zip(parts, edges[:-1], edges[1:], strict=True)), n_jobs)
+    map_blocks(copy, list(zip(parts, edges[:-1], edges[1:], strict=True)), n_jobs)
     return out
 
 
@@ -292,7 +292,7 @@ def _number_in_parts(ids: NDArray[Any] | ArrowText, n_jobs: int | None) -> tuple
     blocks = _parts(len(ids), n_jobs)
     if len(blocks) == 1:
         return _number(ids)
-    numbers, firsts = zip(*for_each(lambda a, b: _number(ids[a:b]), blocks, n_jobs), strict=True)
+    numbers, firsts = zip(*map_blocks(lambda a, b: _number(ids[a:b]), blocks, n_jobs), strict=True)
     heads = np.concatenate([first + a for first, (a, _) in zip(firsts, blocks, strict=True)])
     of_head, first = _number(ids[heads])
     begin = np.append(0, np.cumsum([len(first) for first in firsts]))
@@ -301,7 +301,7 @@ def _number_in_parts(ids: NDArray[Any] | ArrowText, n_jobs: int | None) -> tuple
     def renumber(i: int, _: int) -> None:
         number[slice(*blocks[i])] = of_head[begin[i] : begin[i + 1]].take(numbers[i])
 
-    for_each(renumber, [(i, i + 1) for i in range(len(blocks))], n_jobs)
+    map_blocks(renumber, [(i, i + 1) for i in range(len(blocks))], n_jobs)
     return number, heads[first]
 
 
@@ -312,11 +312,11 @@ def sort_by_number(
     blocks = _parts(len(number), n_jobs) if starts is None and 8 * n_numbers < n_rows else [(0, len(number))]
     at, order = np.zeros((len(blocks), n_numbers), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     parts = [(i, i + 1) for i in range(len(blocks))]
-    for_each(lambda i, _: grouping_kernels.count_rows(number[slice(*blocks[i])], starts, at[i]), parts, n_jobs)
+    map_blocks(lambda i, _: grouping_kernels.count_rows(number[slice(*blocks[i])], starts, at[i]), parts, n_jobs)
     indptr = np.zeros(n_numbers + 1, dtype=np.int64)
     at.sum(axis=0).cumsum(out=indptr[1:])
     at = indptr[:-1] + at.cumsum(axis=0) - at  # from counts to where the rows of each part go
-    for_each(
+    map_blocks(
         lambda i, _: grouping_kernels.place_rows(number[slice(*blocks[i])], starts, blocks[i][0], at[i], order),
         parts,
         n_jobs,

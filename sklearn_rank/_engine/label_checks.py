@@ -17,7 +17,7 @@ def check_labels(
     unjudged: str | None, reads_unjudged: bool, min_relevance: float,
 ) -> None:  # fmt: skip
     """Refuse labels outside [low, high] (named `scale`), and NaN labels unless `unjudged` says how to read them."""
-    if queries.facts.has_unjudged and unjudged is None and not reads_unjudged:
+    if queries.summary.has_unjudged and unjudged is None and not reads_unjudged:
         missing = np.isnan(queries.label)
         what = "NaN or a negative label" if is_pooled(queries.label).any() else "NaN"
         raise ValueError(
@@ -26,12 +26,12 @@ def check_labels(
             f"Got {missing.sum()} NaN, the first in {queries.origin.names.place} {queries.first_row(missing)}."
         )
     filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.has_subtopics)
-    if queries.facts.has_unjudged and filled and min_relevance <= 0:
+    if queries.summary.has_unjudged and filled and min_relevance <= 0:
         raise ValueError(
             f"unjudged={echo(unjudged)} reads documents without a judgement as label 0, so min_relevance must be "
             f"above 0. Got min_relevance={min_relevance}."
         )
-    (lowest, highest), (what, _, place) = queries.facts.label_range, queries.origin.names
+    (lowest, highest), (what, _, place) = queries.summary.label_range, queries.origin.names
     if low is not None and lowest < low:
         row = queries.first_row(queries.label < low)
         hint = " negative='unjudged' reads a negative label as a document without a judgement." * (low == 0)
@@ -66,7 +66,7 @@ def check_grades(
             f"The 'gain' table of {function_name} must have an entry for max_grade. Got max_grade={max_grade}."
         )
     label = queries.label
-    if queries.facts.has_unjudged:  # dropped documents need no entry; the others are read as label 0
+    if queries.summary.has_unjudged:  # dropped documents need no entry; the others are read as label 0
         label = np.where(np.isnan(label), 0.0 if unjudged == "nonrelevant" else grades[0], label)
     unknown = grades[np.minimum(np.searchsorted(grades, label), len(grades) - 1)] != label
     if unknown.any():
@@ -79,7 +79,7 @@ def check_grades(
 def distinct_labels(queries: Queries, unjudged: str | None, top: float | None) -> Array:
     """Labels that gains are asked of, ascending, with the highest grade if there is one."""
     label, more = queries.label, [] if top is None else [top]
-    if queries.facts.has_unjudged:
+    if queries.summary.has_unjudged:
         label = label[~np.isnan(label)]
         more += [0.0] if unjudged == "nonrelevant" else []
     return np.union1d(label, more)
@@ -87,16 +87,16 @@ def distinct_labels(queries: Queries, unjudged: str | None, top: float | None) -
 
 def check_exponent(queries: Queries, function_name: str) -> None:
     """Refuse labels whose 2**label is beyond the range of a float."""
-    if queries.facts.label_range[1] > 1000:
+    if queries.summary.label_range[1] > 1000:
         raise ValueError(
             f"With gain='exp2' {function_name} computes 2**label, so {queries.origin.names.label} must not be above "
-            f"1000; use gain='linear' or a table of gains. Got {queries.facts.label_range[1]:g}."
+            f"1000; use gain='linear' or a table of gains. Got {queries.summary.label_range[1]:g}."
         )
 
 
 def check_retrieved(queries: Queries, function_name: str) -> None:
     """Refuse documents without a prediction."""
-    if queries.facts.has_unretrieved:
+    if queries.summary.has_unretrieved:
         row, words = queries.first_row(queries.score == -np.inf), queries.origin.names
         raise ValueError(
             f"{function_name} compares predictions with labels, so every {words.score} must be finite. "

@@ -41,7 +41,7 @@ from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES, RankingKey, least_grade, rank_block
 from sklearn_rank._engine.values import Out, PerQuery
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.threads import for_each, heed, is_one_block, query_blocks
+from sklearn_rank._utils.threads import check_interrupt, is_one_block, map_blocks, query_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 GRADES = np.arange(float(N_GRADES))
@@ -378,7 +378,7 @@ class Plan:
         unused: list[Buffers] = []
 
         def run_block(first: int, last: int) -> bool:
-            heed()
+            check_interrupt()
             parts = [(values[first:last], undefined[first:last]) for values, undefined in outs]
             try:
                 buffers = unused.pop()
@@ -390,7 +390,7 @@ class Plan:
                 unused.append(buffers)
 
         try:
-            return all(for_each(run_block, blocks, n_jobs))
+            return all(map_blocks(run_block, blocks, n_jobs))
         finally:
             for buffers in unused:
                 pool.give(buffers)
@@ -555,8 +555,8 @@ def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]],
         rankings = {key: rank_block(queries, first, last, key, d, known) for key, d in depth.items()}
         with np.errstate(over="ignore", invalid="ignore"):  # each metric looks for what is not finite
             for curve, key, keywords in asked:
-                heed()
+                check_interrupt()
                 curve.fill(first, last, rankings[key], keywords)
 
     blocks = query_blocks(queries.indptr, n_jobs, largest=2.0 if len(asked) == 1 else 1.5)
-    for_each(fill_block, blocks, n_jobs)
+    map_blocks(fill_block, blocks, n_jobs)

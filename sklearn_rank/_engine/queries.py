@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.threads import for_each
+from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 S = TypeVar("S", bound=np.generic)
@@ -52,7 +52,7 @@ class Origin(NamedTuple):
     n_given: int | None = None
 
 
-class Facts(NamedTuple):
+class DataSummary(NamedTuple):
     """Facts about all rows, seen while they were read. The length of the longest query is `Queries.longest`.
 
     Attributes
@@ -95,7 +95,7 @@ class Queries:
     order: Index | None
     qid: NDArray[Any]
     weight: Array | None
-    facts: Facts
+    summary: DataSummary
     unlisted: DocumentsWithoutRow | None = None
     origin: Origin = Origin()
     columns: Mapping[str, Array] | None = None
@@ -123,8 +123,8 @@ class Queries:
     @property
     def has_one_score(self) -> bool:
         """Whether all rows are known to have the same score."""
-        lowest, highest = self.facts.score_range
-        return lowest == highest and not self.facts.has_unretrieved
+        lowest, highest = self.summary.score_range
+        return lowest == highest and not self.summary.has_unretrieved
 
     @cached_property
     def longest(self) -> int:
@@ -136,21 +136,21 @@ class Queries:
     @cached_property
     def without_negative(self) -> Queries:
         """The same queries; a negative label means that a document was in the pool and was not judged."""
-        lowest, highest = self.facts.label_range
+        lowest, highest = self.summary.label_range
         if lowest >= 0:
             return self
         unlisted = self.unlisted
         if unlisted is not None:
             unlisted = replace(unlisted, label=pooled_if_negative(unlisted.label))
-        facts = self.facts._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
-        return replace(self, row_label=pooled_if_negative(self.label), facts=facts, unlisted=unlisted)
+        summary = self.summary._replace(label_range=(0.0, max(highest, 0.0)), has_unjudged=True)
+        return replace(self, row_label=pooled_if_negative(self.label), summary=summary, unlisted=unlisted)
 
-    def with_scores(self, score: Array, seen: Facts) -> Queries:
+    def with_scores(self, score: Array, seen: DataSummary) -> Queries:
         """The same queries with other scores, in the same order of rows; what is known of these scores is `seen`."""
         other = object.__new__(type(self))  # `copy` takes longer
         vars(other).update(vars(self))
         other.score = score
-        other.facts = self.facts._replace(
+        other.summary = self.summary._replace(
             has_unretrieved=seen.has_unretrieved, scores_are_whole=seen.scores_are_whole, score_range=seen.score_range
         )
         negative = vars(other).pop("without_negative", self)
@@ -162,17 +162,19 @@ class Queries:
     def all_tied(self) -> Queries:
         """The same queries with one score for all documents that have a rank; the others stay without."""
         score = np.zeros_like(self.score)
-        if self.facts.has_unretrieved:
+        if self.summary.has_unretrieved:
             score[np.isneginf(self.score)] = -np.inf
-        return self.with_scores(score, Facts(has_unretrieved=self.facts.has_unretrieved, score_range=(0.0, 0.0)))
+        return self.with_scores(
+            score, DataSummary(has_unretrieved=self.summary.has_unretrieved, score_range=(0.0, 0.0))
+        )
 
     @property
     def best_first(self) -> Queries:
         """The same queries with the label as the score of all documents that have a rank; the others stay without."""
         # A document without a judgement is not relevant, where it is not left out.
         score = np.nan_to_num(self.label, nan=0.0)
-        seen = Facts(
-            has_unretrieved=self.facts.has_unretrieved, scores_are_whole=False,
+        seen = DataSummary(
+            has_unretrieved=self.summary.has_unretrieved, scores_are_whole=False,
             score_range=(float(score.min(initial=0.0)), float(score.max(initial=0.0))),
         )  # fmt: skip
         score[np.isneginf(self.score)] = -np.inf
@@ -334,7 +336,7 @@ class LazyQueries:
             self.done(last - first)
             return result
 
-        return for_each(compute, self.blocks(depth), n_jobs)
+        return map_blocks(compute, self.blocks(depth), n_jobs)
 
     def _compute(self, function: Callable[[int, int, Queries], T], first: int, last: int, depth: int | None) -> T:
         with suppress(RowNotBuilt):

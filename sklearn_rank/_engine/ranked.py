@@ -28,7 +28,7 @@ from sklearn_rank._engine.primitives import (
 from sklearn_rank._engine.queries import is_pooled
 from sklearn_rank._engine.ranking import NO_CUTOFF, Ranking, read_only
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.threads import heed
+from sklearn_rank._utils.threads import check_interrupt
 from sklearn_rank._utils.typing import Array, Index
 
 Curve = Array | tuple[Array, Array]
@@ -282,7 +282,7 @@ class Ranked:
         self._refuse_ties_at_the_cutoff(reader)
         ptr = self._order.rows.ptr
         for start, stop in zip(ptr[:-1], ptr[1:], strict=True):
-            heed()
+            check_interrupt()
             yield self.label[start:stop].copy(), self.score[start:stop].copy()
 
     def refuse_ties(self, what: str) -> None:

@@ -18,7 +18,7 @@ from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.primitives import AT_RANKS, CUMSUM, JOINT, Call, Work
 from sklearn_rank._engine.queries import DocumentsWithoutRow, LazyQueries, Queries, rows_of, take_rows
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.threads import for_each, query_blocks
+from sklearn_rank._utils.threads import map_blocks, query_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 NO_CUTOFF = 2**62
@@ -432,9 +432,9 @@ class RankingKey(NamedTuple):
         return cls(
             spec.metric.pointwise,
             spec["ties"],
-            spec.metric.keeps_unretrieved and queries.facts.has_unretrieved,
-            spec["unjudged"] if spec.read(queries).facts.has_unjudged else None,
-            spec["negative"] if queries.facts.label_range[0] < 0 else "keep",
+            spec.metric.keeps_unretrieved and queries.summary.has_unretrieved,
+            spec["unjudged"] if spec.read(queries).summary.has_unjudged else None,
+            spec["negative"] if queries.summary.label_range[0] < 0 else "keep",
         )
 
 
@@ -464,7 +464,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
     if queries.grade is not None and unjudged is None:
         grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
-        return Labels(None, indptr, unlisted, grade=grade, highest=int(queries.facts.label_range[1]))
+        return Labels(None, indptr, unlisted, grade=grade, highest=int(queries.summary.label_range[1]))
     label = rows_of(queries.label, queries.indptr, queries.order, first, last)
     judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":
@@ -510,4 +510,4 @@ def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -
         tied = ends - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(for_each(find, query_blocks(queries.indptr, n_jobs), n_jobs))
+    return np.concatenate(map_blocks(find, query_blocks(queries.indptr, n_jobs), n_jobs))

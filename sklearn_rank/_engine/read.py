@@ -19,12 +19,12 @@ from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_que
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.kernels.order import longest as longest_between
-from sklearn_rank._engine.queries import BYTE, Facts, InputNames, Origin, Queries, first_row
+from sklearn_rank._engine.queries import BYTE, DataSummary, InputNames, Origin, Queries, first_row
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.hints import SYSTEMS_HINT, refuse_misplaced, refuse_table
 from sklearn_rank._utils.numbers import FLOAT64, as_floats, as_reals, column, refuse_masked
-from sklearn_rank._utils.threads import check_n_jobs, for_each, row_blocks
+from sklearn_rank._utils.threads import check_n_jobs, map_blocks, row_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 ALL_ROWS = Origin()
@@ -125,16 +125,16 @@ def _read_plain(
         ids.resize(seen[-1] - (stop == n_rows), refcheck=False)
         return seen, starts, ids, longest_between(starts)
 
-    blocks = for_each(read_block, row_blocks(n_rows, n_jobs), n_jobs)
+    blocks = map_blocks(read_block, row_blocks(n_rows, n_jobs), n_jobs)
     if None in blocks:
         return None
     seen, starts, ids, longest = zip(*blocks, strict=True)
-    facts, are_grades, is_good = _joined(seen, qid.dtype.kind)
+    summary, are_grades, is_good = _joined(seen, qid.dtype.kind)
     if not is_good or not (are_grades or y_true.dtype is FLOAT64):
         return None
     score = y_score if keeps_narrow or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
     label = grade if are_grades else y_true
-    queries = Queries(label, score, together(starts, n_jobs), None, together(ids, n_jobs), None, facts, None, origin)
+    queries = Queries(label, score, together(starts, n_jobs), None, together(ids, n_jobs), None, summary, None, origin)
     queries.longest = max(longest)
     if len(blocks) > 1:  # a query may begin in one block and end in a later one
         edges = np.cumsum([len(part) for part in starts[:-1]])
@@ -142,7 +142,7 @@ def _read_plain(
     return queries
 
 
-def _joined(blocks: Sequence[Any], id_kind: str) -> tuple[Facts, bool, bool]:
+def _joined(blocks: Sequence[Any], id_kind: str) -> tuple[DataSummary, bool, bool]:
     """Facts from what was seen of each block, whether labels are grades, and whether labels and scores are good."""
     label, score, are_grades, _ = blocks[0]
     if len(blocks) > 1:
@@ -152,8 +152,8 @@ def _joined(blocks: Sequence[Any], id_kind: str) -> tuple[Facts, bool, bool]:
     score_low, score_high, has_nan, has_unretrieved, is_beyond, scores_are_whole = score
     label_range = (min(low, 0.0), max(high, 0.0)) if has_unjudged else (low, high)
     score_range, kind = (score_low, score_high), ID_KINDS.get(id_kind, "object")
-    facts = Facts(label_range, has_unjudged, has_unretrieved, are_whole, scores_are_whole, score_range, kind)
-    return facts, are_grades, not (has_minus_inf or has_inf or has_nan or is_beyond)
+    summary = DataSummary(label_range, has_unjudged, has_unretrieved, are_whole, scores_are_whole, score_range, kind)
+    return summary, are_grades, not (has_minus_inf or has_inf or has_nan or is_beyond)
 
 
 def _of_all(blocks: Sequence[Any]) -> tuple[float, float, bool, bool, bool, bool]:
@@ -252,8 +252,8 @@ def queries_of(
     n_jobs: int | None, origin: Origin = ALL_ROWS,
 ) -> Queries:  # fmt: skip
     """Queries of rows that were grouped already; refuse infinite labels, and scores that are NaN or +inf."""
-    facts, row_label, is_good = facts_of(label, score, ids.dtype.kind, n_jobs)
-    queries = Queries(row_label, score, indptr, order, ids, weight, facts, None, origin)
+    summary, row_label, is_good = summary_of(label, score, ids.dtype.kind, n_jobs)
+    queries = Queries(row_label, score, indptr, order, ids, weight, summary, None, origin)
     if not is_good:
         if (infinite := np.isinf(label)).any():
             raise ValueError(f"y_true must be finite. Got an infinite label in row {queries.first_row(infinite)}.")
@@ -261,9 +261,9 @@ def queries_of(
     return queries
 
 
-def facts_of(
+def summary_of(
     label: NDArray[Any] | None, score: NDArray[Any] | None, id_kind: str = "i", n_jobs: int | None = 1
-) -> tuple[Facts, Any, bool]:
+) -> tuple[DataSummary, Any, bool]:
     """Facts about labels, and about scores without gaps; labels as bytes if all are grades; and whether all are good.
 
     Good labels are not infinite, and good scores neither NaN nor +inf.
@@ -273,9 +273,9 @@ def facts_of(
     grade = None if label is None or label.ndim == 2 else np.empty(len(label), BYTE)
     n_rows = len(label if score is None else score)  # type: ignore[arg-type]
     blocks = row_blocks(n_rows, n_jobs)
-    seen = for_each(lambda a, b: read_rows(label, score, None, a, b, grade, None, None), blocks, n_jobs)
-    facts, are_grades, is_good = _joined(seen, id_kind)
-    return facts, grade if are_grades or label is None else as_floats(label, "y_true"), is_good
+    seen = map_blocks(lambda a, b: read_rows(label, score, None, a, b, grade, None, None), blocks, n_jobs)
+    summary, are_grades, is_good = _joined(seen, id_kind)
+    return summary, grade if are_grades or label is None else as_floats(label, "y_true"), is_good
 
 
 def with_scores(
@@ -295,7 +295,7 @@ def with_scores(
         mask = as_numpy(mask)
         score = score[as_mask(mask if is_matrix else column(np.asarray(mask)), shape)]
     score = score.ravel()
-    seen, _, is_good = facts_of(None, score, n_jobs=n_jobs)
+    seen, _, is_good = summary_of(None, score, n_jobs=n_jobs)
     if not is_good:
         refuse_scores(score, score_name, queries.first_row)
     return queries.with_scores(score, seen).named(InputNames(score=score_name))

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.queries import DocumentsWithoutRow, Facts, LazyQueries, Origin, Queries, blocks_of
+from sklearn_rank._engine.queries import DataSummary, DocumentsWithoutRow, LazyQueries, Origin, Queries, blocks_of
 from sklearn_rank._engine.read import (
     check_matrix_shapes,
     check_query_weight,
-    facts_of,
     queries_of_matrix,
     refuse_one_column,
+    summary_of,
 )
 from sklearn_rank._utils.numbers import as_floats, as_reals
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
@@ -136,17 +136,17 @@ def as_queries(
 ) -> Queries:
     """Queries of rows that need no check; the first query is row `first` of the input."""
     labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
-    facts, seen = facts_of_labels(labels), facts_of(None, score)[0]
-    facts = facts._replace(scores_are_whole=seen.scores_are_whole, score_range=seen.score_range)
+    summary, seen = summary_of_labels(labels), summary_of(None, score)[0]
+    summary = summary._replace(scores_are_whole=seen.scores_are_whole, score_range=seen.score_range)
     ids = np.arange(len(indptr) - 1)
-    return Queries(label, score, indptr, None, ids, None, facts, unlisted, Origin(first_query=first))
+    return Queries(label, score, indptr, None, ids, None, summary, unlisted, Origin(first_query=first))
 
 
-def facts_of_labels(labels: Array) -> Facts:
+def summary_of_labels(labels: Array) -> DataSummary:
     """Facts about labels where documents without an entry have label 0."""
-    facts, _, _ = facts_of(labels, None)
-    low, high = facts.label_range
-    return facts._replace(label_range=(min(low, 0.0), max(high, 0.0)))
+    summary, _, _ = summary_of(labels, None)
+    low, high = summary.label_range
+    return summary._replace(label_range=(min(low, 0.0), max(high, 0.0)))
 
 
 def list_batches(

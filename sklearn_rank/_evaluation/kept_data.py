@@ -141,12 +141,14 @@ class RankedData:
         if isinstance(queries, LazyQueries) or queries.has_subtopics:
             return {}
         retrieved = np.ones(len(queries.indptr) - 1, bool)
-        if queries.facts.has_unretrieved:
+        if queries.summary.has_unretrieved:
             has_rank = rows_of(queries.score > -np.inf, queries.indptr, queries.order, 0, len(retrieved))
             retrieved = np.logical_or.reduceat(has_rank, queries.indptr[:-1])
         all_judged = np.where(retrieved, 1.0, np.nan)
-        asked = {name: judged_as_metric(spec) for name, spec in specs.items() if spec.read(queries).facts.has_unjudged}
-        if (asked or queries.facts.has_unretrieved) and self.was_changed(values):
+        asked = {
+            name: judged_as_metric(spec) for name, spec in specs.items() if spec.read(queries).summary.has_unjudged
+        }
+        if (asked or queries.summary.has_unretrieved) and self.was_changed(values):
             return {}
         computed = zip(asked, compute(queries, [*asked.values()], self.n_jobs), strict=True) if asked else ()
         shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in computed}
@@ -190,7 +192,7 @@ class RankedData:
     @property
     def highest_label(self) -> float:
         """Highest label of all queries; -inf where that is not known."""
-        return -math.inf if isinstance(self.queries, LazyQueries) else self.queries.facts.label_range[1]
+        return -math.inf if isinstance(self.queries, LazyQueries) else self.queries.summary.label_range[1]
 
     def was_changed(self, values: Mapping[str, Any]) -> bool:
         """Whether data were changed since, so that metrics of this library have other values than before."""

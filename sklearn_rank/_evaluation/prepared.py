@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_rank._engine.attributes import QueryAttributes
 from sklearn_rank._engine.plan import BufferPool
-from sklearn_rank._engine.queries import Facts, Queries
+from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._evaluation.kept_data import RankedData
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
@@ -46,7 +46,7 @@ class PreparedMetrics:
         properties: QueryAttributes = NO_PROPERTIES,
         door: Door | None = None,
     ) -> None:
-        self._queries = queries.by_query().with_scores(np.empty(0), Facts())
+        self._queries = queries.by_query().with_scores(np.empty(0), DataSummary())
         self._rows, self._specs, self._n_jobs = rows, dict(specs), n_jobs
         self._is_single, self._properties, self._door = is_single, properties, door
         self._bind()
@@ -119,7 +119,7 @@ class PreparedMetrics:
 
     def _look(self, queries: Queries, y_score: MatrixLike) -> None:
         """Check scores for misuse; `prepare` has checked the labels."""
-        if self._door is not None and (queries.facts.scores_are_whole or type(y_score) is not np.ndarray):
+        if self._door is not None and (queries.summary.scores_are_whole or type(y_score) is not np.ndarray):
             look(self._door, queries, self._specs, compute, kinds="scores retrieved arguments names", y_score=y_score)
 
     def __repr__(self) -> str:

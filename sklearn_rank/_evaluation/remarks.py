@@ -67,7 +67,7 @@ def cut_at(queries: Queries | LazyQueries) -> int | None:
     if isinstance(queries, LazyQueries):
         return None
     size: Index | Array = queries.n_documents
-    if queries.facts.has_unretrieved:
+    if queries.summary.has_unretrieved:
         retrieved = rows_of(queries.score > -np.inf, queries.indptr, queries.order, 0, len(size))
         size = np.add.reduceat(retrieved.astype(np.int64), queries.indptr[:-1])
     depth = int(size.max())

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, names_of, queries_in
 from sklearn_rank._engine.grouping import refuse_other_queries
-from sklearn_rank._engine.queries import Facts, take_rows
-from sklearn_rank._engine.read import facts_of, refuse_scores
+from sklearn_rank._engine.queries import DataSummary, take_rows
+from sklearn_rank._engine.read import refuse_scores, summary_of
 from sklearn_rank._utils.numbers import as_floats, column
-from sklearn_rank._utils.threads import for_each, row_blocks
+from sklearn_rank._utils.threads import map_blocks, row_blocks
 from sklearn_rank._utils.typing import Array, Index
 
 ONE_BLOCK_ROWS = 1000
@@ -52,8 +52,8 @@ class ScoreRows:
     rows: Index | None = None
     labelled: dict[str, RowLabels] = field(default_factory=dict)
 
-    def read(self, y_score: Any, n_jobs: int | None) -> tuple[Array, Facts]:
-        """Scores by query, checked, and facts about them."""
+    def read(self, y_score: Any, n_jobs: int | None) -> tuple[Array, DataSummary]:
+        """Scores by query, checked, and a summary of them."""
         if type(y_score) is not np.ndarray:
             self._check_labels(y_score)
         score = as_floats(y_score, "y_score")
@@ -71,17 +71,17 @@ class ScoreRows:
         if score.ndim == 2:
             score = score.ravel()
         by_query = score if self.rows is None else self._taken(score, self.rows, n_jobs)
-        facts, _, are_good = facts_of(None, by_query, n_jobs=n_jobs)
+        summary, _, are_good = summary_of(None, by_query, n_jobs=n_jobs)
         if not are_good:
             self._refuse(score)
-        return by_query, facts
+        return by_query, summary
 
     def _taken(self, score: Array, rows: Index, n_jobs: int | None) -> Array:
         """Scores by query."""
         if len(rows) <= ONE_BLOCK_ROWS:
             return score.take(rows)
         by_query = np.empty(len(rows))
-        for_each(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), row_blocks(len(rows), n_jobs), n_jobs)
+        map_blocks(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), row_blocks(len(rows), n_jobs), n_jobs)
         return by_query
 
     def _refuse(self, score: Array) -> None:

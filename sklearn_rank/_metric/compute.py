@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import BufferPool, Curve, Plan, can_be_planned, fill
-from sklearn_rank._engine.queries import Facts, LazyQueries, Queries
+from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
 from sklearn_rank._engine.ranking import N_GRADES, depth_of
 from sklearn_rank._engine.read import read, with_columns
 from sklearn_rank._engine.values import Out, PerQuery, arrays_of_values, places_of, simple_mean
@@ -141,7 +141,7 @@ class BoundMetrics:
     def of_any(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
         """Metrics bound to any queries that are no longer, and have grades up to the highest; None if one cannot be."""
         zeros, ends = np.zeros(longest), np.array([0, longest])
-        queries = Queries(zeros, zeros, ends, None, zeros[:1], None, Facts())
+        queries = Queries(zeros, zeros, ends, None, zeros[:1], None, DataSummary())
         try:
             metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), _BUFFERS)
         except ValueError:  # the labels at hand decide
@@ -200,7 +200,7 @@ class BoundMetrics:
         """The plan for queries, which depends on whether all rows are ranked; None if their labels are no grades."""
         if not can_be_planned(queries):
             return None
-        return self._plan_of_retrieved if queries.facts.has_unretrieved else self._plan
+        return self._plan_of_retrieved if queries.summary.has_unretrieved else self._plan
 
     @cached_property
     def _plan(self) -> Plan:
@@ -268,7 +268,7 @@ class MetricsInOrders:
 
     def _of_ties(self, queries: Queries, n_jobs: int | None) -> list[PerQuery]:
         """Values of documents that are all tied, which no score changes as long as each document has a rank."""
-        if queries.facts.has_unretrieved:
+        if queries.summary.has_unretrieved:
             values = self._tied.compute(queries.all_tied, n_jobs)
             # The best order of the documents that have a rank leaves the others tied.
             for i, bound in self._best.items():
@@ -301,7 +301,7 @@ def _bind(queries: Queries, group: Sequence[MetricSpec]) -> Curve:
 def _grades_of(queries: Queries) -> Array:
     """Grades that the labels of queries have."""
     assert queries.grade is not None
-    bits = grade_kernels.find_grades(queries.grade, int(queries.facts.label_range[1]))
+    bits = grade_kernels.find_grades(queries.grade, int(queries.summary.label_range[1]))
     return np.array([float(g) for g in range(bits.bit_length()) if bits >> g & 1])
 
 
@@ -309,7 +309,7 @@ def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics |
     """Metrics bound to any rows like these, remembered for metrics that are shared; None if there are none."""
     if not can_be_planned(queries) or queries.longest > LONGEST_REMEMBERED:
         return None
-    longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.facts.label_range[1])
+    longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.summary.label_range[1])
     highest_of_class = HIGHEST_GRADES[bisect_left(HIGHEST_GRADES, highest)]
     key = longest, highest_of_class, *map(id, specs)
     known = _REMEMBERED.get(key)

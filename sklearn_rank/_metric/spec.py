@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine import label_checks as _labels
-from sklearn_rank._engine.queries import Facts, Queries
+from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._engine.ranked import NoClosedForm, Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, RankingKey, rank_block
 from sklearn_rank._metric.canonical_text import text_of
@@ -150,7 +150,7 @@ class MetricSpec:
         """Whether the formula refuses tied documents, which is tried on a list."""
         n = 2 if self.k is None else min(self.depth + 1, MOST_TRIED)
         spec, score = spec_in_order(self, "random"), np.zeros(n)
-        tied = Queries(score == np.arange(n), score, np.array([0, n]), None, score[:1], None, Facts())
+        tied = Queries(score == np.arange(n), score, np.array([0, n]), None, score[:1], None, DataSummary())
         try:
             ranking = rank_block(tied, 0, 1, RankingKey.of(spec, tied), spec.depth)
             self.metric.ratio(Ranked(ranking, spec.cutoffs, spec["min_relevance"]), spec.bind(tied))
@@ -363,7 +363,7 @@ class MetricSpec:
             _labels.check_grades(queries, function_name, table[0], max_grade=top, unjudged=self["unjudged"])
         if is_word(gain, "exp2"):
             _labels.check_exponent(queries, function_name)
-        function, labels = make_gain(gain, self["min_relevance"]), np.array(queries.facts.label_range[:1])
+        function, labels = make_gain(gain, self["min_relevance"]), np.array(queries.summary.label_range[:1])
         if callable(gain):
             labels = _labels.distinct_labels(queries, self["unjudged"], top)
             check_gain_function(function, labels, function_name)

@@ -1,7 +1,7 @@
 """What rows show about labels, scores and ids: small, and joined where rows come in parts.
 
 Each part is looked at once. What takes a pass over rows is looked at in the first queries before it is looked at in
-all, and only where the facts of `read` leave it open.
+all, and only where the summary made by `read` leave it open.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Evidence(NamedTuple):
 
         With fewer than `least_lists` lists it is not asked which metrics no order changes.
         """
-        facts, size = queries.facts, _sizes(queries)
+        summary, size = queries.summary, _sizes(queries)
         n_lists = int(np.count_nonzero(size >= LEAST_DOCUMENTS))
         unmoved, n_high, fractions, is_tied = NO_METRICS, 0, NO_FRACTIONS, False
         moments, n_lowest, n_highest, (low, high) = NO_MOMENTS, 0, 0, label_range(queries)
@@ -184,14 +184,14 @@ class Evidence(NamedTuple):
             unmoved, n_high = unmoved_metrics(queries, metrics, compute)
         if unmoved:
             n_lowest, n_highest = (int(np.count_nonzero(queries.row_label == end)) for end in (low, high))
-        if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):
+        if "arguments" in kinds and not summary.labels_are_whole and have_few_values(queries):
             fractions, is_tied = _fractions(queries)
         if (agrees or "scores" in kinds) and not queries.has_subtopics:
             moments = agreement(queries, len(size) if agrees else SAMPLE)
         odd = odd_ids(queries.qid) if "qid" in kinds else NO_IDS
         return cls(
-            len(size), n_lists, int(size.sum()), low, high, *facts.score_range, facts.labels_are_whole,
-            facts.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, moments, odd,
+            len(size), n_lists, int(size.sum()), low, high, *summary.score_range, summary.labels_are_whole,
+            summary.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, moments, odd,
             _highest_other(queries.row_label, high),
         )  # fmt: skip
 
@@ -232,9 +232,9 @@ class Evidence(NamedTuple):
 
 
 def label_range(queries: Queries) -> tuple[float, float]:
-    """Lowest and highest label; the facts of lists of a matrix count 0 even where no document has it."""
-    low, high = queries.facts.label_range
-    if low != 0 or queries.origin.first_query is None or queries.facts.has_unjudged:
+    """Lowest and highest label; the summary of a matrix counts 0 even where no document has it."""
+    low, high = queries.summary.label_range
+    if low != 0 or queries.origin.first_query is None or queries.summary.has_unjudged:
         return low, high
     unlisted = queries.unlisted
     others = queries.row_label[:0] if unlisted is None else unlisted.label[unlisted.count > 0]
@@ -308,7 +308,7 @@ def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tup
         return frozenset(), n_high
     # Queries of one document have no order.
     if len(queries.indptr) > len(queries.row_label) and queries.unlisted is None:
-        return frozenset() if queries.facts.has_unretrieved else frozenset(candidates), n_high
+        return frozenset() if queries.summary.has_unretrieved else frozenset(candidates), n_high
     for part in [first_queries(queries, SAMPLE), queries] if len(queries.indptr) > SAMPLE + 1 else [queries]:
         candidates = {name: candidates[name] for name in unmoved_by_order(part, candidates, compute)}
         if not candidates:
@@ -363,7 +363,7 @@ def first_labels_differ(queries: Queries) -> bool:
 
 def one_label_each(queries: Queries) -> tuple[bool, int]:
     """Whether the documents of each query have one label, and how many lists have one above 0."""
-    if queries.has_subtopics or queries.unlisted is not None or queries.facts.has_unjudged:
+    if queries.has_subtopics or queries.unlisted is not None or queries.summary.has_unjudged:
         low, high = label_range(queries)
         return low == high, 0
     if first_labels_differ(queries):
@@ -384,8 +384,8 @@ def unmoved_by_order(queries: Queries, metrics: Metrics, compute: Compute) -> li
     document.
     """
     orders = [_ordered(queries, label, sign) for label in _known_labels(queries) for sign in (1, -1)]
-    if queries.facts.has_unretrieved:
-        nothing = queries.facts._replace(score_range=(np.inf, -np.inf))
+    if queries.summary.has_unretrieved:
+        nothing = queries.summary._replace(score_range=(np.inf, -np.inf))
         orders.append(queries.with_scores(np.full(len(queries.score), -np.inf), nothing))
     first, *others = [[values.values() for values in compute(part, [*metrics.values()], 1)] for part in orders]
     return [
@@ -397,7 +397,7 @@ def unmoved_by_order(queries: Queries, metrics: Metrics, compute: Compute) -> li
 def _known_labels(queries: Queries) -> list[Array]:
     """Labels; where some are not known, once with these below all others, and once above."""
     label = queries.label
-    if not queries.facts.has_unjudged:
+    if not queries.summary.has_unjudged:
         return [label]
     return [np.nan_to_num(label, nan=end) for end in (-np.inf, np.inf)]
 
@@ -407,8 +407,10 @@ def _ordered(queries: Queries, label: Array, sign: int) -> Queries:
     rows = np.arange(len(label))
     rank = np.empty(len(label))
     rank[np.lexsort((sign * rows, sign * label))] = rows
-    facts = queries.facts._replace(has_unretrieved=False, scores_are_whole=True, score_range=(0.0, len(label) - 1.0))
-    return queries.with_scores(rank, facts)
+    summary = queries.summary._replace(
+        has_unretrieved=False, scores_are_whole=True, score_range=(0.0, len(label) - 1.0)
+    )
+    return queries.with_scores(rank, summary)
 
 
 def first_queries(queries: Queries, n: int) -> Queries:
@@ -435,8 +437,8 @@ def _head(queries: Queries) -> tuple[NDArray[Any], Array, Index]:
 
 def have_few_values(queries: Queries) -> bool:
     """Whether scores are a few whole numbers."""
-    low, high = queries.facts.score_range
-    return queries.facts.scores_are_whole and high - low <= MOST_GRADES and not queries.has_subtopics
+    low, high = queries.summary.score_range
+    return queries.summary.scores_are_whole and high - low <= MOST_GRADES and not queries.has_subtopics
 
 
 def _fractions(queries: Queries) -> tuple[frozenset[float], bool]:
@@ -453,7 +455,7 @@ def may_run_against(queries: Queries) -> bool:
     if queries.has_subtopics:
         return False
     n = min(len(queries.indptr) - 1, SAMPLE)
-    if queries.row_label.dtype is BYTE and not queries.facts.has_unretrieved:
+    if queries.row_label.dtype is BYTE and not queries.summary.has_unretrieved:
         if queries.order is None and len(queries.row_label) <= GLANCED_ROWS and _some_agree(queries, n):
             return False
         starts, stop = queries.indptr[:n], queries.indptr[n]

@@ -399,8 +399,8 @@ def reads_one(metric: MetricRequest, compute: Compute) -> bool:
 
 def is_plain(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> bool:
     """Whether arrays surely pass all checks: a glance that takes no time, for most rows, before `look`."""
-    facts, (low, high) = queries.facts, queries.facts.label_range
-    is_usual = facts.labels_are_whole and high <= HIGHEST_GRADE and facts.score_range[1] > -np.inf
+    summary, (low, high) = queries.summary, queries.summary.label_range
+    is_usual = summary.labels_are_whole and high <= HIGHEST_GRADE and summary.score_range[1] > -np.inf
     if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
         return False
     if odd_ids(queries.qid) or (high <= 1 and any(map(BY_PROPENSITY.match, metrics))):
@@ -413,7 +413,7 @@ def is_plain(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> b
     for metric in metrics.values():
         if not low < metric["min_relevance"] <= high:
             return False
-    return not facts.scores_are_whole and first_labels_differ(queries)
+    return not summary.scores_are_whole and first_labels_differ(queries)
 
 
 def look(
@@ -460,23 +460,23 @@ def look_at_evidence(
 
 def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:
     """Whether a glance leaves it open that a check finds something: for most rows it does not."""
-    facts, n_queries = queries.facts, len(queries.indptr) - 1
+    summary, n_queries = queries.summary, len(queries.indptr) - 1
     if "qid" in kinds and odd_ids(queries.qid):
         return True
-    if "retrieved" in kinds and facts.score_range[1] == -np.inf:
+    if "retrieved" in kinds and summary.score_range[1] == -np.inf:
         return True
-    if facts.scores_are_whole:
-        if "arguments" in kinds and not facts.labels_are_whole and have_few_values(queries):
+    if summary.scores_are_whole:
+        if "arguments" in kinds and not summary.labels_are_whole and have_few_values(queries):
             return True
     if "scores" in kinds and n_queries >= LEAST_AGAINST and may_run_against(queries):
         return True
     if "labels" not in kinds:
         return False
-    if facts.label_range[1] > HIGHEST_GRADE:
+    if summary.label_range[1] > HIGHEST_GRADE:
         return True
-    if facts.label_range[1] <= 1 and any(map(BY_PROPENSITY.match, metrics)):
+    if summary.label_range[1] <= 1 and any(map(BY_PROPENSITY.match, metrics)):
         return True
-    if not facts.labels_are_whole and facts.label_range[1] <= 1:
+    if not summary.labels_are_whole and summary.label_range[1] <= 1:
         if any(reads_one(metric, compute) or reads_scale(metric) for metric in metrics.values()):
             return True
     if not are_enough(n_queries, len(queries.row_label)):
@@ -490,7 +490,7 @@ def has_another_gain(function_name: str, queries: Queries, keywords: Mapping[str
     """Whether grades above 1 come in scikit-learn's form, and no keyword says what they gain."""
     is_of_sklearn = function_name in GAIN_DIFFERS and queries.origin.first_query is not None
     is_said = keywords.get("gain") is not None or keywords.get("convention") is not None
-    return is_of_sklearn and not is_said and queries.facts.label_range[1] > 1
+    return is_of_sklearn and not is_said and queries.summary.label_range[1] > 1
 
 
 def another_gain(function_name: str, queries: Queries, value: Array, linear: Array) -> Iterator[Finding]:
@@ -498,7 +498,7 @@ def another_gain(function_name: str, queries: Queries, value: Array, linear: Arr
     if not np.allclose(value, linear, rtol=1e-9, atol=0, equal_nan=True):
         yield Finding(
             ANOTHER_GAIN,
-            f"{function_name} has the gain 2**label - 1, and labels go up to {queries.facts.label_range[1]:g}, so it "
+            f"{function_name} has the gain 2**label - 1, and labels go up to {queries.summary.label_range[1]:g}, so it "
             "gives another number than scikit-learn's function of the same name: pass gain='linear' for scikit-learn's "
             "number, or gain='exp2' for this one.",
         )

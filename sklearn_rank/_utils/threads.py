@@ -82,11 +82,11 @@ def _n_blocks(n_all: int, n_rows: int, n_jobs: int | None) -> int:
     return -(-n_all // (n_rows * n_threads)) * n_threads
 
 
-def for_each(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jobs: int | None) -> list[T]:
+def map_blocks(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jobs: int | None) -> list[T]:
     """List ``function(*block)`` for each block, as (start, stop), on as many threads as joblib's `n_jobs` means."""
     if len(blocks) == 1:
         return [function(*blocks[0])]
-    return on_threads(lambda block: function(*block), blocks, threads_for(len(blocks), n_jobs))
+    return map_items(lambda block: function(*block), blocks, threads_for(len(blocks), n_jobs))
 
 
 def threads_for(n_blocks: int, n_jobs: int | None) -> int:
@@ -99,13 +99,13 @@ def can_start() -> bool:
     return main_thread().is_alive() and not sys.is_finalizing()
 
 
-def on_threads(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> list[T]:
-    """List ``function(item)`` for each item, like `with_own`, with one function for all threads."""
-    return with_own(lambda: function, items, n_threads)
+def map_items(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> list[T]:
+    """List ``function(item)`` for each item; all threads call one function."""
+    return map_with_state(lambda: function, items, n_threads)
 
 
-def with_own(make_function: Callable[[], Callable[[Item], T]], items: Iterable[Item], n_threads: int) -> list[T]:
-    """List ``function(item)`` for each item, with a function that is made for each thread, such as one with arrays.
+def map_with_state(make_function: Callable[[], Callable[[Item], T]], items: Iterable[Item], n_threads: int) -> list[T]:
+    """List ``function(item)`` for each item; each thread makes a function of its own, such as one with its arrays.
 
     A free thread takes the next item from the iterable. An error or an interrupt in one thread stops all of them, and
     is raised unchanged. Where the system lets no more threads start, those that have started do the work.
@@ -206,7 +206,7 @@ def with_helpers(function: Callable[[Item], T], items: Iterable[Item], n_threads
     yield from (future.result() for future in results)
 
 
-def heed() -> None:
+def check_interrupt() -> None:
     """Raise if another thread has failed, or if the user interrupts.
 
     Long computations call it regularly. Python raises KeyboardInterrupt in the main thread on the call of any Python
@@ -214,6 +214,10 @@ def heed() -> None:
     """
     if any(stop.is_set() for stop in _stop_events()):
         raise StoppedError
+
+
+heed = check_interrupt
+"""The name that kernels built earlier import."""
 
 
 class StoppedError(BaseException):
@@ -224,7 +228,7 @@ _thread = local()
 
 
 def _stop_events() -> tuple[Event, ...]:
-    """Stop events of the `on_threads` calls that this thread works for."""
+    """Stop events of the `map_items` calls that this thread works for."""
     events: tuple[Event, ...] = getattr(_thread, "stop_events", ())
     return events
 

@@ -24,7 +24,7 @@ from sklearn_rank._misuse.runs import contradicts, rank_with_fraction
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
-from sklearn_rank._utils.threads import effective_n_jobs, on_threads
+from sklearn_rank._utils.threads import effective_n_jobs, map_items
 from sklearn_rank._utils.typing import PathLike
 from sklearn_rank.io._entries import ERRORS, Entries, QueryIds, Text, checked, repeated_rows
 from sklearn_rank.io._source import open_to_write
@@ -81,7 +81,7 @@ def read_lines(
 
     # What follows an invalid line is not read.
     pieces = takewhile(lambda _: not found_wrong.is_set(), pieces)
-    parts = on_threads(read_piece, pieces, effective_n_jobs(n_jobs))
+    parts = map_items(read_piece, pieces, effective_n_jobs(n_jobs))
     for i, part in enumerate(parts):
         if part.wrong is not None:
             _refuse_line(part, sum(p.n_lines for p in parts[:i]), what, fields, name)

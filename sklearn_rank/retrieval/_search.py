@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.queries import LazyQueries, Origin, Queries
-from sklearn_rank._engine.read import facts_of
+from sklearn_rank._engine.read import summary_of
 from sklearn_rank._engine.sparse import Grades, as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.retrieval._distances import Distances
@@ -104,6 +104,6 @@ def whole_lists(distance: NDArray[Any], grades: Grades, rows: slice, without_sel
     n_queries, n_items = label.shape
     # Whole numbers of two bytes are exact in float32, which takes half the memory.
     score = np.subtract(0, distance, dtype=np.float32 if distance.dtype.itemsize <= 2 else np.float64).ravel()
-    facts, labels, _ = facts_of(label.ravel(), score)
+    summary, labels, _ = summary_of(label.ravel(), score)
     indptr, ids = np.arange(n_queries + 1) * n_items, np.arange(n_queries)
-    return Queries(labels, score, indptr, None, ids, None, facts, origin=Origin(first_query=rows.start))
+    return Queries(labels, score, indptr, None, ids, None, summary, origin=Origin(first_query=rows.start))

@@ -93,8 +93,8 @@ def _in_one_order(rows: BatchRows, n_jobs: int | None) -> Queries:
     if label.ndim == 2:
         query = np.repeat(np.arange(len(indptr) - 1), queries.n_documents)
         return replace(queries, order=np.lexsort((*label.T, -score, query)))
-    if queries.facts.has_unjudged:
-        label = np.where(np.isnan(label), queries.facts.label_range[1] + 1, label)
+    if queries.summary.has_unjudged:
+        label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
     ranking = Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True)
     return replace(queries, order=ranking.order)
 

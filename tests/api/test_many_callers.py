@@ -219,4 +219,4 @@ def test_a_fork_while_a_call_begins(monkeypatch):
     """The threads that it found have ended: it does the work without them."""
     monkeypatch.setattr(threads, "_executor", ended := threads._new_executor())
     ended.shutdown()
-    assert threads.on_threads(str, range(9), 3) == [*map(str, range(9))]
+    assert threads.map_items(str, range(9), 3) == [*map(str, range(9))]

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from registry import each_metric, together
 
-from sklearn_rank._engine import check
+from sklearn_rank._engine import read as reading
 from sklearn_rank._engine.kernels.checks import read_rows
-from sklearn_rank._engine.read import facts_of, read
+from sklearn_rank._engine.read import read, summary_of
 from sklearn_rank._utils import threads
 from sklearn_rank.metrics import ndcg_score
 
@@ -161,21 +161,21 @@ def test_the_kernel_reads_no_other_arrays():
 def test_facts_of_what_there_is():
     """Labels or scores alone, in any layout and in blocks, and of no rows."""
     label, score, _ = rows()
-    facts, grade, are_good = facts_of(label, None)
-    assert (facts.label_range, facts.score_range, are_good) == ((2.0, 5.0), (math.inf, -math.inf), True)
+    summary, grade, are_good = summary_of(label, None)
+    assert (summary.label_range, summary.score_range, are_good) == ((2.0, 5.0), (math.inf, -math.inf), True)
     assert grade.dtype == np.uint8
     for given in (label[::-1], label.astype("u1"), label.astype(">f8"), label.astype(np.float16)):
-        assert facts_of(given, score)[0] == facts_of(label, score)[0]
-    facts, none, _ = facts_of(None, score)
+        assert summary_of(given, score)[0] == summary_of(label, score)[0]
+    summary, none, _ = summary_of(None, score)
     assert none is None
-    assert facts.score_range == (score.min(), score.max())
-    assert not facts.scores_are_whole
-    assert facts_of(None, np.rint(score))[0].scores_are_whole
-    assert facts_of(np.empty(0), np.empty(0))[2]
+    assert summary.score_range == (score.min(), score.max())
+    assert not summary.scores_are_whole
+    assert summary_of(None, np.rint(score))[0].scores_are_whole
+    assert summary_of(np.empty(0), np.empty(0))[2]
     for odd in (np.nan, np.inf, -np.inf):
         one = np.array([odd])
-        assert facts_of(None, one)[2] == (odd == -np.inf)
-        assert facts_of(one, None)[2] == np.isnan(odd)
+        assert summary_of(None, one)[2] == (odd == -np.inf)
+        assert summary_of(one, None)[2] == np.isnan(odd)
 
 
 def test_facts_of_blocks_are_those_of_all_rows(monkeypatch):
@@ -187,11 +187,11 @@ def test_facts_of_blocks_are_those_of_all_rows(monkeypatch):
             )
             if np.isinf(odd):
                 label = np.abs(label.clip(0))
-            expected = read(label, score, qid=qid).facts
+            expected = read(label, score, qid=qid).summary
             with monkeypatch.context() as patch:
                 patch.setattr(threads, "BLOCK_ROWS", 30)
-                assert read(label, score, qid=qid, n_jobs=2).facts == expected
-                assert read(label.tolist(), score, qid=qid.tolist()).facts == expected
+                assert read(label, score, qid=qid, n_jobs=2).summary == expected
+                assert read(label.tolist(), score, qid=qid.tolist()).summary == expected
 
 
 def test_the_longest_query_may_go_on_in_the_next_blocks(monkeypatch):
@@ -209,10 +209,10 @@ def test_facts_about_ids_and_lengths():
     kinds = {"int": [1, 1, 2], "float": [0.5, 0.5, 1.5], "str": ["a", "a", "b"], "object": [(1, "a"), (1, "a"), 2]}
     for kind, qid in kinds.items():
         queries = read(y, s, qid=qid)
-        assert queries.facts.id_kind == kind
+        assert queries.summary.id_kind == kind
         assert queries.longest == 2
-    assert read([y], [s]).facts.id_kind == "int"
-    assert queries.facts == (((0.0, 1.0), False, False, True, False, (-1.0, 0.5), "object"))
+    assert read([y], [s]).summary.id_kind == "int"
+    assert queries.summary == (((0.0, 1.0), False, False, True, False, (-1.0, 0.5), "object"))
 
 
 # --- queries of rows -----------------------------------------------------------------------------------------
@@ -327,15 +327,15 @@ def test_few_rows_by_one_call(case, monkeypatch):
             for rows_of_a_block in (1, 4):
                 patch.setattr(threads, "BLOCK_ROWS", rows_of_a_block)
                 assert said(label, score, qid, n_jobs=2, **keywords) == few
-            patch.setattr(check, "_read_plain", lambda *_: None)
+            patch.setattr(reading, "_read_plain", lambda *_: None)
             assert said(label, score, qid, **keywords) == few
 
 
 def test_plain_rows_are_read_by_one_call(monkeypatch):
-    monkeypatch.setattr(check, "_read_carefully", None)
+    monkeypatch.setattr(reading, "_read_carefully", None)
     assert read(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).indptr.tolist() == [0, 2, 3]
     queries = read(np.array([0.5, np.nan, -1]), np.array([1, -np.inf, 2], dtype=np.float32), qid=np.array([1, 1, 2]))
-    assert queries.facts == ((-1.0, 0.5), True, True, False, True, (1.0, 2.0), "int")
+    assert queries.summary == ((-1.0, 0.5), True, True, False, True, (1.0, 2.0), "int")
 
 
 @pytest.mark.parametrize("n_rows", [5, 5000])

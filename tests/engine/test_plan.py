@@ -314,7 +314,7 @@ def test_an_interrupt_leaves_a_plan_as_good_as_before(n_before, n_jobs, small_bl
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(plans, "heed", interrupt)
+        patched.setattr(plans, "check_interrupt", interrupt)
         pytest.raises(KeyboardInterrupt, prepared, -y_score)
     kept = prepared._bound._plan._pool._unused
     assert len({*map(id, kept)}) == len(kept) <= n_jobs

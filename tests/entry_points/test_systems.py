@@ -121,7 +121,7 @@ def test_attributes_of_one_name_must_be_the_same(rows):
 
 
 def test_rows_are_grouped_once_for_all_systems(rows, monkeypatch):
-    from sklearn_rank._engine import check
+    from sklearn_rank._engine import read
 
     y, systems, qid = rows
     n_calls = 0
@@ -131,7 +131,7 @@ def test_rows_are_grouped_once_for_all_systems(rows, monkeypatch):
         n_calls += 1
         return group_rows(*args, **keywords)
 
-    monkeypatch.setattr(check, "group_rows", counted)
+    monkeypatch.setattr(read, "group_rows", counted)
     compare_systems(y, systems, qid=qid, sample_weight=qid + 1.0, metrics=METRICS)
     assert n_calls == 1
 

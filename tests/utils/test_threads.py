@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from sklearn_rank import evaluate
-from sklearn_rank._engine import check, ranking
+from sklearn_rank._engine import ranking
+from sklearn_rank._engine import read as reading
 from sklearn_rank._engine.read import read
 from sklearn_rank._utils import threads
-from sklearn_rank._utils.threads import StoppedError, for_each, heed, on_threads, with_own
+from sklearn_rank._utils.threads import StoppedError, check_interrupt, map_blocks, map_items, map_with_state
 from sklearn_rank.io import _trec, read_run
 
 pytestmark = pytest.mark.slow
@@ -49,8 +50,8 @@ def meeting(n_threads=2):
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_blocks_run_at_the_same_time(n_threads):
     meet = meeting(n_threads)
-    assert for_each(lambda a, b: meet(a), BLOCKS, n_threads) == [*range(1000)]
-    assert on_threads(meeting(n_threads), iter(range(10)), n_threads) == [*range(10)]
+    assert map_blocks(lambda a, b: meet(a), BLOCKS, n_threads) == [*range(1000)]
+    assert map_items(meeting(n_threads), iter(range(10)), n_threads) == [*range(10)]
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -67,19 +68,19 @@ def test_each_thread_has_a_function_of_its_own(n_threads):
 
         return function
 
-    assert with_own(make, iter(range(10)), n_threads) == [*range(10)]
+    assert map_with_state(make, iter(range(10)), n_threads) == [*range(10)]
     assert len(owners) == len({*owners}) == n_threads
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_function_that_cannot_be_made(n_threads):
     with pytest.raises(IndexError):
-        with_own(lambda: [][0], range(3), n_threads)
+        map_with_state(lambda: [][0], range(3), n_threads)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1])
 def test_one_thread_is_the_caller(n_jobs):
-    assert set(for_each(lambda a, b: current_thread(), BLOCKS, n_jobs)) == {current_thread()}
+    assert set(map_blocks(lambda a, b: current_thread(), BLOCKS, n_jobs)) == {current_thread()}
 
 
 def test_evaluate_uses_threads(small_blocks):
@@ -107,8 +108,8 @@ def test_ties_are_looked_for_on_threads(small_blocks, monkeypatch):
 
 @pytest.mark.parametrize("n_rows", [41, 40])
 def test_checks_use_threads(n_rows, small_blocks, monkeypatch):
-    meet, real = meeting(), check.read_rows
-    monkeypatch.setattr(check, "read_rows", lambda *rows: meet(real(*rows)))
+    meet, real = meeting(), reading.read_rows
+    monkeypatch.setattr(reading, "read_rows", lambda *rows: meet(real(*rows)))
     read(np.ones(n_rows), np.ones(n_rows), qid=np.arange(n_rows), n_jobs=2)
 
 
@@ -126,7 +127,7 @@ def test_files_are_read_on_threads(monkeypatch, tmp_path):
 def threads_of(n_threads):
     """Threads that blocks run on, each of them busy until all are."""
     meet = meeting(n_threads)
-    return set(for_each(lambda a, b: meet(current_thread()), BLOCKS[:20], n_threads))
+    return set(map_blocks(lambda a, b: meet(current_thread()), BLOCKS[:20], n_threads))
 
 
 def test_threads_are_kept_for_the_next_calls():
@@ -140,7 +141,7 @@ def test_a_thread_that_failed_is_kept(n_threads):
     seen = set()
     for _ in range(40):
         with pytest.raises(ValueError, match="failed"):
-            on_threads(int, iter(["1", "failed"]), n_threads)
+            map_items(int, iter(["1", "failed"]), n_threads)
         seen |= threads_of(n_threads)
     assert n_threads <= len(seen) < 12
 
@@ -150,9 +151,9 @@ def test_calls_in_threads_and_calls_in_calls_have_threads_of_their_own():
     meet = meeting(8)
 
     def outer(start, stop):
-        for_each(lambda a, b: meet(a), BLOCKS[:2], 2)
+        map_blocks(lambda a, b: meet(a), BLOCKS[:2], 2)
 
-    callers = [Thread(target=for_each, args=(outer, BLOCKS[:2], 2)) for _ in range(2)]
+    callers = [Thread(target=map_blocks, args=(outer, BLOCKS[:2], 2)) for _ in range(2)]
     for caller in callers:
         caller.start()
     for caller in callers:
@@ -166,9 +167,9 @@ def test_calls_for_more_threads_than_are_kept_do_with_fewer(monkeypatch):
     meet = meeting(3)
 
     def outer(start, stop):
-        return sum(for_each(lambda a, b: meet(1), BLOCKS[:9], 8))
+        return sum(map_blocks(lambda a, b: meet(1), BLOCKS[:9], 8))
 
-    assert for_each(outer, BLOCKS[:9], 8) == [9] * 9
+    assert map_blocks(outer, BLOCKS[:9], 8) == [9] * 9
     threads._executor.shutdown()
 
 
@@ -185,7 +186,7 @@ def test_threads_that_do_not_start_leave_the_work_to_others(n_more, monkeypatch)
     meet = meeting(1 + n_more)
     with monkeypatch.context() as patched:
         patched.setattr(Thread, "start", start)
-        assert for_each(lambda a, b: meet(a), BLOCKS, 4) == [*range(1000)]
+        assert map_blocks(lambda a, b: meet(a), BLOCKS, 4) == [*range(1000)]
     # What no thread began is begun by one that starts later, and does nothing.
     assert len(threads_of(2)) == 2
 
@@ -200,7 +201,7 @@ def test_a_thread_without_memory_to_begin_leaves_the_work_to_others(monkeypatch)
         return stops()
 
     monkeypatch.setattr(threads, "_stop_events", stops_of_callers)
-    found = on_threads(lambda item: refused or time.sleep(0.01) or str(item), range(1000), 2)
+    found = map_items(lambda item: refused or time.sleep(0.01) or str(item), range(1000), 2)
     assert len(found) == 1000
     assert refused
 
@@ -208,13 +209,13 @@ def test_a_thread_without_memory_to_begin_leaves_the_work_to_others(monkeypatch)
 def test_results_that_are_missing_without_an_error_are_not_returned():
     """A thread that has failed, and had no memory to say why."""
     with pytest.raises(MemoryError):
-        on_threads(lambda item: threads._stop_events()[-1].set(), range(100), 2)
+        map_items(lambda item: threads._stop_events()[-1].set(), range(100), 2)
 
 
 def test_a_kept_thread_holds_no_data():
     array = np.ones(3)
     known = weakref.ref(array)
-    on_threads(lambda item, array=array: len(array), range(4), 2)
+    map_items(lambda item, array=array: len(array), range(4), 2)
     del array
     for _ in range(1000):
         if known() is None:
@@ -229,7 +230,7 @@ def test_a_kept_thread_runs_in_the_context_of_each_call():
     for value in (1, 2):
         meet = meeting()
         variable.set(value)
-        assert on_threads(lambda i, meet=meet: meet(variable.get()), range(9), 2) == [value] * 9
+        assert map_items(lambda i, meet=meet: meet(variable.get()), range(9), 2) == [value] * 9
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
@@ -254,15 +255,15 @@ def test_a_fork_in_a_thread_has_threads_of_its_own():
         return 0 if child < 0 else os.waitpid(child, 0)[1]
 
     meet = meeting()
-    assert on_threads(lambda item: fork(meet(item)), range(3), 2) == [0] * 3
+    assert map_items(lambda item: fork(meet(item)), range(3), 2) == [0] * 3
 
 
 def test_a_process_ends_beside_kept_threads():
     """If one of them is at work, once its work is done."""
     script = (
-        "import time\nfrom threading import Thread\nfrom sklearn_rank._utils.threads import on_threads\n"
-        "on_threads(int, '12', 2)\n"
-        "Thread(target=on_threads, args=(lambda item: time.sleep(0.5), range(4), 3), daemon=True).start()\n"
+        "import time\nfrom threading import Thread\nfrom sklearn_rank._utils.threads import map_items\n"
+        "map_items(int, '12', 2)\n"
+        "Thread(target=map_items, args=(lambda item: time.sleep(0.5), range(4), 3), daemon=True).start()\n"
         "time.sleep(0.2)\nprint('ends')"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60, check=True)
@@ -273,8 +274,8 @@ def test_calls_while_a_process_ends_take_one_thread():
     """Other threads do not run any more, so to wait for one would take for ever; executors start none."""
     script = (
         "import atexit, sys\nimport numpy as np\nfrom sklearn_rank import evaluate_table\n"
-        "from sklearn_rank._utils.threads import on_threads, with_helpers\n"
-        "def ask(on=on_threads, beside=with_helpers):\n    print(on(int, '12', 2), [*beside(int, '34', 2)])\n"
+        "from sklearn_rank._utils.threads import map_items, with_helpers\n"
+        "def ask(on=map_items, beside=with_helpers):\n    print(on(int, '12', 2), [*beside(int, '34', 2)])\n"
         "def ask_all():\n    ask()\n    y = np.arange(4000) % 2\n"
         "    print(evaluate_table([(y, y, y)] * 2, metrics='p@1', n_jobs=2, memory_limit=100).mean()['p@1'])\n"
         "class Late:\n    def __del__(self, ask=ask):\n        ask()\n"
@@ -300,10 +301,10 @@ def test_an_error_stops_all_and_is_raised_as_it_is(n_threads, place):
         time.sleep(0.01)
 
     with pytest.raises(KeyError) as caught:
-        for_each(compute, BLOCKS, n_threads)
+        map_blocks(compute, BLOCKS, n_threads)
     assert caught.value is error
     assert len(done) < place + 20
-    assert on_threads(str, range(20), n_threads) == [*map(str, range(20))]  # nothing of it stays
+    assert map_items(str, range(20), n_threads) == [*map(str, range(20))]  # nothing of it stays
 
 
 def test_an_error_where_items_are_made():
@@ -312,7 +313,7 @@ def test_an_error_where_items_are_made():
         raise OSError("no more")
 
     with pytest.raises(OSError, match="no more"):
-        on_threads(lambda x: x, items(), 2)
+        map_items(lambda x: x, items(), 2)
 
 
 def test_work_that_heeds_stops_at_once():
@@ -325,14 +326,14 @@ def test_work_that_heeds_stops_at_once():
             raise ValueError("failed")
         begun.set()
         while True:
-            heed()
+            check_interrupt()
             time.sleep(0.001)
 
     for blocks in (BLOCKS[:2], BLOCKS[1::-1]):  # whichever of the threads it is
         begun.clear()
         with pytest.raises(ValueError, match="failed"):
-            for_each(compute, blocks, 2)
-    heed()
+            map_blocks(compute, blocks, 2)
+    check_interrupt()
 
 
 def test_threads_of_threads_stop_too():
@@ -341,30 +342,30 @@ def test_threads_of_threads_stop_too():
     def forever(item):
         begun.set()
         while True:
-            heed()
+            check_interrupt()
             time.sleep(0.001)
 
     def compute(start, stop):
         if start == 0:
             begun.wait(20)
             raise ValueError("failed")
-        on_threads(forever, range(2), 2)
+        map_items(forever, range(2), 2)
 
     with pytest.raises(ValueError, match="failed"):
-        for_each(compute, BLOCKS[:2], 2)
+        map_blocks(compute, BLOCKS[:2], 2)
 
 
 def test_an_inner_failure_does_not_stop_the_outer_threads():
     def compute(start, stop):
         with pytest.raises(ValueError, match="inner"):
-            on_threads(lambda item: [][item] if item < 0 else fail(), range(3), 2)
-        heed()
+            map_items(lambda item: [][item] if item < 0 else fail(), range(3), 2)
+        check_interrupt()
         return start
 
     def fail():
         raise ValueError("inner")
 
-    assert for_each(compute, BLOCKS[:9], 2) == [*range(9)]
+    assert map_blocks(compute, BLOCKS[:9], 2) == [*range(9)]
 
 
 LONG = np.random.default_rng(0).random((150_000, 30)) < 0.3
@@ -382,7 +383,7 @@ def test_a_long_kernel_stops_when_another_thread_fails():
 
     began = time.perf_counter()
     with pytest.raises(ValueError, match="failed"):
-        for_each(compute, BLOCKS[:2], 2)
+        map_blocks(compute, BLOCKS[:2], 2)
     assert time.perf_counter() - began < 15
 
 
@@ -413,7 +414,7 @@ evaluate(np.ones(n), np.ones(n), qid=np.arange(n), metrics=lambda y, s: time.sle
 """,
     "blocks": """
 start()
-_threads.for_each(lambda a, b: time.sleep(0.1), [(i, i + 1) for i in range(1000)], n_jobs)
+_threads.map_blocks(lambda a, b: time.sleep(0.1), [(i, i + 1) for i in range(1000)], n_jobs)
 """,
 }
 

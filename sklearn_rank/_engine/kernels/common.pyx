@@ -7,7 +7,7 @@ own because a `.pxd`, whose inline functions others cimport, cannot import from 
 """
 from libc.stdint cimport int64_t
 
-from sklearn_rank._utils.threads import heed
+from sklearn_rank._utils.threads import check_interrupt
 
 cdef int64_t MOST_STEPS = 1 << 24   # steps between two looks at whether to go on: some hundredths of a second
 
@@ -18,7 +18,7 @@ cdef int count_steps(int64_t* steps, int64_t n) except -1 nogil:
     if steps[0] > MOST_STEPS:
         steps[0] = 0
         with gil:
-            heed()
+            check_interrupt()
     return 0
 
 
