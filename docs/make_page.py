@@ -11,7 +11,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 PAGE, PICTURE = DOCS / "decide" / "report.html", DOCS / "decide" / "report.png"
-CALL = 'compare_systems(labels, systems, qid=qid, metrics="ndcg@10")'
+CALL = 'compare_systems(frame, ["bm25", "reranker"], qid="query", metrics="ndcg@10")'
 
 
 def page() -> str:
