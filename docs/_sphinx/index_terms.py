@@ -37,18 +37,22 @@ OF_PAGES = {
     "reference/checked": ("reproducibility", "rounding", "platforms"),
     "questions/group_sizes": ("group sizes", "group_ptr"),
     "rag/README": ("RAG", "retrieval-augmented generation"),
-    "tune/sklearn": ("group", "groups", "GroupKFold", "GroupShuffleSplit", "scoring", "cv"),
     "decide/compare": ("p-value", "significance", "confidence interval", "coverage", "coverage of intervals"),
     "decide/report": ("HTML page", "report, as a page"),
     "decide/gate": ("CI", "continuous integration", "non-inferiority", "noninferiority"),
     "tune/README": (
-        "early stopping",
+        "group",
+        "groups",
+        "GroupKFold",
+        "GroupShuffleSplit",
+        "scoring",
+        "cv",
         "train test split",
-        "nested",
-        "nested cross-validation",
         "leakage",
-        "overfitting",
+        "split queries",
     ),
+    "tune/early_stopping": ("early stopping", "eval_set"),
+    "tune/searches": ("nested", "nested cross-validation", "overfitting", "halving", "learning curve", "importances"),
 }
 
 
