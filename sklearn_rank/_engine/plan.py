@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
+from enum import Enum
 from numbers import Number
 from typing import Any, NamedTuple, NoReturn
 
@@ -33,7 +34,7 @@ from sklearn_rank._engine.primitives import (
     RANKS,
     ByGrade,
     Call,
-    Work,
+    Scratch,
 )  # fmt: skip
 from sklearn_rank._engine.protocols import MetricRequest
 from sklearn_rank._engine.queries import Queries, rows_of
@@ -55,6 +56,14 @@ class NotRecorded(Exception):
     """The formula does something that cannot be recorded."""
 
 
+class Axis(Enum):
+    """The positions that a recorded array has a number for, or queries."""
+
+    SCORE = "positions of the order by score"
+    IDEAL = "positions of the ideal order"
+    QUERY = "queries"
+
+
 class Curve(NamedTuple):
     """A metric at some cutoffs, and the keywords of its formula."""
 
@@ -69,12 +78,12 @@ class Curve(NamedTuple):
 class Result(NamedTuple):
     """Index of the array of a call in the list of all, and the columns that are meant, None for all."""
 
-    place: int
+    slot: int
     columns: slice | None = None
 
     def of(self, arrays: Sequence[Array]) -> Array:
         """The array, out of the arrays of all calls."""
-        array = arrays[self.place]
+        array = arrays[self.slot]
         return array if self.columns is None else array[:, self.columns]
 
 
@@ -85,9 +94,9 @@ class Unknown(NDArrayOperatorsMixin):
         """Record a function of each entry."""
         if method != "__call__" or options or ufunc.nout > 1:
             raise NotRecorded
-        return self.apply(ufunc, inputs)
+        return self.apply_ufunc(ufunc, inputs)
 
-    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
+    def apply_ufunc(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
         """Record a function of each entry."""
         raise NotRecorded
 
@@ -105,21 +114,21 @@ class Unknown(NDArrayOperatorsMixin):
 class Recorded(Unknown):
     """The result of a call that formulas see.
 
-    `of_best` says of a number for each position whether it is one of the best order; it is None for numbers of queries.
+    `axis`: positions of the score order, positions of the ideal order, or queries.
     """
 
-    def __init__(self, recording: Recording, result: Result, of_best: bool | None) -> None:
-        self.recording, self.result, self.of_best = recording, result, of_best
+    def __init__(self, recording: Recording, result: Result, axis: Axis) -> None:
+        self.recording, self.result, self.axis = recording, result, axis
 
-    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Recorded:
+    def apply_ufunc(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Recorded:
         """Record a function of each entry."""
-        return self.recording.apply(ufunc, inputs)
+        return self.recording.apply_ufunc(ufunc, inputs)
 
     def __getitem__(self, at: Any) -> Recorded:
         """Take a column of a table with a row for each query: ``[:, i : i + 1]``."""
         is_column = isinstance(at, tuple) and at[0] == slice(None) and isinstance(at[1], slice)
-        if is_column and self.of_best is None and self.result.columns is None:
-            return Recorded(self.recording, self.result._replace(columns=at[1]), None)
+        if is_column and self.axis is Axis.QUERY and self.result.columns is None:
+            return Recorded(self.recording, self.result._replace(columns=at[1]), Axis.QUERY)
         raise NotRecorded
 
 
@@ -127,19 +136,19 @@ class OfGrade(Unknown):
     """A function of the grade at each position: a table, and no array as long as tables and numbers go into it."""
 
     def __init__(self, order: RecordedOrder, table: Array) -> None:
-        self.order, self.table, self.of_best = order, table, order.is_best
+        self.order, self.table, self.axis = order, table, order.axis
 
-    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> OfGrade | Recorded:
+    def apply_ufunc(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> OfGrade | Recorded:
         """Make a table of a function of tables and numbers, and record a function of anything else."""
-        if all(isinstance(x, Number) or (isinstance(x, OfGrade) and x.of_best == self.of_best) for x in inputs):
+        if all(isinstance(x, Number) or (isinstance(x, OfGrade) and x.axis is self.axis) for x in inputs):
             return OfGrade(self.order, ufunc(*(x.table if isinstance(x, OfGrade) else x for x in inputs)))
-        return self.order.recording.apply(ufunc, inputs)
+        return self.order.recording.apply_ufunc(ufunc, inputs)
 
     def looked_up(self) -> Recorded:
         """The same with a number for each position."""
         if self.table.dtype != np.float64:  # NumPy may compute something else with other types
             raise NotRecorded
-        return self.order.take(Call(LOOK_UP, ByGrade(self.table)))
+        return self.order.apply(Call(LOOK_UP, ByGrade(self.table)))
 
 
 class OfScore(Unknown):
@@ -147,10 +156,10 @@ class OfScore(Unknown):
 
 
 class RecordedOrder:
-    """An order that is not known yet, for `Ranked`; with `is_best` the best one."""
+    """An order that is not known yet, for `Ranked`: by score, or the ideal one."""
 
-    def __init__(self, recording: Recording, is_best: bool = False) -> None:
-        self.recording, self.is_best = recording, is_best
+    def __init__(self, recording: Recording, axis: Axis = Axis.SCORE) -> None:
+        self.recording, self.axis = recording, axis
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse what only rows can tell."""
@@ -164,7 +173,7 @@ class RecordedOrder:
     @property
     def rank(self) -> Recorded:
         """Rank at each position."""
-        return self.take(Call(RANKS))
+        return self.apply(Call(RANKS))
 
     @property
     def label(self) -> OfGrade:
@@ -174,7 +183,7 @@ class RecordedOrder:
     @property
     def score(self) -> OfScore:
         """Score at each position."""
-        if self.is_best:
+        if self.axis is Axis.IDEAL:
             raise NotRecorded
         return OfScore()
 
@@ -186,7 +195,7 @@ class RecordedOrder:
 
     def count_at_least(self, threshold: float) -> Recorded:
         """Rows of each query with a label of at least `threshold`."""
-        return self.recording.once(Call(COUNT_ROWS, least=least_grade(threshold)), False, None)
+        return self.recording.once(Call(COUNT_ROWS, least=least_grade(threshold)), Axis.SCORE, Axis.QUERY)
 
     def count_ranked(self) -> Recorded:
         """Rows of each query, if all have a rank."""
@@ -196,8 +205,8 @@ class RecordedOrder:
 
     @cached_property
     def ideal(self) -> RecordedOrder:
-        """The best order, to the same depth."""
-        return RecordedOrder(self.recording, is_best=True)
+        """The ideal order, to the same depth."""
+        return RecordedOrder(self.recording, Axis.IDEAL)
 
     def goes_on_below(self, cutoff: int) -> bool:
         """Whether a list goes on below a cutoff: not known, unless lists are whole."""
@@ -205,27 +214,27 @@ class RecordedOrder:
             raise NotRecorded
         return False
 
-    def take(self, call: Call) -> Recorded:
+    def apply(self, call: Call) -> Recorded:
         """Record a primitive."""
         primitive, x, y = call.primitive, call.x, call.y
         if primitive in (PAIRS, CENTRED_RANKS):
-            if self.is_best:
+            if self.axis is Axis.IDEAL:
                 raise NotRecorded
             x = None if isinstance(x, OfScore) else x.looked_up() if isinstance(x, OfGrade) else x
         elif primitive == CUMSUM and isinstance(y, OfGrade):
             y = y.looked_up()
         elif primitive in (CASCADE, CASCADE_UPWARDS) and not isinstance(x, Unknown):
             raise NotRecorded
-        of_best = self.is_best or primitive == AT_RANKS
-        if any(isinstance(values, Unknown) and getattr(values, "of_best", None) != of_best for values in (x, y)):
-            raise NotRecorded  # values of other positions
+        axis = Axis.IDEAL if primitive == AT_RANKS else self.axis
+        if any(isinstance(values, Unknown) and getattr(values, "axis", None) is not axis for values in (x, y)):
+            raise NotRecorded  # operands of different orders cannot be combined
         of_query = call.of_query
         if of_query is not None:
-            if not isinstance(of_query, Recorded) or of_query.of_best is not None:
+            if not isinstance(of_query, Recorded) or of_query.axis is not Axis.QUERY:
                 raise NotRecorded
             of_query = of_query.result
         call = call._replace(x=self._values(x), y=self._values(y), of_query=of_query)
-        return self.recording.once(call, self.is_best, None if primitive.columns != 0 else self.is_best)
+        return self.recording.once(call, self.axis, self.axis if primitive.columns == 0 else Axis.QUERY)
 
     @staticmethod
     def _values(x: Any) -> Any:
@@ -238,10 +247,10 @@ class RecordedOrder:
 
 
 class Entry(NamedTuple):
-    """A call, or a ufunc with its operands, and the order that it is of."""
+    """A call, or a ufunc with its operands, and whether it reads the ideal order."""
 
     call: Call | tuple[np.ufunc, Sequence[Any]]
-    of_best: bool
+    is_ideal: bool
 
 
 class Recording:
@@ -253,28 +262,29 @@ class Recording:
     def __init__(self, ranks: Index, grades: Array, all_ranked: bool = True) -> None:
         self.ranks, self.grades, self.all_ranked, self.depth = ranks, grades, all_ranked, 0
         self.entries: list[Entry] = []
-        self._places: dict[Hashable, int] = {}
+        self._slots: dict[Hashable, int] = {}
 
-    def once(self, call: Call, is_best: bool, of_best: bool | None) -> Recorded:
-        """What stands for the result of a call, which is recorded when it is first made."""
-        return self._once((is_best, call.key(_key_of)), Entry(call, is_best), of_best)
+    def once(self, call: Call, order: Axis, axis: Axis) -> Recorded:
+        """Result of a call on an order, with numbers along `axis`; equal calls are recorded once."""
+        is_ideal = order is Axis.IDEAL
+        return self._once((is_ideal, call.key(_key_of)), Entry(call, is_ideal), axis)
 
-    def apply(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Recorded:
+    def apply_ufunc(self, ufunc: np.ufunc, inputs: Sequence[Any]) -> Recorded:
         """Record a function of each entry."""
-        of_best, *others = {x.of_best for x in inputs if isinstance(x, (Recorded, OfGrade))}
-        if others:  # of other numbers of positions
+        axis, *others = {x.axis for x in inputs if isinstance(x, (Recorded, OfGrade))}
+        if others:  # arrays of different lengths
             raise NotRecorded
         operands = []
         for x in inputs:
             x = x.looked_up() if isinstance(x, OfGrade) else x
             operands.append(x.result if isinstance(x, Recorded) else np.array(x, dtype=np.float64, ndmin=1))
-        return self._once((ufunc, *map(_key_of, operands)), Entry((ufunc, operands), bool(of_best)), of_best)
+        return self._once((ufunc, *map(_key_of, operands)), Entry((ufunc, operands), axis is Axis.IDEAL), axis)
 
-    def _once(self, key: Hashable, entry: Entry, of_best: bool | None) -> Recorded:
-        place = self._places.setdefault(key, len(self.entries))
-        if place == len(self.entries):
+    def _once(self, key: Hashable, entry: Entry, axis: Axis) -> Recorded:
+        slot = self._slots.setdefault(key, len(self.entries))
+        if slot == len(self.entries):
             self.entries.append(entry)
-        return Recorded(self, Result(place), of_best)
+        return Recorded(self, Result(slot), axis)
 
     def record(self, curve: Curve) -> tuple[Any, Any, Any]:
         """Numerator and denominator of a formula, and what a query needs to have a value.
@@ -293,7 +303,7 @@ class Recording:
             parts = _table(numerator), _table(denominator), needed
         except Exception as error:  # whatever a formula does with what is no array
             del self.entries[n:]
-            self._places = {key: place for key, place in self._places.items() if place < n}
+            self._slots = {key: slot for key, slot in self._slots.items() if slot < n}
             raise NotRecorded from error
         self.depth = max(self.depth, spec.depth)
         return parts
@@ -301,7 +311,7 @@ class Recording:
 
 def _table(part: Any) -> Any:
     """A part of a curve with a row for each query; a number is one of all."""
-    if isinstance(part, Recorded) and part.of_best is None:
+    if isinstance(part, Recorded) and part.axis is Axis.QUERY:
         return part.result
     return np.array(part, dtype=np.float64, ndmin=2)
 
@@ -309,7 +319,7 @@ def _table(part: Any) -> Any:
 def _key_of(x: Any) -> Hashable:
     """What tells an operand from others."""
     if isinstance(x, Result):
-        return x.place, None if x.columns is None else (x.columns.start, x.columns.stop, x.columns.step)
+        return x.slot, None if x.columns is None else (x.columns.start, x.columns.stop, x.columns.step)
     if isinstance(x, ByGrade):
         return "by grade", x.table.tobytes()
     return None if x is None else (x.shape, x.tobytes())
@@ -327,15 +337,15 @@ class Plan:
     """Calls of some metrics, shared where they are alike, on queries that are not longer than `longest`.
 
     `curves` are those that can be recorded, `others` those that cannot, which depends on whether all rows are ranked.
-    Buffers come from a pool and go back to it; without one, none outlives its call.
+    Programs come from a pool and go back to it; without a pool, no program outlives its call.
     """
 
     def __init__(
-        self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, pool: BufferPool | None = None,
+        self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, pool: ProgramPool | None = None,
         all_ranked: bool = True,
     ) -> None:  # fmt: skip
         self.longest, self.highest, self.key = longest, int(grades.max(initial=0)), object()
-        self._pool = BufferPool(0) if pool is None else pool
+        self._pool = ProgramPool(0) if pool is None else pool
         self._grades, self._ranks, self._all_ranked = grades, np.arange(1, longest + 1), all_ranked
         self.recordings: dict[str, Recording] = {}
         self.curves: list[Curve] = []
@@ -367,91 +377,91 @@ class Plan:
         if is_one_block(len(queries.score)):
             n_rows, n_queries = len(queries.score), len(indptr) - 1
             # Powers of two, so that other calls fit.
-            buffers = pool.take(self, 1 << (n_rows - 1).bit_length(), 1 << (n_queries - 1).bit_length())
+            program = pool.acquire(self, 1 << (n_rows - 1).bit_length(), 1 << (n_queries - 1).bit_length())
             try:
-                return self._run_block(buffers, queries, 0, n_queries, outs)
+                return self._run_block(program, queries, 0, n_queries, outs)
             finally:
-                pool.give(buffers)
+                pool.release(program)
         blocks = query_blocks(indptr, n_jobs, largest=2.0 if len(self.curves) == 1 else 0.75)
         n_rows = max([int(indptr[last] - indptr[first]) for first, last in blocks])
         n_queries = max([last - first for first, last in blocks])
-        unused: list[Buffers] = []
+        unused: list[BoundProgram] = []
 
         def run_block(first: int, last: int) -> bool:
             check_interrupt()
             parts = [(values[first:last], undefined[first:last]) for values, undefined in outs]
             try:
-                buffers = unused.pop()
+                program = unused.pop()
             except IndexError:
-                buffers = pool.take(self, n_rows, n_queries)
+                program = pool.acquire(self, n_rows, n_queries)
             try:
-                return self._run_block(buffers, queries, first, last, parts)
+                return self._run_block(program, queries, first, last, parts)
             finally:
-                unused.append(buffers)
+                unused.append(program)
 
         try:
             return all(map_blocks(run_block, blocks, n_jobs))
         finally:
-            for buffers in unused:
-                pool.give(buffers)
+            for program in unused:
+                pool.release(program)
 
     @staticmethod
-    def _run_block(buffers: Buffers, queries: Queries, first: int, last: int, outs: Sequence[Out]) -> bool:
+    def _run_block(program: BoundProgram, queries: Queries, first: int, last: int, outs: Sequence[Out]) -> bool:
         """Run on some queries."""
         indptr, order, grade = queries.indptr, queries.order, queries.grade
         assert grade is not None
         score = rows_of(queries.score, indptr, order, first, last)
         starts = indptr[: last + 1]
         if first:
-            starts = np.subtract(indptr[first : last + 1], indptr[first], out=buffers.starts[: last - first + 1])
+            starts = np.subtract(indptr[first : last + 1], indptr[first], out=program.starts[: last - first + 1])
         rows = rows_of(grade, indptr, order, first, last), score, starts
-        return buffers.run(*rows, queries.has_one_score, outs)
+        return program.run(*rows, queries.has_one_score, outs)
 
 
-class BufferPool:
-    """Buffers that no call uses, of at most so many bytes: the last used stay.
+class ProgramPool:
+    """Idle programs with their arrays, at most `max_bytes` of memory: the last used stay.
 
-    It needs no lock, because each step is one operation of a list: a call that comes second to buffers makes others.
+    It needs no lock, because each step is one operation of a list: a call that finds no idle program makes a new one.
     """
 
-    def __init__(self, most_bytes: float) -> None:
-        self._most_bytes = most_bytes
-        self._unused: list[Buffers] = []
+    def __init__(self, max_bytes: float) -> None:
+        self._max_bytes = max_bytes
+        self._unused: list[BoundProgram] = []
 
-    def take(self, plan: Plan, n_rows: int, n_queries: int) -> Buffers:
-        """Buffers of a plan that no other call has, with room for a block."""
-        for buffers in self._unused[::-1]:
-            if buffers.key is plan.key:
-                # Another thread may take them first.
+    def acquire(self, plan: Plan, n_rows: int, n_queries: int) -> BoundProgram:
+        """An idle program of a plan, or a new one, with room for a block."""
+        for program in self._unused[::-1]:
+            if program.key is plan.key:
+                # Another thread may take it first.
                 with suppress(ValueError):
-                    self._unused.remove(buffers)
-                    if buffers.n_rows >= n_rows and buffers.n_queries >= n_queries:
-                        return buffers
+                    self._unused.remove(program)
+                    if program.n_rows >= n_rows and program.n_queries >= n_queries:
+                        return program
                     break
-        return Buffers(plan, n_rows, n_queries)
+        return BoundProgram(plan, n_rows, n_queries)
 
-    def give(self, buffers: Buffers) -> None:
-        """Keep buffers if they are not too large, and let go of the oldest if there are then too many."""
-        if buffers.n_bytes > self._most_bytes:
+    def release(self, program: BoundProgram) -> None:
+        """Keep a program if it is not too large; then drop the oldest until all fit into `max_bytes`."""
+        if program.n_bytes > self._max_bytes:
             return
-        self._unused.append(buffers)
+        self._unused.append(program)
         n_bytes = 0
         for kept in self._unused[::-1]:
             n_bytes += kept.n_bytes
-            if n_bytes > self._most_bytes:
+            if n_bytes > self._max_bytes:
                 with suppress(ValueError):
                     self._unused.remove(kept)
 
 
-class Buffers:
-    """Arrays for the calls of a plan, with room for a block of rows: one thread at a time writes them."""
+class BoundProgram:
+    """The calls of a plan bound to arrays, with room for a block of rows: one thread at a time runs it."""
 
     def __init__(self, plan: Plan, n_rows: int, n_queries: int) -> None:
         self.key, self.n_rows, self.n_queries, self._highest = plan.key, n_rows, n_queries, plan.highest
         self.n_bytes, self._longest = 0, min(plan.longest, n_rows)
         self.starts = self._empty(n_queries + 1, np.int64)
         self._steps: list[Callable[[], object]] = []
-        self._work = Work(self._longest)
+        self._scratch = Scratch(self._longest)
         orders, arrays = [], {}
         for ties, recording in plan.recordings.items():
             order = self._order(ties, recording.depth)
@@ -470,7 +480,7 @@ class Buffers:
         self._has_ufuncs = any(
             not isinstance(entry.call, Call) for of in plan.recordings.values() for entry in of.entries
         )
-        self.n_bytes += self._work.n_bytes + sum(x.nbytes for of in arrays.values() for x in of)
+        self.n_bytes += self._scratch.n_bytes + sum(x.nbytes for of in arrays.values() for x in of)
         self.n_bytes += BYTES_OF_STEP * (len(orders) + len(self._steps) + len(ratios))
 
     def run(self, grade: Grade, score: NDArray[Any], indptr: Index, is_constant: bool, outs: Sequence[Out]) -> bool:
@@ -491,15 +501,20 @@ class Buffers:
         best: kernels.BestOrder | None = None
         for entry in recording.entries:
             call = entry.call
-            if best is None and entry.of_best:
+            if best is None and entry.is_ideal:
                 best = self._best(order)
-            lists: Any = best if entry.of_best else order
+            lists: Any = best if entry.is_ideal else order
             step: Callable[[], object]
             if isinstance(call, Call):
                 if call.primitive in (PAIRS, CENTRED_RANKS):
                     order.read_all_ties()
                 step, out = call.bind(
-                    lists, self._work, self.n_rows, self.n_queries, array_of=lambda x: _array_of(x, arrays), best=best
+                    lists,
+                    self._scratch,
+                    self.n_rows,
+                    self.n_queries,
+                    array_of=lambda x: _array_of(x, arrays),
+                    best=best,
                 )
             else:
                 ufunc, operands = call

@@ -88,7 +88,7 @@ class Call(NamedTuple):
         return (self.primitive.kernel, self.over_rank, self.least, *map(key_of, operands))
 
     def bind(
-        self, lists: kernels.Lists, work: Work, n_positions: int, n_queries: int, *,
+        self, lists: kernels.Lists, scratch: Scratch, n_positions: int, n_queries: int, *,
         array_of: Callable[[Any], Any] = lambda x: x, best: kernels.Lists | None = None,
     ) -> tuple[kernels.Step, Array]:  # fmt: skip
         """Kernel bound to lists and operands, and the array that it writes when it is called."""
@@ -105,7 +105,7 @@ class Call(NamedTuple):
         step = kernels.Step(
             self.primitive.kernel, lists, x=x, x_by_grade=x_by_grade, y=y, y_by_grade=y_by_grade,
             by_rank=self.by_rank, over_rank=self.over_rank, cutoffs=self.cutoffs, of_query=array_of(self.of_query),
-            least=self.least, other=best, work=work.numbers, work_places=work.places if sorts else None, out=out,
+            least=self.least, other=best, work=scratch.numbers, work_places=scratch.indices if sorts else None, out=out,
         )  # fmt: skip
         return step, out
 
@@ -115,7 +115,7 @@ def _values(x: Any) -> tuple[Array | None, bool]:
     return (x.table, True) if isinstance(x, ByGrade) else (x, False)
 
 
-class Work:
+class Scratch:
     """Memory that kernels use for one list at a time, of at most so many positions."""
 
     def __init__(self, longest: int) -> None:
@@ -132,6 +132,6 @@ class Work:
         return np.empty((5, self._longest + 1))
 
     @cached_property
-    def places(self) -> Index:
-        """Rows of places."""
+    def indices(self) -> Index:
+        """Rows of indices."""
         return np.empty((2, self._longest + 1), dtype=np.int64)

@@ -145,7 +145,7 @@ class Ranked:
 
     def of_query(self, x: ArrayLike) -> Array:
         """A value of each query, shape (n_queries, 1), at each of its positions."""
-        return self._take(SPREAD, of_query=x)
+        return self._apply(SPREAD, of_query=x)
 
     # --- primitives ------------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class Ranked:
                     f"by_rank of cumsum() must return a number for each rank, {len(ranks)} here. "
                     f"Got shape {table.shape} instead."
                 )
-        return self._take(CUMSUM, value, weight, by_rank=table, over_rank=over_rank, cutoffs=self._cutoffs)
+        return self._apply(CUMSUM, value, weight, by_rank=table, over_rank=over_rank, cutoffs=self._cutoffs)
 
     def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
         """`x` of the item at each position times the sum of `y` over the items down to it, inclusive.
@@ -184,14 +184,14 @@ class Ranked:
         `most` is what that sum counts for at most, a whole number for each query; x and y are then 0 or 1, and never
         both 1.
         """
-        return self._take(JOINT, x, y, of_query=most)
+        return self._apply(JOINT, x, y, of_query=most)
 
     def sums_of_means(self, *, of_labels: bool = False) -> Array:
         """Sum over the relevant items down to each cutoff: of the share of relevant items down to each, or mean label.
 
         Where labels are grades, no array of a number for each position is made.
         """
-        return self._take(MEANS, self.relevant, self.label if of_labels else self.relevant, cutoffs=self._cutoffs)
+        return self._apply(MEANS, self.relevant, self.label if of_labels else self.relevant, cutoffs=self._cutoffs)
 
     def cascade(self, p: ArrayLike, *, upwards: bool = False) -> Array:
         """Probability of each position to be the last one seen.
@@ -201,7 +201,7 @@ class Ranked:
         """
         if upwards:
             self._refuse_ties_at_the_cutoff("cascade(upwards=True) of a formula")
-        return self._take(CASCADE_UPWARDS if upwards else CASCADE, p)
+        return self._apply(CASCADE_UPWARDS if upwards else CASCADE, p)
 
     def holds_all_relevant(self) -> Array:
         """Probability that the first items, down to each cutoff, are all relevant items of the query.
@@ -211,25 +211,25 @@ class Ranked:
         """
         down_to_ties = self.at_cutoff(self.at_tie_end(self.joint(1.0, self.relevant)))
         has_all = down_to_ties > self.n_relevant - 0.5
-        return self.cumsum(weight=self._take(CASCADE_UPWARDS, self.relevant)) * has_all
+        return self.cumsum(weight=self._apply(CASCADE_UPWARDS, self.relevant)) * has_all
 
     def ideal_sum(self, value: ArrayLike) -> Array:
         """Sum of a value of each position of `ideal`, over as many as the rank at each position says."""
-        return self._take(AT_RANKS, self.ideal.joint(1.0, value))
+        return self._apply(AT_RANKS, self.ideal.joint(1.0, value))
 
     def pairs(self) -> Pairs:
         """Number of pairs of items ranked as their labels are, the other way, or tied in score or label alone."""
         self._refuse_ties_at_the_cutoff("pairs() of a formula")
-        counts = self._take(PAIRS, self.label)
+        counts = self._apply(PAIRS, self.label)
         return Pairs(*[counts[:, i : i + 1] for i in range(4)])
 
     def centred_ranks(self, x: ArrayLike) -> Array:
         """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
         self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
-        return self._take(CENTRED_RANKS, x)
+        return self._apply(CENTRED_RANKS, x)
 
-    def _take(self, primitive: Any, x: Any = None, y: Any = None, **operands: Any) -> Array:
-        result: Array = self._order.take(Call(primitive, x, y, **operands))
+    def _apply(self, primitive: Any, x: Any = None, y: Any = None, **operands: Any) -> Array:
+        result: Array = self._order.apply(Call(primitive, x, y, **operands))
         return result
 
     # --- what an order of rows alone can tell ----------------------------------------------------------------

@@ -15,7 +15,7 @@ from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._engine.kernels import plan as plan_kernels
 from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.kernels.checks import read_rows
-from sklearn_rank._engine.primitives import AT_RANKS, CUMSUM, JOINT, Call, Work
+from sklearn_rank._engine.primitives import AT_RANKS, CUMSUM, JOINT, Call, Scratch
 from sklearn_rank._engine.queries import DocumentsWithoutRow, LazyQueries, Queries, rows_of, take_rows
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import map_blocks, query_blocks
@@ -307,7 +307,7 @@ class Ranking:
         """Whether a list goes on below a cutoff, which it does only to the end of a tie block."""
         return self.tie_end is not None and bool((self.length > cutoff).any())
 
-    def take(self, call: Call) -> Array:
+    def apply(self, call: Call) -> Array:
         """Result of a primitive."""
         if call.of_query is not None:
             call = call._replace(of_query=self._one_of_each_query(call.of_query))
@@ -316,8 +316,8 @@ class Ranking:
             call = call._replace(
                 x=None if call.x is None else values(call.x), y=None if call.y is None else values(call.y)
             )
-        work, best = Work(len(self.ranks)), self.ideal.lists if call.primitive == AT_RANKS else None
-        step, out = call.bind(self.lists, work, self.n_positions, len(self.ptr) - 1, best=best)
+        scratch, best = Scratch(len(self.ranks)), self.ideal.lists if call.primitive == AT_RANKS else None
+        step, out = call.bind(self.lists, scratch, self.n_positions, len(self.ptr) - 1, best=best)
         if not step():
             wrong = call.x[~((call.x >= 0) & (call.x <= 1))][0]
             raise ValueError(f"cascade() of a formula needs probabilities, from 0 to 1. Got {wrong:g}.")

@@ -43,7 +43,7 @@ HIGHEST_WEIGHT = 1e200
 def read(
     y_true: MatrixLike, y_score: MatrixLike, *, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
-    weight_may_be_zero: bool = False, score_name: str = "y_score", keeps_narrow: bool = False,
+    weight_may_be_zero: bool = False, score_name: str = "y_score", keep_float32: bool = False,
 ) -> Queries:  # fmt: skip
     """Check the user's arrays, and group their rows by query; scores of float32 may stay what they are.
 
@@ -60,7 +60,7 @@ def read(
     queries = None
     try:
         if type(y_true) is type(y_score) is type(qid) is np.ndarray and sample_weight is tie_break is mask is None:
-            queries = _read_plain(y_true, y_score, qid, n_jobs, origin, keeps_narrow)
+            queries = _read_plain(y_true, y_score, qid, n_jobs, origin, keep_float32)
         if queries is None:
             others = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
             queries = _read_carefully(y_true, y_score, qid, others, n_jobs, origin, weight_may_be_zero)
@@ -107,7 +107,7 @@ def with_columns(queries: Queries, y_true: Any, names: Iterable[str], given: Map
 
 def _read_plain(
     y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], n_jobs: int | None, origin: Origin,
-    keeps_narrow: bool,
+    keep_float32: bool,
 ) -> Queries | None:  # fmt: skip
     """Queries of three columns of numbers whose ids rise; None for what needs a closer look."""
     n_rows = qid.size
@@ -132,7 +132,7 @@ def _read_plain(
     summary, are_grades, is_good = _joined(seen, qid.dtype.kind)
     if not is_good or not (are_grades or y_true.dtype is FLOAT64):
         return None
-    score = y_score if keeps_narrow or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
+    score = y_score if keep_float32 or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
     label = grade if are_grades else y_true
     queries = Queries(label, score, together(starts, n_jobs), None, together(ids, n_jobs), None, summary, None, origin)
     queries.longest = max(longest)

@@ -178,7 +178,7 @@ def evaluate_rows(
         return with_chance(result) if chance else result
     if exclude is not None:
         y_true, mask = without_excluded(y_true, exclude, mask)
-    queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keeps_narrow=True, **data)
+    queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keep_float32=True, **data)
     queries = with_columns(queries, y_true, columns_of(specs), columns or {})
     properties = check_attributes(by, clusters, QueryRows.of(queries), y_true=y_true, y_score=y_score, qid=qid)
     result = evaluate_queries(queries, specs, queries.qid, queries.weight, n_jobs, properties, documents=documents)

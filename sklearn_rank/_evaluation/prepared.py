@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.attributes import QueryAttributes
-from sklearn_rank._engine.plan import BufferPool
+from sklearn_rank._engine.plan import ProgramPool
 from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._evaluation.kept_data import RankedData
 from sklearn_rank._evaluation.result import Evaluation
@@ -53,7 +53,7 @@ class PreparedMetrics:
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, before anything else is known of them."""
-        self._bound = bound_metrics(self._queries, [*self._specs.values()], BufferPool(math.inf))
+        self._bound = bound_metrics(self._queries, [*self._specs.values()], ProgramPool(math.inf))
 
     @property
     def names(self) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.kernels import grades as grade_kernels
-from sklearn_rank._engine.plan import BufferPool, Curve, Plan, can_be_planned, fill
+from sklearn_rank._engine.plan import Curve, Plan, ProgramPool, can_be_planned, fill
 from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
 from sklearn_rank._engine.ranking import N_GRADES, depth_of
 from sklearn_rank._engine.read import read, with_columns
@@ -46,8 +46,8 @@ HIGHEST_GRADES = 1, 4, 7, N_GRADES - 1
 _REMEMBERED: dict[tuple[int, ...], Remembered] = {}
 """Metrics bound to any rows, by the longest query, the class of grades, and the identities of metrics."""
 
-_BUFFERS = BufferPool(8 * 2**20)
-"""Buffers of all remembered plans between two calls."""
+_PROGRAMS = ProgramPool(8 * 2**20)
+"""Idle programs of all remembered plans."""
 
 
 class Remembered(NamedTuple):
@@ -70,7 +70,7 @@ def value_of(
     if tie_break is not None and not metric.defines_ties and spec["ties"] != "stable":
         raise ValueError(f"tie_break is read with ties='stable' only. Got ties={echo(spec['ties'])}.")
     data: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
-    queries = read(y_true, y_score, n_jobs=n_jobs, keeps_narrow=True, **data)
+    queries = read(y_true, y_score, n_jobs=n_jobs, keep_float32=True, **data)
     if metric.columns:
         queries = with_columns(queries, y_true, metric.columns, columns)
     at = spec.curve_index
@@ -116,9 +116,9 @@ def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: i
 
 
 def bound_metrics(
-    queries: Queries, specs: Sequence[MetricSpec], pool: BufferPool | None = None
+    queries: Queries, specs: Sequence[MetricSpec], pool: ProgramPool | None = None
 ) -> BoundMetrics | MetricsInOrders:  # fmt: skip
-    """Metrics bound to the labels of queries; buffers stay in the pool from one call to the next."""
+    """Metrics bound to the labels of queries; programs stay in the pool from one call to the next."""
     kind = MetricsInOrders if any([spec.has_other_order for spec in specs]) else BoundMetrics
     return kind.of(queries, specs, pool)
 
@@ -128,22 +128,22 @@ class BoundMetrics:
 
     def __init__(
         self, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve], longest: int,
-        grades: Callable[[], Array], pool: BufferPool | None,
+        grades: Callable[[], Array], pool: ProgramPool | None,
     ) -> None:  # fmt: skip
         self.specs, self.curves, self._longest, self._grades, self._pool = specs, curves, longest, grades, pool
 
     @classmethod
-    def of(cls, queries: Queries, specs: Sequence[MetricSpec], pool: BufferPool | None) -> BoundMetrics:
-        """Metrics bound to queries; buffers stay in the pool from one call to the next."""
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], pool: ProgramPool | None) -> BoundMetrics:
+        """Metrics bound to queries; programs stay in the pool from one call to the next."""
         return cls(specs, _curves_of(queries, specs), queries.longest, lambda: _grades_of(queries), pool)
 
     @classmethod
-    def of_any(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
-        """Metrics bound to any queries that are no longer, and have grades up to the highest; None if one cannot be."""
+    def reusable(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
+        """Metrics for any queries up to this length and grade; None if one depends on the labels."""
         zeros, ends = np.zeros(longest), np.array([0, longest])
         queries = Queries(zeros, zeros, ends, None, zeros[:1], None, DataSummary())
         try:
-            metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), _BUFFERS)
+            metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), _PROGRAMS)
         except ValueError:  # the labels at hand decide
             return None
         return None if metrics._plan.others else metrics
@@ -232,7 +232,7 @@ class MetricsInOrders:
         self._known: list[PerQuery] | None = None
 
     @classmethod
-    def of(cls, queries: Queries, specs: Sequence[MetricSpec], pool: BufferPool | None) -> MetricsInOrders:
+    def of(cls, queries: Queries, specs: Sequence[MetricSpec], pool: ProgramPool | None) -> MetricsInOrders:
         """Metrics bound to queries; for the pool see `BoundMetrics.of`."""
         by_score = [spec.by_score for spec in specs if spec.order is None]
         orders = [[spec.order] if spec.order else [*ORDERS] if spec["adjusted"] else [] for spec in specs]
@@ -325,6 +325,6 @@ def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics |
             _REMEMBERED.pop(oldest, None)
             n_ranks -= oldest[0]
         highest_of_class = int(min([highest_of_class, *[s.highest_label for s in specs]]))
-        bound = BoundMetrics.of_any(specs, longest, highest_of_class)
+        bound = BoundMetrics.reusable(specs, longest, highest_of_class)
         known = _REMEMBERED[key] = Remembered(specs, bound, highest_of_class)
     return known.bound if highest <= known.highest else None

@@ -73,8 +73,8 @@ class OfQueries(Ranked):
         """A value of each query at each of its positions, where it is repeated already."""
         return super().of_query(x) if len(self._positions.length) == 1 else np.ravel(x)
 
-    def _take(self, primitive: Any, x: Any = None, y: Any = None, **operands: Any) -> Array:
-        result = super()._take(primitive, x, y, **operands)
+    def _apply(self, primitive: Any, x: Any = None, y: Any = None, **operands: Any) -> Array:
+        result = super()._apply(primitive, x, y, **operands)
         return self._repeated(result) if result.ndim == 2 else result
 
 
@@ -108,10 +108,10 @@ class ByDocument(OfQueries):
         """Shape of what a formula returns: a row for each document."""
         return self._order.n_positions, 1
 
-    def _take(self, primitive: Any, x: Any = None, y: Any = None, **operands: Any) -> Array:
+    def _apply(self, primitive: Any, x: Any = None, y: Any = None, **operands: Any) -> Array:
         if primitive != SPREAD:
             raise NotASum
-        return super()._take(primitive, x, y, **operands)
+        return super()._apply(primitive, x, y, **operands)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise NotASum

@@ -347,7 +347,7 @@ def test_numbers_of_packed_records(n_rows):
     whole = np.frombuffer(b"\0" + packed["score"].tobytes(), dtype="u1")[1:].view("f8")
     assert not whole.flags.aligned
     for score in (packed["score"], packed["narrow"], whole):
-        queries = read(packed["label"], score, qid=packed["qid"], keeps_narrow=True)
+        queries = read(packed["label"], score, qid=packed["qid"], keep_float32=True)
         assert queries.score.flags.aligned
         assert queries.label.flags.aligned
         np.testing.assert_array_equal(queries.score, score)

@@ -191,7 +191,7 @@ def test_metrics_that_share_steps_and_those_that_must_not(highest, small_blocks,
 
 def plan_of(*names):
     """Plan of metrics for rows of grades up to 4."""
-    return compute.BoundMetrics.of_any([cached_spec(name) for name in names], 1024, 4)._plan
+    return compute.BoundMetrics.reusable([cached_spec(name) for name in names], 1024, 4)._plan
 
 
 def entries(*names):
@@ -282,20 +282,20 @@ def test_a_plan_serves_larger_and_smaller_calls_in_turn(remembered, eagerly, run
     assert len({*map(id, runs)}) == len(remembered) == 1
 
 
-def test_calls_at_the_same_time_have_buffers_of_their_own(small_blocks, monkeypatch):
+def test_concurrent_calls_use_separate_programs(small_blocks, monkeypatch):
     """Both have begun before one goes on."""
-    used, both, run = [], Barrier(2), plans.Buffers.run
+    used, both, run = [], Barrier(2), plans.BoundProgram.run
 
-    def run_and_note(buffers, *args):
-        used.append(buffers)
+    def run_and_note(program, *args):
+        used.append(program)
         if len(used) <= 2:
             both.wait(60)
-        return run(buffers, *args)
+        return run(program, *args)
 
     y_true, y_score, qid = rows()
     prepared = prepare(y_true, qid=qid, metrics=["ndcg@10", "map"], n_jobs=2)
     prepared(y_score)
-    monkeypatch.setattr(plans.Buffers, "run", run_and_note)
+    monkeypatch.setattr(plans.BoundProgram, "run", run_and_note)
     prepared(y_score)
     assert used[0] is not used[1]
     assert len({*map(id, used)}) == 2
@@ -348,8 +348,8 @@ def test_a_plan_keeps_no_rows(constant):
     """A view of a few would keep all that it is a view of."""
     plan, y_true, y_score = plan_of("ndcg", "map"), np.ones(40, dtype=np.uint8), np.arange(40.0)
     out = [(np.empty((1, 1)), np.zeros((1, 1), dtype=bool)) for _ in range(2)]
-    buffers, arrays = plans.Buffers(plan, 64, 64), [y_true, y_score, np.array([0, 40])]
-    assert buffers.run(*arrays, constant, out)
+    program, arrays = plans.BoundProgram(plan, 64, 64), [y_true, y_score, np.array([0, 40])]
+    assert program.run(*arrays, constant, out)
     alive = [weakref.ref(x) for x in arrays]
     del arrays, y_true, y_score
     assert [ref() for ref in alive] == [None] * 3

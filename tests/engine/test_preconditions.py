@@ -6,7 +6,7 @@ import pytest
 from sklearn_rank import evaluate
 from sklearn_rank._engine import ranked
 from sklearn_rank._engine.kernels.plan import Lists
-from sklearn_rank._engine.primitives import MEANS, ByGrade, Call, Work
+from sklearn_rank._engine.primitives import MEANS, ByGrade, Call, Scratch
 from sklearn_rank._engine.ranking import Ranking
 from sklearn_rank.io import _trec
 
@@ -16,7 +16,7 @@ def test_means_of_values_by_grade_and_by_item(by_grade):
     values = {"x": np.ones(2), "y": np.ones(2), by_grade: ByGrade(np.ones(32))}
     lists = Lists(np.array([0, 2]), None, np.ones(2, dtype=np.uint8), 2)
     with pytest.raises(AssertionError):
-        Call(MEANS, **values, cutoffs=np.array([2])).bind(lists, Work(2), 2, 1)
+        Call(MEANS, **values, cutoffs=np.array([2])).bind(lists, Scratch(2), 2, 1)
 
 
 def test_overlap_with_a_best_order_that_is_shorter(monkeypatch):

@@ -116,7 +116,7 @@ def test_what_is_not_recorded_leaves_no_calls(formula, k):
     plan, without = plans.Plan(curves, 900), plans.Plan(curves[::2], 900)
     assert plan.others == curves[1:2]
     recording, n_entries = plan.recordings["average"], len(without.recordings["average"].entries)
-    assert [*recording._places.values()] == [*range(len(recording.entries))] == [*range(n_entries)]
+    assert [*recording._slots.values()] == [*range(len(recording.entries))] == [*range(n_entries)]
 
 
 # --- what is wrong -------------------------------------------------------------------------------------------

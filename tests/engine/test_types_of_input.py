@@ -53,7 +53,7 @@ def test_odd_scores_change_no_bit(kind, odd):
 def test_grades_are_kept_as_bytes_alone():
     """Labels as floats are made when they are read, and are those of the input."""
     qid = np.sort(QID)
-    queries = read(LABEL, SCORE.astype("f4"), qid=qid, keeps_narrow=True)
+    queries = read(LABEL, SCORE.astype("f4"), qid=qid, keep_float32=True)
     assert "label" not in vars(queries)
     assert not queries.has_subtopics
     assert queries.score.dtype == np.float32

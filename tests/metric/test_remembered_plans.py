@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_rank import evaluate, parse_metric, prepare
-from sklearn_rank._engine.plan import BufferPool, Buffers
+from sklearn_rank._engine.plan import BoundProgram, ProgramPool
 from sklearn_rank._metric import compute
 from sklearn_rank._metric.names import cached_spec
 from sklearn_rank._utils import threads
@@ -69,7 +69,7 @@ def test_no_plan_is_made_again_for_many_functions_of_small_queries(monkeypatch, 
 
     ask()
     assert len(remembered) == 2 * 39
-    monkeypatch.setattr(compute.BoundMetrics, "of_any", None)
+    monkeypatch.setattr(compute.BoundMetrics, "reusable", None)
     ask()
 
 
@@ -169,21 +169,21 @@ def test_means_of_metrics_of_several_kinds():
         assert spec.metric(y_true, y_score, qid=qid, **keywords) == pytest.approx(alone[name], rel=1e-15)
 
 
-# --- buffers between two calls -------------------------------------------------------------------------------
+# --- programs between two calls -------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def pool(monkeypatch):
     """The pool of all remembered plans: at first empty."""
-    monkeypatch.setattr(compute, "_BUFFERS", BufferPool(compute._BUFFERS._most_bytes))
-    return compute._BUFFERS
+    monkeypatch.setattr(compute, "_PROGRAMS", ProgramPool(compute._PROGRAMS._max_bytes))
+    return compute._PROGRAMS
 
 
 def n_bytes(pool):
-    return sum(buffers.n_bytes for buffers in pool._unused)
+    return sum(program.n_bytes for program in pool._unused)
 
 
-def test_all_buffers_together_are_within_a_limit(pool):
+def test_all_idle_programs_fit_into_the_limit(pool):
     """Also where each cutoff of 60,000 rows is a plan; what Python and NumPy count is no more than is reckoned with."""
     y_true, y_score, qid = rows(lengths=[600] * 100)
     for ask in (
@@ -197,15 +197,15 @@ def test_all_buffers_together_are_within_a_limit(pool):
     tracemalloc.start()
     try:
         for k in range(1, 41):
-            plan_of_k = compute.BoundMetrics.of_any([cached_spec(f"ndcg@{k}")], 1024, 4)._plan
+            plan_of_k = compute.BoundMetrics.reusable([cached_spec(f"ndcg@{k}")], 1024, 4)._plan
             before = tracemalloc.get_traced_memory()[0]
-            buffers = Buffers(plan_of_k, 2 ** k.bit_length(), k)
-            assert tracemalloc.get_traced_memory()[0] - before <= buffers.n_bytes
+            program = BoundProgram(plan_of_k, 2 ** k.bit_length(), k)
+            assert tracemalloc.get_traced_memory()[0] - before <= program.n_bytes
     finally:
         tracemalloc.stop()
 
 
-def test_the_last_used_buffers_stay(pool, remembered):
+def test_the_last_used_programs_stay(pool, remembered):
     y_true, y_score, qid = rows(lengths=[600] * 100)
     for k in range(1, 41):
         ndcg_score(y_true, y_score, qid=qid, k=1)
@@ -216,21 +216,21 @@ def test_the_last_used_buffers_stay(pool, remembered):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("block", [200, 2**17])
-def test_buffers_beyond_the_limit_do_not_stay(n_jobs, block, runs, pool, monkeypatch):
+def test_programs_beyond_the_limit_are_dropped(n_jobs, block, runs, pool, monkeypatch):
     """Those of prepared metrics do, and go with them."""
     monkeypatch.setattr(threads, "BLOCK_ROWS", block)
     y_true, y_score, qid = rows()
     for most, n_kept in ((0, 0), (10**7, 1)):
-        pool._most_bytes = most
+        pool._max_bytes = most
         for _ in range(2):
             evaluate(y_true, y_score, qid=qid, metrics=["ndcg@10", "map"], n_jobs=n_jobs)
         assert n_kept <= len(pool._unused) <= n_kept * n_jobs
-    pool._most_bytes = 0
+    pool._max_bytes = 0
     prepare(y_true, qid=qid, metrics=["q", "map"], n_jobs=n_jobs).evaluate(y_score)
     assert runs[-1]._pool._unused
 
 
-def test_buffers_that_are_too_large_push_no_others_out(pool):
+def test_a_program_that_is_too_large_drops_no_other(pool):
     ndcg_score([1, 0], [2, 1], qid=[0, 0])
     before = [*pool._unused]
     assert before
@@ -240,9 +240,9 @@ def test_buffers_that_are_too_large_push_no_others_out(pool):
 
 
 @pytest.mark.parametrize("step", ["take", "give"])
-def test_buffers_that_another_thread_takes_first(step):
+def test_a_program_that_another_thread_takes_first(step):
     """Two threads would write to them. Here the other one takes them while they are looked at."""
-    plan, taken = compute.BoundMetrics.of_any([cached_spec("map")], 1024, 4)._plan, []
+    plan, taken = compute.BoundMetrics.reusable([cached_spec("map")], 1024, 4)._plan, []
 
     class Unused(list):
         def remove(self, x):
@@ -250,16 +250,16 @@ def test_buffers_that_another_thread_takes_first(step):
             taken.append(x)
             super().remove(x)
 
-    pool = BufferPool(10**6)
-    first, second = Buffers(plan, 16, 1), Buffers(plan, 16, 1)
+    pool = ProgramPool(10**6)
+    first, second = BoundProgram(plan, 16, 1), BoundProgram(plan, 16, 1)
     pool._unused = Unused([first, second])
     if step == "take":
-        third = pool.take(plan, 16, 1)
+        third = pool.acquire(plan, 16, 1)
         assert third not in (first, second)
         assert taken == [second, first]
         assert not pool._unused
     else:
-        pool._most_bytes = 2 * first.n_bytes
-        pool.give(third := Buffers(plan, 16, 1))
+        pool._max_bytes = 2 * first.n_bytes
+        pool.release(third := BoundProgram(plan, 16, 1))
         assert taken == [first]
         assert pool._unused == [second, third]
