@@ -1,4 +1,4 @@
-"""docs/development/extending can be followed: a copy of the repository passes its commands."""
+"""docs/development/extending.md can be followed: a copy of the repository passes its commands."""
 
 import os
 import re
@@ -22,9 +22,9 @@ BLOCK = re.compile(r"((?:[^\n]+\n)+)\n(`{3,})(\w+)\n(.*?)^\2$", re.MULTILINE | r
 PLACE = re.compile(r"(?:(A new file)|(At the end of)|Below `([^`]+)` in) `([\w/.]+)`:$")
 """How a paragraph says where its block goes."""
 
-EXAMPLES = [
-    (ROOT / "docs" / "development" / "extending" / f"{name}.md").read_text() for name in ("metric", "display", "reader")
-]
+PAGE = ROOT / "docs" / "development" / "extending.md"
+EXAMPLES = re.split(r"^## A new .*$", PAGE.read_text(), flags=re.MULTILINE)[1:]
+"""The metric, the Display and the reader."""
 BLOCKS = [BLOCK.findall(text) for text in EXAMPLES]
 COMMANDS = [[c for _, _, kind, code in blocks if kind == "sh" for c in code.splitlines()] for blocks in BLOCKS]
 
