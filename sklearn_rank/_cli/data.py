@@ -16,7 +16,6 @@ import numpy as np
 from sklearn_rank._cli.output import tell
 from sklearn_rank._entry_points.runs import AS_TREC_EVAL, reading_of, refuse_lost_places
 from sklearn_rank._evaluation.evaluate import evaluate_rows
-from sklearn_rank._evaluation.kept_data import RankedData
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricSpec
@@ -255,8 +254,8 @@ def _tell_of_ties(of_runs: Mapping[str, Evaluation], metrics: Mapping[str, Metri
     if not asking:
         return
     # Anywhere in the list, not only across a cutoff.
-    whole, kept = replace(asking[0], k=None), {name: one._source for name, one in of_runs.items()}
-    counts = {name: source.n_tied(whole) for name, source in kept.items() if isinstance(source, RankedData)}
+    whole, kept = replace(asking[0], k=None), {name: one.kept_data.ranked for name, one in of_runs.items()}
+    counts = {name: data.n_tied(whole) for name, data in kept.items() if data is not None}
     tied = {name: n for name, n in counts.items() if n}
     if not tied:
         return

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import number_together
-from sklearn_rank._evaluation.saved import with_judged, with_settled
+from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Index
 from sklearn_rank.stats._align import refuse_other_labels
@@ -93,13 +92,13 @@ def _in_order(result: Any, order: Index, expected: Any) -> Any:
     if [*result.meaning] == [*expected.meaning] and np.array_equal(order, np.arange(len(order))):
         return result
     of_queries: dict[str, Any] = {
-        "n_documents": result._source.known_documents, "label_fingerprints": result.label_fingerprints,
+        "n_documents": result.kept_data.known_documents, "label_fingerprints": result.label_fingerprints,
         "weight": result.weight, "clusters": result.clusters,
     }  # fmt: skip
     moved = type(result).from_values(
         result.qid[order],
         {metric: result.per_query[metric][order] for metric in expected.meaning},
-        undefined={metric: values.undefined[order, 0] for metric, values in result._metrics.items()},
+        undefined={metric: undefined[order] for metric, undefined in result.undefined.items()},
         means=result.mean(), meaning=result.meaning, average=result.average,
         greater_is_better=result.greater_is_better, is_binary=result.is_binary,
         by={name: x[order] for name, x in result.attributes.items()},
@@ -107,8 +106,9 @@ def _in_order(result: Any, order: Index, expected: Any) -> Any:
     )  # fmt: skip
     judged = {metric: result.judged[metric][order] for metric in expected.meaning if metric in result.judged}
     settled = {metric: result.settled[metric][order] for metric in expected.meaning if metric in result.settled}
-    known: Any = with_settled(with_judged(moved, judged, judges_both=result.judges_both), settled)
-    return replace(known, _source=replace(known._source, run_means=result.run_means))
+    return with_counts(
+        moved, known_judged=judged, judges_both=result.judges_both, known_settled=settled, run_means=result.run_means
+    )
 
 
 def _equal(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

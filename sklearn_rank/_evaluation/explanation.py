@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.queries import LazyQueries, Queries
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of
-from sklearn_rank._evaluation.kept_data import RankedData, RowsOfQueries, judged_as_metric
+from sklearn_rank._evaluation.kept_data import KeptData, RankedData, RowsOfQueries, judged_as_metric
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.notation import display_name
@@ -103,7 +103,7 @@ class ExplainedResult(Protocol):
 
     qid: NDArray[Any]
     weight: Array | None
-    _source: Any
+    kept_data: KeptData
 
     @property
     def per_query(self) -> dict[str, Array]:
@@ -117,7 +117,9 @@ class ExplainedResult(Protocol):
     def greater_is_better(self) -> dict[str, bool]:
         """Whether the greater value of each metric is better."""
 
-    def _specs(self) -> dict[str, MetricSpec]: ...
+    @property
+    def specs(self) -> dict[str, MetricSpec]:
+        """Metrics that can be computed again."""
 
 
 class Source(NamedTuple):
@@ -131,7 +133,7 @@ class Source(NamedTuple):
     @property
     def data(self) -> tuple[RankedData, RankedData]:
         """The data of both."""
-        old, new = (cast("RankedData", result._source) for result in self.results)
+        old, new = (cast("RankedData", result.kept_data.ranked) for result in self.results)
         return old, new
 
     def lists(self, numbers: Index) -> Lists:
@@ -145,12 +147,6 @@ class Source(NamedTuple):
         return max(self.spec["min_relevance"], *(data.highest_label for data in self.data))
 
 
-def keeps_documents(result: ExplainedResult) -> bool:
-    """Whether a result keeps its documents, and they are known by id, row or column."""
-    queries = result._source.queries if isinstance(result._source, RankedData) else None
-    return isinstance(queries, Queries) or (isinstance(queries, LazyQueries) and queries.is_by_column)
-
-
 def source_of(results: Mapping[str, Any], names: tuple[str, str], metric: str) -> Source:
     """Check that two results keep their documents.
 
@@ -160,7 +156,7 @@ def source_of(results: Mapping[str, Any], names: tuple[str, str], metric: str) -
         If a result does not keep them, says which call does.
     """
     for name in names:
-        if not keeps_documents(results[name]):
+        if not results[name].kept_data.keeps_documents:
             raise ValueError(
                 "To explain a difference takes the documents, which results of evaluate, evaluate_table, evaluate_run "
                 "and compare_systems keep; those that were loaded, made of values, batches, subsets or several runs do "
@@ -168,7 +164,7 @@ def source_of(results: Mapping[str, Any], names: tuple[str, str], metric: str) -
                 f"Got {echo(name)} without documents: call compare_systems with labels and scores, or with runs."
             )
     old, new = (results[name] for name in names)
-    if (spec := old._specs().get(metric)) is None or spec.metric.subtopics:
+    if (spec := old.specs.get(metric)) is None or spec.metric.subtopics:
         raise ValueError(
             "A metric of labels by subtopic, or a function of your own, is not explained by documents. "
             f"Got {echo(metric)}."

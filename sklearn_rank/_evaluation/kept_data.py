@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries, rows_of
 from sklearn_rank._engine.ranking import tied_across
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.references import References, specs_in_orders
+from sklearn_rank._evaluation.remarks import cut_at, remarks_on
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.run_means import RunMeans
@@ -23,6 +24,8 @@ from sklearn_rank._metric.settled import other_metrics, relevance_of, settled_as
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.typing import Array, Index
+
+E = TypeVar("E")
 
 CHECKED_ROWS = 1000
 """Rows that tell whether labels were changed."""
@@ -54,6 +57,65 @@ class RowsOfQueries(NamedTuple):
     def n_documents(self) -> Index:
         """Rows of each query."""
         return np.diff(self.indptr)
+
+
+class KeptData(Protocol):
+    """What a result knows of its data: all of it in `RankedData`, or counts in `DataCounts`."""
+
+    @property
+    def ranked(self) -> RankedData | None:
+        """The data, if they can be ranked again."""
+
+    @property
+    def keeps_documents(self) -> bool:
+        """Whether the documents are kept, and known by id, row or column."""
+
+    @property
+    def n_documents(self) -> Index:
+        """Number of documents of each query; an error if it is unknown."""
+
+    @property
+    def known_documents(self) -> Index | None:
+        """Number of documents of each query; None if unknown."""
+
+    @property
+    def label_fingerprints(self) -> Fingerprints | None:
+        """Fingerprint of the labels of each query; None if unknown."""
+
+    @property
+    def ranking_fingerprints(self) -> Fingerprints | None:
+        """Fingerprint of the ranked list of each query; None if unknown."""
+
+    @property
+    def judges_both(self) -> bool:
+        """Whether some of the judged documents are known to be not relevant."""
+
+    @property
+    def cut_at(self) -> int | None:
+        """Number of documents at which lists are cut; None if they are not, or it is unknown."""
+
+    @property
+    def run_means(self) -> RunMeans:
+        """Mean of each run by metric, if the result is of several runs of one system."""
+
+    def remarks(self, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
+        """What the data show that the values do not."""
+
+    def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
+        """Queries whose judgements alone fix the value of a metric, as far as that is known."""
+
+    def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Mapping[str, Array]:
+        """Share of the documents of each query that are judged, down to the cutoff of each metric; {} if unknown."""
+
+    def references(self, values: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> References:
+        """Values of metrics in other orders of the documents that have a rank."""
+
+
+def with_counts(result: E, **counts: Any) -> E:
+    """A result of given values that knows more of its data: fields of `DataCounts`."""
+    evaluation: Any = result
+    changed: E = replace(evaluation, kept_data=replace(evaluation.kept_data, **counts))
+    return changed
 
 
 @dataclass(frozen=True)
@@ -94,11 +156,30 @@ class RankedData:
             object.__setattr__(self, "labels_checksum", checksum(self.queries.row_label))
 
     @property
+    def ranked(self) -> RankedData:
+        """The data themselves."""
+        return self
+
+    @property
+    def keeps_documents(self) -> bool:
+        """Whether documents are known by id, row or column."""
+        return isinstance(self.queries, Queries) or self.queries.is_by_column
+
+    @property
     def n_documents(self) -> Index:
         """Number of documents of each query."""
         return self.queries.n_documents
 
     known_documents = n_documents
+
+    @property
+    def cut_at(self) -> int | None:
+        """Number of documents at which lists are cut; None if they are not, or it is unknown."""
+        return cut_at(self.queries)
+
+    def remarks(self, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
+        """What the data show that the values do not."""
+        return remarks_on(self.queries, specs)
 
     @cached_property
     def label_fingerprints(self) -> Fingerprints | None:
@@ -253,7 +334,7 @@ class DataCounts:
         Fingerprint of the ranked list of each query; None if unknown.
     known_settled : dict of str to ndarray of shape (n_queries,) or None
         Queries whose judgements alone fix the value of a metric; None: as far as the values say it.
-    remarks : tuple of str
+    known_remarks : tuple of str
         What a table says of the data.
     cut_at : int or None
         Number of documents at which lists are cut.
@@ -267,9 +348,15 @@ class DataCounts:
     judges_both: bool = False
     ranking_fingerprints: Fingerprints | None = None
     known_settled: Settled | None = None
-    remarks: tuple[str, ...] = ()
+    known_remarks: tuple[str, ...] = ()
     cut_at: int | None = None
     run_means: RunMeans = field(default_factory=dict)
+    ranked: ClassVar[None] = None
+    keeps_documents: ClassVar[bool] = False
+
+    def remarks(self, specs: Mapping[str, MetricSpec]) -> tuple[str, ...]:
+        """What the data showed that the values do not, as far as that is known."""
+        return self.known_remarks
 
     def settled(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> Settled:
         """Queries whose judgements alone fix the value of a metric, as far as that is known."""
@@ -296,7 +383,7 @@ class DataCounts:
 
 def counts_of_rows(result: Any, rows: Any) -> DataCounts:
     """What is known of the data of an evaluation, for some of its queries."""
-    documents, sums = result._source.known_documents, result.label_fingerprints
+    documents, sums = result.kept_data.known_documents, result.label_fingerprints
     judged, settled = ({n: x[rows] for n, x in known.items()} for known in (result.judged, result.settled))
     documents, sums = (None if x is None else x[rows] for x in (documents, sums))
     return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._evaluation.given_values import GivenValues
+from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._evaluation.references import References, ValuesByMetric, means_of
 from sklearn_rank._metric.spec import adjusted_meaning
 from sklearn_rank._utils.storage import SavedArrays, check_saved
@@ -19,7 +20,7 @@ E = TypeVar("E")
 
 def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Words and arrays of an evaluation."""
-    means, source, kept = result.mean(), result._source, result._kept
+    means, source, kept = result.mean(), result.kept_data, result.kept_references
     words: dict[str, Any] = {
         "metrics": [
             {
@@ -30,9 +31,9 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
                 "greater_is_better": values.greater_is_better,
                 "is_binary": result.is_binary[name],
             }
-            for name, values in result._metrics.items()
+            for name, values in result.metric_values.items()
         ],
-        "attributes": [*result.attributes], "remarks": [*result._remarks], "cut_at": result._cut_at,
+        "attributes": [*result.attributes], "remarks": [*result.remarks], "cut_at": result.cut_at,
     }  # fmt: skip
     if result.run_means:
         words["run_means"] = {name: [*means] for name, means in result.run_means.items()}
@@ -44,9 +45,9 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
         "clusters": result.clusters,
         **{f"attribute{i}": values for i, values in enumerate(result.attributes.values())},
     }
-    arrays = {"qid": result.qid, **_stacked(result._metrics), **{n: x for n, x in more.items() if x is not None}}
-    if result.judged.keys() >= result._metrics.keys():
-        judged = np.stack([result.judged[name] for name in result._metrics])
+    arrays = {"qid": result.qid, **_stacked(result.metric_values), **{n: x for n, x in more.items() if x is not None}}
+    if result.judged.keys() >= result.metric_values.keys():
+        judged = np.stack([result.judged[name] for name in result.metric_values])
         words |= {"is_all_judged": bool((judged == 1).all()), "judges_both": result.judges_both}
         arrays |= {} if words["is_all_judged"] else {"judged": judged}
     if result.settled:
@@ -94,35 +95,18 @@ def given_shares(words: Mapping[str, Any], arrays: SavedArrays) -> dict[str, NDA
     return dict(zip(names, judged, strict=True))
 
 
-def with_judged(result: E, shares: Mapping[str, NDArray[Any]], *, judges_both: bool) -> E:
-    """A result of given values with what is known of its judgements: the share of judged documents by metric."""
-    evaluation: Any = result
-    counts = replace(evaluation._source, known_judged=shares, judges_both=judges_both)
-    changed: E = replace(evaluation, _source=counts)
-    return changed
-
-
 def with_saved_counts(result: E, words: Mapping[str, Any], arrays: SavedArrays) -> E:
     """A result of given values with what was saved of its judgements, its ranked lists and its runs."""
+    known: dict[str, Any] = {}
     if "judges_both" in words:
-        result = with_judged(result, given_shares(words, arrays), judges_both=words["judges_both"])
+        known |= {"known_judged": given_shares(words, arrays), "judges_both": words["judges_both"]}
     if "settled" in words:
-        result = with_settled(result, dict(zip(words["settled"], arrays["settled"], strict=True)))
-    evaluation: Any = result
-    counts = replace(
-        evaluation._source, ranking_fingerprints=arrays.get("ranking_fingerprints"),
-        remarks=tuple(map(str, words.get("remarks", []))), cut_at=words.get("cut_at"),
-        run_means={name: tuple(map(float, means)) for name, means in words.get("run_means", {}).items()},
+        known["known_settled"] = dict(zip(words["settled"], arrays["settled"], strict=True))
+    return with_counts(
+        result, ranking_fingerprints=arrays.get("ranking_fingerprints"),
+        known_remarks=tuple(map(str, words.get("remarks", []))), cut_at=words.get("cut_at"),
+        run_means={name: tuple(map(float, means)) for name, means in words.get("run_means", {}).items()}, **known,
     )  # fmt: skip
-    changed: E = replace(evaluation, _source=counts)
-    return changed
-
-
-def with_settled(result: E, settled: Mapping[str, NDArray[np.bool_]]) -> E:
-    """A result of given values with the queries whose judgements alone fix a value, by metric."""
-    evaluation: Any = result
-    changed: E = replace(evaluation, _source=replace(evaluation._source, known_settled=settled))
-    return changed
 
 
 def given_references(

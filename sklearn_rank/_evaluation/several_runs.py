@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from sklearn_rank._evaluation.kept_data import DataCounts
+from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, with_counts
 from sklearn_rank._metric.run_means import RunMeans, between_runs
 from sklearn_rank._utils.echo import echo
 
@@ -18,13 +18,12 @@ E = TypeVar("E", bound="OfRuns")
 class OfRuns:
     """A result that several runs of one system can be made into."""
 
-    _source: Any
+    kept_data: KeptData
 
     @property
     def run_means(self) -> RunMeans:
         """Mean of each run by metric, where this is the mean of several runs of one system; else empty."""
-        means: RunMeans = self._source.run_means
-        return means
+        return self.kept_data.run_means
 
     @classmethod
     def of_runs(cls, runs: Sequence[Self]) -> Self:
@@ -79,14 +78,14 @@ class OfRuns:
         aligned = [*align_results(named, "of_runs").values()]
         result: Any = mean_result(aligned)
         means = {metric: tuple(run.mean(metric) for run in aligned) for metric in aligned[0].meaning}
-        changed: Self = replace(result, _source=replace(result._source, run_means=means))
+        changed: Self = with_counts(result, run_means=means)
         return changed
 
 
 def mean_result(results: Sequence[Any]) -> Any:
     """Mean of aligned results of the value of each query; undefined where it is in one of them."""
-    first, sources = results[0], [result._source for result in results]
-    undefined = {name: [result._metrics[name].undefined[:, 0] for result in results] for name in first.meaning}
+    first, sources = results[0], [result.kept_data for result in results]
+    undefined = {name: [result.undefined[name] for result in results] for name in first.meaning}
     pooled = [name for name, average in first.average.items() if average != "macro"]
     documents = [source.known_documents for source in sources]
     result = type(first).from_values(
@@ -105,10 +104,10 @@ def mean_result(results: Sequence[Any]) -> Any:
         _of_all(results, "judged", lambda shares: np.mean(shares, axis=0)),
         any(one.judges_both for one in results),
         known_settled=_of_all(results, "settled", lambda settled: np.all(settled, axis=0)),
-        remarks=tuple(remark for remark in first._remarks if all(remark in one._remarks for one in results)),
-        cut_at=first._cut_at if len({one._cut_at for one in results}) == 1 else None,
+        known_remarks=tuple(remark for remark in first.remarks if all(remark in one.remarks for one in results)),
+        cut_at=first.cut_at if len({one.cut_at for one in results}) == 1 else None,
     )
-    return replace(result, _source=known)
+    return replace(result, kept_data=known)
 
 
 def _of_all(results: Sequence[Any], name: str, function: Callable[[Any], Any]) -> dict[str, Any]:

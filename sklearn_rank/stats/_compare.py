@@ -156,7 +156,7 @@ def paired_test(
         correction=correction, baseline=baseline, judged=aligned.judged,
         means=means,
         means_without_settled=means_without_settled(values, aligned.settled, aligned.weight),
-        _rows=corrected_rows(rows, samples, p, options, aligned),
+        pair_rows=corrected_rows(rows, samples, p, options, aligned),
     )  # fmt: skip
 
 

@@ -16,11 +16,11 @@ from sklearn_rank._version import __version__
 
 def content_of_gate(gate: Any, options: Options) -> Content:
     """What the page of a `GateResult` says; lists of documents come from the results, if it has them."""
-    metrics, tests = [*gate._pairs], gate._tests
-    first = gate._pairs[metrics[0]]
+    metrics, tests = [*gate.pairs], gate.tests
+    first = gate.pairs[metrics[0]]
     systems, ids = ["old", "new"], first.qid.tolist()
     values, means = {}, []
-    for j, (metric, pair) in enumerate(gate._pairs.items()):
+    for j, (metric, pair) in enumerate(gate.pairs.items()):
         for i, of_system in enumerate((pair.old, pair.new)):
             known = dict(zip(pair.qid.tolist(), of_system.tolist(), strict=True))
             values[i, j] = np.array([known.get(one, np.nan) for one in ids])
@@ -33,7 +33,7 @@ def content_of_gate(gate: Any, options: Options) -> Content:
             Mean(name, mean, None, None, against, mean == best)
             for name, mean, against in zip(systems, of_means, (None, found), strict=True)
         ]
-        means.append(Means(display_name(metric), pair.greater_is_better, rows, gate._margin(metric)))
+        means.append(Means(display_name(metric), pair.greater_is_better, rows, (gate.margin or {}).get(metric)))
     heading, _, rest = gate.verdict.partition(": ")
     content = Content(
         kind="Gate: is the new system no worse than the old one?", heading=[("", heading)],
@@ -46,7 +46,7 @@ def content_of_gate(gate: Any, options: Options) -> Content:
         dots="Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
         + (" The dashed line is the margin." if gate.margin is not None else ""),
     )  # fmt: skip
-    old, new = gate._results or (None, None)
+    old, new = gate.results or (None, None)
     if isinstance(new, HasPage):
         new._add_lists(content, old, metrics[0], options)
     else:
@@ -71,8 +71,8 @@ def _lead(gate: Any, metric: str, means: Means) -> Parts:
 
 def _made(gate: Any, options: Options) -> list[tuple[str, str]]:
     """How it was made."""
-    made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in gate._pairs.items() if pair.meaning]
-    fingerprints = getattr((gate._results or (None,))[0], "label_fingerprints", None)
+    made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in gate.pairs.items() if pair.meaning]
+    fingerprints = getattr((gate.results or (None,))[0], "label_fingerprints", None)
     if fingerprints is not None:
         made.append(("Fingerprint of the labels", f"{crc32(np.asarray(fingerprints).tobytes()):08x}"))
     made.append(("Version", f"sklearn_rank {__version__}"))

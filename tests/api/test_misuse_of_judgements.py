@@ -11,7 +11,7 @@ from misuse_cases import Given
 
 from sklearn_rank import compare_systems, evaluate_run
 from sklearn_rank._cli import main
-from sklearn_rank._evaluation.saved import with_judged
+from sklearn_rank._evaluation.kept_data import with_counts
 from sklearn_rank._misuse import entry_points
 from sklearn_rank._misuse.judged import UNEVENLY_JUDGED
 from sklearn_rank._misuse.table import ALL_DOORS
@@ -158,7 +158,7 @@ def test_both_results_must_know_documents_that_were_judged_not_relevant(call, na
     both[name].save(tmp_path / name)
     loaded = Evaluation.load(tmp_path / name)
     assert told_by(call, both | {name: loaded}) == 1
-    assert told_by(call, both | {name: with_judged(loaded, loaded.judged, judges_both=False)}) == 0
+    assert told_by(call, both | {name: with_counts(loaded, judges_both=False)}) == 0
 
 
 @pytest.mark.parametrize("metric", ["bpref", "infap(ties=stable)", "judged@5", "ndcg(unjudged=drop)@10"])

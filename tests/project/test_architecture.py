@@ -193,6 +193,35 @@ def test_private_methods_are_ours():
                 assert not [base for base in foreign if private & vars(one).keys() & vars(base).keys()], one
 
 
+SHARED_HOOKS = PACKAGE / "_utils" / "table.py", PACKAGE / "_utils" / "storage.py", PACKAGE / "_report" / "has_page.py"
+"""Base classes of results, whose private methods are hooks that pages and other results may call."""
+
+
+def test_private_attributes_of_results_are_read_by_themselves():
+    """Other modules read public names: fields such as `kept_data`, with the protocol `KeptData`, and properties."""
+    hooks = {name for path in SHARED_HOOKS for name in private_names(path)}
+    bases = {base for name in sklearn_rank.results.__all__ for base in getattr(sklearn_rank.results, name).__mro__}
+    modules = {base.__module__ for base in bases} & MODULES.keys()
+    defined = {module: {*filter(is_private, private_names(MODULES[module]))} - hooks for module in modules}
+    of_results = set().union(*defined.values())
+    assert {"_taken", "_notes_on_evidence"} < of_results
+    for module, path in MODULES.items():
+        if path.suffix != ".pyx":
+            others = {*imported_modules(path)} & MODULES.keys() - modules
+            own = {
+                name for one in (path, *map(MODULES.get, others)) if one.suffix != ".pyx" for name in private_names(one)
+            }
+            found = {*attributes_of_others(path)} & (of_results - own)
+            assert not found, module
+
+
+def attributes_of_others(path):
+    """Attributes that a file reads of anything but self, cls and the next class."""
+    for node in nodes(path):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls", "super()"):
+            yield node.attr
+
+
 def test_no_file_is_too_long():
     """A file has one theme, and is as long as that takes, up to 900 lines."""
     for path in [*sources(), *kernels(), *PACKAGE.rglob("*.pyi"), *TESTS.rglob("*.py")]:
