@@ -1,10 +1,16 @@
-"""How often each test is wrong: false positives where systems are equal, power where one is better; and intervals.
+"""How often tests and intervals of ``sklearn_rank.stats`` are wrong, as tables in the folder ``error_rates``.
 
-Values per query have the shape of nDCG: from 0 to 1, a fifth or so of them 0, hard queries hard for both systems, and
-the same value for both on four queries in ten. Takes some minutes.
+    python docs/bench/error_rates.py [tests clusters ...]
+
+Values per query have the shape of nDCG: from 0 to 1, about a fifth of them 0, hard queries hard for both systems, and
+the same value for both on four queries in ten. Tests have the level 0.05, intervals 0.95, with 999 resamples.
+All tables together take some minutes.
 """
 
 import argparse
+import csv
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import norm, ttest_rel
@@ -16,7 +22,6 @@ from sklearn_rank.metrics import ndcg_score
 from sklearn_rank.results import Evaluation
 from sklearn_rank.stats import compare, compare_all, compare_folds, confidence_interval, judged_interval, no_worse
 from sklearn_rank.stats._intervals import t_interval
-from sklearn_rank.stats._samples import is_skewed, sample_of
 from sklearn_rank.stats._segments import macro_mean
 
 TESTS = ["t", "wilcoxon", "sign", "randomization", "bootstrap", "welch", "mannwhitney", "permutation"]
@@ -54,14 +59,14 @@ def any_rejection(correction, n_queries, n_systems, n_families, seed, n_resample
     return found / n_families
 
 
-def fold_rejections(n_queries, n_noise, n_pairs, n_repeats=1):
+def fold_rejections(n_queries, n_noise, n_pairs, n_repeats=1, first_seed=0):
     """Share of pairs of models, equal but for columns of noise of their own, that tests on folds say to differ.
 
     The second model has `n_noise` such columns, the first ten. By the corrected t test, by a plain one over folds, and
     by one over the pooled queries, with the mean over repeats of the value of each.
     """
     found = np.zeros(3)
-    for seed in range(n_pairs):
+    for seed in range(first_seed, first_seed + n_pairs):
         rng = np.random.default_rng(seed)
         X, y, qid = make_ranking(n_queries=n_queries, n_documents=(10, 10), n_features=5, random_state=seed)
         splitters = [QueryKFold(5)]
@@ -129,21 +134,9 @@ def coverage(method, shape, n_queries, n_samples, seed, n_resamples=999):
     return found / n_samples
 
 
-def noted(shape, n_queries, n_samples, seed):
-    """Share of samples whose t interval has the note that it may not keep its level."""
-    draw, rng = SHAPES[shape][0], np.random.default_rng(seed)
-    return np.mean([is_skewed(sample_of(draw(rng, n_queries), None)) for _ in range(n_samples)])
-
-
-def show_coverage(n_samples, seed, queries=(10, 20, 50, 100, 200)):
-    print("| values | method |", " | ".join(f"{n} queries" for n in queries), "|")
-    print("|---" * (len(queries) + 2) + "|")
-    for shape in SHAPES:
-        for method in ("t", "percentile", "bca"):
-            rates = [coverage(method, shape, n, n_samples, seed) for n in queries]
-            print(f"| {shape} | `{method}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
-        rates = [noted(shape, n, n_samples, seed) for n in queries]
-        print(f"| {shape} | noted |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+def intervals(n_draws, seed):
+    for shape, method, n in product(SHAPES, ("t", "percentile", "bca"), (10, 20, 50, 100, 200)):
+        yield {"values": shape, "method": method, "queries": n, "coverage": coverage(method, shape, n, n_draws, seed)}
 
 
 def success_coverage(method, rate, n_queries, n_samples, seed):
@@ -176,22 +169,17 @@ def success_differences(method, rate, n_queries, n_samples, seed, gain=0.0):
     return found / n_samples
 
 
-def show_successes(n_samples, seed, queries=(5, 20, 100, 500)):
-    print("| rate | interval |", " | ".join(f"{n} queries" for n in queries), "|")
-    print("|---" * (len(queries) + 2) + "|")
-    for rate in (0.05, 0.2, 0.5):
-        for method in ("t", "wilson"):
-            rates = [success_coverage(method, rate, n, n_samples, seed) for n in queries]
-            print(f"| {rate} | `{method}` |", " | ".join(f"{x:.3f}" for x in rates), "|", flush=True)
-    print("\nDifferences of two systems, shares of errors:\n")
-    print("| rates | method |", " | ".join(f"{n} queries" for n in queries[1:]), "|")
-    print("|---" * (len(queries) + 1) + "|")
-    for rate, gain in ((0.05, 0), (0.05, 0.1), (0.5, 0), (0.5, 0.1)):
-        for method in ("t", "bonett-price", "randomization")[: 3 if gain == 0 else 2]:
-            rates = [success_differences(method, rate, n, n_samples, seed, gain) for n in queries[1:]]
-            print(
-                f"| {rate} and {rate + gain:g} | `{method}` |", " | ".join(f"{x:.3f}" for x in rates), "|", flush=True
-            )
+def successes(n_draws, seed):
+    for rate, method, n in product((0.05, 0.2, 0.5), ("t", "wilson"), (5, 20, 100, 500)):
+        found = success_coverage(method, rate, n, n_draws, seed)
+        yield {"rate": rate, "method": method, "queries": n, "coverage": found}
+
+
+def differences_of_successes(n_draws, seed):
+    for rate, gain in product((0.05, 0.5), (0, 0.1)):
+        for method, n in product(("t", "bonett-price", "randomization")[: 2 if gain else 3], (20, 100, 500)):
+            found = success_differences(method, rate, n, n_draws, seed, gain)
+            yield {"rate": rate, "other rate": round(rate + gain, 2), "method": method, "queries": n, "errors": found}
 
 
 WEIGHTS = {
@@ -223,13 +211,10 @@ def weight_rejections(method, weights, n_queries, n_pairs, seed, n_resamples=999
     return found / n_pairs
 
 
-def show_weights(n_pairs, seed, queries=(10, 20, 50, 200)):
-    print("| weights | method |", " | ".join(f"{n} queries" for n in queries), "|")
-    print("|---" * (len(queries) + 2) + "|")
-    for weights in WEIGHTS:
-        for method in WEIGHT_METHODS:
-            rates = [weight_rejections(method, weights, n, n_pairs, seed) for n in queries]
-            print(f"| {weights} | `{method}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+def weights(n_draws, seed):
+    for name, method, n in product(WEIGHTS, WEIGHT_METHODS, (10, 20, 50, 200)):
+        found = weight_rejections(method, name, n, n_draws, seed)
+        yield {"weights": name, "method": method, "queries": n, "errors": found}
 
 
 SEGMENT_SIZES = {
@@ -257,12 +242,10 @@ def macro_coverage(df, sizes, n_samples, seed):
     return found / n_samples, width
 
 
-def show_macro(n_samples, seed):
-    print("| degrees of freedom |", " | ".join(SEGMENT_SIZES), "|")
-    print("|---" * (len(SEGMENT_SIZES) + 1) + "|")
-    for df in ("satterthwaite", "n - segments"):
-        rates = [macro_coverage(df, sizes, n_samples, seed) for sizes in SEGMENT_SIZES.values()]
-        print(f"| {df} |", " | ".join(f"{rate:.3f} ({width:.3f})" for rate, width in rates), "|", flush=True)
+def macro(n_draws, seed):
+    for df, (name, sizes) in product(("satterthwaite", "n - segments"), SEGMENT_SIZES.items()):
+        found, width = macro_coverage(df, sizes, n_draws, seed)
+        yield {"degrees of freedom": df, "queries": name, "coverage": found, "width": width}
 
 
 def cluster_sizes(n_clusters, equal):
@@ -281,12 +264,12 @@ def clustered_differences(rng, n_clusters, icc, equal):
 
 
 CLUSTER_METHODS = {
-    "`t`, clusters ignored": ("t", False),
-    "`t`": ("t", True),
-    "`randomization`": ("randomization", True),
-    "`bootstrap`": ("bootstrap", True),
-    "`percentile` interval": ("percentile", True),
-    "`bca` interval": ("bca", True),
+    "t without clusters": ("t", False),
+    "t": ("t", True),
+    "randomization": ("randomization", True),
+    "bootstrap": ("bootstrap", True),
+    "percentile interval": ("percentile", True),
+    "bca interval": ("bca", True),
 }
 
 
@@ -304,25 +287,29 @@ def cluster_rejections(method, n_clusters, icc, equal, n_pairs, seed, n_resample
     return found / n_pairs
 
 
-def show_clusters(n_pairs, seed, counts=(5, 10, 20, 50)):
-    print("| sizes | correlation | method |", " | ".join(f"{n} clusters" for n in counts), "|")
-    print("|---" * (len(counts) + 3) + "|")
-    for equal in (True, False):
-        for icc in (0, 0.1, 0.5):
-            for method in CLUSTER_METHODS:
-                rates = [cluster_rejections(method, n, icc, equal, n_pairs, seed) for n in counts]
-                cells = [f"{rate:.3f}" for rate in rates]
-                print("|", " | ".join(["equal" if equal else "unequal", str(icc), method, *cells]), "|", flush=True)
+def clusters(n_draws, seed):
+    for (sizes, equal), icc, method, n in product(
+        {"equal": True, "unequal": False}.items(), (0.0, 0.1, 0.5), CLUSTER_METHODS, (5, 10, 20, 50)
+    ):
+        found = cluster_rejections(method, n, icc, equal, n_draws, seed)
+        yield {"sizes": sizes, "correlation": icc, "method": method, "clusters": n, "errors": found}
 
 
-def show_folds(n_pairs, queries, heads, n_repeats=1):
-    print(f"\nTwo models on five folds, {n_repeats} times:\n")
-    print("| test |", " | ".join(heads), "|")
-    print("|---" * (len(heads) + 1) + "|")
-    rates = [fold_rejections(n, n_noise, n_pairs, n_repeats) for n_noise in (10, 60) for n in queries]
-    names = ("`compare_folds`", "plain t over folds", "`compare` of queries")
-    for test, of_test in zip(names, np.transpose(rates), strict=True):
-        print(f"| {test} |", " | ".join(f"{rate:.3f}" for rate in of_test), "|", flush=True)
+def fold_rows(n_draws, seed, n_repeats, settings):
+    names = ("compare_folds", "plain t over the folds", "compare, per query")
+    for (share, n_noise), n in settings:
+        found = fold_rejections(n, n_noise, n_draws, n_repeats, seed)
+        for name, of_test in zip(names, found, strict=True):
+            yield {"folds": 5, "repeats": n_repeats, "share": share, "queries": n, "test": name, "found": of_test}
+
+
+def folds(n_draws, seed):
+    noise = {"false positives": 10, "power": 60}
+    return fold_rows(n_draws, seed, 1, product(noise.items(), (25, 50, 200)))
+
+
+def repeated_folds(n_draws, seed):
+    return fold_rows(n_draws, seed, 5, [(("false positives", 10), 25)])
 
 
 def segment_rejections(n_segments, n_queries, n_samples, seed):
@@ -335,12 +322,10 @@ def segment_rejections(n_segments, n_queries, n_samples, seed):
     return found / n_samples
 
 
-def show_segments(n_samples, seed, sizes=(5, 10, 25, 100)):
-    print("| segments |", " | ".join(f"{n} queries each" for n in sizes), "|")
-    print("|---" * (len(sizes) + 1) + "|")
-    for n_segments in (2, 5, 10):
-        rates = [segment_rejections(n_segments, n, n_samples, seed) for n in sizes]
-        print(f"| {n_segments} |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
+def segments(n_draws, seed):
+    for n_segments, n in product((2, 5, 10), (5, 10, 25, 100)):
+        found = segment_rejections(n_segments, n, n_draws, seed)
+        yield {"segments": n_segments, "queries of each": n, "false positives": found}
 
 
 def two_like_ndcg(rng, n_queries, gain):
@@ -379,25 +364,6 @@ def decisions(shape, n_queries, n_metrics, n_at_margin, n_pairs, seed, margin=No
     return {decision: n / n_pairs for decision, n in found.items()}
 
 
-def show_gate(n_pairs, seed, sizes=(10, 25, 50, 200, 1000)):
-    print("| values | metrics | decision |", " | ".join(f"{n} queries" for n in sizes), "|")
-    print("|---" * (len(sizes) + 3) + "|")
-    for shape in PAIRS:
-        for n_metrics, n_at_margin in ((1, 1), (3, 1), (3, 3)):
-            rates = [decisions(shape, n, n_metrics, n_at_margin, n_pairs, seed) for n in sizes]
-            for decision in ("no worse", "worse"):
-                what = f"{n_at_margin} of {n_metrics} at the margin"
-                cells = " | ".join(f"{one[decision]:.3f}" for one in rates)
-                print(f"| {shape} | {what} | {decision} | {cells} |", flush=True)
-    print("\nEqual systems like nDCG, one metric:\n")
-    print("| margin | decision |", " | ".join(f"{n} queries" for n in sizes), "|")
-    print("|---" * (len(sizes) + 2) + "|")
-    for margin in (0.01, 0.02, 0.05):
-        rates = [decisions("like nDCG", n, 1, 0, n_pairs, seed, margin) for n in sizes]
-        for decision in ("no worse", "worse", "undecided"):
-            print(f"| {margin} | {decision} |", " | ".join(f"{one[decision]:.3f}" for one in rates), "|", flush=True)
-
-
 JUDGES = {"good": (0.2, 0.75, 0.12), "poor": (0.3, 0.4, 0.25), "useless": (0.5, 0.0, 0.25)}
 """Values of a model's labels: added to people's, times people's, and noise."""
 
@@ -422,58 +388,62 @@ def judged_coverage(judge, n_human, n_samples, seed, n_model=2000):
     return [*found / n_samples, np.mean(widths)]
 
 
-def show_judges(n_samples, seed, sizes=(5, 10, 20, 60, 200)):
-    print("| model | interval |", " | ".join(f"{n} by people" for n in sizes), "|")
-    print("|---" * (len(sizes) + 2) + "|")
-    for judge in JUDGES:
-        rates = np.transpose([judged_coverage(judge, n, n_samples, seed) for n in sizes])
-        for what, of_sizes in zip(("model alone", "people alone", "both", "width, both to people"), rates, strict=True):
-            print(f"| {judge} | {what} |", " | ".join(f"{rate:.3f}" for rate in of_sizes), "|", flush=True)
+def judges(n_draws, seed):
+    names = ("model alone", "people alone", "both", "relative width")
+    for judge, n in product(JUDGES, (5, 10, 20, 60, 200)):
+        found = judged_coverage(judge, n, n_draws, seed)
+        yield {"model": judge, "queries by people": n} | dict(zip(names, found, strict=True))
+
+
+def tests(n_draws, seed):
+    for test, (share, gain), n in product(TESTS, {"false positives": 0, "power": 0.1}.items(), (25, 50, 200)):
+        yield {"test": test, "share": share, "queries": n, "found": rejections(test, n, gain, n_draws, seed)}
+
+
+def corrections(n_draws, seed):
+    for correction, n in product((None, "holm", "bonferroni", "bh", "tukey"), (25, 50, 200)):
+        found = any_rejection(correction, n, 5, n_draws, seed)
+        yield {"correction": str(correction), "queries": n, "false positives": found}
+
+
+TABLES = {
+    tests: 1000, corrections: 1000, folds: 1000, repeated_folds: 200, intervals: 2000, clusters: 1000, weights: 1000,
+    successes: 2000, differences_of_successes: 2000, segments: 1000, macro: 2000, judges: 2000,
+}  # fmt: skip
+"""Functions that draw the rows of a table, and how many draws each row has."""
+
+
+MEASURED = {
+    "false positives", "found", "errors", "coverage", "width", "model alone",
+    "people alone", "both", "relative width",
+}  # fmt: skip
+"""Columns that a table measures; the others are its conditions."""
+
+
+def write(path, rows, n_draws, seed):
+    """Write rows as they are drawn, with the number of draws and the seed."""
+    with path.open("w", newline="") as file:
+        for i, row in enumerate(rows):
+            cells = row | {"draws": n_draws, "seed": seed}
+            if i == 0:
+                writer = csv.DictWriter(file, cells, lineterminator="\n")
+                writer.writeheader()
+            writer.writerow({name: f"{x:.3f}" if isinstance(x, float) else x for name, x in cells.items()})
+            file.flush()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=1000)
-    parser.add_argument("--queries", type=int, nargs="+", default=[25, 50, 200])
-    parser.add_argument("--gain", type=float, default=0.1, help="of the better system, before values are cut to 0..1")
-    parser.add_argument("--repeats", type=int, default=10, help="of cross-validations")
-    parser.add_argument("--folds", action="store_true", help="only tests of cross-validations")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = {table.__name__: table for table in TABLES}
+    parser.add_argument("tables", nargs="*", help=f"some of {', '.join(names)}; all by default")
+    parser.add_argument("--draws", type=int, help="of each row, in place of 200 to 2,000")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--intervals", action="store_true", help="only how often intervals hold the true mean")
-    parser.add_argument("--clusters", action="store_true", help="only tests and intervals where queries have clusters")
-    parser.add_argument("--segments", action="store_true", help="only the test that segments differ")
-    parser.add_argument("--gate", action="store_true", help="only the gate, where the new system loses the margin")
-    parser.add_argument("--judges", action="store_true", help="only intervals where a model judges most queries")
-    parser.add_argument("--successes", action="store_true", help="only intervals and tests of success rates")
-    parser.add_argument("--weights", action="store_true", help="only tests and intervals where queries have weights")
-    parser.add_argument("--macro", action="store_true", help="only intervals of means over segments")
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "error_rates")
     args = parser.parse_args()
-    parts = {
-        "segments": show_segments, "clusters": show_clusters, "intervals": show_coverage, "gate": show_gate,
-        "judges": show_judges, "successes": show_successes, "weights": show_weights, "macro": show_macro,
-    }  # fmt: skip
-    for name, show in parts.items():
-        if getattr(args, name):
-            show(args.pairs, args.seed)
-            return
-    heads = [f"{what}, {n} queries" for what in ("false positives", "power") for n in args.queries]
-    if args.folds:
-        show_folds(args.pairs, args.queries, heads)
-        show_folds(args.pairs, args.queries, heads, n_repeats=args.repeats)
-        return
-    print("| test |", " | ".join(heads), "|")
-    print("|---" * (len(heads) + 1) + "|")
-    for test in TESTS:
-        rates = [rejections(test, n, gain, args.pairs, args.seed) for gain in (0, args.gain) for n in args.queries]
-        print(f"| `{test}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
-    print("\nFive equal systems, any of the ten pairs:\n")
-    print("| correction |", " | ".join(f"{n} queries" for n in args.queries), "|")
-    print("|---" * (len(args.queries) + 1) + "|")
-    for correction in (None, "holm", "bonferroni", "bh", "tukey"):
-        rates = [any_rejection(correction, n, 5, args.pairs, args.seed) for n in args.queries]
-        print(f"| `{correction}` |", " | ".join(f"{rate:.3f}" for rate in rates), "|", flush=True)
-    show_folds(args.pairs, args.queries, heads)
-    show_folds(args.pairs, args.queries, heads, n_repeats=args.repeats)
+    args.folder.mkdir(exist_ok=True)
+    for name in args.tables or names:
+        n_draws = args.draws or TABLES[names[name]]
+        write(args.folder / f"{name}.csv", names[name](n_draws, args.seed), n_draws, args.seed)
 
 
 if __name__ == "__main__":

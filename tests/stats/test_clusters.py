@@ -228,9 +228,9 @@ def test_many_systems(correction):
 def test_false_positives(error_rates):  # noqa: F811, the fixture
     """Ignoring clusters is wrong half of the time; the clustered tests are about right."""
     settings = {"n_clusters": 20, "icc": 0.5, "equal": True, "n_pairs": 150, "seed": 1, "n_resamples": 99}
-    assert error_rates.cluster_rejections("`t`, clusters ignored", **settings) > 0.4
+    assert error_rates.cluster_rejections("t without clusters", **settings) > 0.4
     low, high = scipy_stats.binom.ppf([0.0005, 0.9995], 150, 0.05) / 150
-    for method in ("`t`", "`randomization`"):
+    for method in ("t", "randomization"):
         assert low <= error_rates.cluster_rejections(method, **settings) <= high + 0.02, method
 
 

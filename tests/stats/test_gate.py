@@ -440,7 +440,7 @@ def test_error_rates_at_the_margin():
 
 @pytest.fixture(scope="module")
 def error_rates():
-    """The script of docs/decide/compare.md."""
+    """The script of docs/decide/measured.md."""
     return runpy.run_path(str(Path(__file__).parents[2] / "docs" / "bench" / "error_rates.py"))
 
 

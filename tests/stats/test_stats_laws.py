@@ -1,5 +1,6 @@
 """Statistics: what must hold for every test, how queries are matched, what is refused."""
 
+import csv
 import inspect
 import pickle
 import warnings
@@ -202,7 +203,7 @@ def test_a_constant_difference(test):
 
 @pytest.fixture
 def error_rates():
-    """The script of docs/decide/compare.md."""
+    """The script of docs/decide/measured.md."""
     path = Path(__file__).parents[2] / "docs" / "bench" / "error_rates.py"
     spec = spec_from_file_location("error_rates", path)
     module = module_from_spec(spec)
@@ -234,6 +235,26 @@ def test_how_often_intervals_hold_the_mean(error_rates):
         assert abs(draw(np.random.default_rng(0), 100_000).mean() - mean) < 0.005, shape
     few, many = (error_rates.coverage("bca", "reciprocal ranks", n, 300, 0, n_resamples=199) for n in (10, 200))
     assert few < 0.92 <= many
+
+
+@pytest.mark.slow
+def test_tables_of_error_rates_are_those_of_the_script(error_rates, tmp_path):
+    """The same columns and conditions, row by row; measured shares are numbers from 0 to 1."""
+    folder = Path(error_rates.__file__).parent / "error_rates"
+    assert {path.stem for path in folder.iterdir()} == {table.__name__ for table in error_rates.TABLES}
+    for table, n_draws in error_rates.TABLES.items():
+        path = folder / f"{table.__name__}.csv"
+        drawn = tmp_path / path.name
+        error_rates.write(drawn, table(1, 0), n_draws, 0)
+        (kept_head, *kept), (head, *rows) = (list(csv.reader(file.read_text().splitlines())) for file in (path, drawn))
+        assert kept_head == head, path.name
+        measured = [i for i, name in enumerate(head) if name in error_rates.MEASURED]
+        assert measured
+        for kept_row, row in zip(kept, rows, strict=True):
+            assert all(0 <= float(kept_row[i]) <= 1 for i in measured), path.name
+            for i in measured:
+                kept_row[i] = row[i]
+            assert kept_row == row, path.name
 
 
 # --- which queries, which metric -----------------------------------------------------------------------------------
