@@ -69,7 +69,7 @@ def confidence_interval(
         What each query belongs to, such as a user or a session: queries of one cluster may depend on each other, so
         that they say less than as many independent ones. Then "t" has a standard error that is robust to clusters and
         one degree of freedom less than there are clusters, and the bootstrap draws whole clusters. With fewer than 10
-        clusters, intervals are too short; ``docs/decide/compare.md`` has figures. None: queries are independent.
+        clusters, intervals are too short; ``docs/decide/measured.md`` has figures. None: queries are independent.
     method : {"t", "wilson", "percentile", "bca"}, default="t"
         Student's t; Wilson's score interval of a success rate, for values 0 and 1 without weights and clusters;
         percentiles of the bootstrap; those corrected for bias and skewness (Efron, 1987). The bootstrap needs about 50
@@ -168,7 +168,7 @@ def method_of_metric(method: str, values: Array, weight: Array | None, cluster: 
 
 
 def skew_note(which: Sequence[str] = ()) -> str:
-    """Note for intervals that may not keep their level; ``docs/decide/compare.md`` has figures."""
+    """Note for intervals that may not keep their level; ``docs/decide/measured.md`` has figures."""
     whose = f"the intervals of {_named(which)}" if which else "the interval"
     return f"Skewed values and few queries: {whose} may not keep {'their' if which else 'its'} level."
 
