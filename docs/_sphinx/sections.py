@@ -8,7 +8,11 @@ from pathlib import Path
 
 HEADS = ("README",)
 """Pages whose lists and tables are menus."""
-LISTED = re.compile(r"^(?:- |\|.*?)\[([^]]*)\]\(([\w/.]+)\.md", re.MULTILINE)
+INDEX = Path(__file__).parents[1] / "index.md"
+_ENTRIES = re.findall(r"<(\w+(?:/README)?)>$", INDEX.read_text(encoding="utf-8"), re.MULTILINE)
+_OTHERS = "|".join(entry.removesuffix("README") for entry in _ENTRIES)
+LISTED = re.compile(rf"^(?:- |\|.*?)\[([^]]*)\]\((?!\.\./(?:{_OTHERS}))([\w/.]+)\.md", re.MULTILINE)
+"""The first link of each line of a list or a table, but for pages of other sections, which have menus of their own."""
 AS_WRITTEN = {"scikit-learn", "pytrec_eval and ir_measures", "ragas and deepeval", "ranx", "torchmetrics", "implicit"}
 """Words of a list that begin with a name in lower case."""
 OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog", "SECURITY": "SECURITY"}

@@ -53,6 +53,19 @@ def test_menus_have_the_titles_of_pages():
     assert not wrong
 
 
+def test_a_page_is_in_one_menu():
+    sections = pytest.importorskip("sections")
+    heads = [page for page in PAGES if page.stem in sections.HEADS]
+    listed = {
+        (head, (head.parent / f"{page}.md").resolve())
+        for head in heads
+        for _, page in sections.LISTED.findall(head.read_text())
+    }
+    pages = [page for _, page in listed]
+    assert len(pages) > 50
+    assert sorted(pages) == sorted({*pages})
+
+
 def test_powers_stand_in_code():
     """What stands between two of them would be bold."""
     prose = {
