@@ -14,6 +14,7 @@ from PIL import Image
 
 DOCS = Path(__file__).parent
 PAGES = [
+    DOCS / "getting_started.md",
     DOCS / "decide/pictures.md",
     DOCS / "start/boosters.md",
     DOCS / "start/dataframe.md",
