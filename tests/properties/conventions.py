@@ -1,4 +1,4 @@
-"""Choices of other systems, copied by hand from the table and the notes of docs/conventions/README.md."""
+"""Choices of other systems, copied by hand from docs/conventions/README.md and libraries.md."""
 
 from math import inf, nan, nextafter
 
