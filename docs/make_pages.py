@@ -11,6 +11,7 @@ import ast
 import inspect
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from textwrap import wrap
 
@@ -96,56 +97,75 @@ def families() -> dict[str, list[Metric]]:
     return dict(sorted(found.items()))
 
 
+def title_of(metrics: list[Metric]) -> str:
+    """Title of a family: its docstring up to the colon."""
+    return inspect.getdoc(inspect.getmodule(metrics[0].formula)).partition(": ")[0].rstrip(".")
+
+
 def page(metrics: list[Metric]) -> str:
-    """Page of one family."""
-    described: dict[str, str] = {}
-    title, _, says = inspect.getdoc(inspect.getmodule(metrics[0].formula)).partition(": ")
+    """Page of one family: what most of its metrics share, then each metric."""
+    says = inspect.getdoc(inspect.getmodule(metrics[0].formula)).partition(": ")[2]
+    most = {
+        kind: Counter(map(fact, metrics)).most_common(1)[0][0] for kind, fact in FACTS.items()
+    }
+    sections = [
+        section(metric, most)
+        for metric in sorted(metrics, key=lambda metric: metric.name != "ndcg")
+    ]
     parts = [
-        f"# {title.rstrip('.')}",
+        f"# {title_of(metrics)}",
         *([says[0].upper() + says[1:]] if says else []),
-        *(
-            section(metric, described)
-            for metric in sorted(metrics, key=lambda metric: metric.name != "ndcg")
-        ),
+        shared(most, "".join(sections)),
+        *sections,
     ]
     return NOTE + "\n\n".join(parts) + "\n"
 
 
-def section(metric: Metric, described: dict[str, str]) -> str:
-    """One metric: definition, facts, keywords, source, example. `described` has the keywords of the page so far."""
+def shared(most: dict[str, str], text: str) -> str:
+    """What holds for a page: facts of most of its metrics, and the letters of its formulas."""
+    formulas = "".join(re.findall(r"```math\n(.*?)```", text, re.DOTALL))
+    letters = [says for letter, says in LETTERS.items() if re.search(letter, formulas)]
+    facts = "".join(f"- {fact}\n" for fact in most.values() if fact)
+    return (
+        f"Unless an entry says otherwise, each metric of this page has these properties:\n\n{facts}\n"
+        + "".join(
+            f"{line}\n"
+            for line in wrap(f"In the formulas, {'; '.join(letters)}.", 116)
+            if letters
+        )
+        + KEYWORDS
+    )
+
+
+def section(metric: Metric, most: dict[str, str]) -> str:
+    """One metric: definition, what differs from most of the page, keywords, source, example."""
     parts = re.split(r"\n*^(\w+)\n-+\n", inspect.getdoc(metric.formula), flags=re.MULTILINE)
     head, named = parts[0], dict(zip(parts[1::2], parts[2::2], strict=True))
-    head = re.sub(r"``(.*?)``", r"`\1`", head, flags=re.DOTALL)
+    first, *paragraphs = re.sub(r"``(.*?)``", r"`\1`", head, flags=re.DOTALL).split("\n\n")
     if metric.name in FORMULAS:
-        first, _, rest = head.partition("\n\n")
-        head = f"{first}\n\n```math\n{FORMULAS[metric.name]}\n```\n\n{rest}"
-    names = ", ".join(f"`{name}`" for name in (metric.name, *metric.aliases))
-    lines = filter(None, (keyword(name, metric) for name in metric.formula_params))
-    own = "".join(f"- {_once(line, metric.name, described)}\n" for line in lines)
-    facts = f"- **Function** `{metric.function_name}`; **names** {names}.\n{bullets(metric)}{own}"
-    return f"## {metric.name}\n\n{head}\n\n{facts}\n**Source.** {named['References']}\n\n{example(named['Examples'])}"
+        paragraphs = [part for part in paragraphs if not re.fullmatch("`[^`]*`", part)]
+        paragraphs.insert(0, f"```math\n{FORMULAS[metric.name]}\n```")
+    text = "\n\n".join([first, *paragraphs])
+    return f"## {metric.name}\n\n{text}\n\n{bullets(metric, most)}\n**Source.** {named['References']}\n\n{example(named['Examples'])}"
 
 
-def _once(line: str, metric: str, described: dict[str, str]) -> str:
-    """The keyword as it stands, or a link to the metric above that has the same."""
-    first = described.setdefault(line, metric)
-    return line if first == metric else f"{line[: line.index('. ')]}. See [`{first}`](#{first})."
-
-
-def bullets(metric: Metric) -> str:
-    """Bounds, cutoff, undefined queries, ties and pooling."""
+def bullets(metric: Metric, most: dict[str, str]) -> str:
+    """Names, bounds, undefined queries, keywords, and what differs from most metrics of the page."""
     low, high = metric.bounds
-    better = "higher" if metric.greater_is_better else "lower"
-    undefined = f"for a query with {metric.undefined_when}" if metric.undefined_when else "never"
-    subtopics = [
-        "**Labels** one for each subtopic; a single one is of one subtopic."
-    ] * metric.subtopics
-    lines = subtopics + [
-        f"**Bounds** {low:g} to {high:g}; {better} is better.",
-        "**Cutoff** `k`." if metric.has_cutoff else "**No cutoff**: computed on the whole list.",
-        f"**Undefined** {undefined}.",
-        f"**Ties** {ties(metric)}.",
-        *(["**Averages** micro, too."] * metric.supports_micro),
+    undefined = (
+        f"**Undefined** for a query with {metric.undefined_when}"
+        if metric.undefined_when
+        else "Defined for every query"
+    )
+    keywords = [metric.rule(name).doc.split("\n")[0] for name in metric.formula_params]
+    lines = [
+        f"**Function** `{metric.function_name}`. **Names** {', '.join(f'`{name}`' for name in (metric.name, *metric.aliases))}.",
+        f"**Bounds** {low:g} to {high:g}. {undefined}.",
+        *(said for kind, fact in FACTS.items() if (said := fact(metric)) not in ("", most[kind])),
+        *(
+            f"`{line.replace('<default>', str(metric.formula_params[name]))}`"
+            for name, line in zip(metric.formula_params, keywords, strict=True)
+        ),
     ]
     return "".join(f"- {line}\n" for line in lines)
 
@@ -154,25 +174,43 @@ def ties(metric: Metric) -> str:
     """What equal scores do."""
     if "ties" not in metric.defaults:
         return (
-            "have no effect: no order is read"
-            if metric.pointwise
-            else "are part of the definition"
+            "The order of the documents has no effect."
+            if metric.pointwise or metric.reads_scores
+            else "Ties are part of the definition."
         )
-    if "refuse_ties" in inspect.getsource(metric.formula):
-        return "exact expectation, or an error where there is no closed form (see below); or another policy"
-    if metric.subtopics:
-        return "exact expectation over all orders, or the order of the input"
-    return "exact expectation over all orders, or another policy"
+    if "refuse_ties" in inspect.getsource(metric.formula) and metric.name != "map":
+        return ""  # the definition says why they raise
+    return "Tied documents count as the exact [mean over their orders](../conventions/README.md#ties)."
 
 
-def keyword(name: str, metric: Metric) -> str:
-    """Documentation of one keyword in a line."""
-    rule = metric.rule(name)
-    if rule is None:
-        return ""
-    first, *rest = rule.doc.replace("<default>", str(metric.formula_params[name])).split("\n")
-    text = " ".join(map(str.strip, rest)).replace("``", "`")
-    return f"`{first}`. {text}"
+KEYWORDS = "The [reference](../api/metrics.rst) explains the keywords, as does `help`."
+FACTS = {
+    "cutoff": lambda metric: (
+        "Cutoff `k`." if metric.has_cutoff else "No cutoff: the whole list counts."
+    ),
+    "better": lambda metric: (
+        "Higher is better." if metric.greater_is_better else "Lower is better."
+    ),
+    "ties": ties,
+    "unretrieved": lambda metric: (
+        "Documents that were not retrieved are tied last." * metric.keeps_unretrieved
+    ),
+    "micro": lambda metric: (
+        'Micro average: `average="micro"`.' if metric.supports_micro else "No micro average."
+    ),
+    "labels": lambda metric: (
+        "Labels have a column for each subtopic; labels with one dimension are one subtopic."
+        * metric.subtopics
+    ),
+}
+"""What most metrics of a page share."""
+
+LETTERS = {
+    r"\br_i\b": "`r_i` is the label at rank i",
+    r"\bR\b": "`R` is the number of relevant documents, retrieved or not",
+    r"hits\}_": "`hits_i` is the number of relevant documents among the first i",
+}
+"""Letters of the formulas, by where they are found."""
 
 
 def example(text: str) -> str:
@@ -189,8 +227,24 @@ def example(text: str) -> str:
     return "\n".join(out).strip()
 
 
+QUESTIONS = """\
+| your question | metric |
+|---|---|
+| Are the best documents at the top? Labels are grades | [`ndcg@10`](gain.md#ndcg) |
+| Are all relevant documents near the top? Labels are 0 and 1 | [`map`](binary.md#map) |
+| How far down is the first relevant document? | [`mrr`](binary.md#mrr) |
+| Do the first k have a relevant document, or all that an answer needs? | [`hit@k`](binary.md#hit), `hit(need=all)@k` |
+| How many of the first k are relevant? | [`precision@k`](binary.md#precision) |
+| How many relevant documents does a retriever find? | [`recall@k`](binary.md#recall) |
+| How soon is a user satisfied who reads from the top? | [`err`](stopping.md#err), [`rbp`](stopping.md#rbp) |
+| Is the order right from top to bottom? | [`auc`](pairs.md#auc) for 0 and 1, [`opa`](pairs.md#opa) for grades |
+| Do lists cover several meanings or subtopics? | [`alpha_ndcg`](diversity.md#alpha_ndcg), [`s_recall`](diversity.md#s_recall) |
+| Can I trust a number if many documents are unjudged? | [`judged@k`](incomplete.md#judged) next to it, [`bpref`](incomplete.md#bpref) |
+"""
+
+
 def index() -> str:
-    """Table of all names, and the keywords that all metrics share."""
+    """Metrics by question, families, a table of all names, and the keywords that all metrics share."""
     rows = [
         f"| {', '.join(f'`{name}`' for name in (metric.name, *metric.aliases))} "
         f"| [`{metric.function_name}`]({family}.md#{metric.name}) | {inspect.getdoc(metric.formula).splitlines()[0]} |"
@@ -206,8 +260,19 @@ def index() -> str:
         JOBS_DOC,
     ]
     return (
-        f"{NOTE}# All metrics\n\nA name takes keywords and a cutoff, in any case: `ndcg(gain=linear)@10`. Each\nhas a macro average and values of each query.\n\n"
-        "| names | function | what it is |\n|---|---|---|\n"
+        f"{NOTE}# All metrics\n\nWhich metric answers your question? Choose one before you look at results.\n\n"
+        f"{QUESTIONS}\n"
+        "Without `metrics=`, `evaluate` computes nDCG@10, MAP, MRR, P@10 and R@100, as BEIR, MTEB and TREC report them.\n"
+        "A metric is a name with keywords and a cutoff, in upper or lower case: `ndcg(gain=linear)@10`.\n\n"
+        "## Families\n\n"
+        + "".join(
+            f"- [{title_of(metrics)}]({family}.md): {', '.join(f'`{metric.name}`' for metric in metrics)}\n"
+            for family, metrics in families().items()
+        )
+        + "- [Your own metric](own_metric.md): a function of one query, or a formula\n"
+        "- [What a formula may read](formula_reference.md): its values and sums\n\n"
+        "## Names\n\n"
+        "| names | function | meaning |\n|---|---|---|\n"
         + "\n".join(sorted(rows, key=lambda row: (not row.startswith("| `ndcg`"), row)))
         + "\n\n"
         "## Keywords of every metric\n\n```text\n" + narrow("\n".join(shared)) + "\n```\n"

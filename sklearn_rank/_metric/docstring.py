@@ -18,7 +18,7 @@ from sklearn_rank._metric.metric import Metric
 from sklearn_rank._utils.docstring import join_sections, split_sections
 
 RAISES = """ValueError
-    If the data or a keyword are not as described; rows are never dropped, reordered or taken for one query silently.
+    If the data or a keyword are not as described. The function never drops or reorders rows silently.
 TypeError
     If labels, scores or weights are not real numbers, or a keyword is unknown."""
 
@@ -64,7 +64,11 @@ def _properties(entry: Metric) -> str:
     better = "higher" if entry.greater_is_better else "lower"
     undefined = f"Undefined for a query with {entry.undefined_when}." if entry.undefined_when else ""
     names = ", ".join(f'"{n}"' for n in (entry.name, *entry.aliases))
-    return f"Bounds: {low:g} to {high:g}; {better} is better. {undefined or 'Defined for every query.'} Names: {names}."
+    reads = "" if entry.has_cutoff else " The whole list counts." + " Documents that were not retrieved are tied last." * entry.keeps_unretrieved
+    return (
+        f"Bounds: {low:g} to {high:g}; {better} is better. {undefined or 'Defined for every query.'} "
+        f"Names: {names}.{reads}"
+    )
 
 
 def _returned(entry: Metric) -> str:

@@ -69,36 +69,35 @@ CUTOFF = Constraint(
 DATA_DOC = """y_true : array-like of shape (n_samples,) or (n_queries, n_documents)
     Relevance of each document to its query. NaN: ranked but not judged, see `unjudged`.
 y_score : array-like of the same shape
-    Output of the model, higher ranks first; only the order matters. ``-inf``: judged but not retrieved.
+    Scores of the model: the highest ranks first, and only the order matters. ``-inf``: judged but not retrieved.
 qid : array-like of shape (n_samples,), default=None
-    Query of each row: any hashable ids, in any order. None: taken from the level "qid" of the index of `y_true`.
-    Two-dimensional input needs none: a row is a query. Objects of pandas must have equal indexes."""
+    Query of each row: any hashable ids, in any order. None: read from the level "qid" of the index of `y_true`.
+    Two-dimensional input needs no `qid`: a row is a query. pandas objects must have equal indexes."""
 
 SUBTOPICS_DATA_DOC = """y_true : array-like of shape (n_samples, n_subtopics) or (n_samples,)
     Relevance of each document to each subtopic of its query; one dimension is one subtopic. Subtopics without a
-    relevant document do not count, so queries may have different numbers of them. NaN: not judged, see `unjudged`.
+    relevant document do not count, so queries may have different numbers of subtopics. NaN: not judged, see `unjudged`.
 y_score : array-like of shape (n_samples,)
-    Output of the model, higher ranks first; only the order matters. ``-inf``: judged but not retrieved.
+    Scores of the model: the highest ranks first, and only the order matters. ``-inf``: judged but not retrieved.
 qid : array-like of shape (n_samples,), default=None
-    Query of each row: any hashable ids, in any order. None: taken from the level "qid" of the index of `y_true`."""
+    Query of each row: any hashable ids, in any order. None: read from the level "qid" of the index of `y_true`."""
 
 WEIGHT_DOC = """sample_weight : array-like of shape (n_samples,), default=None
-    Weight of each row's query in the mean; constant within a query. Shape (n_queries,) with
-    two-dimensional input."""
+    Weight of the row's query in the mean, the same in all rows of a query. Shape (n_queries,) with two-dimensional
+    input."""
 
 MASK_DOC = """mask : array-like of bool, shape of `y_true` without subtopics, default=None
-    True where there is a document: padding of queries to the same length is False, and what stands there in other
-    arrays is not read. Every query has a document."""
+    True for a document, False for padding, which other arrays may fill with anything. Every query needs a document."""
 
 COLUMN_DOC = """{name} : array-like of shape (n_samples,), default=None
-    A finite number for each row. None: taken from the level "{name}" of the index of `y_true`."""
+    A finite number for each row. None: read from the level "{name}" of the index of `y_true`."""
 
 JOBS_DOC = """n_jobs : int or None, default=None
     Threads to use, counted as in joblib. The result is the same to the last bit."""
 
 TIE_BREAK_DOC = """tie_break : array-like of shape (n_samples,), default=None
-    For ``ties="stable"``: among equal scores the higher value ranks first, and equal values in the order of the
-    input. Anything that sorts; document ids give trec_eval's order."""
+    For ``ties="stable"``: among equal scores the higher value ranks first, and equal values keep the order of the
+    input. Any values that can be sorted; document ids give trec_eval's order."""
 
 SHARED: dict[str, tuple[Any, Constraint]] = {
     "min_relevance": (
@@ -107,7 +106,7 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "a finite number",
             lambda v: True,
             """min_relevance : float, default=1
-    A document is relevant when its label is at least this.""",
+    Lowest label of a relevant document.""",
         ),
     ),
     "ties": (
@@ -115,8 +114,8 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
         one_of(
             *TIE_POLICIES,
             doc="""ties : {"average", "stable", "worst", "best"}, default="average"
-    What equal scores mean: the exact expectation over all orders of the tied documents, the order of the
-    input, lower labels first, or higher labels first.""",
+    How to rank equal scores: the exact mean over all orders of the tied documents, the order of the input, lower
+    labels first, or higher labels first.""",
         ),
     ),
     "unjudged": (
@@ -126,8 +125,8 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "nonrelevant",
             "drop",
             doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
-    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error, except in
-    metrics of incomplete judgements, which read them as what they are.""",
+    How to read NaN labels: as label 0, or as if the document had not been ranked. None: an error, except in metrics
+    for incomplete judgments, which distinguish NaN from 0.""",
         ),
     ),
     "negative": (
@@ -136,8 +135,8 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "keep",
             "unjudged",
             doc="""negative : {"keep", "unjudged"}, default="keep"
-    What a negative label says: it is a label like others, below 0; or, as in TREC's files, the document was in the pool
-    but not judged, which is read like NaN, except by infAP.""",
+    How to read a negative label: as a label below 0; or as in TREC's files, as a document that was in the pool but not
+    judged. The latter is the same as NaN, except for infAP.""",
         ),
     ),
     "replace_undefined_by": (
@@ -146,9 +145,9 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "a float or nan",
             lambda v: is_real(v) or (isinstance(v, Real) and math.isnan(v)),
             """replace_undefined_by : float, default=0.0
-    Value of a query where the metric is not defined; ``np.nan`` leaves such queries out of the mean, whatever its
-    `average`. A number takes no part in a pooled mean, where such a query adds its numerator and denominator, unless no
-    query is defined.""",
+    Value of a query for which the metric is undefined. ``np.nan`` leaves such queries out of every mean. Pooled means
+    ignore a number: an undefined query adds its numerator and denominator. They return the number only if no query is
+    defined.""",
         ),
     ),
     "convention": (
@@ -157,7 +156,7 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             None,
             *CONVENTIONS,
             doc=f"""convention : {{{", ".join(f'"{name}"' for name in CONVENTIONS)}}}, default=None
-    System whose choice of the other keywords to follow, where they are not given.""",
+    Library whose choices to follow for keywords that are not passed.""",
         ),
     ),
     "adjusted": (
@@ -166,9 +165,9 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "True or False",
             is_bool,
             """adjusted : bool, default=False
-    Whether to adjust values for chance, ``(value - chance) / (best - chance)`` for each query: 0 is luck, 1 is the best
-    order, below 0 is worse than luck; higher is better, also of an error. Not defined for a query where the best order
-    is no better than chance. See `Evaluation.adjusted`.""",
+    Whether to adjust values for chance, ``(value - chance) / (best - chance)`` for each query: 0 is a random order, 1
+    the best order, and below 0 is worse than random. Higher is better, even for an error. Undefined for a query if the
+    best order is no better than chance. See `Evaluation.adjusted`.""",
         ),
     ),
     "average": (
@@ -179,9 +178,9 @@ SHARED: dict[str, tuple[Any, Constraint]] = {
             "geometric",
             None,
             doc="""average : {"macro", "micro", "geometric"} or None, default="macro"
-    Mean over queries; or pooled, the ratio of the sums over all queries, where that means something; or the
-    geometric mean, values below 0.00001 counting as that, where none can be negative; or None for the value of each
-    query.""",
+    "macro" is the mean over queries. "micro" is the ratio of the sums over all queries, for metrics that are ratios of
+    sums. "geometric" is the geometric mean, for metrics that cannot be negative; it raises values below
+    0.00001 to 0.00001. None returns the value of each query.""",
         ),
     ),
 }
@@ -191,16 +190,16 @@ SUBTOPICS = {
         "'average' or 'stable' (documents with labels of subtopics have no worst and no best order)",
         lambda v: isinstance(v, str) and v in ("average", "stable"),
         """ties : {"average", "stable"}, default="average"
-    What equal scores mean: the exact expectation over all orders of the tied documents, or the order of the input. If
-    two documents have several labels, neither need be the better one, so there is no worst and no best order.""",
+    How to rank equal scores: the exact mean over all orders of the tied documents, or the order of the input. Of two
+    documents with several labels neither need be better, so there is no worst and no best order.""",
     ),
     "unjudged": one_of(
         None,
         "nonrelevant",
         "drop",
         doc="""unjudged : {"nonrelevant", "drop"} or None, default=None
-    How to read NaN labels: as label 0; or documents without any label as if they had not been ranked, and NaN beside
-    a label as label 0. None: an error.""",
+    How to read NaN labels: as label 0; or, with "drop", as if documents without any label had not been ranked, and any
+    other NaN as label 0. None: an error.""",
     ),
 }
 """Keywords of `SHARED` that mean something else where labels have subtopics."""
@@ -211,14 +210,15 @@ OWN: dict[str, Constraint] = {
         "a number between 0 and 1",
         lambda v: 0 <= v <= 1,
         """alpha : float, default=<default>
-    How much less a subtopic is worth each time it was covered: 0 is no less, with 1 only the first time counts.""",
+    Share of a subtopic's worth that is lost each time a document covers it: with 0 nothing is lost, and with 1 only the
+    first document counts.""",
     ),
     "gain": Constraint(
         "'exp2', 'linear', 'binary', an array or mapping of gains by grade that do not fall, or a callable",
         lambda v: callable(v) or (v in ("exp2", "linear", "binary") if isinstance(v, str) else _is_gain_table(v)),
         """gain : {"exp2", "linear", "binary"}, array, mapping or callable, default="<default>"
-    Gain of a label: ``2**label - 1``, the label, or 1 for a relevant document; a table by grade; or a
-    function of an array of labels. It must not fall as the label rises.""",
+    Gain of a label: ``2**label - 1``, the label, or 1 for a relevant document; a table by grade; or a function of an
+    array of labels. The gain must not fall as the label rises.""",
     ),
     "discount": Constraint(
         "'log2', 'jarvelin', 'reciprocal', 'flat', an array of finite weights by rank, or a callable",
@@ -231,8 +231,8 @@ OWN: dict[str, Constraint] = {
         "zero",
         "undefined",
         doc="""no_relevant : {"zero", "undefined"}, default="<default>"
-    What a query without a relevant document is: a list like others, or one on which the metric is not defined, so that
-    `replace_undefined_by` says what it counts, as for recall.""",
+    How to treat a query without a relevant document: as a list like any other, or as undefined. If it is undefined,
+    `replace_undefined_by` sets its value.""",
     ),
     "stop": one_of(
         "exp2",
@@ -244,12 +244,12 @@ OWN: dict[str, Constraint] = {
         "a number > 1",
         lambda v: v > 1,
         """base : float, default=<default>
-    Base of the logarithm of the "jarvelin" discount; the others have none.""",
+    Base of the logarithm of the "jarvelin" discount. Other discounts ignore it.""",
     ),
     "max_grade": real(
         "a number above 0 and not above 1000",
         lambda v: 0 < v <= 1000,
         """max_grade : float, default=<default>
-    Highest grade of the scale (not of the data). Labels that are probabilities, and a binary gain, have no scale.""",
+    Highest grade of the scale, not of the data. ``stop="label"`` and a binary gain do not use it.""",
     ),
 }

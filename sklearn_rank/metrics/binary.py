@@ -1,4 +1,4 @@
-"""Binary relevance: what is relevant, where it stands, and how much of it is found."""
+"""Binary relevance: how many relevant documents are found, and at which ranks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PER_RANK = one_of(
     "k",
     "min_k_n",
     doc="""denominator : {"k", "min_k_n"}, default="k"
-    What the sum is divided by: k, also where the list is shorter, or the length of the list if that is less.""",
+    Divisor of the sum: k, even if the list is shorter, or the smaller of k and the length n of the list.""",
 )
 
 
@@ -83,32 +83,32 @@ BETA = real(
             "retrieved_relevant",
             "k",
             doc="""denominator : {"relevant", "min_k_relevant", "retrieved_relevant", "k"}, default="relevant"
-    What the sum is divided by: all R relevant documents, min(k, R), the relevant ones among the first k, or k. Without
-    `k` min(k, R) is R, and k the length of the list.
-    "retrieved_relevant" depends on the order of tied documents and needs another policy than ``ties="average"``.""",
+    Divisor of the sum: all R relevant documents, min(k, R), the relevant documents among the first k, or k. Without
+    `k`, min(k, R) is R, and k is the length of the list. "retrieved_relevant" depends on the order of tied documents,
+    so it needs another policy than ``ties="average"``.""",
         ),
         "precision_at": one_of(
             "rank",
             "threshold",
             doc="""precision_at : {"rank", "threshold"}, default="rank"
-    Where the precision at a relevant document is taken: at its rank, which `ties` decides; or at its score as a
-    threshold, so that tied documents are found together and have the precision of all of them, like
-    `sklearn.metrics.average_precision_score`. The policies that order tied documents leave none tied, and both
-    the same.""",
+    Where to take the precision at a relevant document: at its rank, which `ties` decides; or at its score as a
+    threshold, which finds tied documents together, as in `sklearn.metrics.average_precision_score`. With a policy that
+    orders tied documents both are equal.""",
         ),
         "ranks": one_of(
             "all",
             "relevant",
             doc="""ranks : {"all", "relevant"}, default="all"
-    Ranks that count: all down to k, or of these the first R alone, one for each relevant document: MAP@R.""",
+    Ranks that count: all down to k, or only the first R of them, for R relevant documents: MAP@R.""",
         ),
     },
 )
 def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "rank", ranks: str = "all") -> Curve:
     """Mean average precision: the precision at each relevant document, averaged over the relevant documents.
 
-    ``AP@k = sum of P@i over relevant i <= k, divided by R``. Relevant documents that were not retrieved count as
-    zero. The mean over queries is MAP.
+    ``AP@k = (sum of P@i over relevant i <= k) / R``
+
+    Relevant documents that were not retrieved count as 0. MAP is the mean of AP over queries.
 
     References
     ----------
@@ -124,17 +124,17 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
     >>> round(map_score([1, 1, 0, 1, 0, 0, 1], [7, 6, 5, 4, 3, 2, 1], qid=[0] * 7), 3)
     0.83
 
-    Both documents tied: the relevant one stands first or second, (1 + 1/2) / 2:
+    Both documents are tied. The relevant document is first or second, (1 + 1/2) / 2:
 
     >>> map_score([1, 0], [5, 5], qid=["q", "q"])
     0.75
 
-    With the score as a threshold the two are found at once, one of two:
+    The score as a threshold finds both at once, and one of the two is relevant:
 
     >>> map_score([1, 0], [5, 5], qid=["q", "q"], precision_at="threshold")
     0.5
 
-    Two relevant documents, at ranks 1 and 3. MAP@R looks at the first two ranks: (1/1) / 2:
+    Two relevant documents have ranks 1 and 3. MAP@R reads the first two ranks: (1/1) / 2:
 
     >>> map_score([1, 0, 1], [3, 2, 1], qid=[0] * 3, ranks="relevant")
     0.5
@@ -167,8 +167,9 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
 def mrr_score(r: Ranked) -> Curve:
     """Mean reciprocal rank: 1 / rank of the first relevant document.
 
-    ``RR@k = 1 / i`` for the smallest relevant rank i <= k, else 0. Documents after the first relevant one do not
-    count.
+    ``RR@k = 1 / i for the smallest relevant rank i <= k, else 0``
+
+    Documents below the first relevant document have no effect.
 
     References
     ----------
@@ -176,7 +177,7 @@ def mrr_score(r: Ranked) -> Curve:
 
     Examples
     --------
-    The first relevant document stands at ranks 3, 2 and 1: (1/3 + 1/2 + 1) / 3 = 11/18:
+    The first relevant documents of three queries have ranks 3, 2 and 1: (1/3 + 1/2 + 1) / 3 = 11/18:
 
     >>> from sklearn_rank.metrics import mrr_score
     >>> y_true, y_score = [0, 0, 1, 0, 1, 1, 0], [3, 2, 1, 2, 1, 2, 1]
@@ -195,9 +196,11 @@ def mrr_score(r: Ranked) -> Curve:
     parameter_constraints={"denominator": PER_RANK},
 )
 def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str = "zero") -> Curve:
-    """Precision: the share of the first k documents that is relevant.
+    """Precision: the share of relevant documents among the first k.
 
-    ``P@k = relevant documents among the first k / k``. Without `k`, the length of the list.
+    ``P@k = relevant documents among the first k / k``
+
+    Without `k`, the divisor is the length of the list.
 
     References
     ----------
@@ -205,7 +208,7 @@ def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str 
 
     Examples
     --------
-    Two of the first three documents are relevant; the list of two counts as filled up to five:
+    Two of the first three documents are relevant. The list of two documents is divided by k = 5, or by its length:
 
     >>> from sklearn_rank.metrics import precision_at_k_score
     >>> round(precision_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=3), 4)
@@ -215,7 +218,7 @@ def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str 
     >>> precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=5, denominator="min_k_n")
     0.5
 
-    The second query has no relevant document; left out, the mean is the value of the first:
+    The second query has no relevant document. Without it the mean is the value of the first query:
 
     >>> precision_at_k_score([1, 0, 0, 0], [2, 1, 2, 1], qid=[0, 0, 1, 1], k=1)
     0.5
@@ -239,15 +242,17 @@ def precision_at_k_score(r: Ranked, *, denominator: str = "k", no_relevant: str 
             "relevant",
             "min_k_relevant",
             doc="""denominator : {"relevant", "min_k_relevant"}, default="relevant"
-    What the hits are divided by: all R relevant documents, or min(k, R), the most that k ranks can hold: capped recall,
-    which trec_eval calls relative precision. Without `k` both are R.""",
+    Divisor of the hits: all R relevant documents, or min(k, R), the most that k ranks can hold. The second choice is
+    capped recall, which trec_eval calls relative precision. Without `k` both are R.""",
         )
     },
 )
 def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
-    """Recall: the share of the relevant documents that stands in the first k ranks.
+    """Recall: the share of the relevant documents that are among the first k.
 
-    ``R@k = relevant documents among the first k / R``. The order inside the first k ranks does not count.
+    ``R@k = relevant documents among the first k / R``
+
+    The order of the first k documents has no effect.
 
     References
     ----------
@@ -261,7 +266,7 @@ def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
     >>> recall_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=2)
     0.5
 
-    The first rank cannot hold both, so its best is 1/2, or 1 of what it can hold:
+    The first rank holds one of two relevant documents, so recall is 1/2, and capped recall is 1:
 
     >>> recall_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4, k=1)
     0.5
@@ -285,7 +290,7 @@ def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
 def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
     """F-measure: the weighted harmonic mean of precision and recall at rank k.
 
-    ``F@k = (1 + beta**2) P R / (beta**2 P + R) = (1 + beta**2) hits / (beta**2 R + k)``.
+    ``F@k = (1 + beta**2) P R / (beta**2 P + R) = (1 + beta**2) hits / (beta**2 R + k)``
 
     References
     ----------
@@ -319,16 +324,16 @@ def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
             "any",
             "all",
             doc="""need : {"any", "all"}, default="any"
-    Relevant documents that the first k ranks need for a hit: any of them, or all, also those not retrieved: full
-    recall, for questions that one document does not answer. A query with more than k relevant documents then has 0.""",
+    Relevant documents that a hit needs among the first k: any, or all, including those not retrieved. "all" is full
+    recall, for questions that need several documents; a query with more than k relevant documents then has 0.""",
         )
     },
 )
 def hit_rate_score(r: Ranked, *, need: str = "any") -> Curve:
     """Hit rate: whether any of the first k documents is relevant.
 
-    ``hit@k = 1`` if a relevant document stands at a rank i <= k, else 0. Also called success@k. With ``need="all"`` it
-    is 1 if every relevant document stands at a rank i <= k.
+    ``hit@k = 1`` if a relevant document has a rank i <= k, else 0. The hit rate is also called success@k. With
+    ``need="all"`` it is 1 only if every relevant document has a rank i <= k.
 
     References
     ----------
@@ -337,14 +342,14 @@ def hit_rate_score(r: Ranked, *, need: str = "any") -> Curve:
 
     Examples
     --------
-    The first query has its relevant document at rank 2, the second at rank 1:
+    The relevant document of the first query has rank 2, and of the second query rank 1:
 
     >>> from sklearn_rank.metrics import hit_rate_score
     >>> hit_rate_score([0, 1, 1, 0], [2, 1, 2, 1], qid=[1, 1, 2, 2], k=[1, 2])
     array([0.5, 1. ])
 
-    Two relevant documents, at ranks 1 and 3. The third and the fourth document are tied, so that the second relevant
-    one is among the first three in one of two orders:
+    The third document, which is relevant, is tied with the fourth. So both relevant documents are among the first
+    three in one of two orders:
 
     >>> hit_rate_score([1, 0, 1, 0], [4, 3, 2, 2], qid=[0] * 4, k=[2, 3, 4], need="all")
     array([0. , 0.5, 1. ])
@@ -361,10 +366,12 @@ def hit_rate_score(r: Ranked, *, need: str = "any") -> Curve:
     undefined_when="no document that is not relevant",
 )
 def fall_out_error(r: Ranked) -> Curve:
-    """Fall-out: the share of the documents that are not relevant that stands in the first k ranks.
+    """Fall-out: the share of the non-relevant documents that are among the first k.
 
-    ``fallout@k = non-relevant documents among the first k / N``, where N counts all judged documents that are not
-    relevant, also those not retrieved. The order inside the first k ranks does not count.
+    ``fallout@k = non-relevant documents among the first k / N``
+
+    N counts all judged documents that are not relevant, including those not retrieved. The order of the first k
+    documents has no effect.
 
     References
     ----------

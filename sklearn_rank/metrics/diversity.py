@@ -1,4 +1,4 @@
-"""Diversity: lists that serve several subtopics of a query, each document labelled for each of them."""
+"""Diversity: lists that cover several subtopics of a query. A document has a label for each subtopic."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ def novelty(s: Ranked, alpha: float) -> Array:
 
 @metric("alpha_dcg", bounds=(0, np.inf), max_weight=np.inf, subtopics=True)
 def alpha_dcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Curve:
-    """Novelty-biased DCG: a document gains for each subtopic, less the more documents before it covered that.
+    """Novelty-biased DCG: a document gains for each of its subtopics, less for those that documents above it cover.
 
-    ``alpha-DCG@k = sum of g_i d(i) over i <= k, with g_i = sum over subtopics t of rel_it (1 - alpha)**c_it``, where
-    c_it counts the documents above rank i that are relevant to t, by default with ``d(i) = 1 / log2(1 + i)``. Not
-    comparable between queries: see `alpha_ndcg_score`.
+    ``alpha-DCG@k = sum of g_i d(i) over i <= k, with g_i = sum over subtopics t of rel_it (1 - alpha)**c_it``
+
+    c_it counts the documents above rank i that are relevant to subtopic t. By default ``d(i) = 1 / log2(1 + i)``.
+    Values of different queries are not comparable; see `alpha_ndcg_score`.
 
     References
     ----------
@@ -55,8 +56,8 @@ def alpha_dcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", ba
 
     Examples
     --------
-    The first document serves both subtopics and gains 2, the second serves the first one again and gains 1/2, and the
-    fourth the second one: 2 + 0.5 / log2(3) + 0.5 / log2(5) = 2.5308:
+    The first document covers both subtopics and gains 2. The second covers the first subtopic again and gains 1/2, and
+    the fourth covers the second subtopic again: 2 + 0.5 / log2(3) + 0.5 / log2(5) = 2.5308:
 
     >>> from sklearn_rank.metrics import alpha_dcg_score
     >>> y_true = [[1, 1], [1, 0], [0, 0], [0, 1]]
@@ -68,12 +69,13 @@ def alpha_dcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", ba
 
 @metric("alpha_ndcg", bounds=(0, e / (e - 1)), max_weight=np.inf, undefined_when=NO_SUBTOPIC, subtopics=True)
 def alpha_ndcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", base: float = 2) -> Curve:
-    """Normalized novelty-biased DCG: alpha-DCG over its value for a list that takes the most novel document each time.
+    """Normalized novelty-biased DCG: alpha-DCG divided by the alpha-DCG of a greedy ideal list.
 
-    ``alpha-nDCG@k = alpha-DCG@k / ideal alpha-DCG@k``. The best list is hard to find, so by definition the ideal is
-    greedy: at each rank the judged document, retrieved or not, that gains most; among equals the
-    one relevant to the first subtopic, then to the second, and so on. An order better than that has a value above 1,
-    though never above e / (e - 1).
+    ``alpha-nDCG@k = alpha-DCG@k / ideal alpha-DCG@k``
+
+    The best list is hard to find, so the definition uses a greedy list: each rank takes the judged document, retrieved
+    or not, with the highest gain. Among equal gains, a document relevant to the first subtopic comes first, then to the
+    second, and so on. An order better than the greedy list has a value above 1, but never above e / (e - 1).
 
     References
     ----------
@@ -82,8 +84,8 @@ def alpha_ndcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", b
 
     Examples
     --------
-    After the first document the third adds 1, a new subtopic, and the second adds 1/2. So the ideal order is 1, 3, 2,
-    and the value is (1 + 0.5 / log2(3) + 1 / 2) / (1 + 1 / log2(3) + 0.5 / 2) = 0.9652:
+    After the first document, the third adds 1 for a new subtopic, and the second adds 1/2. So the ideal order is 1, 3,
+    2, and the value is (1 + 0.5 / log2(3) + 1 / 2) / (1 + 1 / log2(3) + 0.5 / 2) = 0.9652:
 
     >>> from sklearn_rank.metrics import alpha_ndcg_score
     >>> round(alpha_ndcg_score([[1, 0], [1, 0], [0, 1]], [3, 2, 1], qid=[0] * 3), 4)
@@ -99,11 +101,12 @@ def err_ia_score(
 ) -> Curve:
     """Intent-aware expected reciprocal rank: the mean of ERR over subtopics.
 
-    ``ERR-IA@k = sum over subtopics t of ERR_t@k / T``, over the T subtopics of the query that have a relevant
-    document, all as likely, where ERR_t reads the labels of t; see `err_score`. With 0 and 1 as labels, which is what
-    ``max_grade=1`` expects, a relevant document satisfies a user with probability 1/2. A label above `max_grade` is
-    an error. TREC's program ndeval prints this over its value for a list that is all relevant to all subtopics,
-    ``sum of 2**-i / i over i <= k``.
+    ``ERR-IA@k = (sum over subtopics t of ERR_t@k) / T``
+
+    T counts the subtopics of the query with a relevant document; each has the same weight. ERR_t is `err_score` with
+    the labels of t. With labels 0 and 1, which ``max_grade=1`` expects, a relevant document satisfies a user with
+    probability 1/2. A label above `max_grade` is an error. TREC's program ndeval divides this value by ``sum of 2**-i /
+    i over i <= k``, the value of a list that is all relevant to all subtopics.
 
     References
     ----------
@@ -112,7 +115,7 @@ def err_ia_score(
 
     Examples
     --------
-    Documents of the first subtopic at ranks 1 and 2: ERR = 1/2 + 1/4 / 2; of the second at rank 2: ERR = 1/2 / 2. Their
+    The first subtopic has documents at ranks 1 and 2, ERR = 1/2 + 1/4 / 2, and the second at rank 2, ERR = 1/2 / 2. The
     mean is (0.625 + 0.25) / 2:
 
     >>> from sklearn_rank.metrics import err_ia_score
@@ -128,8 +131,10 @@ def err_ia_score(
 def map_ia_score(r: Ranked) -> Curve:
     """Intent-aware average precision: the mean of the average precision over subtopics.
 
-    ``AP-IA@k = sum over subtopics t of AP_t@k / T``, over the T subtopics of the query that have a relevant document,
-    all as likely; see `map_score`.
+    ``AP-IA@k = (sum over subtopics t of AP_t@k) / T``
+
+    T counts the subtopics of the query with a relevant document; each has the same weight. AP_t is `map_score` with the
+    labels of t.
 
     References
     ----------
@@ -137,7 +142,7 @@ def map_ia_score(r: Ranked) -> Curve:
 
     Examples
     --------
-    Documents of the first subtopic at ranks 1 and 2: AP = 1; of the second at rank 2: AP = 1/2:
+    The first subtopic has documents at ranks 1 and 2, AP = 1, and the second at rank 2, AP = 1/2:
 
     >>> from sklearn_rank.metrics import map_ia_score
     >>> map_ia_score([[1, 0], [1, 1]], [2, 1], qid=[0, 0])
@@ -159,8 +164,10 @@ def map_ia_score(r: Ranked) -> Curve:
 def precision_ia_score(r: Ranked, *, denominator: str = "k") -> Curve:
     """Intent-aware precision: the mean of the precision over subtopics.
 
-    ``P-IA@k = sum over subtopics t of P_t@k / T``, over the T subtopics of the query that have a relevant document, all
-    as likely. The order inside the first k ranks does not count.
+    ``P-IA@k = (sum over subtopics t of P_t@k) / T``
+
+    T counts the subtopics of the query with a relevant document; each has the same weight. The order of the first k
+    documents has no effect.
 
     References
     ----------
@@ -168,8 +175,8 @@ def precision_ia_score(r: Ranked, *, denominator: str = "k") -> Curve:
 
     Examples
     --------
-    Both of the first two documents are relevant to the first subtopic, one to the second, and the third subtopic has
-    no relevant document: (2/2 + 1/2) / 2:
+    The first two documents are relevant to the first subtopic, and one of them to the second. The third subtopic has no
+    relevant document: (2/2 + 1/2) / 2:
 
     >>> from sklearn_rank.metrics import precision_ia_score
     >>> precision_ia_score([[1, 0, 0], [1, 1, 0], [0, 0, 0]], [3, 2, 1], qid=[0] * 3, k=2)
@@ -183,7 +190,7 @@ def precision_ia_score(r: Ranked, *, denominator: str = "k") -> Curve:
 def subtopic_recall_score(r: Ranked) -> Curve:
     """Subtopic recall: the share of the subtopics that the first k documents cover.
 
-    ``S-recall@k = subtopics with a relevant document among the first k / subtopics with a relevant document``.
+    ``S-recall@k = subtopics with a relevant document among the first k / subtopics with a relevant document``
 
     References
     ----------
@@ -203,11 +210,12 @@ def subtopic_recall_score(r: Ranked) -> Curve:
 
 @metric("nrbp", bounds=(0, 1), undefined_when=NO_SUBTOPIC, subtopics=True, parameter_constraints={"p": PERSISTENCE})
 def nrbp_score(r: Ranked, *, alpha: float = 0.5, p: float = 0.5) -> Curve:
-    """Novelty- and rank-biased precision: the novelty that a user sees who goes on with probability p.
+    """Novelty- and rank-biased precision: the novelty seen by a user who continues with probability p.
 
-    ``NRBP@k = (1 - (1 - alpha) p) / T * sum of g_i p**(i - 1) over i <= k``, with g_i as in `alpha_dcg_score`, over the
-    T subtopics of the query that have a relevant document. 1 where every document of an endless list is relevant to
-    all of them.
+    ``NRBP@k = (1 - (1 - alpha) p) / T * sum of g_i p**(i - 1) over i <= k``
+
+    g_i is the gain of `alpha_dcg_score`, and T counts the subtopics of the query with a relevant document. The value is
+    1 if every document of an endless list is relevant to all T subtopics.
 
     References
     ----------

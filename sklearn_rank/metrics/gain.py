@@ -28,10 +28,11 @@ INF = float("inf")
 
 @metric("cg", bounds=(-INF, INF))
 def cg_score(r: Ranked, *, no_relevant: str = "zero") -> Curve:
-    """Cumulated gain: the sum of the labels down to rank k.
+    """Cumulated gain: the sum of the labels of the first k documents.
 
-    ``CG@k = sum of r_i over i <= k``. The order inside the first k ranks does not count. Negative labels are taken
-    as they are.
+    ``CG@k = sum of r_i over i <= k``
+
+    The order of the first k documents has no effect. Labels may be negative.
 
     References
     ----------
@@ -39,7 +40,7 @@ def cg_score(r: Ranked, *, no_relevant: str = "zero") -> Curve:
 
     Examples
     --------
-    The list 3, 2, 3, 0, 1, 2 cumulates 3 + 2 + 3 + 0 + 1 + 2 = 11:
+    The list 3, 2, 3, 0, 1, 2 sums to 3 + 2 + 3 + 0 + 1 + 2 = 11:
 
     >>> from sklearn_rank.metrics import cg_score
     >>> cg_score([3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1], qid=[0] * 6)
@@ -52,7 +53,9 @@ def cg_score(r: Ranked, *, no_relevant: str = "zero") -> Curve:
 def acg_score(r: Ranked, *, denominator: str = "k", no_relevant: str = "zero") -> Curve:
     """Average cumulated gain: the mean label of the first k ranks.
 
-    ``ACG@k = CG@k / k``, by default also where the list is shorter than k. Negative labels are taken as they are.
+    ``ACG@k = CG@k / k``
+
+    By default the divisor is k even if the list is shorter. Labels may be negative.
 
     References
     ----------
@@ -71,15 +74,16 @@ def acg_score(r: Ranked, *, denominator: str = "k", no_relevant: str = "zero") -
 
 @metric("pwa", bounds=(-INF, INF), aliases=("position_weighted_average",))
 def position_weighted_average_score(r: Ranked) -> Curve:
-    """Position-weighted average: the mean label of the first k ranks, rank i weighing 1/i.
+    """Position-weighted average: the mean label of the first k ranks, with weight 1/i at rank i.
 
-    ``PWA@k = sum of r_i / i over i <= k, divided by sum of 1 / i``, over as many ranks as the list has. Negative labels
-    are taken as they are.
+    ``PWA@k = (sum of r_i / i over i <= k) / (sum of 1 / i over i <= k)``
+
+    If the list is shorter than k, both sums end with the list. Labels may be negative.
 
     References
     ----------
-    R. K. Pasumarthi et al., "TF-Ranking: scalable TensorFlow library for learning-to-rank", KDD 2019, whose name it
-    has from the library.
+    R. K. Pasumarthi et al., "TF-Ranking: scalable TensorFlow library for learning-to-rank", KDD 2019, which
+    named the metric.
 
     Examples
     --------
@@ -97,11 +101,13 @@ def position_weighted_average_score(r: Ranked) -> Curve:
 def dcg_score(
     r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2, no_relevant: str = "zero"
 ) -> Curve:
-    """Discounted cumulated gain: gains, each worth less the deeper its document stands.
+    """Discounted cumulated gain: the sum of the gains, each discounted by its rank.
 
-    ``DCG@k = sum of g(r_i) d(i) over i <= k``, by default with ``g(r) = 2**r - 1`` and ``d(i) = 1 / log2(1 + i)``.
-    Not comparable between queries: see `ndcg_score`. Negative labels are taken as they are. scikit-learn's `dcg_score`
-    has linear gain, so a matrix of grades above 1 without `gain` warns, see `sklearn_rank.exceptions.RankingWarning`.
+    ``DCG@k = sum of g(r_i) d(i) over i <= k``
+
+    By default ``g(r) = 2**r - 1`` and ``d(i) = 1 / log2(1 + i)``. Values of different queries are not comparable; see
+    `ndcg_score`. Labels may be negative. scikit-learn's `dcg_score` uses linear gain, so a matrix of grades above 1
+    without `gain` raises a warning (`sklearn_rank.exceptions.RankingWarning`).
 
     References
     ----------
@@ -138,14 +144,16 @@ def dcg_score(
     binary=lambda spec: at_first_rank(spec) and is_word(spec["gain"], "binary"),
 )
 def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: float = 2) -> Curve:
-    """Normalized discounted cumulated gain: DCG over the DCG of the best possible list.
+    """Normalized discounted cumulated gain: DCG divided by the DCG of the best possible list.
 
-    ``nDCG@k = DCG@k / IDCG@k``, where IDCG is the DCG of all judged documents, also those not retrieved, highest
-    label first. Labels must not be negative, unless a table or function says what they gain, 0 or more.
-    scikit-learn's `ndcg_score` has linear gain, so a matrix of grades above 1 without `gain` warns, see
-    `sklearn_rank.exceptions.RankingWarning`.
+    ``nDCG@k = DCG@k / IDCG@k``
 
-    With labels that were divided by propensities it is propensity-scored: "psndcg", and "psp" with a flat discount.
+    IDCG is the DCG of all judged documents, including those not retrieved, sorted by label. Labels must not be
+    negative, unless `gain` is a table or function that gives them gains of at least 0. scikit-learn's `ndcg_score` uses
+    linear gain, so a matrix of grades above 1 without `gain` raises a warning
+    (`sklearn_rank.exceptions.RankingWarning`).
+
+    If the labels are divided by propensities, nDCG is propensity-scored: "psndcg", or "psp" with a flat discount.
 
     References
     ----------
@@ -155,14 +163,14 @@ def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: f
 
     Examples
     --------
-    The list 3, 2, 3, 0, 1, 2 has a linear DCG of 6.861; in the order 3, 3, 2, 2, 1, 0 it would be 7.141:
+    The list 3, 2, 3, 0, 1, 2 has a linear DCG of 6.861. Its best order, 3, 3, 2, 2, 1, 0, has 7.141:
 
     >>> from sklearn_rank.metrics import ndcg_score
     >>> y_true, y_score = [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1]
     >>> round(ndcg_score(y_true, y_score, qid=[0] * 6, gain="linear"), 3)
     0.961
 
-    Two more judged documents, labels 3 and 2, were not retrieved. The ideal at rank 6 is then 8.740:
+    Two more judged documents, with labels 3 and 2, were not retrieved. The ideal DCG at rank 6 is then 8.740:
 
     >>> inf = float("inf")
     >>> round(
@@ -187,12 +195,13 @@ def ndcg_score(r: Ranked, *, gain: Any = "exp2", discount: Any = "log2", base: f
     reads_all_labels=True,
 )
 def snips_score(r: Ranked, *, gain: Any = "linear", discount: Any = "flat", base: float = 2) -> Curve:
-    """Self-normalized inverse propensity score: the gains that are found, over all gains.
+    """Self-normalized inverse propensity score: the gain that is found, divided by the gain of all judged documents.
 
-    ``SNIPS@k = sum of g(r_i) d(i) over i <= k, divided by the sum of g over all judged documents``, also those not
-    retrieved. Labels are to be divided by propensities first, so each relevant document counts as many as it stands
-    for. With ``discount="flat"`` it estimates recall, and with ``discount="log2"`` DCG over the number of relevant
-    documents.
+    ``SNIPS@k = (sum of g(r_i) d(i) over i <= k) / (sum of g over all judged documents)``
+
+    Judged documents that were not retrieved count in the denominator. Divide the labels by propensities first: a
+    relevant document then represents all documents like it, seen or not. With ``discount="flat"`` SNIPS estimates
+    recall, and with ``discount="log2"`` DCG divided by the number of relevant documents.
 
     References
     ----------
@@ -201,7 +210,7 @@ def snips_score(r: Ranked, *, gain: Any = "linear", discount: Any = "flat", base
 
     Examples
     --------
-    Two relevant items, one that is seen always and one that is seen by one in four. The first is found, 1 / (1 + 4):
+    Every user sees the first of two relevant items, and one user in four the second. The first is found, 1 / (1 + 4):
 
     >>> from sklearn_rank.metrics import snips_score
     >>> labels, propensities = [1, 0, 1], [1, 0.5, 0.25]
@@ -214,10 +223,12 @@ def snips_score(r: Ranked, *, gain: Any = "linear", discount: Any = "flat", base
 
 @metric("wap", bounds=(0, INF), labels=(0, None), undefined_when=NO_RELEVANT, needs_relevant=True)
 def wap_score(r: Ranked) -> Curve:
-    """Weighted average precision: the mean label down to each relevant document, averaged over these.
+    """Weighted average precision: the mean label down to each relevant document, averaged over the relevant documents.
 
-    ``WAP@k = sum of ACG@i over relevant i <= k, divided by R``. Average precision if labels are 0 and 1. Relevant
-    documents that were not retrieved count as zero. Labels must not be negative.
+    ``WAP@k = (sum of ACG@i over relevant i <= k) / R``
+
+    WAP equals average precision if labels are 0 and 1. Relevant documents that were not retrieved count as 0. Labels
+    must not be negative.
 
     References
     ----------
@@ -225,7 +236,7 @@ def wap_score(r: Ranked) -> Curve:
 
     Examples
     --------
-    Relevant documents at ranks 1 and 3, where the mean labels are 2 and (2 + 0 + 1) / 3 = 1: (2 + 1) / 2:
+    Relevant documents have ranks 1 and 3. The mean labels down to them are 2 and (2 + 0 + 1) / 3 = 1: (2 + 1) / 2:
 
     >>> from sklearn_rank.metrics import wap_score
     >>> wap_score([2, 0, 1], [3, 2, 1], qid=[0] * 3)
@@ -246,16 +257,17 @@ def wap_score(r: Ranked) -> Curve:
             "a number >= 0",
             lambda v: v >= 0,
             """beta : float, default=1
-    Weight of gains against counts; 0 is average precision.""",
+    Weight of the gains relative to the counts; 0 is average precision.""",
         )
     },
 )
 def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
-    """Q-measure: average precision with gains blended into the precision at each relevant document.
+    """Q-measure: average precision, with the gains blended into the precision at each relevant document.
 
-    ``Q@k = sum of (hits_i + beta * CG_i) / (i + beta * ICG_i) over relevant i <= k, divided by R``, where CG is the
-    cumulated gain and ICG the cumulated gain of the best possible list of all judged documents. Relevant documents that
-    were not retrieved count as zero. Labels must not be negative.
+    ``Q@k = (sum of (hits_i + beta * CG_i) / (i + beta * ICG_i) over relevant i <= k) / R``
+
+    CG is the cumulated gain, and ICG the cumulated gain of the best possible list of all judged documents. Relevant
+    documents that were not retrieved count as 0. Labels must not be negative.
 
     References
     ----------
@@ -264,7 +276,7 @@ def q_score(r: Ranked, *, gain: Any = "linear", beta: float = 1) -> Curve:
 
     Examples
     --------
-    Labels 1, 0, 2, the ideal gains cumulate to 2, 3, 3: ((1 + 1) / (1 + 2) + (2 + 3) / (3 + 3)) / 2 = 3/4:
+    The labels are 1, 0, 2, and the ideal gains sum to 2, 3, 3: ((1 + 1) / (1 + 2) + (2 + 3) / (3 + 3)) / 2 = 3/4:
 
     >>> from sklearn_rank.metrics import q_score
     >>> q_score([1, 0, 2], [3, 2, 1], qid=[0] * 3)

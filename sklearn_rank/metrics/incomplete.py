@@ -1,4 +1,4 @@
-"""Incomplete judgements: NaN labels are documents without a judgement, neither relevant nor not."""
+"""Incomplete judgments: a NaN label is a document without a judgment, neither relevant nor non-relevant."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ UNSEEN = 1e-5
             "min_relevant_nonrelevant",
             "relevant",
             doc="""denominator : {"min_relevant_nonrelevant", "relevant"}, default="min_relevant_nonrelevant"
-    What the judged non-relevant documents above a relevant one are divided by, and how many of them count at most:
-    min(R, N), with the numbers judged relevant and not (trec_eval), or R (first publication).""",
+    Divisor of the judged non-relevant documents above a relevant document, and the most of them that count: min(R, N)
+    for R relevant and N non-relevant judged documents (trec_eval), or R (first publication).""",
         )
     },
 )
 def bpref_score(r: Ranked, *, denominator: str = "min_relevant_nonrelevant") -> Curve:
-    """Binary preference: how seldom judged non-relevant documents stand above relevant ones.
+    """Binary preference: how rarely judged non-relevant documents rank above relevant documents.
 
-    ``bpref = sum of (1 - min(n_i, m) / m) over relevant i, divided by R``, where n_i counts the judged non-relevant
-    documents above rank i, and m is min(R, N) for R relevant and N non-relevant judged documents, also those not
-    retrieved. Documents with a NaN label do not count.
+    ``bpref = (sum of (1 - min(n_i, m) / m) over relevant i) / R``
+
+    n_i counts the judged non-relevant documents above rank i. m is min(R, N) for R relevant and N non-relevant judged
+    documents, including those not retrieved. Documents with a NaN label have no effect.
 
     References
     ----------
@@ -54,8 +55,8 @@ def bpref_score(r: Ranked, *, denominator: str = "min_relevant_nonrelevant") -> 
 
     Examples
     --------
-    Two relevant documents; above the first stands one of two non-relevant ones, above the second both. The document
-    without a judgement does not count: (1 - 1/2 + 1 - 2/2) / 2:
+    One of two non-relevant documents is above the first relevant document, and both are above the second. The
+    unjudged document has no effect: (1 - 1/2 + 1 - 2/2) / 2:
 
     >>> from sklearn_rank.metrics import bpref_score
     >>> nan = float("nan")
@@ -69,10 +70,11 @@ def bpref_score(r: Ranked, *, denominator: str = "min_relevant_nonrelevant") -> 
 
 @metric("judged", bounds=(0, 1), supports_micro=True, reads_unjudged=True, binary=at_first_rank)
 def judged_score(r: Ranked) -> Curve:
-    """Judged: the share of the first k documents that somebody judged.
+    """Judged: the share of judged documents among the first k.
 
-    ``judged@k = documents among the first k with a label / documents among the first k``. One minus the share of NaN
-    labels; the labels themselves do not count. 0 for a list without a document.
+    ``judged@k = documents among the first k with a label / documents among the first k``
+
+    The values of the labels have no effect. An empty list has the value 0.
 
     References
     ----------
@@ -80,7 +82,7 @@ def judged_score(r: Ranked) -> Curve:
 
     Examples
     --------
-    One of the first two documents is judged; a cutoff beyond the list reads the list:
+    One of the first two documents is judged. A cutoff beyond the end reads the whole list:
 
     >>> from sklearn_rank.metrics import judged_score
     >>> judged_score([2, float("nan"), 0, 0], [4, 3, 2, 1], qid=[0] * 4, k=[2, 9])
@@ -91,13 +93,15 @@ def judged_score(r: Ranked) -> Curve:
 
 @metric("infap", bounds=(0, 1), undefined_when=NO_RELEVANT, needs_relevant=True, reads_unjudged=True)
 def infap_score(r: Ranked) -> Curve:
-    """Inferred average precision: average precision as a random sample of judgements lets one expect it.
+    """Inferred average precision: the expected average precision, given a random sample of judgments.
 
-    ``infAP = sum of (1 / i + (i - 1) / i * pooled_i * (rel_i + e) / (rel_i + non_i + 2 e)) over relevant i, divided by
-    R``, where pooled_i is the share of the i - 1 documents above that was in the pool, rel_i and non_i count the judged
-    ones among them, and e = 0.00001. A negative label, as in TREC's files, marks a document that was in the pool but
-    not drawn for judgement, and so does the NaN that `sklearn_rank.io.join` makes of it; any other NaN one that was not
-    in the pool. Has no closed form for tied documents.
+    ``infAP = (sum of (1 / i + (i - 1) / i * pooled_i * (rel_i + e) / (rel_i + non_i + 2 e)) over relevant i) / R``
+
+    pooled_i is the share of the i - 1 documents above that were in the pool. rel_i and non_i count the judged relevant
+    and non-relevant documents among them, and e = 0.00001. A negative label, as in TREC's files, marks a document that
+    was in the pool but not drawn for judgment; so does the NaN that `sklearn_rank.io.join` makes of it. Any other NaN
+    marks a document that was not in the pool. Tied documents raise an error with ``ties="average"``, because their mean
+    has no closed form.
 
     References
     ----------
@@ -105,19 +109,19 @@ def infap_score(r: Ranked) -> Curve:
 
     Examples
     --------
-    Relevant documents at ranks 1 and 4. Above rank 4 all three were in the pool and of the two that were judged one is
-    relevant: (1 + (1/4 + 3/4 * 3/3 * 1/2)) / 2 = 0.8125:
+    Relevant documents have ranks 1 and 4. All three documents above rank 4 were in the pool, and one of the two judged
+    documents is relevant: (1 + (1/4 + 3/4 * 3/3 * 1/2)) / 2 = 0.8125:
 
     >>> from sklearn_rank.metrics import infap_score
     >>> round(infap_score([1, 0, -1, 1], [4, 3, 2, 1], qid=[0] * 4), 4)
     0.8125
 
-    The same with a NaN for a document that was in the pool: ``negative="unjudged"`` makes it of a negative label.
+    With ``negative="unjudged"`` a negative label is a NaN of a document in the pool, so the value is the same:
 
     >>> round(infap_score([1, 0, -1, 1], [4, 3, 2, 1], qid=[0] * 4, negative="unjudged"), 4)
     0.8125
 
-    Had the third document not been in the pool: (1 + (1/4 + 3/4 * 2/3 * 1/2)) / 2 = 0.75:
+    If the third document was not in the pool: (1 + (1/4 + 3/4 * 2/3 * 1/2)) / 2 = 0.75:
 
     >>> round(infap_score([1, 0, float("nan"), 1], [4, 3, 2, 1], qid=[0] * 4), 4)
     0.75
@@ -138,11 +142,12 @@ def infap_score(r: Ranked) -> Curve:
     parameter_constraints={"p": PERSISTENCE},
 )
 def rbp_residual_error(r: Ranked, *, p: float = 0.8) -> Curve:
-    """Residual of rank-biased precision: how much of its weight is on documents without a judgement.
+    """Residual of rank-biased precision: the weight of the documents without a judgment.
 
-    ``residual@k = 1 - (1 - p) * sum of p**(i - 1) over judged i <= k``: what RBP could still gain if all documents
-    with a NaN label, and all that would stand below the end of the list, were relevant. The labels themselves do not
-    count.
+    ``residual@k = 1 - (1 - p) * sum of p**(i - 1) over judged i <= k``
+
+    RBP would gain this much if all documents with a NaN label, and all documents below the end of the list, were
+    relevant. The values of the labels have no effect.
 
     References
     ----------
@@ -151,7 +156,8 @@ def rbp_residual_error(r: Ranked, *, p: float = 0.8) -> Curve:
 
     Examples
     --------
-    With p = 1/2 the ranks weigh 1/2, 1/4, 1/8, ...; the second is not judged, and the list ends after the third:
+    With p = 1/2 the ranks weigh 1/2, 1/4, 1/8, ...; the second document is not judged, and the list ends
+    after the third:
     1/4 + 1/8:
 
     >>> from sklearn_rank.metrics import rbp_residual_error

@@ -1,4 +1,4 @@
-"""Levels of recall: precision where a share of the relevant documents is found, or could be."""
+"""Levels of recall: precision at the rank that reaches, or could reach, a given recall."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ ROUNDED = {
             "relevant",
             "min_k_relevant",
             doc="""denominator : {"relevant", "min_k_relevant"}, default="relevant"
-    What the hits are divided by: all R relevant documents, or min(k, R).""",
+    Divisor of the hits: all R relevant documents, or min(k, R).""",
         )
     },
 )
 def r_precision_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
     """R-precision: precision at rank R, the number of relevant documents.
 
-    ``Rprec = relevant documents among the first R / R``. Where recall equals precision. With a cutoff, the hits of
-    the first min(k, R) ranks. Documents below rank R do not count.
+    ``Rprec = relevant documents among the first R / R``
+
+    At rank R precision equals recall. With a cutoff, only the hits of the first min(k, R) ranks count. Documents below
+    rank R have no effect.
 
     References
     ----------
@@ -55,7 +57,7 @@ def r_precision_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
 
     Examples
     --------
-    Two documents are relevant, one of them stands in the first two ranks:
+    Two documents are relevant, and one of them is among the first two:
 
     >>> from sklearn_rank.metrics import r_precision_score
     >>> r_precision_score([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4)
@@ -85,17 +87,19 @@ def r_precision_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
         "rounding": one_of(
             *ROUNDED,
             doc="""rounding : {"up", "nearest", "cut"}, default="up"
-    How many documents make up recall x: x R rounded up, so that recall is at least x; to the nearest, like trec_eval
-    10; or x R + 0.9 cut to a whole number, like trec_eval 9.""",
+    How many documents make up recall x: x R rounded up, so that recall is at least x; x R rounded to the nearest
+    integer, as in trec_eval 10; or x R + 0.9 truncated, as in trec_eval 9.""",
         ),
     },
 )
 def interpolated_precision_score(r: Ranked, *, recall: Any = 0.5, rounding: str = "up") -> Curve:
-    """Interpolated precision: the best precision at any rank where recall is reached, or its 11-point average.
+    """Interpolated precision: the highest precision at any rank with the required recall, or its 11-point average.
 
-    ``iprec(x) = max of P@i over i <= k with R@i >= x``, 0 if there is no such rank; ``11pt`` is the mean over
-    x = 0, 0.1, ..., 1. Releases of trec_eval differ in what they take for recall x, see `rounding`. Has no closed form
-    for tied documents.
+    ``iprec(x) = max of P@i over i <= k with R@i >= x``
+
+    The value is 0 if no rank has recall x. "11pt" is the mean over x = 0, 0.1, ..., 1. Releases of trec_eval differ in
+    the number of documents that make up recall x; see `rounding`. Tied documents raise an error with
+    ``ties="average"``, because their mean has no closed form.
 
     References
     ----------
@@ -104,7 +108,7 @@ def interpolated_precision_score(r: Ranked, *, recall: Any = 0.5, rounding: str 
 
     Examples
     --------
-    Relevant documents at ranks 2 and 3: precision is best at rank 3, where it is 2/3, and recall is 1:
+    Relevant documents have ranks 2 and 3. Precision is highest at rank 3: it is 2/3, and recall is 1:
 
     >>> from sklearn_rank.metrics import interpolated_precision_score
     >>> round(
@@ -112,7 +116,7 @@ def interpolated_precision_score(r: Ranked, *, recall: Any = 0.5, rounding: str 
     ... )
     0.6667
 
-    At ranks 1 and 4: precision 1 up to recall 0.5, then 2/4; the mean over eleven levels is (6 + 5/2) / 11:
+    With ranks 1 and 4, precision is 1 up to recall 0.5, then 2/4. The mean over eleven levels is (6 + 5/2) / 11:
 
     >>> round(
     ...     interpolated_precision_score(

@@ -1,4 +1,4 @@
-"""Order of pairs: how the order by score agrees with that by label, in pairs, overlaps and positions."""
+"""Order of pairs: how the order by score agrees with the order by label, in pairs, overlaps and positions."""
 
 from __future__ import annotations
 
@@ -39,23 +39,24 @@ SMALL = 1e-100
             "a number above 0 and not above 1, or None",
             lambda v: v is None or (is_real(v) and 0 < v <= 1),
             """max_fpr : float or None, default=None
-    Only the part of the curve up to this false positive rate counts: the standardized partial area.""",
+    Highest false positive rate of the curve that counts: the standardized partial area. None: the whole area.""",
         ),
         "tied_curve": one_of(
             "expected",
             "straight",
             doc="""tied_curve : {"expected", "straight"}, default="expected"
-    What the curve is where documents are tied and `max_fpr` may cut it: its expectation over their orders, or a
-    straight line through them, as in `sklearn.metrics.roc_auc_score`. The whole area is the same.""",
+    Shape of the curve between tied documents, if `max_fpr` cuts it there: its expectation over their orders, or a
+    straight line, as in `sklearn.metrics.roc_auc_score`. The whole area is the same.""",
         ),
     },
 )
 def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str = "expected") -> Curve:
-    """Area under the ROC curve inside each query: the share of pairs in the right order.
+    """Area under the ROC curve of each query: the share of pairs in the right order.
 
-    ``AUC = pairs (relevant, non-relevant) with the relevant one ranked higher / all such pairs``; ties count one
-    half. Documents not retrieved are tied below all others. Computed on the whole list. With `max_fpr` = x the area A
-    of the curve from 0 to x counts: ``(1 + (A - x**2 / 2) / (x - x**2 / 2)) / 2``.
+    ``AUC = pairs (relevant, non-relevant) with the relevant document ranked higher / all such pairs``
+
+    Tied pairs count 1/2. With `max_fpr` = x, only the area A of the curve from 0 to x counts: ``(1 + (A - x**2 / 2) /
+    (x - x**2 / 2)) / 2``.
 
     References
     ----------
@@ -106,11 +107,11 @@ def area_under_line(r: Ranked, x: Array, y: Array, end: Array | float) -> Array:
     undefined_when="no pair of a relevant and a non-relevant document",
 )
 def ranking_loss_error(r: Ranked) -> Curve:
-    """Ranking loss: the share of pairs in the wrong order, one minus AUC.
+    """Ranking loss: the share of pairs in the wrong order, 1 - AUC.
 
-    ``loss = pairs (relevant, non-relevant) with the relevant one ranked lower / all such pairs``; ties count one half,
-    or with ``ties="worst"`` as wrong, as in `sklearn.metrics.label_ranking_loss`. Documents not retrieved are tied
-    below all others. Computed on the whole list.
+    ``loss = pairs (relevant, non-relevant) with the relevant document ranked lower / all such pairs``
+
+    Tied pairs count 1/2; with ``ties="worst"`` they count as wrong, as in `sklearn.metrics.label_ranking_loss`.
 
     References
     ----------
@@ -138,11 +139,12 @@ def ranking_loss_error(r: Ranked) -> Curve:
     undefined_when="no pair of unequal labels",
 )
 def pairwise_accuracy_score(r: Ranked) -> Curve:
-    """Ordered pair accuracy: the share of pairs of documents of unequal labels that is in the right order.
+    """Ordered pair accuracy: the share of the pairs with unequal labels that are in the right order.
 
-    ``OPA = pairs with the higher label ranked higher / pairs with unequal labels``; equal scores count one half. AUC
-    where labels are 0 and 1. Documents not retrieved are tied below all others. Computed on the whole list; how far
-    apart two labels are does not count.
+    ``OPA = pairs with the higher label ranked higher / pairs with unequal labels``
+
+    Equal scores count 1/2. OPA equals AUC if labels are 0 and 1. The size of the difference between two labels has no
+    effect.
 
     References
     ----------
@@ -151,7 +153,7 @@ def pairwise_accuracy_score(r: Ranked) -> Curve:
 
     Examples
     --------
-    The labels 1, 2, 0 in ranked order: of three pairs only 1 before 2 is wrong; then all tied:
+    The ranked labels are 1, 2, 0. Of three pairs only 1 before 2 is wrong. If all scores are equal, OPA is 1/2:
 
     >>> from sklearn_rank.metrics import pairwise_accuracy_score
     >>> round(pairwise_accuracy_score([1, 2, 0], [3, 2, 1], qid=[0] * 3), 4)
@@ -176,17 +178,18 @@ def pairwise_accuracy_score(r: Ranked) -> Curve:
             "b",
             "a",
             doc="""variant : {"b", "a"}, default="b"
-    What P - Q is divided by: tau-b, or tau-a, all n (n - 1) / 2 pairs of the query's documents, also the tied ones, so
-    that ties bring it nearer to 0. It is the expectation of tau-b over all orders of tied scores where no two labels
-    are equal. Tau-a is not defined for a query of one document only.""",
+    "b" is tau-b. "a" is tau-a, which divides P - Q by all n (n - 1) / 2 pairs, including tied pairs, so that ties move
+    it toward 0. If no two labels are equal, tau-a is the expectation of tau-b over all orders of tied scores. Tau-a is
+    undefined for a query with a single document.""",
         )
     },
 )
 def kendall_score(r: Ranked, *, variant: str = "b") -> Curve:
-    """Kendall's tau-b: pairs in the right order less pairs in the wrong one, over the pairs that could be either.
+    """Kendall's tau-b: pairs in the right order minus pairs in the wrong order, normalized for ties.
 
-    ``tau = (P - Q) / sqrt((P + Q + T) * (P + Q + U))`` with P pairs in the right order, Q in the wrong one, T tied in
-    score alone and U in label alone. Documents not retrieved are tied below all others. Computed on the whole list.
+    ``tau = (P - Q) / sqrt((P + Q + T) * (P + Q + U))``
+
+    P pairs are in the right order, Q in the wrong order, T are tied only in score, and U only in label.
 
     References
     ----------
@@ -195,14 +198,14 @@ def kendall_score(r: Ranked, *, variant: str = "b") -> Curve:
 
     Examples
     --------
-    Four of the six pairs of 1, 2, 0, 0 in ranked order are right, one is wrong, one has equal labels:
+    Of the six pairs of the ranked labels 1, 2, 0, 0 four are right, one is wrong, and one has equal labels:
     (4 - 1) / sqrt(5 * 6) = 0.548:
 
     >>> from sklearn_rank.metrics import kendall_score
     >>> round(kendall_score([1, 2, 0, 0], [4, 3, 2, 1], qid=[0] * 4), 3)
     0.548
 
-    Over all six pairs, (4 - 1) / 6:
+    Tau-a divides by all six pairs, (4 - 1) / 6:
 
     >>> kendall_score([1, 2, 0, 0], [4, 3, 2, 1], qid=[0] * 4, variant="a")
     0.5
@@ -227,9 +230,9 @@ def kendall_score(r: Ranked, *, variant: str = "b") -> Curve:
 def spearman_score(r: Ranked) -> Curve:
     """Spearman's rho: the correlation of the ranks by score with the ranks by label.
 
-    ``rho = sum of a_i * b_i / sqrt(sum of a_i**2 * sum of b_i**2)`` with a the ranks by score and b those by label,
-    both less their mean; equal ones share their mean rank. Documents not retrieved are tied below all others.
-    Computed on the whole list.
+    ``rho = sum of a_i * b_i / sqrt(sum of a_i**2 * sum of b_i**2)``
+
+    a holds the ranks by score and b the ranks by label, both minus their mean. Equal values share their mean rank.
 
     References
     ----------
@@ -238,8 +241,8 @@ def spearman_score(r: Ranked) -> Curve:
 
     Examples
     --------
-    Ranks by score 1, 2, 3, 4 and by label 2, 1, 3.5, 3.5: the products (-1.5)(-0.5) + (-0.5)(-1.5) + 0.5 * 1 +
-    1.5 * 1 = 3.5, the squares 5 and 4.5:
+    The ranks are 1, 2, 3, 4 by score and 2, 1, 3.5, 3.5 by label. The products sum to
+    (-1.5)(-0.5) + (-0.5)(-1.5) + 0.5 * 1 + 1.5 * 1 = 3.5, and the squares to 5 and 4.5:
 
     >>> from sklearn_rank.metrics import spearman_score
     >>> round(spearman_score([1, 2, 0, 0], [4, 3, 2, 1], qid=[0] * 4), 3)
@@ -261,10 +264,11 @@ def spearman_score(r: Ranked) -> Curve:
     undefined_when="no label above 0",
 )
 def relevance_position_error(r: Ranked) -> Curve:
-    """Average relevance position: the mean rank of the documents, each weighing as much as its label.
+    """Average relevance position: the mean rank of the documents, weighted by label.
 
-    ``sum of i * r_i / sum of r_i``. Lower is better. Documents not retrieved are tied below all others.
-    Computed on the whole list; labels must not be negative.
+    ``sum of i * r_i / sum of r_i``
+
+    Labels must not be negative.
 
     References
     ----------
@@ -274,7 +278,7 @@ def relevance_position_error(r: Ranked) -> Curve:
 
     Examples
     --------
-    Labels 0, 2, 1 at ranks 1, 2, 3: (2 * 2 + 3 * 1) / (2 + 1) = 7/3:
+    The labels at ranks 1, 2, 3 are 0, 2, 1: (2 * 2 + 3 * 1) / (2 + 1) = 7/3:
 
     >>> from sklearn_rank.metrics import relevance_position_error
     >>> round(relevance_position_error([0, 2, 1], [3, 2, 1], qid=[0] * 3), 4)
@@ -293,10 +297,11 @@ def relevance_position_error(r: Ranked) -> Curve:
     undefined_when=NO_RELEVANT,
 )
 def coverage_error(r: Ranked) -> Curve:
-    """Coverage error: how far down the list one must go to have seen every relevant document.
+    """Coverage error: how many documents a user must read to see every relevant document.
 
-    ``coverage error = rank of the last relevant document``. Lower is better; the best value of a query is R.
-    Documents not retrieved are tied below all others. Computed on the whole list.
+    ``coverage error = rank of the last relevant document``
+
+    The best value of a query is R.
 
     References
     ----------
@@ -306,7 +311,7 @@ def coverage_error(r: Ranked) -> Curve:
 
     Examples
     --------
-    The last relevant document stands at rank 3; tied with the fourth, it stands at rank 3 or 4:
+    The last relevant document has rank 3. If it is tied with the fourth, it has rank 3 or 4:
 
     >>> from sklearn_rank.metrics import coverage_error
     >>> coverage_error([1, 0, 1, 0], [4, 3, 2, 1], qid=[0] * 4)
@@ -326,16 +331,18 @@ def coverage_error(r: Ranked) -> Curve:
             "a number between 0 and 1, exclusive",
             lambda v: 0 < v < 1,
             """p : float, default=0.9
-    Persistence: the probability to go on to the next rank in both orders.""",
+    Persistence: the probability that a user continues to the next rank of both orders.""",
         )
     },
 )
 def rbo_score(r: Ranked, *, p: float = 0.9) -> Curve:
-    """Rank-biased overlap of the order by score with the order by label, weighing the top most.
+    """Rank-biased overlap: the agreement of the order by score with the order by label, weighted toward the top.
 
-    ``RBO@k = (1 - p) / p * sum of p**d X_d / d over d <= k, + p**k X_k / k``, the extrapolated form, where X_d
-    documents are among the first d of both orders. Equal labels leave the order by label open: X_d is its expectation
-    over all orders of them, and also over tied scores. How far apart two labels are does not count.
+    ``RBO@k = (1 - p) / p * sum of p**d X_d / d over d <= k, + p**k X_k / k``
+
+    This is the extrapolated form. X_d documents are among the first d of both orders. Equal labels leave the order by
+    label open: X_d is the expectation over all their orders, and over all orders of tied scores. The size of the
+    difference between two labels has no effect.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Errors: scores read as predictions of the labels."""
+"""Errors of predictions: the scores as predictions of the labels."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ INF = float("inf")
     undefined_when="no judged document",
 )  # fmt: skip
 def query_mse_error(r: Ranked) -> Curve:
-    """Mean squared error of the scores as predictions of the labels, query by query.
+    """Mean squared error: the scores as predictions of the labels, query by query.
 
-    ``MSE = sum of (r_i - s_i)**2 / n``. The values of the scores count, not their order; ``average="micro"`` is the
-    error over all rows. Every score must be finite.
+    ``MSE = (sum of (r_i - s_i)**2) / n``
+
+    Only the values of the scores s count, not their order. Every score must be finite. ``average="micro"`` is the error
+    over all rows.
 
     References
     ----------
@@ -33,7 +35,7 @@ def query_mse_error(r: Ranked) -> Curve:
 
     Examples
     --------
-    Errors of 1 and 0, then of 2: (1/2 + 4) / 2 over the queries, (1 + 0 + 4) / 3 over the rows:
+    The errors are 1 and 0 in the first query and 2 in the second: (1/2 + 4) / 2, or (1 + 0 + 4) / 3 over all rows:
 
     >>> from sklearn_rank.metrics import query_mse_error
     >>> y_true, y_score, qid = [3, 1, 0], [2, 1, 2], [1, 1, 2]
@@ -50,10 +52,12 @@ def query_mse_error(r: Ranked) -> Curve:
     undefined_when="no judged document", transform=np.sqrt,
 )  # fmt: skip
 def query_rmse_error(r: Ranked) -> Curve:
-    """Root mean squared error of the scores as predictions of the labels, query by query.
+    """Root mean squared error: the scores as predictions of the labels, query by query.
 
-    ``RMSE = sqrt(MSE)`` of each query, then the mean; ``average="micro"`` is the root of the error over all rows.
-    Every score must be finite.
+    ``RMSE = sqrt(MSE)``
+
+    Each query has its own root, and the score is their mean; ``average="micro"`` is the root of the error over all
+    rows. Every score must be finite.
 
     References
     ----------
@@ -62,7 +66,7 @@ def query_rmse_error(r: Ranked) -> Curve:
 
     Examples
     --------
-    Errors of 3 and 3 in one query, 1 in the other: (sqrt(18/2) + sqrt(1)) / 2 = 2:
+    The errors are 3 and 3 in one query and 1 in the other: (sqrt(18/2) + sqrt(1)) / 2 = 2:
 
     >>> from sklearn_rank.metrics import query_rmse_error
     >>> query_rmse_error([3, 0, 1], [0, 3, 0], qid=[1, 1, 2])
@@ -76,10 +80,12 @@ def query_rmse_error(r: Ranked) -> Curve:
     undefined_when="no judged document",
 )  # fmt: skip
 def query_mae_error(r: Ranked) -> Curve:
-    """Mean absolute error of the scores as predictions of the labels, query by query.
+    """Mean absolute error: the scores as predictions of the labels, query by query.
 
-    ``MAE = sum of abs(r_i - s_i) / n``. The values of the scores count, not their order; ``average="micro"`` is the
-    error over all rows. Every score must be finite.
+    ``MAE = (sum of abs(r_i - s_i)) / n``
+
+    Only the values of the scores s count, not their order. Every score must be finite. ``average="micro"`` is the error
+    over all rows.
 
     References
     ----------
@@ -88,7 +94,7 @@ def query_mae_error(r: Ranked) -> Curve:
 
     Examples
     --------
-    Errors of 1 and 0, then of 2: (1/2 + 2) / 2:
+    The errors are 1 and 0 in the first query and 2 in the second: (1/2 + 2) / 2:
 
     >>> from sklearn_rank.metrics import query_mae_error
     >>> query_mae_error([3, 1, 0], [2, 1, 2], qid=[1, 1, 2])

@@ -1,4 +1,4 @@
-"""Sets: the documents whose score is above a threshold, whatever their order."""
+"""Sets: the documents with a score above a threshold, in any order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THRESHOLD = Constraint(
     "a finite number or -inf",
     lambda v: is_real(v) or (isinstance(v, float) and v == float("-inf")),
     """threshold : float, default=0.0
-    Documents with a score above this are retrieved.""",
+    Documents with a score above the threshold are retrieved.""",
 )
 
 
@@ -35,10 +35,11 @@ THRESHOLD = Constraint(
     parameter_constraints={"threshold": THRESHOLD},
 )
 def set_precision_score(r: Ranked, *, threshold: float = 0.0) -> Curve:
-    """Set precision: the share of the documents above a threshold that is relevant.
+    """Set precision: the share of relevant documents among those with a score above a threshold.
 
-    ``set_P = relevant documents with score > threshold / documents with score > threshold``. Their order does not
-    count. The values of the scores do, so they must mean the same in every query.
+    ``set_P = relevant documents with score > threshold / documents with score > threshold``
+
+    Only the values of the scores count, not their order, so they must be comparable between queries.
 
     References
     ----------
@@ -46,7 +47,7 @@ def set_precision_score(r: Ranked, *, threshold: float = 0.0) -> Curve:
 
     Examples
     --------
-    Two documents score above 0.5, one of them is relevant:
+    Two documents score above 0.5, and one of them is relevant:
 
     >>> from sklearn_rank.metrics import set_precision_score
     >>> set_precision_score([1, 0, 1], [0.9, 0.8, 0.3], qid=[0] * 3, threshold=0.5)
@@ -69,10 +70,11 @@ def set_precision_score(r: Ranked, *, threshold: float = 0.0) -> Curve:
     parameter_constraints={"threshold": THRESHOLD},
 )
 def set_recall_score(r: Ranked, *, threshold: float = 0.0) -> Curve:
-    """Set recall: the share of the relevant documents that is above a threshold.
+    """Set recall: the share of the relevant documents with a score above a threshold.
 
-    ``set_recall = relevant documents with score > threshold / R``. The order does not count. The values of the scores
-    do, so they must mean the same in every query.
+    ``set_recall = relevant documents with score > threshold / R``
+
+    Only the values of the scores count, not their order, so they must be comparable between queries.
 
     References
     ----------
@@ -103,9 +105,11 @@ def set_recall_score(r: Ranked, *, threshold: float = 0.0) -> Curve:
 def set_f_score(r: Ranked, *, threshold: float = 0.0, beta: float = 1) -> Curve:
     """Set F-measure: the weighted harmonic mean of set precision and set recall.
 
-    ``set_F = (1 + beta**2) hits / (beta**2 R + n)`` for n documents with score > threshold, hits of them relevant; what
-    trec_eval calls the parameter of set_F is beta**2. The order does not count. The values of the scores do, so they
-    must mean the same in every query.
+    ``set_F = (1 + beta**2) hits / (beta**2 R + n)``
+
+    n documents have a score above the threshold, and hits of them are relevant. The parameter of trec_eval's set_F is
+    ``beta**2``. Only the values of the scores count, not their
+    order, so they must be comparable between queries.
 
     References
     ----------
@@ -113,7 +117,7 @@ def set_f_score(r: Ranked, *, threshold: float = 0.0, beta: float = 1) -> Curve:
 
     Examples
     --------
-    Two documents above 0.5, one of them relevant, of two relevant ones: 2 / (2 + 2):
+    Two documents score above 0.5, and one of the two relevant documents is among them: 2 / (2 + 2):
 
     >>> from sklearn_rank.metrics import set_f_score
     >>> set_f_score([1, 0, 1], [0.9, 0.8, 0.3], qid=[0] * 3, threshold=0.5)

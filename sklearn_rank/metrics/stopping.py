@@ -1,4 +1,4 @@
-"""Stopping: models of a user who goes down the list and stops."""
+"""Stopping: models of a user who reads down the list and stops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PERSISTENCE = real(
     "a number between 0 and 1, exclusive",
     lambda v: 0 < v < 1,
     """p : float, default=<default>
-    Persistence: the probability to go on to the next document.""",
+    Persistence: the probability that a user continues to the next document.""",
 )
 
 
@@ -31,12 +31,13 @@ def err_score(
     r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2,
     no_relevant: str = "zero",
 ) -> Curve:  # fmt: skip
-    """Expected reciprocal rank: 1 / rank at which a user finds what they need, in expectation.
+    """Expected reciprocal rank: the expectation of 1 / rank of the document that satisfies the user.
 
-    Going down the list, the user is satisfied by a document of grade g with probability
-    ``R = (2**g - 1) / 2**max_grade``, and stops: ``ERR@k = sum of R_i * prod of (1 - R_j) over j < i, / i``. With
-    another `discount`, that in place of 1 / i. A label above `max_grade` is an error; ``stop="label"`` takes labels
-    that are probabilities themselves.
+    ``ERR@k = sum of R_i * prod of (1 - R_j) over j < i, / i``
+
+    A user reads down the list and stops at the first satisfying document. A document of grade g satisfies with
+    probability ``R = (2**g - 1) / 2**max_grade``. Another `discount` replaces 1 / i. A label above `max_grade` is an
+    error. With ``stop="label"`` the labels are the probabilities.
 
     References
     ----------
@@ -44,7 +45,7 @@ def err_score(
 
     Examples
     --------
-    On the scale 0, 1, 2 the grades 2, 0, 1 stop a user with probability 3/4, 0 and 1/4, so
+    On the scale 0, 1, 2 the grades 2, 0, 1 satisfy a user with probability 3/4, 0 and 1/4, so
     ERR = 3/4 + 1/4 * 1/4 / 3 = 0.7708:
 
     >>> from sklearn_rank.metrics import err_score
@@ -58,10 +59,12 @@ def err_score(
 def nerr_score(
     r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, discount: Any = "reciprocal", base: float = 2
 ) -> Curve:
-    """Normalized expected reciprocal rank: ERR over the ERR of the best possible list.
+    """Normalized expected reciprocal rank: ERR divided by the ERR of the best possible list.
 
-    ``nERR@k = ERR@k / IERR@k``, where IERR is the ERR of all judged documents, also those not retrieved, highest
-    label first. A label above `max_grade` is an error.
+    ``nERR@k = ERR@k / IERR@k``
+
+    IERR is the ERR of all judged documents, including those not retrieved, sorted by label. A label above `max_grade`
+    is an error.
 
     References
     ----------
@@ -71,8 +74,8 @@ def nerr_score(
 
     Examples
     --------
-    On the scale 0, 1 a document of grade 1 stops with probability 1/2. At rank 2 it is worth 1/4, at rank 1 it
-    would be worth 1/2:
+    On the scale 0, 1 a document of grade 1 satisfies with probability 1/2. It is worth 1/4 at rank 2, and 1/2 at
+    rank 1:
 
     >>> from sklearn_rank.metrics import nerr_score
     >>> nerr_score([0, 1], [2, 1], qid=[0, 0], max_grade=1)
@@ -91,17 +94,18 @@ def nerr_score(
             "a number above 0 and not above 1",
             lambda v: 0 < v <= 1,
             """decay : float, default=0.85
-    Probability that a user who did not stop at a document has the patience for the next.""",
+    Probability that a user who is not satisfied by a document reads the next.""",
         )
     },
 )
 def pfound_score(r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, decay: float = 0.85) -> Curve:
-    """Probability that a user finds what they need before losing patience.
+    """pFound: the probability that a user finds a satisfying document before losing patience.
 
-    Going down the list, the user finds it in a document of grade g with probability
-    ``R = (2**g - 1) / 2**max_grade``, else goes on with probability `decay`:
-    ``pFound@k = sum of R_i * prod of (1 - R_j) over j < i, * decay**(i - 1)``. A label above `max_grade` is an error;
-    ``stop="label"`` takes labels that are probabilities themselves.
+    ``pFound@k = sum of R_i * prod of (1 - R_j) over j < i, * decay**(i - 1)``
+
+    A user reads down the list. A document of grade g satisfies with probability ``R = (2**g - 1) / 2**max_grade``;
+    otherwise the user continues with probability `decay`. A label above `max_grade` is an error. With ``stop="label"``
+    the labels are the probabilities.
 
     References
     ----------
@@ -110,7 +114,8 @@ def pfound_score(r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, decay: 
 
     Examples
     --------
-    Found at rank 1 with probability 0.4, at rank 3 with 0.6 * 0.5, after two decays: 0.4 + 0.3 * 0.85**2 = 0.61675:
+    Rank 1 satisfies the user with probability 0.4, and rank 3 with 0.6 * 0.5 after two decays:
+    0.4 + 0.3 * 0.85**2 = 0.61675:
 
     >>> from sklearn_rank.metrics import pfound_score
     >>> round(pfound_score([0.4, 0, 0.5], [3, 2, 1], qid=[0] * 3, stop="label"), 5)
@@ -128,10 +133,12 @@ def pfound_score(r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, decay: 
 def rbp_score(
     r: Ranked, *, p: float = 0.8, gain: Any = "binary", max_grade: float = 4, no_relevant: str = "zero"
 ) -> Curve:
-    """Rank-biased precision: the gain per document seen by a user who goes on with probability p.
+    """Rank-biased precision: the gain per document read by a user who continues with probability p.
 
-    ``RBP@k = (1 - p) * sum of u_i p**(i - 1)``, where u is 1 for a relevant document, or ``g(r_i) / g(max_grade)``
-    with a graded `gain`; a label above `max_grade` is then an error. Labels must not be negative.
+    ``RBP@k = (1 - p) * sum of u_i p**(i - 1) over i <= k``
+
+    u is 1 for a relevant document and 0 otherwise. With a graded `gain`, u is ``g(r_i) / g(max_grade)``, and a label
+    above `max_grade` is an error. Labels must not be negative.
 
     References
     ----------
@@ -140,7 +147,7 @@ def rbp_score(
 
     Examples
     --------
-    Relevant documents at ranks 1 and 3, p = 1/2: (1 + 1/4) / 2 = 0.625:
+    Relevant documents have ranks 1 and 3, and p = 1/2: (1 + 1/4) / 2 = 0.625:
 
     >>> from sklearn_rank.metrics import rbp_score
     >>> rbp_score([1, 0, 1], [3, 2, 1], qid=[0] * 3, p=0.5)

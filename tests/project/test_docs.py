@@ -39,7 +39,8 @@ LIBRARIES_PAGE = ROOT / "docs" / "conventions" / "libraries.md"
 INDEX = ROOT / "docs" / "index.md"
 """Page of the site that includes the code of README, and shows what it prints."""
 ON_PAGES = (page for name in FOLDERS for page in sorted((ROOT / "docs" / name).glob("*.md")))
-PAGES = [ROOT / "README.md", ROOT / "docs/metrics/own_metric.md", *(page for page in ON_PAGES if page != INDEX)]
+OF_FORMULAS = [ROOT / "docs" / "metrics" / f"{name}.md" for name in ("own_metric", "formula_reference")]
+PAGES = [ROOT / "README.md", *OF_FORMULAS, *(page for page in ON_PAGES if page != INDEX)]
 LINKED = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "tests/README.md")]
 LINKED += sorted((ROOT / "docs").glob("**/*.md"))
 MAY_BE_MISSING = (
@@ -215,7 +216,7 @@ def test_pages_are_written_from_the_code():
     spec.loader.exec_module(make_pages)
     docs = ROOT / "docs"
     names = [
-        *(page for page in (docs / "metrics").glob("*.md") if page.name != "own_metric.md"),
+        *(page for page in (docs / "metrics").glob("*.md") if page not in OF_FORMULAS),
         docs / "conventions" / "misuse.md",
         docs / "development" / "design.md",
     ]
