@@ -36,7 +36,9 @@ OF_PAGES = {
     "reference/glossary": ("glossary", "topic", "session", "ground truth", "padding", "torn query", "type I error"),
     "reference/checked": ("reproducibility", "rounding", "platforms"),
     "questions/group_sizes": ("group sizes", "group_ptr"),
-    "rag/README": ("RAG", "retrieval-augmented generation"),
+    "rag/README": ("RAG", "retrieval-augmented generation", "chunks", "nuggets", "threshold", "golden questions"),
+    "rag/runs": ("chunks of documents", "duplicates", "missing queries", "letters"),
+    "rag/command_line": ("trec_eval", "command line", "sklearn-rank"),
     "decide/compare": (
         "p-value",
         "significance",

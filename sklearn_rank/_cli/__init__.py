@@ -1,6 +1,6 @@
 """The command line: it reads with `io`, computes with `evaluate` and `stats`, and prints tables.
 
-``docs/rag/files.md`` shows it.
+``docs/rag/command_line.md`` shows it.
 """
 
 from __future__ import annotations
