@@ -86,11 +86,11 @@ def group_sizes(qid: ArrayLike) -> NDArray[np.int64]:
     """
     if not hasattr(qid, "__len__") or isinstance(qid, (str, bytes)):
         raise TypeError(f"qid must have the query of each row. Got {echo(qid)} instead.")
-    _, indptr, order = group_rows(qid, len(cast(Sized, qid)))
-    if order is not None:
+    grouping = group_rows(qid, len(cast(Sized, qid)))
+    if (order := grouping.order) is not None:
         row = int(np.argmax(order != np.arange(len(order))))
         raise ValueError(
             "The rows of each query must be adjacent to be described by group sizes; sort them by qid first. "
             f"Got a query that goes on elsewhere than in row {row}."
         )
-    return np.diff(indptr)
+    return grouping.sizes

@@ -19,7 +19,6 @@ import numpy as np
 from shapes import AGREEMENT, DEPTHS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
-from sklearn_rank._engine.queries import rows_of  # what every metric does before it ranks
 from sklearn_rank._engine.read import read
 from sklearn_rank._utils.threads import map_blocks, query_blocks
 
@@ -316,16 +315,17 @@ def _grouped(data: Data, n_jobs: int) -> Callable[[], Any]:
 
     def group() -> list[np.ndarray]:
         queries = read(data.y_true, data.y_score, qid=data.qid, n_jobs=n_jobs)
-        if queries.order is None:
+        grouping = queries.grouping
+        if grouping.order is None:
             return [queries.label, queries.score]
         columns, out = (queries.label, queries.score), np.empty((2, len(queries.label)))
 
         def gather(first: int, last: int) -> None:
-            rows = slice(queries.indptr[first], queries.indptr[last])
+            rows = slice(grouping.indptr[first], grouping.indptr[last])
             for column, room in zip(columns, out, strict=True):
-                room[rows] = rows_of(column, queries.indptr, queries.order, first, last)
+                room[rows] = grouping.take(column, first, last)  # what every metric does before it ranks
 
-        map_blocks(gather, query_blocks(queries.indptr), n_jobs)
+        map_blocks(gather, query_blocks(grouping.indptr), n_jobs)
         return [*out]
 
     return group

@@ -12,37 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import check_rows, labels_of
-from sklearn_rank._engine.grouping import refuse_queries_elsewhere
+from sklearn_rank._engine.grouping import Grouping, refuse_queries_elsewhere
 from sklearn_rank._engine.ids import id_array, ids_of, refuse_missing_ids, refuse_unfit_ids
-from sklearn_rank._engine.queries import Queries, rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import map_blocks, query_blocks
-from sklearn_rank._utils.typing import FrameLike, Index
+from sklearn_rank._utils.typing import FrameLike
 
 AttributesLike = ArrayLike | Mapping[str, ArrayLike] | Mapping[Hashable, Hashable] | FrameLike | None
 ClustersLike = ArrayLike | Mapping[Hashable, Hashable] | None
-
-
-class QueryRows(NamedTuple):
-    """Queries and the rows of each, from `group_rows`; `indptr` is None where each query has one entry.
-
-    `kept` are the rows that a mask keeps of the `n_given`; None: all.
-    """
-
-    ids: NDArray[Any]
-    indptr: Index | None = None
-    order: Index | None = None
-    kept: Index | None = None
-    n_given: int | None = None
-
-    @classmethod
-    def of(cls, queries: Queries) -> QueryRows:
-        """Rows of checked queries; in two-dimensional input each row is a query."""
-        if queries.origin.first_query is not None:
-            return cls(queries.qid)
-        n_given = queries.origin.n_given
-        n_given = len(queries.score) if n_given is None else n_given
-        return cls(queries.qid, queries.indptr, queries.order, queries.origin.rows, n_given)
 
 
 class QueryAttributes(NamedTuple):
@@ -80,24 +57,24 @@ def order_of(column: Any) -> tuple[Any, ...]:
     return tuple(dtype.categories) if is_ordered and dtype is not None else getattr(column, "order", ())
 
 
-def check_attributes(by: Any, clusters: Any, rows: QueryRows, **others: Any) -> QueryAttributes:
+def check_attributes(by: Any, clusters: Any, grouping: Grouping, **others: Any) -> QueryAttributes:
     """Check attributes and clusters; pandas objects must have the labels of the `others`, given by name."""
     if by is None and clusters is None:
         return QueryAttributes({}, None)
     columns = named_columns(by)
     words = {name: "by" if columns[name] is by else f"by[{echo(name)}]" for name in columns}
-    n_rows = len(rows.ids) if rows.n_given is None else rows.n_given
+    n_rows = grouping.n_given
     orders = {name: order for name, column in columns.items() if (order := order_of(column))}
     columns = {name: as_mapping(column, n_rows) for name, column in columns.items()}
     clusters = as_mapping(clusters, n_rows)
     given = {words[name]: column for name, column in columns.items()} | {"clusters": clusters}
     check_rows(**others, **given)
-    refuse_queries_elsewhere(rows.ids if rows.indptr is None else others.get("qid"), **given)
-    attributes = {name: of_queries(column, words[name], rows) for name, column in columns.items()}
+    refuse_queries_elsewhere(grouping.ids if grouping.row_is_query else others.get("qid"), **given)
+    attributes = {name: of_queries(column, words[name], grouping) for name, column in columns.items()}
     attributes = {
         name: values if name not in orders else in_order(values, orders[name]) for name, values in attributes.items()
     }
-    return QueryAttributes(attributes, None if clusters is None else of_queries(clusters, "clusters", rows))
+    return QueryAttributes(attributes, None if clusters is None else of_queries(clusters, "clusters", grouping))
 
 
 def named_columns(by: Any) -> dict[str, Any]:
@@ -147,19 +124,22 @@ def by_row(values: Any, name: str, qid: Any, n_rows: int) -> Any:
     return [values[query] for query in queries]
 
 
-def of_queries(x: Any, name: str, rows: QueryRows) -> NDArray[Any]:
+def of_queries(x: Any, name: str, grouping: Grouping) -> NDArray[Any]:
     """Value of each query, of values that are given per row, per query, or as a dict from queries to values."""
     missing = f"{name} must not have missing values: fill them with one of their own, 'unknown' say. Got None or NaN."
     try:
         if isinstance(x, Mapping):
-            values = ids_of([_looked_up(x, query, name) for query in rows.ids.tolist()], missing)
+            values = ids_of([_looked_up(x, query, name) for query in grouping.ids.tolist()], missing)
         else:
             entries, to_values = id_array(x, missing)
-            _check_shape(x, entries.shape, name, rows)
+            _check_shape(x, entries.shape, name, grouping)
             _refuse_unhashable(entries)
-            entries = entries if rows.kept is None else entries[rows.kept]
+            rows = grouping.origin.rows
+            entries = entries if rows is None else entries[rows]
             # A result keeps them, and the caller may write to values that were given per query.
-            of_query = entries.copy() if rows.indptr is None else _of_rows(entries, to_values, name, rows, missing)
+            of_query = (
+                entries.copy() if grouping.row_is_query else _of_rows(entries, to_values, name, grouping, missing)
+            )
             values = to_values(of_query)
         # Weights are no ids: they may be as large as floats are.
         (refuse_missing_ids if name == "weight" else refuse_unfit_ids)(values, missing)
@@ -186,19 +166,26 @@ def _looked_up(values: Mapping[Any, Any], query: Any, name: str) -> Any:
     return values[query]
 
 
-def _check_shape(x: Any, shape: tuple[int, ...], name: str, rows: QueryRows) -> None:
-    n_queries, per_row = len(rows.ids), rows.indptr is not None
-    expected = rows.n_given if rows.n_given is not None else n_queries
+def _check_shape(x: Any, shape: tuple[int, ...], name: str, grouping: Grouping) -> None:
+    expected, per_row = grouping.n_given, not grouping.row_is_query
     if isinstance(x, (str, bytes)):
         raise ValueError(f"{name} must be a column of values; evaluate_table takes the name of one. Got {echo(x)}.")
     if shape != (expected,):
-        hint = " Values per query go into a dict from queries to values." if per_row and shape == (n_queries,) else ""
+        hint = (
+            " Values per query go into a dict from queries to values."
+            if per_row and shape == (grouping.n_queries,)
+            else ""
+        )
         unit = "row" if per_row else "query"
         raise ValueError(f"{name} must have one entry per {unit}, {expected}. Got shape {shape} instead.{hint}")
 
 
 def _of_rows(
-    entries: NDArray[Any], to_values: Callable[[NDArray[Any]], NDArray[Any]], name: str, rows: QueryRows, missing: str
+    entries: NDArray[Any],
+    to_values: Callable[[NDArray[Any]], NDArray[Any]],
+    name: str,
+    grouping: Grouping,
+    missing: str,
 ) -> NDArray[Any]:
     def show(two: NDArray[Any]) -> str:
         values = to_values(two)
@@ -206,30 +193,30 @@ def _of_rows(
         return " and ".join(map(echo, values.tolist()))
 
     rule = f"{name} is a property of whole queries, so it must be constant within each."
-    return constant_within(entries, rows, rule, show)
+    return constant_within(entries, grouping, rule, show)
 
 
-def constant_within(x: NDArray[Any], rows: QueryRows, rule: str, show: Callable[[NDArray[Any]], str]) -> NDArray[Any]:
+def constant_within(
+    x: NDArray[Any], grouping: Grouping, rule: str, show: Callable[[NDArray[Any]], str]
+) -> NDArray[Any]:
     """Entry of each query, of entries per row.
 
     If they vary inside a query they are refused with the `rule`, and two of them as `show` writes them.
     """
-    ids, indptr, order, *_ = rows
-    assert indptr is not None
-    of_query = x[indptr[:-1] if order is None else order[indptr[:-1]]]
-    if order is None:  # mostly no entry differs from the one before, unless a query begins there
+    indptr, of_query = grouping.indptr, x[grouping.first_rows]
+    if grouping.order is None:  # mostly no entry differs from the one before, unless a query begins there
         differs = x[1:] != x[:-1]
         if np.count_nonzero(differs) == np.count_nonzero(differs[indptr[1:-1] - 1]):
             return of_query
 
     def check(first: int, last: int) -> None:
-        of_row = rows_of(x, indptr, order, first, last)
+        of_row = grouping.take(x, first, last)
         differs = of_row != np.repeat(of_query[first:last], np.diff(indptr[first : last + 1]))
         if differs.any():
             row = int(np.argmax(differs))
-            query = int(np.searchsorted(indptr, indptr[first] + row, side="right")) - 1
+            query = grouping.query_at(indptr[first] + row)
             two = np.append(of_query[query : query + 1], of_row[row : row + 1])
-            raise ValueError(f"{rule} Got {show(two)} in query {echo(ids[query : query + 1].tolist()[0])}.")
+            raise ValueError(f"{rule} Got {show(two)} in query {echo(grouping.ids[query : query + 1].tolist()[0])}.")
 
     map_blocks(check, query_blocks(indptr), 1)
     return of_query

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.queries import Queries, blocks_of, rows_of
+from sklearn_rank._engine.queries import Queries, blocks_of
 from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Index
 
@@ -24,16 +24,17 @@ HASHED_PER_BLOCK = 2**14
 
 def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
     """Sum of the hashes of the labels of each query, with documents that have no row."""
-    sums, indptr = np.empty(len(queries.indptr) - 1, dtype=np.uint32), queries.indptr
+    grouping = queries.grouping
+    sums = np.empty(grouping.n_queries, dtype=np.uint32)
 
     def add(first: int, last: int) -> None:
-        label = rows_of(queries.row_label, indptr, queries.order, first, last)
+        label = grouping.take(queries.row_label, first, last)
         total = np.zeros(len(label) + 1, dtype=np.uint32)
         np.cumsum(_hashes(label, queries.summary.has_unjudged), out=total[1:])
-        ends = total[indptr[first : last + 1] - indptr[first]]
+        ends = total[grouping.starts(first, last)]
         np.subtract(ends[1:], ends[:-1], out=sums[first:last])
 
-    map_blocks(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
+    map_blocks(add, blocks_of(grouping.indptr, HASHED_PER_BLOCK), n_jobs)
     if (unlisted := queries.unlisted) is not None:
         hashes = _hashes(unlisted.label, queries.summary.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
@@ -48,14 +49,14 @@ def fingerprints_of_rankings(
     `documents` maps rows of the input to ids. Without it, a document is known by its place among the rows of its query.
     Places do not identify documents if all rows come in the order of their ranks; then the result is None.
     """
-    indptr, sums = queries.indptr, np.zeros(len(queries.indptr) - 1, dtype=np.uint32)
+    grouping = queries.grouping
+    sums = np.zeros(grouping.n_queries, dtype=np.uint32)
     in_order: list[bool] = []
     if queries.unlisted is not None:
         return None
 
     def add(first: int, last: int) -> None:
-        score = rows_of(queries.score, indptr, queries.order, first, last)
-        starts = indptr[first : last + 1] - indptr[first]
+        score, starts = grouping.take(queries.score, first, last), grouping.starts(first, last)
         query = np.repeat(np.arange(last - first), np.diff(starts))
         by_rank = np.lexsort((-score, query))
         ranked = score[by_rank]
@@ -68,16 +69,13 @@ def fingerprints_of_rankings(
         if documents is None:
             ids = _mixed((by_rank - starts[query] + 1).astype(np.uint32))
         else:
-            places = slice(indptr[first], indptr[last])
-            rows = np.arange(places.start, places.stop) if queries.order is None else queries.order[places]
-            rows = rows if queries.origin.rows is None else queries.origin.rows[rows]
-            ids = _hashes_of_ids(documents(rows[by_rank]))
+            ids = _hashes_of_ids(documents(grouping.input_rows(first, last)[by_rank]))
         hashes = _mixed(ids + place)
         hashes[np.isneginf(ranked)] = 0
         total = np.append(np.uint32(0), np.cumsum(hashes, dtype=np.uint32))
         np.subtract(total[starts[1:]], total[starts[:-1]], out=sums[first:last])
 
-    map_blocks(add, blocks_of(indptr, HASHED_PER_BLOCK), n_jobs)
+    map_blocks(add, blocks_of(grouping.indptr, HASHED_PER_BLOCK), n_jobs)
     return None if documents is None and all(in_order) else sums
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence, Sized
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,7 +28,9 @@ from sklearn_rank._engine.ids import (
     refuse_unfit_ids,
 )
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
+from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._utils.arguments import NAMES_OF_LEVELS
+from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import aligned
 from sklearn_rank._utils.threads import effective_n_jobs, is_one_block, map_blocks, row_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
@@ -56,6 +59,171 @@ N_AT_A_TIME = 2**14
 
 MOST_IN_ONE_LIST = 100
 """Rows without queries that may be meant as one list."""
+
+WIDTHS = (1, 4, 8)
+"""Bytes of an entry that the kernel has a loop for."""
+
+
+class Origin(NamedTuple):
+    """Rows of the input that were grouped.
+
+    `first_query` is the number of the first query if each row of the input is a query, as in a matrix. `rows` are the
+    numbers of the input rows that were kept of `n_given`, in the order here; None for all, in the order given.
+    """
+
+    first_query: int | None = None
+    rows: Index | None = None
+    n_given: int | None = None
+
+
+ALL_ROWS = Origin()
+"""Rows as they were given."""
+
+
+@dataclass(eq=False, repr=False)  # not frozen, which takes longer to make
+class Grouping:
+    """Rows grouped by query, queries in order of first appearance.
+
+    Query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or the rows from ``indptr[q]`` up to ``indptr[q + 1]`` if
+    `order` is None, because the rows of each query are adjacent.
+    """
+
+    ids: NDArray[Any]
+    indptr: Index
+    order: Index | None = None
+    origin: Origin = ALL_ROWS
+
+    @classmethod
+    def by_matrix(cls, ids: NDArray[Any], n_documents: int, first_query: int = 0) -> Grouping:
+        """Entries of a matrix, whose rows are queries with so many documents each."""
+        return cls(ids, np.arange(len(ids) + 1) * n_documents, None, Origin(first_query))
+
+    @classmethod
+    def one_row_each(cls, ids: NDArray[Any]) -> Grouping:
+        """Queries that have one entry each."""
+        return cls.by_matrix(ids, 1)
+
+    @classmethod
+    def by_sizes(
+        cls, sizes: ArrayLike, ids: NDArray[Any] | None = None, first_query: int | None = None
+    ) -> Grouping:  # fmt: skip
+        """Adjacent rows of queries of these sizes."""
+        indptr = np.append(0, np.cumsum(sizes))
+        return cls(np.arange(len(indptr) - 1) if ids is None else ids, indptr, None, Origin(first_query))
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.indptr[-1])
+
+    @property
+    def sizes(self) -> Index:
+        """Number of rows of each query."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def longest(self) -> int:
+        """Number of rows of the longest query."""
+        return order_kernels.longest(self.indptr)
+
+    @property
+    def row_is_query(self) -> bool:
+        """Whether each row of the input is a query, as in a matrix."""
+        return self.origin.first_query is not None
+
+    @property
+    def n_given(self) -> int:
+        """Number of rows of the input."""
+        if self.row_is_query:
+            return self.n_queries
+        return self.n_rows if self.origin.n_given is None else self.origin.n_given
+
+    @property
+    def first_rows(self) -> Index:
+        """First row of each query."""
+        starts = self.indptr[:-1]
+        return starts if self.order is None else self.order[starts]
+
+    @property
+    def query_of_row(self) -> Index:
+        """Number of the query of each row."""
+        number = np.repeat(np.arange(self.n_queries), self.sizes)
+        if self.order is not None:
+            number[self.order] = number.copy()
+        return number
+
+    def input_rows(self, first: int = 0, last: int | None = None) -> Index:
+        """Rows of the input of the queries from `first` up to `last`, by query."""
+        rows = np.arange(self.indptr[first], self.indptr[-1 if last is None else last])
+        rows = rows if self.order is None else self.order[rows]
+        return rows if self.origin.rows is None else self.origin.rows[rows]
+
+    def take(self, x: NDArray[T], first: int = 0, last: int | None = None) -> NDArray[T]:
+        """Entries of `x` for the rows of the queries from `first` up to `last`, by query."""
+        rows = slice(self.indptr[first], self.indptr[-1 if last is None else last])
+        return x[rows] if self.order is None else take_rows(x, self.order[rows])
+
+    def reduce(self, x: NDArray[Any], ufunc: np.ufunc = np.add) -> NDArray[Any]:
+        """Result of the ufunc over the rows of each query, such as their sum."""
+        reduced: NDArray[Any] = ufunc.reduceat(self.take(x), self.indptr[:-1])
+        return reduced
+
+    def starts(self, first: int, last: int) -> Index:
+        """Where the queries from `first` up to `last` start, and the last one ends, in what `take` returns."""
+        return self.indptr[first : last + 1] - self.indptr[first]
+
+    def first_queries(self, n: int) -> Grouping:
+        """The first `n` queries, for the rows that `take` returns of them."""
+        return Grouping(self.ids[:n], self.indptr[: n + 1], None, self.origin)
+
+    def in_order(self) -> Grouping:
+        """The same queries with their rows in order; the origin keeps the rows of the input."""
+        rows, order = self.origin.rows, self.order
+        rows = rows if order is None else order if rows is None else rows[order]
+        return Grouping(self.ids, self.indptr, None, self.origin._replace(rows=rows))
+
+    def query_at(self, position: int) -> int:
+        """Number of the query that has a position of the rows by query."""
+        return int(np.searchsorted(self.indptr, position, side="right")) - 1
+
+    def with_rows(self, rows: Index, n_jobs: int | None = None) -> tuple[Index, Grouping]:
+        """Numbers of the queries of some rows; and these rows, grouped."""
+        number = self.query_of_row[rows]
+        found = group_rows(number, len(number), n_jobs)
+        return found.ids, Grouping(self.ids[found.ids], found.indptr, found.order)
+
+    def first_row(self, invalid: NDArray[np.bool_]) -> int:
+        """First invalid row of the input, or its query if a row is a query; RowNotBuilt if it has no row here."""
+        if not self.row_is_query:
+            rows = self.origin.rows
+            return first_row(invalid) if rows is None else int(rows[np.nonzero(invalid)[0]].min())
+        if not invalid.any():
+            raise RowNotBuilt
+        assert self.origin.first_query is not None
+        return self.origin.first_query + self.query_at(first_row(invalid))
+
+
+class RowNotBuilt(Exception):
+    """The invalid document has no row that an error could name."""
+
+
+def first_row(invalid: NDArray[np.bool_]) -> int:
+    """First row with an invalid entry."""
+    return int(np.argmax(invalid if invalid.ndim == 1 else invalid.any(axis=1)))
+
+
+def take_rows(x: NDArray[T], rows: Index, out: NDArray[T] | None = None) -> NDArray[T]:
+    """Entries of `x` along its first axis for rows that it has, into `out` if there is one."""
+    if x.ndim > 1 or x.dtype.kind not in "fiub" or x.dtype.itemsize not in WIDTHS or not x.flags.c_contiguous:
+        return x.take(rows, axis=0) if out is None else x.take(rows, axis=0, out=out, mode="clip")  # makes no copy
+    out = np.empty(len(rows), dtype=x.dtype) if out is None else out
+    grouping_kernels.take_rows(x, x.dtype.itemsize, rows, out)
+    return out
 
 
 def find_qid(y: MatrixLike, qid: ArrayLike | None = None, *, name: str = "y_true") -> Any:
@@ -121,23 +289,14 @@ def _is_same_array(a: NDArray[Any], b: NDArray[Any]) -> bool:
         return False
 
 
-def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Index, Index | None]:
-    """Group rows by query, queries in order of first appearance.
-
-    Returns
-    -------
-    ids : ndarray of shape (n_queries,)
-    indptr : ndarray of shape (n_queries + 1,)
-        Where each query starts once its rows are adjacent.
-    order : ndarray of shape (n_rows,) or None
-        Rows in that order; None if they are adjacent already.
-    """
+def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> Grouping:
+    """Group rows by query, queries in order of first appearance."""
     ids, starts, number, first = _numbered_runs(qid, n_rows, n_jobs)
     if number is None:
-        return ids, np.arange(n_rows + 1) if starts is None else starts, None
+        return Grouping(ids, np.arange(n_rows + 1) if starts is None else starts)
     if _rises(number, np.less_equal):
-        return ids, np.append(first if starts is None else starts[first], n_rows), None
-    return ids, *sort_by_number(number, len(ids), starts, n_rows, n_jobs)
+        return Grouping(ids, np.append(first if starts is None else starts[first], n_rows))
+    return Grouping(ids, *sort_by_number(number, len(ids), starts, n_rows, n_jobs))
 
 
 def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Number]:

@@ -21,9 +21,9 @@ def check_labels(
         missing = np.isnan(queries.label)
         what = "NaN or a negative label" if is_pooled(queries.label).any() else "NaN"
         raise ValueError(
-            f"{queries.origin.names.label} of {function_name} must not contain {what} (a document without a judgement) "
+            f"{queries.names.label} of {function_name} must not contain {what} (a document without a judgement) "
             "unless unjudged='nonrelevant' or unjudged='drop' says how to read it. "
-            f"Got {missing.sum()} NaN, the first in {queries.origin.names.place} {queries.first_row(missing)}."
+            f"Got {missing.sum()} NaN, the first in {queries.names.place} {queries.grouping.first_row(missing)}."
         )
     filled = unjudged == "nonrelevant" or (unjudged == "drop" and queries.has_subtopics)
     if queries.summary.has_unjudged and filled and min_relevance <= 0:
@@ -31,17 +31,17 @@ def check_labels(
             f"unjudged={echo(unjudged)} reads documents without a judgement as label 0, so min_relevance must be "
             f"above 0. Got min_relevance={min_relevance}."
         )
-    (lowest, highest), (what, _, place) = queries.summary.label_range, queries.origin.names
+    (lowest, highest), (what, _, place) = queries.summary.label_range, queries.names
     if low is not None and lowest < low:
-        row = queries.first_row(queries.label < low)
+        row = queries.grouping.first_row(queries.label < low)
         hint = " negative='unjudged' reads a negative label as a document without a judgement." * (low == 0)
-        hint += " Padding is left out by mask=." * (queries.origin.first_query is not None)
+        hint += " Padding is left out by mask=." * queries.grouping.row_is_query
         hint += " A table such as gain={-1: 0, 0: 0, 1: 1, 2: 3} says what each label gains." * takes_gain
         raise ValueError(
             f"{what} of {function_name} must not be below {low:g}. Got {lowest:g}, the first in {place} {row}.{hint}"
         )
     if high is not None and highest > high:
-        row = queries.first_row(queries.label > high)
+        row = queries.grouping.first_row(queries.label > high)
         raise ValueError(
             f"{what} of {function_name} must not be above {scale}. Got {highest:g}, the first in {place} {row}."
         )
@@ -71,8 +71,8 @@ def check_grades(
     unknown = grades[np.minimum(np.searchsorted(grades, label), len(grades) - 1)] != label
     if unknown.any():
         raise ValueError(
-            f"The 'gain' table of {function_name} must have an entry for every value in {queries.origin.names.label}. "
-            f"Got {label[np.argmax(unknown)]:g} in {queries.origin.names.place} {queries.first_row(unknown)}."
+            f"The 'gain' table of {function_name} must have an entry for every value in {queries.names.label}. "
+            f"Got {label[np.argmax(unknown)]:g} in {queries.names.place} {queries.grouping.first_row(unknown)}."
         )
 
 
@@ -89,7 +89,7 @@ def check_exponent(queries: Queries, function_name: str) -> None:
     """Refuse labels whose 2**label is beyond the range of a float."""
     if queries.summary.label_range[1] > 1000:
         raise ValueError(
-            f"With gain='exp2' {function_name} computes 2**label, so {queries.origin.names.label} must not be above "
+            f"With gain='exp2' {function_name} computes 2**label, so {queries.names.label} must not be above "
             f"1000; use gain='linear' or a table of gains. Got {queries.summary.label_range[1]:g}."
         )
 
@@ -97,7 +97,7 @@ def check_exponent(queries: Queries, function_name: str) -> None:
 def check_retrieved(queries: Queries, function_name: str) -> None:
     """Refuse documents without a prediction."""
     if queries.summary.has_unretrieved:
-        row, words = queries.first_row(queries.score == -np.inf), queries.origin.names
+        row, words = queries.grouping.first_row(queries.score == -np.inf), queries.names
         raise ValueError(
             f"{function_name} compares predictions with labels, so every {words.score} must be finite. "
             f"Got -inf in {words.place} {row}."

@@ -37,7 +37,7 @@ from sklearn_rank._engine.primitives import (
     Scratch,
 )  # fmt: skip
 from sklearn_rank._engine.protocols import MetricRequest
-from sklearn_rank._engine.queries import Queries, rows_of
+from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES, RankingKey, least_grade, rank_block
 from sklearn_rank._engine.values import Out, PerQuery
@@ -373,7 +373,7 @@ class Plan:
 
     def run(self, queries: Queries, outs: Sequence[Out], n_jobs: int | None) -> bool:
         """Write the values of each recorded curve; return False where a formula must say what is wrong."""
-        indptr, pool = queries.indptr, self._pool
+        indptr, pool = queries.grouping.indptr, self._pool
         if is_one_block(len(queries.score)):
             n_rows, n_queries = len(queries.score), len(indptr) - 1
             # Powers of two, so that other calls fit.
@@ -408,13 +408,13 @@ class Plan:
     @staticmethod
     def _run_block(program: BoundProgram, queries: Queries, first: int, last: int, outs: Sequence[Out]) -> bool:
         """Run on some queries."""
-        indptr, order, grade = queries.indptr, queries.order, queries.grade
+        grouping, grade = queries.grouping, queries.grade
         assert grade is not None
-        score = rows_of(queries.score, indptr, order, first, last)
+        indptr, score = grouping.indptr, grouping.take(queries.score, first, last)
         starts = indptr[: last + 1]
         if first:
             starts = np.subtract(indptr[first : last + 1], indptr[first], out=program.starts[: last - first + 1])
-        rows = rows_of(grade, indptr, order, first, last), score, starts
+        rows = grouping.take(grade, first, last), score, starts
         return program.run(*rows, queries.has_one_score, outs)
 
 
@@ -573,5 +573,5 @@ def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]],
                 check_interrupt()
                 curve.fill(first, last, rankings[key], keywords)
 
-    blocks = query_blocks(queries.indptr, n_jobs, largest=2.0 if len(asked) == 1 else 1.5)
+    blocks = query_blocks(queries.grouping.indptr, n_jobs, largest=2.0 if len(asked) == 1 else 1.5)
     map_blocks(fill_block, blocks, n_jobs)

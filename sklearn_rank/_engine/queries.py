@@ -11,19 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.kernels import grouping as grouping_kernels
-from sklearn_rank._engine.kernels import order as order_kernels
+from sklearn_rank._engine.grouping import Grouping, RowNotBuilt
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
-S = TypeVar("S", bound=np.generic)
 T = TypeVar("T")
 
 BYTE = np.dtype(np.uint8)
-WIDTHS = (1, 4, 8)
-"""Bytes of an entry that the kernel has a loop for."""
-
 POOLED = np.array(0x7FF8_706F_0000_0000, dtype=np.uint64).view(np.float64)
 """Label of a document that was in the pool but not judged; only infAP tells it from other NaN.
 
@@ -39,17 +34,8 @@ class InputNames(NamedTuple):
     place: str = "row"
 
 
-class Origin(NamedTuple):
-    """Origin of the rows, for errors.
-
-    `first_query` is the number of the first query where each row is a query; `rows` are the numbers of the input rows
-    that were kept of `n_given`, in the order here; None for all, in the order given.
-    """
-
-    names: InputNames = InputNames()
-    first_query: int | None = None
-    rows: Index | None = None
-    n_given: int | None = None
+DATA_NAMES = InputNames()
+"""Names of the arrays that `evaluate` takes."""
 
 
 class DataSummary(NamedTuple):
@@ -80,24 +66,21 @@ class DataSummary(NamedTuple):
 
 @dataclass(eq=False, repr=False)  # not frozen, which takes longer to make
 class Queries:
-    """Checked input, and its rows by query, queries in order of first appearance.
+    """Checked input, and its rows by query.
 
-    `row_label` and `score` are in the order of the input; query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or
-    those from ``indptr[q]`` up to ``indptr[q + 1]`` where `order` is None because rows were grouped already. Labels are
-    bytes if each is a grade, a whole number from 0 to 31, or else float64, with a second axis if there are several per
-    row, one for each subtopic. `unlisted` are documents without a row. `columns` are numbers of each row that a metric
-    reads beside its label, in the order of the input.
+    `row_label` and `score` are in the order of the input. Labels are bytes if each is a grade, a whole number from 0 to
+    31, or else float64, with a second axis if there are several per row, one for each subtopic. `unlisted` are
+    documents without a row. `columns` are numbers of each row that a metric reads beside its label, in the order of the
+    input. Errors call labels and scores by their `names`.
     """
 
     row_label: NDArray[Any]
     score: NDArray[Any]
-    indptr: Index
-    order: Index | None
-    qid: NDArray[Any]
+    grouping: Grouping
     weight: Array | None
     summary: DataSummary
     unlisted: DocumentsWithoutRow | None = None
-    origin: Origin = Origin()
+    names: InputNames = DATA_NAMES
     columns: Mapping[str, Array] | None = None
 
     @cached_property
@@ -113,7 +96,7 @@ class Queries:
     @property
     def n_documents(self) -> Index:
         """Rows of each query."""
-        return np.diff(self.indptr)
+        return self.grouping.sizes
 
     @property
     def has_subtopics(self) -> bool:
@@ -130,7 +113,7 @@ class Queries:
     def longest(self) -> int:
         """Length of the longest query, with the documents that only its ideal list holds."""
         if self.unlisted is None:
-            return order_kernels.longest(self.indptr)
+            return self.grouping.longest
         return int((self.n_documents + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
 
     @cached_property
@@ -182,50 +165,18 @@ class Queries:
 
     def by_query(self) -> Queries:
         """The same queries with their rows in order, to be given scores in this order."""
-        if self.order is None:
+        grouping = self.grouping
+        if grouping.order is None:
             return self
-        label, score = (take_rows(x, self.order) for x in (self.row_label, self.score))
-        rows = self.order if self.origin.rows is None else self.origin.rows[self.order]
-        columns = self.columns and {name: take_rows(x, self.order) for name, x in self.columns.items()}
-        origin = self.origin._replace(rows=rows)
-        return replace(self, row_label=label, score=score, order=None, origin=origin, columns=columns)
+        columns = self.columns and {name: grouping.take(x) for name, x in self.columns.items()}
+        return replace(
+            self, row_label=grouping.take(self.row_label), score=grouping.take(self.score), columns=columns,
+            grouping=grouping.in_order(),
+        )  # fmt: skip
 
     def named(self, names: InputNames) -> Queries:
         """The same queries with other names in errors."""
-        return replace(self, origin=self.origin._replace(names=names))
-
-    def first_row(self, invalid: NDArray[np.bool_]) -> int:
-        """First invalid row of the input, or its query where a row is a query; RowNotBuilt if it is unlisted."""
-        if self.origin.first_query is None:
-            rows = self.origin.rows
-            return first_row(invalid) if rows is None else int(rows[np.nonzero(invalid)[0]].min())
-        if not invalid.any():
-            raise RowNotBuilt
-        return self.origin.first_query + int(np.searchsorted(self.indptr, first_row(invalid), side="right")) - 1
-
-
-class RowNotBuilt(Exception):
-    """The invalid document has no row that an error could name."""
-
-
-def first_row(invalid: NDArray[np.bool_]) -> int:
-    """First row with an invalid entry."""
-    return int(np.argmax(invalid if invalid.ndim == 1 else invalid.any(axis=1)))
-
-
-def take_rows(x: NDArray[S], rows: Index, out: NDArray[S] | None = None) -> NDArray[S]:
-    """Entries of `x` along its first axis for rows that it has, into `out` if there is one."""
-    if x.ndim > 1 or x.dtype.kind not in "fiub" or x.dtype.itemsize not in WIDTHS or not x.flags.c_contiguous:
-        return x.take(rows, axis=0) if out is None else x.take(rows, axis=0, out=out, mode="clip")  # makes no copy
-    out = np.empty(len(rows), dtype=x.dtype) if out is None else out
-    grouping_kernels.take_rows(x, x.dtype.itemsize, rows, out)
-    return out
-
-
-def rows_of(x: NDArray[S], indptr: Index, order: Index | None, first: int, last: int) -> NDArray[S]:
-    """Entries of `x` for the rows of the queries from `first` up to `last`, by query."""
-    rows = slice(indptr[first], indptr[last])
-    return x[rows] if order is None else take_rows(x, order[rows])
+        return replace(self, names=names)
 
 
 def blocks_of(indptr: Index, n_rows: int) -> list[tuple[int, int]]:

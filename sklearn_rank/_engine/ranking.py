@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_rank._engine.grouping import take_rows
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._engine.kernels import plan as plan_kernels
 from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.primitives import AT_RANKS, CUMSUM, JOINT, Call, Scratch
-from sklearn_rank._engine.queries import DocumentsWithoutRow, LazyQueries, Queries, rows_of, take_rows
+from sklearn_rank._engine.queries import DocumentsWithoutRow, LazyQueries, Queries
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import map_blocks, query_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
@@ -446,7 +447,7 @@ def rank_block(
     read = key.unjudged, key.negative
     if read not in known:
         known[read] = _labels_of(queries, first, last, *read)
-    labels, score = known[read], rows_of(queries.score, queries.indptr, queries.order, first, last)
+    labels, score = known[read], queries.grouping.take(queries.score, first, last)
     if queries.columns:
         labels.columns = partial(_rows_of_column, queries, first, last, labels.kept)
     if labels.kept is not None:
@@ -459,13 +460,14 @@ def rank_block(
 def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, negative: str) -> Labels:
     """Labels of the queries `first` to `last` as metrics with these keywords read them."""
     queries = queries if negative == "keep" else queries.without_negative
-    indptr, unlisted = queries.indptr[first : last + 1] - queries.indptr[first], queries.unlisted
+    grouping, unlisted = queries.grouping, queries.unlisted
+    indptr = grouping.starts(first, last)
     if unlisted is not None:
         unlisted = unlisted.of_queries(first, last).read_unjudged(unjudged)
     if queries.grade is not None and unjudged is None:
-        grade = rows_of(queries.grade, queries.indptr, queries.order, first, last)
+        grade = grouping.take(queries.grade, first, last)
         return Labels(None, indptr, unlisted, grade=grade, highest=int(queries.summary.label_range[1]))
-    label = rows_of(queries.label, queries.indptr, queries.order, first, last)
+    label = grouping.take(queries.label, first, last)
     judged: NDArray[np.bool_] | None = None
     if unjudged == "nonrelevant":
         label = np.nan_to_num(label)
@@ -482,7 +484,7 @@ def _labels_of(queries: Queries, first: int, last: int, unjudged: str | None, ne
 def _rows_of_column(queries: Queries, first: int, last: int, kept: NDArray[np.bool_] | None, name: str) -> Array:
     """A column of the queries `first` to `last`, for the rows that are kept."""
     assert queries.columns is not None
-    values = rows_of(queries.columns[name], queries.indptr, queries.order, first, last)
+    values = queries.grouping.take(queries.columns[name], first, last)
     return values if kept is None else values[kept]
 
 
@@ -510,4 +512,4 @@ def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -
         tied = ends - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(map_blocks(find, query_blocks(queries.indptr, n_jobs), n_jobs))
+    return np.concatenate(map_blocks(find, query_blocks(queries.grouping.indptr, n_jobs), n_jobs))

@@ -13,22 +13,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.attributes import QueryRows, by_row, constant_within
+from sklearn_rank._engine.attributes import by_row, constant_within
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, one_column, queries_in
-from sklearn_rank._engine.grouping import find_qid, group_rows, refuse_other_queries, refuse_queries_elsewhere, together
+from sklearn_rank._engine.grouping import (
+    Grouping,
+    Origin,
+    find_qid,
+    first_row,
+    group_rows,
+    refuse_other_queries,
+    refuse_queries_elsewhere,
+    together,
+)
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.kernels.order import longest as longest_between
-from sklearn_rank._engine.queries import BYTE, DataSummary, InputNames, Origin, Queries, first_row
+from sklearn_rank._engine.queries import BYTE, DATA_NAMES, DataSummary, InputNames, Queries
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.hints import SYSTEMS_HINT, refuse_misplaced, refuse_table
 from sklearn_rank._utils.numbers import FLOAT64, as_floats, as_reals, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs, map_blocks, row_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
-
-ALL_ROWS = Origin()
-"""Rows as they were given."""
 
 READ = np.float64, np.float32, np.int64, np.int32
 """Types of labels that the kernel reads."""
@@ -56,14 +62,14 @@ def read(
         If labels, scores or weights are not real numbers.
     """
     check_n_jobs(n_jobs)
-    origin = ALL_ROWS if score_name == "y_score" else Origin(InputNames(score=score_name))
+    names = DATA_NAMES if score_name == "y_score" else InputNames(score=score_name)
     queries = None
     try:
         if type(y_true) is type(y_score) is type(qid) is np.ndarray and sample_weight is tie_break is mask is None:
-            queries = _read_plain(y_true, y_score, qid, n_jobs, origin, keep_float32)
+            queries = _read_plain(y_true, y_score, qid, n_jobs, names, keep_float32)
         if queries is None:
             others = {"sample_weight": sample_weight, "tie_break": tie_break, "mask": mask}
-            queries = _read_carefully(y_true, y_score, qid, others, n_jobs, origin, weight_may_be_zero)
+            queries = _read_carefully(y_true, y_score, qid, others, n_jobs, names, weight_may_be_zero)
     except Exception as error:
         refuse_misplaced(error, y_true, y_score, qid=qid, sample_weight=sample_weight, tie_break=tie_break)
         raise
@@ -87,18 +93,17 @@ def with_columns(queries: Queries, y_true: Any, names: Iterable[str], given: Map
             x = index.get_level_values(name)
         if x is None:
             continue
-        if queries.origin.first_query is not None:
+        if queries.grouping.row_is_query:
             raise ValueError(
                 f"{name} has a number for each row, so labels and scores must be rows with a qid. Got queries by "
                 f"documents and {name}={echo(x)}."
             )
         check_rows(y_true=y_true, **{name: given.get(name)})
-        n_given = queries.origin.n_given
-        values = column(as_floats(x, name))
-        _one_per_row(values, queries.score.shape if n_given is None else (n_given,), name)
+        values, rows = column(as_floats(x, name)), queries.grouping.origin.rows
+        _one_per_row(values, (queries.grouping.n_given,), name)
         if not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite. Got {echo(values[~np.isfinite(values)][0])}.")
-        found[name] = values if queries.origin.rows is None else values[queries.origin.rows]
+        found[name] = values if rows is None else values[rows]
     return replace(queries, columns=found) if found else queries
 
 
@@ -106,7 +111,7 @@ def with_columns(queries: Queries, y_true: Any, names: Iterable[str], given: Map
 
 
 def _read_plain(
-    y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], n_jobs: int | None, origin: Origin,
+    y_true: NDArray[Any], y_score: NDArray[Any], qid: NDArray[Any], n_jobs: int | None, names: InputNames,
     keep_float32: bool,
 ) -> Queries | None:  # fmt: skip
     """Queries of three columns of numbers whose ids rise; None for what needs a closer look."""
@@ -134,12 +139,12 @@ def _read_plain(
         return None
     score = y_score if keep_float32 or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
     label = grade if are_grades else y_true
-    queries = Queries(label, score, together(starts, n_jobs), None, together(ids, n_jobs), None, summary, None, origin)
-    queries.longest = max(longest)
+    grouping = Grouping(together(ids, n_jobs), together(starts, n_jobs))
+    grouping.longest = max(longest)
     if len(blocks) > 1:  # a query may begin in one block and end in a later one
         edges = np.cumsum([len(part) for part in starts[:-1]])
-        queries.longest = max(*longest, *(queries.indptr[edges] - queries.indptr[edges - 1]).tolist())
-    return queries
+        grouping.longest = max(*longest, *(grouping.indptr[edges] - grouping.indptr[edges - 1]).tolist())
+    return Queries(label, score, grouping, None, summary, None, names)
 
 
 def _joined(blocks: Sequence[Any], id_kind: str) -> tuple[DataSummary, bool, bool]:
@@ -166,11 +171,11 @@ def _of_all(blocks: Sequence[Any]) -> tuple[float, float, bool, bool, bool, bool
 
 
 def _read_carefully(
-    y_true: MatrixLike, y_score: MatrixLike, qid: Any, others: dict[str, Any], n_jobs: int | None, origin: Origin,
+    y_true: MatrixLike, y_score: MatrixLike, qid: Any, others: dict[str, Any], n_jobs: int | None, names: InputNames,
     weight_may_be_zero: bool,
 ) -> Queries:  # fmt: skip
     """Queries of arrays, sequences and frames of any kind: of rows with the query of each, or a row for each query."""
-    name, mask = origin.names.score, others["mask"]
+    name, mask = names.score, others["mask"]
     label, score = as_reals(y_true, "y_true"), as_floats(y_score, name)
     if others["sample_weight"] is not None:
         queries = queries_in(y_true) if qid is None else qid
@@ -196,69 +201,67 @@ def _read_carefully(
     refuse_queries_elsewhere(qid, **others)
     if is_matrix:
         return queries_of_matrix(
-            label, score, qid, **others, n_jobs=n_jobs, weight_may_be_zero=weight_may_be_zero,
-            origin=origin._replace(first_query=0),
-        )  # fmt: skip
-    return _queries_of_rows(label, score, qid, **others, n_jobs=n_jobs, may_be_zero=weight_may_be_zero, origin=origin)
+            label, score, qid, **others, n_jobs=n_jobs, weight_may_be_zero=weight_may_be_zero, names=names
+        )
+    return _queries_of_rows(label, score, qid, **others, n_jobs=n_jobs, may_be_zero=weight_may_be_zero, names=names)
 
 
 def _queries_of_rows(
     label: Array, score: Array, qid: Any, *, sample_weight: ArrayLike | None, tie_break: ArrayLike | None,
-    mask: ArrayLike | None, n_jobs: int | None, may_be_zero: bool, origin: Origin,
+    mask: ArrayLike | None, n_jobs: int | None, may_be_zero: bool, names: InputNames,
 ) -> Queries:  # fmt: skip
     """Queries of rows, with the id of the query of each."""
     weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
     keys = None if tie_break is None else _tie_keys(tie_break, score.shape)
     if mask is None:
-        ids, indptr, order = group_rows(qid, len(label), n_jobs)
+        grouping = group_rows(qid, len(label), n_jobs)
     else:
         kept = as_mask(column(np.asarray(as_numpy(mask))), score.shape)
-        origin = origin._replace(rows=np.flatnonzero(kept), n_given=len(kept))
-        ids, indptr, order = _group_kept_rows(qid, kept, n_jobs)
+        grouping = _group_kept_rows(qid, kept, n_jobs)
         label, score, keys = label[kept], score[kept], None if keys is None else keys[kept]
         weight = None if weight is None else _one_per_row(weight, kept.shape, "sample_weight")[kept]
     if weight is not None:
-        weight = query_weight(weight, ids, indptr, order, may_be_zero=may_be_zero)
+        weight = query_weight(weight, grouping, may_be_zero=may_be_zero)
     if keys is not None:
-        order = _tie_order(keys, indptr, order)
-    return queries_of(label, score, indptr, ids, order, weight, n_jobs, origin)
+        grouping.order = _tie_order(keys, grouping)
+    return queries_of(label, score, grouping, weight, n_jobs, names)
 
 
 def queries_of_matrix(
     label: Array, score: Array, qid: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
     tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
-    weight_may_be_zero: bool = False, origin: Origin,
+    weight_may_be_zero: bool = False, first_query: int = 0, names: InputNames = DATA_NAMES,
 ) -> Queries:  # fmt: skip
     """Queries of two-dimensional input, like for `sklearn.metrics.ndcg_score`: a row is a query."""
-    n_queries, n_documents = check_matrix_shapes(label.shape, score.shape, origin.names.score)
+    n_queries, n_documents = check_matrix_shapes(label.shape, score.shape, names.score)
     weight = None
     if sample_weight is not None:
         weight = check_query_weight(sample_weight, n_queries, may_be_zero=weight_may_be_zero)
     ids = np.arange(n_queries) if qid is None else _ids_of_matrix(qid, label.shape)
     keys = None if tie_break is None else _tie_keys(tie_break, label.shape)
     if mask is None:
-        indptr = np.arange(n_queries + 1) * n_documents
+        grouping = Grouping.by_matrix(ids, n_documents, first_query)
         label, score, keys = label.ravel(), score.ravel(), None if keys is None else keys.ravel()
     else:
         kept = as_mask(mask, label.shape)
-        indptr = np.append(0, _lengths(kept, label).cumsum())
+        grouping = Grouping.by_sizes(_lengths(kept, label), ids, first_query)
         label, score, keys = label[kept], score[kept], None if keys is None else keys[kept]
-    order = None if keys is None else _tie_order(keys, indptr, None)
-    return queries_of(label, score, indptr, ids, order, weight, n_jobs, origin)
+    if keys is not None:
+        grouping.order = _tie_order(keys, grouping)
+    return queries_of(label, score, grouping, weight, n_jobs, names)
 
 
 def queries_of(
-    label: Array, score: Array, indptr: Index, ids: NDArray[Any], order: Index | None, weight: Array | None,
-    n_jobs: int | None, origin: Origin = ALL_ROWS,
+    label: Array, score: Array, grouping: Grouping, weight: Array | None = None, n_jobs: int | None = None,
+    names: InputNames = DATA_NAMES,
 ) -> Queries:  # fmt: skip
     """Queries of rows that were grouped already; refuse infinite labels, and scores that are NaN or +inf."""
-    summary, row_label, is_good = summary_of(label, score, ids.dtype.kind, n_jobs)
-    queries = Queries(row_label, score, indptr, order, ids, weight, summary, None, origin)
+    summary, row_label, is_good = summary_of(label, score, grouping.ids.dtype.kind, n_jobs)
     if not is_good:
         if (infinite := np.isinf(label)).any():
-            raise ValueError(f"y_true must be finite. Got an infinite label in row {queries.first_row(infinite)}.")
-        refuse_scores(score, origin.names.score, queries.first_row)
-    return queries
+            raise ValueError(f"y_true must be finite. Got an infinite label in row {grouping.first_row(infinite)}.")
+        refuse_scores(score, names.score, grouping.first_row)
+    return Queries(row_label, score, grouping, weight, summary, None, names)
 
 
 def summary_of(
@@ -283,7 +286,7 @@ def with_scores(
     score_name: str,
 ) -> Queries:  # fmt: skip
     """The same queries with the scores of another system; the first had scores of this `shape`."""
-    score, is_matrix = as_floats(y_score, score_name), queries.origin.first_query is not None
+    score, is_matrix = as_floats(y_score, score_name), queries.grouping.row_is_query
     if not is_matrix:
         score, shape = column(score), shape[:1]
     if score.shape != shape:
@@ -297,7 +300,7 @@ def with_scores(
     score = score.ravel()
     seen, _, is_good = summary_of(None, score, n_jobs=n_jobs)
     if not is_good:
-        refuse_scores(score, score_name, queries.first_row)
+        refuse_scores(score, score_name, queries.grouping.first_row)
     return queries.with_scores(score, seen).named(InputNames(score=score_name))
 
 
@@ -379,15 +382,15 @@ def _ids_of_matrix(qid: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
             "With two-dimensional y_true and y_score each row is a query and qid must be None or have one id for each "
             f"row. Got shape {shape} and qid, or an index with a level 'qid', of shape {n_given}.{hint}"
         )
-    ids, indptr, _ = group_rows(qid, shape[0])
-    if len(ids) < shape[0]:
-        again = ids[np.diff(indptr) > 1].tolist()[0]
+    grouping = group_rows(qid, shape[0])
+    if grouping.n_queries < shape[0]:
+        again = grouping.ids[grouping.sizes > 1].tolist()[0]
         raise ValueError(
             "With two-dimensional y_true and y_score each row is a query, so qid must have each id once; rows of "
             "documents have one label and one score each, and for class probabilities wrap the classifier in "
             f"QueryRanker. Got shape {shape} and query {echo(again)} more than once."
         )
-    return ids
+    return grouping.ids
 
 
 def _tie_keys(tie_break: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -408,7 +411,7 @@ def _one_per_row(values: NDArray[Any], shape: tuple[int, ...], name: str) -> NDA
     return values
 
 
-def _tie_order(keys: NDArray[Any], indptr: Index, order: Index | None) -> Index:
+def _tie_order(keys: NDArray[Any], grouping: Grouping) -> Index:
     """Rows by query, and by falling `keys` inside each; equal ones in the order of the input."""
     try:
         _, rank = np.unique(keys, return_inverse=True)
@@ -416,27 +419,23 @@ def _tie_order(keys: NDArray[Any], indptr: Index, order: Index | None) -> Index:
         raise ValueError(f"tie_break must hold values that sort. Got {error}.") from None
     if (keys != keys).any():
         raise ValueError("tie_break must not contain missing values. Got NaN.")
-    order = np.arange(keys.size) if order is None else order
-    query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    return order[np.lexsort((-rank.ravel()[order], query))]
+    return np.lexsort((-rank.ravel(), grouping.query_of_row))
 
 
 # --- weights -------------------------------------------------------------------------------------------------
 
 
-def query_weight(
-    sample_weight: ArrayLike, ids: NDArray[Any], indptr: Index, order: Index | None, *, may_be_zero: bool = False
-) -> Array:
-    """Weights per query from weights per row; the other arguments are returned by `group_rows`.
+def query_weight(sample_weight: ArrayLike, grouping: Grouping, *, may_be_zero: bool = False) -> Array:
+    """Weights per query from weights per row.
 
     They must not vary inside a query, be negative, infinite or all zero; of a part of the queries they may be zero.
     """
-    weight, n_rows = column(as_floats(sample_weight, "sample_weight")), indptr[-1]
+    weight, n_rows = column(as_floats(sample_weight, "sample_weight")), grouping.n_rows
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one entry per row ({n_rows}). Got shape {weight.shape} instead.")
     refuse_bad_weight(weight, may_be_zero=may_be_zero)
     rule = "sample_weight weights whole queries, so it must be constant within each."
-    return constant_within(weight, QueryRows(ids, indptr, order), rule, lambda two: "{:g} and {:g}".format(*two))
+    return constant_within(weight, grouping, rule, lambda two: "{:g} and {:g}".format(*two))
 
 
 def check_query_weight(sample_weight: ArrayLike, n_queries: int, *, may_be_zero: bool = False) -> Array:
@@ -505,19 +504,16 @@ def _lengths(mask: NDArray[np.bool_], label: Array) -> Index:
     return n_documents
 
 
-def _group_kept_rows(qid: Any, mask: NDArray[np.bool_], n_jobs: int | None) -> tuple[NDArray[Any], Index, Index | None]:
+def _group_kept_rows(qid: Any, mask: NDArray[np.bool_], n_jobs: int | None) -> Grouping:
     """As `group_rows`, of the rows that are documents; refuse a query that has none."""
-    ids, indptr, order = group_rows(qid, len(mask), n_jobs)
-    number = np.repeat(np.arange(len(ids)), np.diff(indptr))
-    if order is not None:
-        number[order] = number.copy()
-    number = number[mask]
-    without = np.bincount(number, minlength=len(ids)) == 0
+    of_all, rows = group_rows(qid, len(mask), n_jobs), np.flatnonzero(mask)
+    query, grouping = of_all.with_rows(rows, n_jobs)
+    ids, without = of_all.ids, np.bincount(query, minlength=of_all.n_queries) == 0
     if without.any():
         raise ValueError(
             "Every query must have a row where mask is True: take y_true[mask], y_score[mask] and qid[mask] to leave "
             f"queries out. Got {np.count_nonzero(without)} of {len(ids)} queries without, the first is "
             f"{echo(ids[without][:1].tolist()[0])}."
         )
-    kept, indptr, order = group_rows(number, len(number), n_jobs)
-    return ids[kept], indptr, order
+    grouping.origin = Origin(rows=rows, n_given=len(mask))
+    return grouping

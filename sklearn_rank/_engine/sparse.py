@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sklearn_rank._engine.queries import DataSummary, DocumentsWithoutRow, LazyQueries, Origin, Queries, blocks_of
+from sklearn_rank._engine.grouping import Grouping
+from sklearn_rank._engine.queries import DataSummary, DocumentsWithoutRow, LazyQueries, Queries, blocks_of
 from sklearn_rank._engine.read import (
     check_matrix_shapes,
     check_query_weight,
@@ -132,14 +133,13 @@ def _reals(matrix: Any, name: str) -> Any:
 
 
 def as_queries(
-    label: Array, score: NDArray[Any], indptr: Index, first: int, *, unlisted: DocumentsWithoutRow | None = None
+    label: Array, score: NDArray[Any], grouping: Grouping, *, unlisted: DocumentsWithoutRow | None = None
 ) -> Queries:
-    """Queries of rows that need no check; the first query is row `first` of the input."""
+    """Queries of rows that need no check."""
     labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
     summary, seen = summary_of_labels(labels), summary_of(None, score)[0]
     summary = summary._replace(scores_are_whole=seen.scores_are_whole, score_range=seen.score_range)
-    ids = np.arange(len(indptr) - 1)
-    return Queries(label, score, indptr, None, ids, None, summary, unlisted, Origin(first_query=first))
+    return Queries(label, score, grouping, None, summary, unlisted)
 
 
 def summary_of_labels(labels: Array) -> DataSummary:
@@ -166,12 +166,13 @@ def list_batches(
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows, part = slice(first, last), slice(indptr[first], indptr[last])
-        query = np.repeat(np.arange(last - first), np.diff(indptr[first : last + 1]))
+        grouping = Grouping.by_sizes(np.diff(indptr[first : last + 1]), first_query=first)
+        query = grouping.query_of_row
         if depth is not None:
             label, unlisted = grades.listed(
                 rows, query, item[part], depth=depth, ranked=False, without_self=without_self, left_out=left_out
             )
-            return as_queries(label, score[part], indptr[first : last + 1] - part.start, first, unlisted=unlisted)
+            return as_queries(label, score[part], grouping, unlisted=unlisted)
         labels = np.empty((last - first, grades.n_documents))
         scores = np.full(labels.shape, -np.inf)
         scores[query, item[part]] = score[part]
@@ -179,7 +180,7 @@ def list_batches(
         if without_self:
             labels, scores = drop_self(labels, first), drop_self(scores, first)
         mask = None if left_out is None else ~left_out[rows].toarray()
-        return queries_of_matrix(labels, scores, mask=mask, origin=Origin(first_query=first))
+        return queries_of_matrix(labels, scores, mask=mask, first_query=first)
 
     n_documents = np.full(n_queries, grades.n_documents - without_self)
     sizes = n_documents if left_out is None else n_documents - np.diff(left_out.indptr)
@@ -297,7 +298,7 @@ def _dense_batches(score: NDArray[Any], grades: Grades, left_out: Any = None) ->
         grades.write(slice(first, last), label)
         mask = None if left_out is None else ~left_out[first:last].toarray()
         scores = as_floats(score[first:last], "y_score")
-        return queries_of_matrix(label, scores, mask=mask, origin=Origin(first_query=first))
+        return queries_of_matrix(label, scores, mask=mask, first_query=first)
 
     n_rows, sizes = PAIRS_PER_BLOCK // n_documents, np.full(n_queries, n_documents)
     sizes = sizes if left_out is None else sizes - np.diff(left_out.indptr)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._evaluation.kept_data import KeptData, RankedData, RowsOfQueries, judged_as_metric
@@ -84,11 +85,11 @@ def _places(lists: Lists) -> tuple[Index, tuple[Index, Index], list[Any]]:
     old, new = lists
     if not old.has_ids and np.array_equal(old.document, new.document):
         row = np.arange(len(old.document))
-        return np.repeat(np.arange(len(old.indptr) - 1), old.n_documents), (row, row), old.document.tolist()
-    listed = [(one.document.tolist(), one.indptr.tolist()) for one in lists]
+        return old.grouping.query_of_row, (row, row), old.document.tolist()
+    listed = [(one.document.tolist(), one.grouping.indptr.tolist()) for one in lists]
     places: tuple[list[int], list[int]] = ([], [])
     query, ids = list[int](), list[Any]()
-    for number in range(len(old.indptr) - 1):
+    for number in range(old.grouping.n_queries):
         first, known = len(ids), dict[Any, int]()
         for (documents, indptr), place in zip(listed, places, strict=True):
             own = documents[indptr[number] : indptr[number + 1]]
@@ -193,7 +194,7 @@ def values_of(source: Source, numbers: Index, lists: Lists) -> NDArray[np.float6
     ValueError
         If a value is undefined, or not what it was: labels or scores were changed since.
     """
-    values = np.stack([values_with(iter([(one.label, one.score, one.n_documents)]), source.spec) for one in lists])
+    values = np.stack([values_with(iter([(one.label, one.score, one.grouping.sizes)]), source.spec) for one in lists])
     known = np.stack([result.per_query[source.metric][numbers] for result in source.results])
     near = NEAR * np.maximum(1.0, np.maximum(np.abs(values), np.abs(known)))
     changed = ~((np.abs(values - known) <= near) | (values == known) | np.isnan(known))
@@ -223,7 +224,7 @@ def values_with(variants: Variants, spec: MetricSpec) -> Array:
 
 def _queries(label: Array, score: Array, size: Index) -> Queries:
     """Queries of lists, one after the other."""
-    return queries_of(label, score, np.append(0, np.cumsum(size)), np.arange(len(size)), None, None, None)
+    return queries_of(label, score, Grouping.by_sizes(size))
 
 
 def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) -> Variants:
@@ -231,7 +232,7 @@ def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) 
 
     The row -1 is a document that the list does not have, which comes last and has no rank.
     """
-    size, start = one.n_documents[query] + (rows < 0), one.indptr[query]
+    size, start = one.grouping.sizes[query] + (rows < 0), one.grouping.indptr[query]
     for some in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(np.cumsum(size) // ROWS_AT_ONCE)) + 1):
         lengths, ends = size[some], np.cumsum(size[some])
         first = ends - lengths
@@ -512,7 +513,7 @@ def explanations_of(source: Source, numbers: Sequence[int]) -> list[Explanation]
             f"{display_name(source.metric)} is undefined."
         )
     documents = Documents.of(lists, source.names)
-    queries = [_queries(one.label, one.score, one.n_documents) for one in lists]
+    queries = [_queries(one.label, one.score, one.grouping.sizes) for one in lists]
     ranks = _ranks(queries, documents, spec)
     old, new = (contributions(one, spec, value) for one, value in zip(queries, values, strict=True))
     is_sum = old[1] & new[1]
@@ -545,8 +546,8 @@ def _ranks(queries: Sequence[Queries], documents: Documents, spec: MetricSpec) -
 
 def _judged_shares(one: RowsOfQueries, spec: MetricSpec) -> Array:
     """Share of the documents of each query that are judged; NaN for an empty list."""
-    retrieved = np.logical_or.reduceat(one.score > -np.inf, one.indptr[:-1])
-    shares = values_with(iter([(one.label, one.score, one.n_documents)]), judged_as_metric(spec))
+    retrieved = one.grouping.reduce(one.score > -np.inf, np.logical_or)
+    shares = values_with(iter([(one.label, one.score, one.grouping.sizes)]), judged_as_metric(spec))
     return np.where(retrieved, shares, np.nan)
 
 
@@ -577,14 +578,14 @@ def _rows_to_judge(source: Source, numbers: Index, share: Array, n: int) -> Iter
     asked_of = np.zeros(len(numbers), bool)
     for one in lists:
         if not _is_judged(one.label, spec).all():
-            ranks = expected_ranks(_queries(one.label, one.score, one.n_documents), spec)
-            asked_of |= np.logical_or.reduceat(_to_judge(one.label, ranks, spec), one.indptr[:-1])
+            ranks = expected_ranks(_queries(one.label, one.score, one.grouping.sizes), spec)
+            asked_of |= one.grouping.reduce(_to_judge(one.label, ranks, spec), np.logical_or)
     if not asked_of.any():
         return
     numbers, values = numbers[asked_of], values[:, asked_of]
     lists = source.lists(numbers)
     documents = Documents.of(lists, source.names)
-    ranks = _ranks([_queries(one.label, one.score, one.n_documents) for one in lists], documents, spec)
+    ranks = _ranks([_queries(one.label, one.score, one.grouping.sizes) for one in lists], documents, spec)
     asked = np.flatnonzero(_to_judge(documents.label, np.fmin(*ranks), spec))
     change = _changes(lists, documents, asked, values, spec, source.highest_grade)
     change *= share[numbers[documents.query[asked]]]

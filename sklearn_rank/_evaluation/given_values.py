@@ -14,12 +14,11 @@ from sklearn_rank._engine.attributes import (
     AttributesLike,
     ClustersLike,
     QueryAttributes,
-    QueryRows,
     check_attributes,
     named_columns,
 )
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.grouping import Grouping, group_rows
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.read import refuse_bad_weight
 from sklearn_rank._metric.key_signs import refuse_sign
@@ -128,7 +127,7 @@ def _has_twice(ids: NDArray[Any]) -> bool:
     if ids.dtype.kind in "US":
         ids = np.sort(ids)
         return bool((ids[1:] == ids[:-1]).any())
-    return len(group_rows(ids, len(ids))[0]) < len(ids)
+    return group_rows(ids, len(ids)).n_queries < len(ids)
 
 
 def check_column(name: str, column: ArrayLike, ids: NDArray[Any], dtype: type[Any] = np.float64) -> NDArray[Any]:
@@ -166,7 +165,7 @@ def check_properties(by: AttributesLike, clusters: ClustersLike, ids: NDArray[An
     """Attributes and clusters that are given per query."""
     for name, column in {**named_columns(by), "clusters": clusters}.items():
         _check_labels(name, column, ids)
-    return check_attributes(by, clusters, QueryRows(ids))
+    return check_attributes(by, clusters, Grouping.one_row_each(ids))
 
 
 def check_weight(weight: ArrayLike, ids: NDArray[Any]) -> Array:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, QueryRows, check_attributes
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, check_attributes
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.grouping import group_rows
+from sklearn_rank._engine.grouping import Grouping, group_rows
 from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of, query_weight, refuse_bad_weight, with_columns
@@ -31,16 +31,13 @@ from sklearn_rank._utils.typing import Array, Index
 
 @dataclass(frozen=True)
 class GroupedRows:
-    """Labels of rows, and the query of each: rows of query q are ``order[indptr[q]:indptr[q + 1]]``.
+    """Labels of rows, and the query of each.
 
-    Queries are in order of first appearance. `order` is None where their rows are adjacent. Levels of the `index` of
-    the labels, if they have several, may be columns that metrics read.
+    Levels of the `index` of the labels, if they have several, may be columns that metrics read.
     """
 
     label: Array
-    ids: NDArray[Any]
-    indptr: Index
-    order: Index | None
+    grouping: Grouping
     weight: Array | None = None
     properties: QueryAttributes = QueryAttributes({}, None)
     index: Any = None
@@ -52,31 +49,22 @@ class GroupedRows:
     ) -> GroupedRows:  # fmt: skip
         """Group checked rows."""
         label = column(as_floats(y, "y"))
-        groups = group_rows(qid, len(label))
-        weight = None if sample_weight is None else query_weight(sample_weight, *groups)
-        properties = check_attributes(by, clusters, QueryRows(*groups, n_given=len(label)), y=y)
+        grouping = group_rows(qid, len(label))
+        weight = None if sample_weight is None else query_weight(sample_weight, grouping)
+        properties = check_attributes(by, clusters, grouping, y=y)
         index = labels_of(y)
-        return cls(label, *groups, weight, properties, index if index is not None and index.nlevels > 1 else None)
+        return cls(label, grouping, weight, properties, index if index is not None and index.nlevels > 1 else None)
 
     @cached_property
     def number(self) -> Index:
         """Number of each row's query, in the order of the ids, whatever the order of the rows."""
-        rank = np.empty(len(self.ids), np.int64)
-        rank[self._by_id] = np.arange(len(self.ids))
-        number = np.repeat(rank, np.diff(self.indptr))
-        if self.order is not None:
-            number[self.order] = number.copy()
-        return number
-
-    @cached_property
-    def _by_id(self) -> Index:
-        """Queries in the order of their ids."""
-        return id_order(self.ids)
+        rank = np.empty(self.grouping.n_queries, np.int64)
+        rank[id_order(self.grouping.ids)] = np.arange(len(rank))
+        return rank[self.grouping.query_of_row]
 
     def take(self, rows: Index) -> GroupedRows:
         """Some of the rows, with whole queries; at least one of their weights is above 0."""
-        numbers, indptr, order = group_rows(self.number[rows], len(rows))
-        query = self._by_id[numbers]
+        query, grouping = self.grouping.with_rows(rows)
         weight = None if self.weight is None else self.weight[query]
         if weight is not None:
             refuse_bad_weight(weight)
@@ -85,7 +73,7 @@ class GroupedRows:
             {name: values[query] for name, values in attributes.items()}, None if clusters is None else clusters[query]
         )
         index = None if self.index is None else self.index[rows]
-        return GroupedRows(self.label[rows], self.ids[query], indptr, order, weight, properties, index)
+        return GroupedRows(self.label[rows], grouping, weight, properties, index)
 
     def look(self, door: Door, metrics: Mapping[str, MetricSpec], *, on_misuse: str = "raise") -> None:
         """Check labels and ids for misuse; raise ValueError where they are an error."""
@@ -115,7 +103,7 @@ class GroupedRows:
 
     def _with_scores(self, y_score: Array, n_jobs: int | None = None) -> Queries:
         """Queries with these scores."""
-        return queries_of(self.label, y_score, self.indptr, self.ids, self.order, self.weight, n_jobs)
+        return queries_of(self.label, y_score, self.grouping, self.weight, n_jobs)
 
     def n_queries_in(self, rows: Index) -> int:
         """Number of queries with one of these rows."""
@@ -125,7 +113,7 @@ class GroupedRows:
         """Metrics of these rows, to be given scores again and again."""
         queries = self._with_scores(np.zeros(len(self.label)), n_jobs)
         queries = with_columns(queries, self, columns_of(metrics), {})
-        rows = ScoreRows((len(self.label),), self.indptr, self.ids, self.order)
+        rows = ScoreRows((len(self.label),), self.grouping, self.grouping.order)
         return PreparedMetrics(queries, rows, metrics, n_jobs, properties=self.properties)
 
     def evaluate(self, y_score: ArrayLike, metrics: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:

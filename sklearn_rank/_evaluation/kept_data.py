@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.fingerprints import Fingerprints, fingerprints_of, fingerprints_of_rankings
-from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries, rows_of
+from sklearn_rank._engine.grouping import Grouping
+from sklearn_rank._engine.queries import BYTE, LazyQueries, Queries
 from sklearn_rank._engine.ranking import tied_across
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.references import References, specs_in_orders
@@ -44,19 +45,14 @@ Settled = Mapping[str, NDArray[np.bool_]]
 class RowsOfQueries(NamedTuple):
     """Documents of some queries, in the order of stable ties: label, score, and id or place in the input.
 
-    Query i of these has the rows from ``indptr[i]`` up to ``indptr[i + 1]``.
+    They stay when the queries are gone that were built to read them.
     """
 
     label: Array
     score: Array
     document: NDArray[Any]
-    indptr: Index
+    grouping: Grouping
     has_ids: bool
-
-    @property
-    def n_documents(self) -> Index:
-        """Rows of each query."""
-        return np.diff(self.indptr)
 
 
 class KeptData(Protocol):
@@ -221,10 +217,9 @@ class RankedData:
         queries = self.queries
         if isinstance(queries, LazyQueries) or queries.has_subtopics:
             return {}
-        retrieved = np.ones(len(queries.indptr) - 1, bool)
+        retrieved = np.ones(queries.grouping.n_queries, bool)
         if queries.summary.has_unretrieved:
-            has_rank = rows_of(queries.score > -np.inf, queries.indptr, queries.order, 0, len(retrieved))
-            retrieved = np.logical_or.reduceat(has_rank, queries.indptr[:-1])
+            retrieved = queries.grouping.reduce(queries.score > -np.inf, np.logical_or)
         all_judged = np.where(retrieved, 1.0, np.nan)
         asked = {
             name: judged_as_metric(spec) for name, spec in specs.items() if spec.read(queries).summary.has_unjudged
@@ -252,23 +247,23 @@ class RankedData:
         # Queries are built in runs of successive ones.
         runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
         built = [(queries.make(run[0], run[-1] + 1, None), np.arange(len(run))) for run in runs]
-        label, score, document, indptr, (has_ids, *_) = zip(*[self._rows_of(*part) for part in built], strict=True)
-        sizes = np.concatenate([np.diff(part) for part in indptr])
-        labels, scores, documents = (np.concatenate(columns) for columns in (label, score, document))
-        return RowsOfQueries(labels, scores, documents, np.append(0, np.cumsum(sizes)), has_ids)
+        label, score, document, groups, (has_ids, *_) = zip(*[self._rows_of(*part) for part in built], strict=True)
+        sizes = [part.sizes for part in groups]
+        labels, scores, documents, size = (np.concatenate(columns) for columns in (label, score, document, sizes))
+        return RowsOfQueries(labels, scores, documents, Grouping.by_sizes(size), has_ids)
 
     def _rows_of(self, queries: Queries, numbers: Index) -> RowsOfQueries:
-        start, size = queries.indptr[numbers], queries.n_documents[numbers]
-        indptr = np.append(0, np.cumsum(size))
-        rows = np.arange(indptr[-1]) + np.repeat(start - indptr[:-1], size)
-        rows = rows if queries.order is None else queries.order[rows]
+        of_all = queries.grouping
+        start, grouping = of_all.indptr[numbers], Grouping.by_sizes(of_all.sizes[numbers])
+        rows = np.arange(grouping.n_rows) + np.repeat(start - grouping.indptr[:-1], grouping.sizes)
+        rows = rows if of_all.order is None else of_all.order[rows]
         label, score = queries.label[rows], queries.score[rows].astype(np.float64)
-        if queries.origin.rows is not None:
-            rows = queries.origin.rows[rows]
+        if of_all.origin.rows is not None:
+            rows = of_all.origin.rows[rows]
         if self.documents is not None:
-            return RowsOfQueries(label, score, self.documents(rows), indptr, True)
-        place = rows if queries.origin.first_query is None else rows - np.repeat(start, size)
-        return RowsOfQueries(label, score, place, indptr, False)
+            return RowsOfQueries(label, score, self.documents(rows), grouping, True)
+        place = rows - np.repeat(start, grouping.sizes) if of_all.row_is_query else rows
+        return RowsOfQueries(label, score, place, grouping, False)
 
     @property
     def highest_label(self) -> float:

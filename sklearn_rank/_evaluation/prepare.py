@@ -96,11 +96,11 @@ def prepare(
     look(PREPARE, queries, specs, compute, kinds="labels ids qid", y_true=y_true)
     # The labels may be the array of the caller; ids and weights are not.
     queries = replace(queries, row_label=queries.row_label.copy()).by_query()
-    rows = queries.origin.rows
-    if queries.origin.first_query is None:
+    rows = queries.grouping.origin.rows
+    if not queries.grouping.row_is_query:
         shape = shape[:1]
     elif mask is not None:
         rows = np.flatnonzero(as_mask(mask, shape))
     labelled = labels_of_rows(y_true=y_true, qid=qid, sample_weight=sample_weight, mask=mask)
-    score_rows = ScoreRows(shape, queries.indptr, queries.qid, rows, labelled)
+    score_rows = ScoreRows(shape, queries.grouping, rows, labelled)
     return PreparedMetrics(queries, score_rows, specs, n_jobs, is_single=is_single_metric(metrics), door=PREPARE)

@@ -107,7 +107,9 @@ class PreparedMetrics:
         metrics = dict(zip(self._specs, self._bound.compute(queries, self._n_jobs), strict=True))
         self._look(queries, y_score)
         weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
-        return Evaluation(queries.qid.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._properties)
+        return Evaluation(
+            queries.grouping.ids.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._properties
+        )
 
     def _with_scores(self, y_score: MatrixLike) -> Queries:
         """Queries with these scores, which are checked."""
@@ -124,7 +126,7 @@ class PreparedMetrics:
 
     def __repr__(self) -> str:
         """Metrics and the number of queries."""
-        return f"PreparedMetrics of {', '.join(self._specs)} for {len(self._queries.indptr) - 1} queries"
+        return f"PreparedMetrics of {', '.join(self._specs)} for {self._queries.grouping.n_queries} queries"
 
     def __getstate__(self) -> dict[str, Any]:
         """State without what is made of labels and metrics."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sklearn_rank._engine.queries import LazyQueries, Queries, rows_of
+from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.ranking import Labels
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.notation import display_name
@@ -29,10 +29,11 @@ def remarks_on(queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec]) 
 
 def _on_scores(queries: Queries) -> str:
     """That all scores are equal in every query."""
-    n = len(queries.indptr) - 1
-    score = rows_of(queries.score, queries.indptr, queries.order, 0, n)
-    starts, has_order = queries.indptr[:-1], queries.n_documents > 1
+    grouping = queries.grouping
+    score = grouping.take(queries.score)
+    starts, has_order = grouping.indptr[:-1], grouping.sizes > 1
     equal = np.maximum.reduceat(score, starts) == np.minimum.reduceat(score, starts)
+    n = grouping.n_queries
     return f"all scores are equal in {n} of {n} queries" if has_order.any() and equal.all() else ""
 
 
@@ -43,7 +44,7 @@ def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
     within = {name: spec for name, spec in within.items() if np.min(spec.k) >= longest > 1}
     if not within or queries.unlisted is not None:
         return ""
-    some = first_queries(queries, min(SAMPLE, len(queries.indptr) - 1))
+    some = first_queries(queries, min(SAMPLE, queries.grouping.n_queries))
     names = [display_name(name) for name in unmoved_by_order(some, within, compute)]
     return f"no order can change {', '.join(names)}: no list has more than {longest} documents" if names else ""
 
@@ -53,13 +54,15 @@ def _on_full_recall(queries: Queries, specs: Mapping[str, MetricSpec]) -> Iterat
     for name, spec in specs.items():
         if spec.k is None or "need" not in spec.metric.formula_params or spec["need"] != "all":
             continue
-        read, last = spec.read(queries), len(queries.indptr) - 1
-        label = rows_of(read.label, read.indptr, read.order, 0, last)
-        n_relevant = Labels(label, read.indptr, read.unlisted).count_at_least(spec["min_relevance"])
+        read = spec.read(queries)
+        grouping = read.grouping
+        n_relevant = Labels(grouping.take(read.label), grouping.indptr, read.unlisted).count_at_least(
+            spec["min_relevance"]
+        )
         if n := int((n_relevant > np.max(spec.k)).sum()):
             have, count = ("have", "count") if n > 1 else ("has", "counts")
             beyond = f"{have} more than {spec.k} relevant documents and {count} as 0 in {display_name(name)}"
-            yield f"{n:,} of {last:,} queries {beyond}"
+            yield f"{n:,} of {grouping.n_queries:,} queries {beyond}"
 
 
 def cut_at(queries: Queries | LazyQueries) -> int | None:
@@ -68,8 +71,7 @@ def cut_at(queries: Queries | LazyQueries) -> int | None:
         return None
     size: Index | Array = queries.n_documents
     if queries.summary.has_unretrieved:
-        retrieved = rows_of(queries.score > -np.inf, queries.indptr, queries.order, 0, len(size))
-        size = np.add.reduceat(retrieved.astype(np.int64), queries.indptr[:-1])
+        size = queries.grouping.reduce((queries.score > -np.inf).astype(np.int64))
     depth = int(size.max())
     return depth if len(size) > 1 and np.mean(size == depth) >= SHARE_OF_CUT else None
 

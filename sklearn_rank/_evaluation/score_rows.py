@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, names_of, queries_in
-from sklearn_rank._engine.grouping import refuse_other_queries
-from sklearn_rank._engine.queries import DataSummary, take_rows
+from sklearn_rank._engine.grouping import Grouping, refuse_other_queries, take_rows
+from sklearn_rank._engine.queries import DataSummary
 from sklearn_rank._engine.read import refuse_scores, summary_of
 from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import map_blocks, row_blocks
@@ -36,10 +35,8 @@ class ScoreRows:
     ----------
     shape : tuple of int
         Shape of the scores: (n_rows,), or (n_queries, n_documents) where a row is a query.
-    indptr : ndarray of shape (n_queries + 1,)
-        Where each query starts, rows being by query.
-    qid : ndarray of shape (n_queries,)
-        Query ids.
+    grouping : Grouping
+        Queries, with their rows in order.
     rows : ndarray or None
         Row of the input at each row by query; None if they are the same. Rows under a mask are left out.
     labelled : dict of str to RowLabels
@@ -47,8 +44,7 @@ class ScoreRows:
     """
 
     shape: tuple[int, ...]
-    indptr: Index
-    qid: NDArray[Any]
+    grouping: Grouping
     rows: Index | None = None
     labelled: dict[str, RowLabels] = field(default_factory=dict)
 
@@ -101,9 +97,9 @@ class ScoreRows:
         if queries_in(y_score) is None or len(labels_of(y_score)) != self.shape[0]:
             return
         if len(self.shape) == 2:
-            refuse_other_queries(y_score, self.qid, name="y_score")
+            refuse_other_queries(y_score, self.grouping.ids, name="y_score")
             return
-        qid = np.repeat(self.qid, np.diff(self.indptr))
+        qid = np.repeat(self.grouping.ids, self.grouping.sizes)
         if self.rows is None:
             refuse_other_queries(y_score, qid, name="y_score")
         else:

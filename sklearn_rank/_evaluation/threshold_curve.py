@@ -147,12 +147,12 @@ def threshold_curve(
     _look(queries, y_true, y_score, {"min_relevance": min_relevance, "unjudged": unjudged})
     queries = queries.by_query()
     label, score = queries.label, queries.score
-    number = np.repeat(np.arange(len(queries.qid)), queries.n_documents)
+    number = np.repeat(np.arange(queries.grouping.n_queries), queries.n_documents)
     if unjudged == "drop":
         judged = ~np.isnan(label)
         label, score, number = label[judged], score[judged], number[judged]
     relevant = label >= min_relevance
-    n_relevant = np.bincount(number, relevant, len(queries.qid))
+    n_relevant = np.bincount(number, relevant, queries.grouping.n_queries)
     if not n_relevant.any():
         raise ValueError(
             f"A curve of thresholds needs a query with a relevant document, of label {min_relevance:g} or more. "

@@ -105,7 +105,7 @@ class QueryFolds(BaseFolds):
         """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
         scorers = self.scorer if self.rows.weight is None else self.scorer.set_score_request(sample_weight=True)
-        return SearchSetup(scorers.without_checks(), cv, len(self.rows.ids))
+        return SearchSetup(scorers.without_checks(), cv, self.rows.grouping.n_queries)
 
     def _check_inside(self, estimator: Estimator) -> None:
         """Refuse searches inside that tear queries apart."""
@@ -167,7 +167,7 @@ class QueryFolds(BaseFolds):
     def n_queries(self) -> list[tuple[int, int]]:
         """Queries in the training and the test set of each fold."""
         sizes = zip(self.folds, self._test_sets, strict=True)
-        return [(self.rows.n_queries_in(train), len(test.ids)) for (train, _), test in sizes]
+        return [(self.rows.n_queries_in(train), test.grouping.n_queries) for (train, _), test in sizes]
 
     def mean(self, fold: int, y_score: Array | None, *, of_train: bool = False) -> dict[str, float]:
         """Mean of each metric in one test or training set; NaN without scores."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._engine.plan import Curve, Plan, ProgramPool, can_be_planned, fill
 from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
@@ -140,8 +141,8 @@ class BoundMetrics:
     @classmethod
     def reusable(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
         """Metrics for any queries up to this length and grade; None if one depends on the labels."""
-        zeros, ends = np.zeros(longest), np.array([0, longest])
-        queries = Queries(zeros, zeros, ends, None, zeros[:1], None, DataSummary())
+        zeros = np.zeros(longest)
+        queries = Queries(zeros, zeros, Grouping.by_sizes([longest]), None, DataSummary())
         try:
             metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), _PROGRAMS)
         except ValueError:  # the labels at hand decide
@@ -158,7 +159,7 @@ class BoundMetrics:
         values = self.by_plan(queries, n_jobs)
         if values is None:
             curves = [*self.curves.values()]
-            results = self._results(curves, arrays_for(curves, len(queries.indptr) - 1))
+            results = self._results(curves, arrays_for(curves, queries.grouping.n_queries))
             fill(queries, results, n_jobs)
             values = self._points(results)
         return values
@@ -168,7 +169,7 @@ class BoundMetrics:
         if (plan := self._plan_for(queries)) is None:
             return None
         curves, n_planned = [*plan.curves, *plan.others], len(plan.curves)
-        outs = arrays_for(curves, len(queries.indptr) - 1)
+        outs = arrays_for(curves, queries.grouping.n_queries)
         if n_planned and not plan.run(queries, outs[:n_planned], n_jobs):
             return None
         results = self._results(curves, outs)
@@ -179,7 +180,7 @@ class BoundMetrics:
     def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
         """Mean of each metric at its cutoffs; a mean of ratios is taken without an object for each."""
         if self._averages_ratios and (plan := self._plan_for(queries)) is not None and not plan.others:
-            outs = arrays_for(plan.curves, len(queries.indptr) - 1)
+            outs = arrays_for(plan.curves, queries.grouping.n_queries)
             if plan.run(queries, outs, n_jobs):
                 means = [simple_mean(values, queries.weight) for values, _ in outs]
                 if None not in means:

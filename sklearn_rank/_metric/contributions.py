@@ -166,7 +166,7 @@ def expected_ranks(queries: Queries, spec: MetricSpec) -> Array:
     key = RankingKey.of(spec, queries)._replace(pointwise=False, keep_unretrieved=False)
     if key.unjudged == "drop":
         key = key._replace(unjudged="nonrelevant")
-    order = rank_block(queries, 0, len(queries.indptr) - 1, key, NO_CUTOFF)
+    order = rank_block(queries, 0, queries.grouping.n_queries, key, NO_CUTOFF)
     ranks = np.full(len(queries.row_label), np.nan)
     ranks[order.order] = mean_of_ties(order, order.rank.astype(np.float64))
     return ranks

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.ranked import Pairs, Ranked
 from sklearn_rank._engine.ranking import RankingKey, rank_block
 from sklearn_rank._engine.read import queries_of
@@ -184,8 +185,7 @@ def _compute(metric: Metric, k: int | None, data: Probe, **keywords: Any) -> tup
     with suppress(Exception), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         spec = MetricSpec(metric, k, keywords)
-        indptr = np.append(0, np.cumsum(data.length))
-        queries = queries_of(data.label, data.score, indptr, np.arange(len(data.length)), None, None, 1)
+        queries = queries_of(data.label, data.score, Grouping.by_sizes(data.length), None, 1)
         queries = replace(queries, columns=data.columns(metric))
         ranking = rank_block(queries, 0, len(data.length), RankingKey.of(spec, queries), spec.depth)
         ranked = ranked_type(ranking, spec.cutoffs, spec["min_relevance"])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine import label_checks as _labels
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._engine.ranked import NoClosedForm, Ranked
 from sklearn_rank._engine.ranking import NO_CUTOFF, RankingKey, rank_block
@@ -150,7 +151,7 @@ class MetricSpec:
         """Whether the formula refuses tied documents, which is tried on a list."""
         n = 2 if self.k is None else min(self.depth + 1, MOST_TRIED)
         spec, score = spec_in_order(self, "random"), np.zeros(n)
-        tied = Queries(score == np.arange(n), score, np.array([0, n]), None, score[:1], None, DataSummary())
+        tied = Queries(score == np.arange(n), score, Grouping.by_sizes([n]), None, DataSummary())
         try:
             ranking = rank_block(tied, 0, 1, RankingKey.of(spec, tied), spec.depth)
             self.metric.ratio(Ranked(ranking, spec.cutoffs, spec["min_relevance"]), spec.bind(tied))

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.protocols import MetricRequest
-from sklearn_rank._engine.queries import BYTE, Queries, rows_of
+from sklearn_rank._engine.queries import BYTE, Queries
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._utils.numbers import distinct_values
@@ -188,7 +189,7 @@ class Evidence(NamedTuple):
             fractions, is_tied = _fractions(queries)
         if (agrees or "scores" in kinds) and not queries.has_subtopics:
             moments = agreement(queries, len(size) if agrees else SAMPLE)
-        odd = odd_ids(queries.qid) if "qid" in kinds else NO_IDS
+        odd = odd_ids(queries.grouping.ids) if "qid" in kinds else NO_IDS
         return cls(
             len(size), n_lists, int(size.sum()), low, high, *summary.score_range, summary.labels_are_whole,
             summary.scores_are_whole, unmoved, n_lowest, n_highest, n_high, fractions, is_tied, moments, odd,
@@ -234,7 +235,7 @@ class Evidence(NamedTuple):
 def label_range(queries: Queries) -> tuple[float, float]:
     """Lowest and highest label; the summary of a matrix counts 0 even where no document has it."""
     low, high = queries.summary.label_range
-    if low != 0 or queries.origin.first_query is None or queries.summary.has_unjudged:
+    if low != 0 or not queries.grouping.row_is_query or queries.summary.has_unjudged:
         return low, high
     unlisted = queries.unlisted
     others = queries.row_label[:0] if unlisted is None else unlisted.label[unlisted.count > 0]
@@ -307,9 +308,10 @@ def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tup
     if not candidates:
         return frozenset(), n_high
     # Queries of one document have no order.
-    if len(queries.indptr) > len(queries.row_label) and queries.unlisted is None:
+    n_queries = queries.grouping.n_queries
+    if n_queries >= len(queries.row_label) and queries.unlisted is None:
         return frozenset() if queries.summary.has_unretrieved else frozenset(candidates), n_high
-    for part in [first_queries(queries, SAMPLE), queries] if len(queries.indptr) > SAMPLE + 1 else [queries]:
+    for part in [first_queries(queries, SAMPLE), queries] if n_queries > SAMPLE else [queries]:
         candidates = {name: candidates[name] for name in unmoved_by_order(part, candidates, compute)}
         if not candidates:
             break
@@ -343,7 +345,7 @@ def _changes_with_relevance(metric: Any, compute: Compute) -> bool:
     One query has no label of 1, so that a metric changes whose lists are shorter than its cutoff.
     """
     label = np.array([0, 0.5, 1, 0, 0.5, 0, 0, 0.5, 0, 0.5])
-    queries = queries_of(label, np.arange(10.0), np.array([0, 5, 10]), np.arange(2), None, None, 1)
+    queries = queries_of(label, np.arange(10.0), Grouping.by_sizes(np.array([5, 5])), None, 1)
     given = [replace(metric, keywords={**metric.keywords, "min_relevance": least}) for least in (0.25, 1.0)]
     try:
         low, high = [values.values() for values in compute(queries, given, 1)]
@@ -355,9 +357,9 @@ def _changes_with_relevance(metric: Any, compute: Compute) -> bool:
 
 def first_labels_differ(queries: Queries) -> bool:
     """Whether the first documents of the first query have different grades: that takes least time to tell."""
-    if queries.order is not None or queries.row_label.dtype is not BYTE or queries.row_label.ndim == 2:
+    if queries.grouping.order is not None or queries.row_label.dtype is not BYTE or queries.row_label.ndim == 2:
         return False
-    first = queries.row_label[: min(queries.indptr[1], SAMPLE)].tobytes()
+    first = queries.row_label[: min(queries.grouping.indptr[1], SAMPLE)].tobytes()
     return first.count(first[0]) < len(first)
 
 
@@ -368,9 +370,9 @@ def one_label_each(queries: Queries) -> tuple[bool, int]:
         return low == high, 0
     if first_labels_differ(queries):
         return False, 0
-    n_queries = len(queries.indptr) - 1
-    for n in sorted({min(SAMPLE, n_queries), n_queries}):
-        label, indptr = rows_of(queries.row_label, queries.indptr, queries.order, 0, n), queries.indptr[: n + 1]
+    grouping = queries.grouping
+    for n in sorted({min(SAMPLE, grouping.n_queries), grouping.n_queries}):
+        label, indptr = grouping.take(queries.row_label, 0, n), grouping.indptr[: n + 1]
         highest = np.maximum.reduceat(label, indptr[:-1])
         if (highest != np.minimum.reduceat(label, indptr[:-1])).any():
             return False, 0
@@ -415,14 +417,13 @@ def _ordered(queries: Queries, label: Array, sign: int) -> Queries:
 
 def first_queries(queries: Queries, n: int) -> Queries:
     """The first `n` queries."""
-    indptr = queries.indptr[: n + 1]
-    label, score = (rows_of(x, queries.indptr, queries.order, 0, n) for x in (queries.row_label, queries.score))
+    grouping = queries.grouping
+    label, score = (grouping.take(x, 0, n) for x in (queries.row_label, queries.score))
     weight = None if queries.weight is None else queries.weight[:n]
     unlisted = None if queries.unlisted is None else queries.unlisted.of_queries(0, n)
     return replace(
-        queries, row_label=label, score=score, indptr=indptr, order=None, qid=queries.qid[:n], weight=weight,
-        unlisted=unlisted,
-    )  # fmt: skip
+        queries, row_label=label, score=score, grouping=grouping.first_queries(n), weight=weight, unlisted=unlisted
+    )
 
 
 # --- labels and scores ---------------------------------------------------------------------------------------
@@ -430,8 +431,9 @@ def first_queries(queries: Queries, n: int) -> Queries:
 
 def _head(queries: Queries) -> tuple[NDArray[Any], Array, Index]:
     """Labels, scores and the number of the query of the first rows, by query."""
-    n = max(int(np.searchsorted(queries.indptr, SAMPLED_ROWS, side="right")) - 1, 1)
-    label, score = (rows_of(x, queries.indptr, queries.order, 0, n) for x in (queries.row_label, queries.score))
+    grouping = queries.grouping
+    n = max(grouping.query_at(SAMPLED_ROWS), 1)
+    label, score = (grouping.take(x, 0, n) for x in (queries.row_label, queries.score))
     return label, score, np.repeat(np.arange(n), queries.n_documents[:n])
 
 
@@ -454,15 +456,15 @@ def may_run_against(queries: Queries) -> bool:
     """Whether scores of the first queries may run against their labels: a glance, before `agreement`."""
     if queries.has_subtopics:
         return False
-    n = min(len(queries.indptr) - 1, SAMPLE)
+    grouping = queries.grouping
+    n = min(grouping.n_queries, SAMPLE)
     if queries.row_label.dtype is BYTE and not queries.summary.has_unretrieved:
-        if queries.order is None and len(queries.row_label) <= GLANCED_ROWS and _some_agree(queries, n):
+        if grouping.order is None and len(queries.row_label) <= GLANCED_ROWS and _some_agree(queries, n):
             return False
-        starts, stop = queries.indptr[:n], queries.indptr[n]
-        rows = slice(stop) if queries.order is None else queries.order[:stop]
-        label, score = queries.row_label[rows], queries.score[rows]
+        starts = grouping.indptr[:n]
+        label, score = (grouping.take(x, 0, n) for x in (queries.row_label, queries.score))
         of_label = np.add.reduceat(label, starts, dtype=np.float64)
-        mean_label = of_label / np.diff(queries.indptr[: n + 1])
+        mean_label = of_label / np.diff(grouping.indptr[: n + 1])
         # Sums of the largest scores may be infinite: then `agreement` decides.
         with np.errstate(over="ignore", invalid="ignore"):
             if np.dot(label, score) >= np.dot(mean_label, np.add.reduceat(score, starts)):
@@ -472,7 +474,7 @@ def may_run_against(queries: Queries) -> bool:
 
 def _some_agree(queries: Queries, n: int) -> bool:
     """Whether scores rise with labels in some of the first `n` lists, by their first documents."""
-    ends, covariance = queries.indptr[: n + 1].tolist(), 0.0
+    ends, covariance = queries.grouping.indptr[: n + 1].tolist(), 0.0
     for query in {0, n // 3, 2 * n // 3, n - 1}:
         start, stop = ends[query], min(ends[query + 1], ends[query] + GLANCED)
         label, score = queries.row_label[start:stop].tolist(), queries.score[start:stop].tolist()
@@ -482,11 +484,10 @@ def _some_agree(queries: Queries, n: int) -> bool:
 
 def agreement(queries: Queries, n: int) -> Moments:
     """Agreement of labels and scores in the first `n` queries."""
-    n = min(n, len(queries.indptr) - 1)
-    label, score = (
-        rows_of(x, queries.indptr, queries.order, 0, n).astype(np.float64) for x in (queries.row_label, queries.score)
-    )
-    return moments_of(label, score, queries.indptr[: n + 1])
+    grouping = queries.grouping
+    n = min(n, grouping.n_queries)
+    label, score = (grouping.take(x, 0, n).astype(np.float64) for x in (queries.row_label, queries.score))
+    return moments_of(label, score, grouping.indptr[: n + 1])
 
 
 def moments_of(label: Array, score: Array, indptr: Index) -> Moments:

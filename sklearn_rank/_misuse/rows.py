@@ -403,9 +403,9 @@ def is_plain(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> b
     is_usual = summary.labels_are_whole and high <= HIGHEST_GRADE and summary.score_range[1] > -np.inf
     if not (is_usual and type(y_true) is type(y_score) is np.ndarray):
         return False
-    if odd_ids(queries.qid) or (high <= 1 and any(map(BY_PROPENSITY.match, metrics))):
+    if odd_ids(queries.grouping.ids) or (high <= 1 and any(map(BY_PROPENSITY.match, metrics))):
         return False
-    n_queries = len(queries.indptr) - 1
+    n_queries = queries.grouping.n_queries
     if n_queries >= LEAST_AGAINST and may_run_against(queries):
         return False
     if n_queries < LEAST_QUERIES and not are_enough(n_queries, len(queries.score)):
@@ -429,7 +429,7 @@ def look(
     ValueError
         If a finding is an error at this door.
     """
-    if queries.origin.first_query is not None:
+    if queries.grouping.row_is_query:
         report(door, transposed(y_true, y_score))
     is_series = name is None
     if is_series:
@@ -437,7 +437,7 @@ def look(
     is_named, kinds = is_lower(name), kinds or door.hands
     if not (is_named or may_be_misuse(queries, metrics, compute, kinds)):
         return
-    label, score = door.words or queries.origin.names[:2]
+    label, score = door.words or queries.names[:2]
     agrees = is_named or "scores" in kinds
     e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=agrees, least_lists=LEAST_LONG_LISTS)
     seen = findings_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series)
@@ -460,8 +460,8 @@ def look_at_evidence(
 
 def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:
     """Whether a glance leaves it open that a check finds something: for most rows it does not."""
-    summary, n_queries = queries.summary, len(queries.indptr) - 1
-    if "qid" in kinds and odd_ids(queries.qid):
+    summary, n_queries = queries.summary, queries.grouping.n_queries
+    if "qid" in kinds and odd_ids(queries.grouping.ids):
         return True
     if "retrieved" in kinds and summary.score_range[1] == -np.inf:
         return True
@@ -481,14 +481,14 @@ def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: s
             return True
     if not are_enough(n_queries, len(queries.row_label)):
         return False
-    if n_queries == queries.indptr[-1] or one_label_each(queries)[0]:
+    if n_queries == queries.grouping.indptr[-1] or one_label_each(queries)[0]:
         return True
     return any(all_on_one_side(queries, metric, compute) for metric in metrics.values())
 
 
 def has_another_gain(function_name: str, queries: Queries, keywords: Mapping[str, Any]) -> bool:
     """Whether grades above 1 come in scikit-learn's form, and no keyword says what they gain."""
-    is_of_sklearn = function_name in GAIN_DIFFERS and queries.origin.first_query is not None
+    is_of_sklearn = function_name in GAIN_DIFFERS and queries.grouping.row_is_query
     is_said = keywords.get("gain") is not None or keywords.get("convention") is not None
     return is_of_sklearn and not is_said and queries.summary.label_range[1] > 1
 

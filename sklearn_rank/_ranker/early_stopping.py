@@ -62,11 +62,11 @@ class Monitor:
         self.best, self.shortened = 0, True
         # Labels that leave the metric without a value are refused before any training.
         ideal = self._prepared.evaluate(np.nan_to_num(self.rows.label))
-        if ideal.n_undefined["metric"] == len(self.rows.ids):
+        if ideal.n_undefined["metric"] == self.rows.grouping.n_queries:
             raise ValueError(
                 "Early stopping needs a validation query where the metric is defined, such as one with a relevant "
-                f"document: hold out more queries, or choose another metric. Got {len(self.rows.ids)} queries, and "
-                f"{spec} is defined for none."
+                "document: hold out more queries, or choose another metric. Got "
+                f"{self.rows.grouping.n_queries} queries, and {spec} is defined for none."
             )
 
     def record(self, y_score: ArrayLike) -> bool:

@@ -276,8 +276,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if qid is not None:
             data = QueryData.of(X, y, qid, weight, train.more)
             data.refuse_varying_weights(takes)
-            in_train, in_eval = self._draw(data.ids)
-            train, self.eval_qid_ = data.take(in_train), data.ids[in_eval]
+            in_train, in_eval = self._draw(data.grouping.ids)
+            train, self.eval_qid_ = data.take(in_train), data.grouping.ids[in_eval]
             if comes_from(self.estimator, "lightgbm") and "qid" in (column_names(X) or ()):
                 warn_caller(
                     "X has a column 'qid', and LightGBM learns from it as from other features: drop it, or put the "
@@ -288,15 +288,15 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             if eval_set is not None:
                 own = read_eval_set(self, eval_set)
                 own.refuse_varying_weights(takes)
-                refuse_trained_on(data.ids, own.ids)
-                validation, self.eval_qid_ = own.take_all(), own.ids
+                refuse_trained_on(data.grouping.ids, own.grouping.ids)
+                validation, self.eval_qid_ = own.take_all(), own.grouping.ids
             if validation is not None:
                 self._look([data] if eval_set is None else [data, own])
                 if eval_set is not None:
                     self._look([own])
         model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
-        ids = None if qid is None else np.repeat(data.ids[in_train], train.sizes)
+        ids = None if qid is None else np.repeat(data.grouping.ids[in_train], train.sizes)
         with (
             sklearn.config_context(enable_metadata_routing=False),
             model_task(self, model),
@@ -313,7 +313,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return
         metrics = {str(spec): spec}
         report(RANKER, copies_of_label(parts[-1].X, parts[-1].y), self.on_misuse)
-        rows = [GroupedRows(column(as_floats(part.y, "y")), part.ids, part.indptr, part.order) for part in parts]
+        rows = [GroupedRows(column(as_floats(part.y, "y")), part.grouping) for part in parts]
         look_at_evidence(RANKER, [one.evidence(metrics) for one in rows], metrics, compute, on_misuse=self.on_misuse)
 
     def _check_parameters(self, eval_set: Any, on_round: Any) -> None:

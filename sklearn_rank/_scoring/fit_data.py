@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from sklearn_rank._engine.columns import check_features, check_rows, one_column
-from sklearn_rank._engine.grouping import find_qid, group_rows, number_together
+from sklearn_rank._engine.grouping import Grouping, find_qid, group_rows, number_together
 from sklearn_rank._engine.read import query_weight
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import refuse_masked
-from sklearn_rank._utils.typing import Index
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,12 @@ class FitData:
 
 @dataclass(frozen=True)
 class QueryData:
-    """Rows whose query is known: rows of query q are ``order[indptr[q]:indptr[q + 1]]``."""
+    """Rows whose query is known."""
 
     X: Any
     y: Any
     weight: NDArray[Any] | None
-    ids: NDArray[Any]
-    indptr: Index
-    order: Index | None
+    grouping: Grouping
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -62,15 +59,15 @@ class QueryData:
         cls, X: Any, y: Any, qid: Any, weight: NDArray[Any] | None, more: Mapping[str, Any] | None = None
     ) -> QueryData:
         """Group checked rows."""
-        return cls(X, y, weight, *group_rows(qid, len(y)), more or {})
+        return cls(X, y, weight, group_rows(qid, len(y)), more or {})
 
     def take(self, chosen: NDArray[np.bool_]) -> FitData:
         """Rows of the chosen queries; the data as they are where these are all rows in their order."""
-        X, y, weight, rows, sizes = self.X, self.y, self.weight, self.order, np.diff(self.indptr)
+        X, y, weight, rows, sizes = self.X, self.y, self.weight, self.grouping.order, self.grouping.sizes
         more = self.more
         if not chosen.all():
             rows = np.flatnonzero(np.repeat(chosen, sizes))
-            rows = rows if self.order is None else self.order[rows]
+            rows = rows if self.grouping.order is None else self.grouping.order[rows]
         if rows is not None:
             X, y, weight = take_rows(X, rows), take_rows(y, rows), None if weight is None else weight[rows]
             # As scikit-learn does: an array with as many entries as there are rows has one for each.
@@ -80,12 +77,12 @@ class QueryData:
 
     def take_all(self) -> FitData:
         """All rows, with the rows of a query adjacent."""
-        return self.take(np.ones(len(self.ids), dtype=bool))
+        return self.take(np.ones(self.grouping.n_queries, dtype=bool))
 
     def refuse_varying_weights(self, takes: str | None) -> None:
         """Refuse weights that vary inside a query, for a model that takes queries by this keyword."""
         if self.weight is not None and takes in ("qid", "group_id"):
-            query_weight(self.weight, self.ids, self.indptr, self.order)
+            query_weight(self.weight, self.grouping)
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:

@@ -49,8 +49,8 @@ class FittedQueries(FittedRows):
     @classmethod
     def of(cls, data: QueryData) -> FittedQueries:
         """Queries of grouped rows."""
-        labels, features = (_sums(x, data.indptr, data.order) for x in (hash_rows(data.y), project_rows(data.X)))
-        return cls(data.ids, np.diff(data.indptr), labels, features)
+        labels, features = (data.grouping.reduce(x) for x in (hash_rows(data.y), project_rows(data.X)))
+        return cls(data.grouping.ids, data.grouping.sizes, labels, features)
 
     def joined_with(self, other: FittedQueries) -> FittedQueries:
         """These queries and another batch, which must have the same rows of queries that are here."""
@@ -75,32 +75,32 @@ class FittedQueries(FittedRows):
 
     def n_same(self, X: MatrixLike, y: Any, qid: Any) -> int:
         """Number of these queries that a test set has with the same labels and features."""
-        ids, indptr, order = group_rows(qid, len(y))
-        number = numbers_in(self.ids, ids)
+        grouping = group_rows(qid, len(y))
+        number = numbers_in(self.ids, grouping.ids)
         seen = np.flatnonzero(number < len(self.ids))
         known, rows = number[seen], project_rows(X)
-        same = (np.diff(indptr)[seen] == self.n_rows[known]) & (
-            _sums(hash_rows(y), indptr, order)[seen] == self.labels[known]
+        same = (grouping.sizes[seen] == self.n_rows[known]) & (
+            grouping.reduce(hash_rows(y))[seen] == self.labels[known]
         )
-        sums, size = (_sums(x, indptr, order)[seen] for x in (rows, np.abs(rows)))
+        sums, size = (grouping.reduce(x)[seen] for x in (rows, np.abs(rows)))
         return int(np.count_nonzero(same & (np.abs(sums - self.features[known]) <= TOLERANCE * size)))
 
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
         """Refuse a test set where one of these queries has other rows; `before` are Pipelines around the model."""
-        ids, indptr, order = group_rows(qid, len(y))
-        number = numbers_in(self.ids, ids)
+        grouping = group_rows(qid, len(y))
+        number = numbers_in(self.ids, grouping.ids)
         seen = np.flatnonzero(number < len(self.ids))
-        known, n_rows = number[seen], np.diff(indptr)[seen]
+        known, n_rows = number[seen], grouping.sizes[seen]
         torn = n_rows != self.n_rows[known]
         if not torn.all():
-            torn |= _sums(hash_rows(y), indptr, order)[seen] != self.labels[known]
+            torn |= grouping.reduce(hash_rows(y))[seen] != self.labels[known]
         # The same rows may be given other labels on purpose, so features decide where only labels differ.
         doubtful = torn & (n_rows == self.n_rows[known])
         if doubtful.any():
             for pipeline in before:
                 X = pipeline[:-1].transform(X)
             rows = project_rows(X)
-            sums, size = (_sums(x, indptr, order)[seen] for x in (rows, np.abs(rows)))
+            sums, size = (grouping.reduce(x)[seen] for x in (rows, np.abs(rows)))
             torn &= ~doubtful | ~(np.abs(sums - self.features[known]) <= TOLERANCE * size)
         if torn.any():
             one = int(np.argmax(torn * (1 + np.abs(n_rows - self.n_rows[known]))))
@@ -111,8 +111,8 @@ class FittedQueries(FittedRows):
                 "two gives a wrong value. Splits of interactions cut users on purpose, and go with "
                 "make_recommender_scorer('ndcg@10', items=...). If this is a test set of its own whose ids are "
                 "numbered from 0 again, make them distinct from the ids of training. "
-                f"Got {torn.sum()} of {len(ids)} queries with other rows than in fit, one of them "
-                f"{echo_id(ids[seen[one]])}: {n_fit} rows in fit, "
+                f"Got {torn.sum()} of {grouping.n_queries} queries with other rows than in fit, one of them "
+                f"{echo_id(grouping.ids[seen[one]])}: {n_fit} rows in fit, "
                 f"{n_here} {'others here' if n_fit == n_here else 'here'}."
             )
 
@@ -153,11 +153,6 @@ def _fitted_in(
 
 
 # --- fingerprints --------------------------------------------------------------------------------------------
-
-
-def _sums(x: NDArray[Any], indptr: NDArray[np.int64], order: NDArray[np.int64] | None) -> NDArray[Any]:
-    """Sum over the rows of each query."""
-    return np.add.reduceat(x if order is None else x[order], indptr[:-1])
 
 
 def hash_rows(y: ArrayLike) -> NDArray[np.uint64]:

@@ -56,7 +56,7 @@ def look_at_frozen(
     rankers = [one for part in parts for one in _rankers_in(part, (), set()) if one.is_frozen]
     n_seen = max((one.queries.n_same(X, y, qid) for one in rankers if one.queries is not None), default=0)
     if n_seen:
-        report(door, frozen_ranker(n_seen, len(group_rows(qid, len(y))[0])), on_misuse)
+        report(door, frozen_ranker(n_seen, group_rows(qid, len(y)).n_queries), on_misuse)
 
 
 def _rankers_in(estimator: Any, around: tuple[Any, ...], seen: set[int]) -> Iterator[FittedRanker]:

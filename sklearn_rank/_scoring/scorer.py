@@ -138,7 +138,7 @@ class RankingScorer(ScoreRequests, ScorerWithSharedPredictions):
     def _nothing(self, y_true: ArrayLike, qid: Any) -> Iterator[Finding]:
         """The finding that a value of 0 measures nothing: a mean of values that are not negative."""
         labels = as_floats(y_true, "y_true")
-        n_queries = len(group_rows(find_qid(y_true, qid), len(labels))[0])
+        n_queries = group_rows(find_qid(y_true, qid), len(labels)).n_queries
         why = Nothing(True, not (labels >= self.spec["min_relevance"]).any(), 1)
         yield from nothing_measured({self.__name__: why}, n_queries, len(labels))
 
@@ -253,12 +253,12 @@ class RankingScorers(ScoreRequests):
         y_score = low_scores(predict_scores(estimator, X, self.response_method, call), self.specs.values())
         queries = read(y, y_score, qid=qid, sample_weight=sample_weight)
         queries = with_columns(queries, y, columns_of(self.specs), columns)
-        result = evaluate_queries(queries, self.specs, queries.qid, queries.weight, None)
+        result = evaluate_queries(queries, self.specs, queries.grouping.ids, queries.weight, None)
         if self._looks:
             with collected_findings() as seen:
                 look(SCORER, queries, self.specs, compute, y_true=y)
             by_metric = nothing_by_metric({"": result})
-            report(SCORER, seen or nothing_measured(by_metric, len(queries.qid), len(queries.row_label)))
+            report(SCORER, seen or nothing_measured(by_metric, queries.grouping.n_queries, len(queries.row_label)))
             report(SCORER, copies_of_label(X, y))
         return signed(result.mean(), self.specs)
 

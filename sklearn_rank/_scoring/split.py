@@ -304,7 +304,7 @@ class LeaveOneQueryOut(_QuerySplitter, LeaveOneGroupOut):
         int
         """
         qid = find_routed_qid(y, groups)
-        return len(group_rows(qid, len(qid))[0])
+        return group_rows(qid, len(qid)).n_queries
 
 
 TIMES = "time must be the time of each row: datetime64, Timestamps, dates, or numbers, without missing ones."

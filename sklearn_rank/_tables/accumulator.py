@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.attributes import QueryRows, check_attributes
+from sklearn_rank._engine.attributes import check_attributes
 from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.read import read
 from sklearn_rank._evaluation.references import with_references
@@ -183,7 +184,7 @@ class RankingAccumulator:
         if queries.weight is not None:
             columns["weight"] = queries.weight
         named = qid is not None or queries_in(y_true) is not None
-        ids = queries.qid if named else None
+        ids = queries.grouping.ids if named else None
         evidence = evidence_of(queries, self._specs, has_agreement=self._evidence.agreement.n >= SAMPLE)
         self._add(_Batch(BatchKind.of(queries), ids, columns, queries.longest, evidence))
         return self
@@ -264,7 +265,7 @@ class RankingAccumulator:
             order = id_order(ids)
             ids, columns = ids[order], {name: column[order] for name, column in columns.items()}
         result = result_from_columns(self._computed, columns, ids, columns.pop("weight", None))
-        result = replace(result, **check_attributes(by, clusters, QueryRows(ids))._asdict())
+        result = replace(result, **check_attributes(by, clusters, Grouping.one_row_each(ids))._asdict())
         report(ACCUMULATOR, findings_of_queries(result))
         return result
 

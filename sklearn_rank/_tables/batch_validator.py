@@ -6,14 +6,14 @@ they came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import check_rows, queries_in
-from sklearn_rank._engine.grouping import Number, refuse_other_queries
+from sklearn_rank._engine.grouping import Grouping, Number, group_rows, refuse_other_queries
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import check_shapes, queries_of
 from sklearn_rank._metric.spec import MetricSpec
@@ -27,34 +27,37 @@ from sklearn_rank._tables.parts import check_part
 from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank._utils.echo import extended
 from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
-from sklearn_rank._utils.typing import Array, Index
-
-R = TypeVar("R", "BatchRows", "ScatteredRows")
+from sklearn_rank._utils.typing import Array
 
 ROWS_PER_PART = 2**18
 """Rows that are collected before they are evaluated, so that small batches cost little more than large ones."""
 
 
-class BatchRows(NamedTuple):
-    """Checked rows of a batch by query, as in `Queries`, with the number of each query; it may continue elsewhere."""
+class NumberedRows(NamedTuple):
+    """Checked rows in the order of the stream, which are grouped later: a query may continue in the next batch.
 
-    label: Array
-    score: Array
-    indptr: Index
-    order: Index | None
-    number: Number
-
-    def queries(self, n_jobs: int | None = None) -> Queries:
-        """Queries of rows that are complete."""
-        return queries_of(self.label, self.score, self.indptr, self.number, self.order, None, n_jobs)
-
-
-class ScatteredRows(NamedTuple):
-    """Rows in the order of the stream. Labels and scores are of types that float64 holds exactly."""
+    Each has the number of its query. Labels and scores are of types that float64 holds exactly.
+    """
 
     number: Number
     label: NDArray[Any]
     score: NDArray[Any]
+
+    def part(self, start: int, stop: int) -> NumberedRows:
+        """Some of the rows."""
+        return NumberedRows(*(column[start:stop] for column in self))
+
+    def queries(self, n_jobs: int | None = None) -> Queries:
+        """Queries of rows that are complete and adjacent."""
+        grouping = group_rows(self.number, len(self.number), n_jobs)
+        return queries_of(as_float64(self.label), as_float64(self.score), grouping, None, n_jobs)
+
+
+def joined_rows(held: list[NumberedRows]) -> NumberedRows:
+    """Rows of several batches, which are freed column by column; the list is empty afterwards."""
+    columns = [[*column] for column in zip(*held, strict=True)]
+    held.clear()
+    return NumberedRows(*(np.concatenate(columns.pop(0)) for _ in range(len(columns))))
 
 
 class BatchKind(NamedTuple):
@@ -97,15 +100,15 @@ class BatchValidator:
         # Number of the query that the last batch ended with.
         self._last = -1
 
-    def validate(self, batches: Iterable[Any]) -> Iterator[BatchRows]:
-        """Yield the rows of each batch by query; errors name the batch and its first row in the stream."""
+    def validate(self, batches: Iterable[Any]) -> Iterator[NumberedRows]:
+        """Yield the rows of each batch; errors name the batch and its first row in the stream."""
         return _each(batches, lambda batch: self._check(read_columns(batch, self._names)))
 
-    def validate_scattered(self, batches: Iterable[Any]) -> Iterator[ScatteredRows]:
+    def validate_scattered(self, batches: Iterable[Any]) -> Iterator[NumberedRows]:
         """Yield the rows of each batch as they come; it raises the errors of `validate`."""
         return map(self._noted, _each(batches, lambda batch: self._check_scattered(read_columns(batch, self._names))))
 
-    def _noted(self, rows: ScatteredRows) -> ScatteredRows:
+    def _noted(self, rows: NumberedRows) -> NumberedRows:
         self.batches.add(rows.number, rows.label)
         return rows
 
@@ -114,24 +117,18 @@ class BatchValidator:
         """Weight of each query so far."""
         return self._weight[: self.seen.n] if self._kind is not None and self._kind.weighted else None
 
-    def _check_scattered(self, columns: Columns) -> ScatteredRows | None:
+    def _check_scattered(self, columns: Columns) -> NumberedRows | None:
         """Rows as they come: each id is numbered once, where the general way groups rows first."""
         if columns.sample_weight is None and columns.qid is not None and queries_in(columns.y_true) is None:
             try:
                 queries, score = check_ungrouped(columns, self._n_jobs)
                 self._accept(queries)
                 number = self.seen.number_rows(columns.qid, len(score))
-                return ScatteredRows(number, narrow_labels(queries.label), score.copy())
+                return NumberedRows(number, narrow_labels(queries.label), score.copy())
             except (TypeError, ValueError):
                 # The general way below says what is wrong.
                 pass
-        rows = self._check(columns)
-        if rows is None:
-            return None
-        number = np.repeat(rows.number, np.diff(rows.indptr))
-        if rows.order is not None:
-            number[rows.order] = number.copy()
-        return ScatteredRows(number, narrow_labels(rows.label), rows.score.copy())
+        return self._check(columns)
 
     def _accept(self, queries: Queries) -> None:
         """Raise ValueError if rows are of another kind than those before, or have labels that a metric refuses."""
@@ -141,31 +138,33 @@ class BatchValidator:
         for spec in self._specs:
             spec.bind(queries)
 
-    def _check(self, columns: Columns) -> BatchRows | None:
+    def _check(self, columns: Columns) -> NumberedRows | None:
         queries = check_part(columns, self._n_jobs)
         if queries is None:
             return None
         self._accept(queries)
-        n_before, number = self.seen.n, self.seen.number(queries.qid)
-        if queries.origin.first_query is not None and (number < n_before).any():
-            report(TABLE, matrix_again(queries.qid[number < n_before][:1].tolist()[0]))
+        n_before, number = self.seen.n, self.seen.number(queries.grouping.ids)
+        if queries.grouping.row_is_query and (number < n_before).any():
+            report(TABLE, matrix_again(queries.grouping.ids[number < n_before][:1].tolist()[0]))
         if self._grouped:
             self._check_adjacent(queries, number, n_before)
         if queries.weight is not None:
             self._check_weight(queries.weight, queries, number, n_before)
-        return BatchRows(queries.label, queries.score, queries.indptr, queries.order, number)
+        # The memory of a batch may be used again for the next.
+        label = narrow_labels(queries.label) if queries.grade is None else queries.grade.copy()
+        return NumberedRows(number[queries.grouping.query_of_row], label, queries.score.copy())
 
     def _check_adjacent(self, queries: Queries, number: Number, n_before: int) -> None:
         """Raise ValueError if rows of a query are not adjacent."""
-        row = None
+        row, grouping = None, queries.grouping
         again = number < n_before
         again[0] &= number[0] != self._last
-        if queries.order is not None:
-            at = int(np.argmax(queries.order != np.arange(len(queries.order))))
-            query, row = int(np.searchsorted(queries.indptr, at, side="right")) - 1, int(queries.order[at])
+        if grouping.order is not None:
+            at = int(np.argmax(grouping.order != np.arange(len(grouping.order))))
+            query, row = grouping.query_at(at), int(grouping.order[at])
         elif again.any():
             query = int(np.argmax(again))
-            row = int(queries.indptr[query])
+            row = int(grouping.indptr[query])
         if row is not None:
             raise ValueError(
                 "With assume_grouped=True the rows of a query must be adjacent; without it they may be in any order. "
@@ -188,7 +187,7 @@ class BatchValidator:
             )
 
 
-def _each(batches: Iterable[Any], check: Callable[[Any], R | None]) -> Iterator[R]:
+def _each(batches: Iterable[Any], check: Callable[[Any], NumberedRows | None]) -> Iterator[NumberedRows]:
     """Yield the rows of each batch that has any; errors name the batch."""
     start = 0
     for i, batch in enumerate(batches):
@@ -205,7 +204,7 @@ def _each(batches: Iterable[Any], check: Callable[[Any], R | None]) -> Iterator[
 
 
 def _id(queries: Queries, query: int) -> str:
-    return repr(queries.qid[query : query + 1].tolist()[0])
+    return repr(queries.grouping.ids[query : query + 1].tolist()[0])
 
 
 # --- rows in any order ---------------------------------------------------------------------------------------
@@ -224,8 +223,8 @@ def check_ungrouped(columns: Columns, n_jobs: int | None) -> tuple[Queries, NDAr
     check_rows(y_true=y_true, y_score=y_score, qid=qid)
     check_shapes(label, score)
     refuse_other_queries(y_score, qid, name="y_score")
-    row = np.arange(len(score) + 1)
-    return queries_of(as_float64(label), as_float64(score), row, row[:-1], None, None, n_jobs), score
+    grouping = Grouping.by_sizes(np.ones(len(score), np.int64))
+    return queries_of(as_float64(label), as_float64(score), grouping, None, n_jobs), score
 
 
 def as_float64(numbers: NDArray[Any]) -> NDArray[np.float64]:
@@ -252,35 +251,17 @@ def narrow_labels(label: NDArray[np.float64]) -> NDArray[Any]:
 # --- adjacent rows -------------------------------------------------------------------------------------------
 
 
-def adjacent_queries(batches: Iterable[BatchRows]) -> Iterator[BatchRows]:
+def adjacent_queries(batches: Iterable[NumberedRows]) -> Iterator[NumberedRows]:
     """Yield rows of complete queries; the last query of a batch may continue in the next one."""
-    held: list[BatchRows] = []
-    n_held = 0
+    held, n_held = list[NumberedRows](), 0
     for rows in batches:
         held.append(rows)
-        n_held += len(rows.score)
-        if n_held >= ROWS_PER_PART and held[0].number[0] != rows.number[-1]:
-            joined = _joined_batches(held)
-            end = joined.indptr[-2]
-            rest = BatchRows(joined.label[end:], joined.score[end:], joined.indptr[-2:] - end, None, joined.number[-1:])
-            held, n_held = [_copied(rest)], len(rest.score)
-            yield BatchRows(joined.label[:end], joined.score[:end], joined.indptr[:-1], None, joined.number[:-1])
-        else:
-            # The memory of a batch may be used again for the next.
-            held[-1] = _copied(rows)
+        n_held += len(rows.number)
+        if n_held >= ROWS_PER_PART and held[0].number[0] != (last := rows.number[-1]):
+            rows = joined_rows(held)
+            end, n_rows = int(np.flatnonzero(rows.number != last)[-1]) + 1, n_held
+            n_held = n_rows - end
+            held.append(NumberedRows(*(column.copy() for column in rows.part(end, n_rows))))
+            yield rows.part(0, end)
     if held:
-        yield _joined_batches(held)
-
-
-def _joined_batches(held: Sequence[BatchRows]) -> BatchRows:
-    """Join rows of several batches; a query that continues in the next batch becomes one."""
-    number = np.concatenate([rows.number for rows in held])
-    size = np.concatenate([np.diff(rows.indptr) for rows in held])
-    opens = np.append(True, number[1:] != number[:-1])
-    indptr = np.append((np.cumsum(size) - size)[opens], size.sum())
-    label, score = (np.concatenate([getattr(rows, name) for rows in held]) for name in ("label", "score"))
-    return BatchRows(label, score, indptr, None, number[opens])
-
-
-def _copied(rows: BatchRows) -> BatchRows:
-    return rows._replace(label=rows.label.copy(), score=rows.score.copy())
+        yield joined_rows(held)

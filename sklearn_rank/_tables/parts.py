@@ -50,7 +50,7 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int
     results = compute(queries, list(specs.values()), n_jobs)
     named = dict(zip(specs, results, strict=True))
     sums = fingerprints_of(queries, n_jobs)
-    return Evaluation(queries.qid, queries.weight, named, DataCounts(queries.n_documents, sums))
+    return Evaluation(queries.grouping.ids, queries.weight, named, DataCounts(queries.n_documents, sums))
 
 
 def evidence_of(

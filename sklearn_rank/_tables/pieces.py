@@ -15,7 +15,7 @@ from sklearn_rank._misuse.entry_points import TABLE
 from sklearn_rank._misuse.evidence import Evidence, odd_ids
 from sklearn_rank._misuse.ids import findings_of_queries
 from sklearn_rank._misuse.rows import look_at_evidence
-from sklearn_rank._tables.batch_validator import BatchRows, BatchValidator, adjacent_queries
+from sklearn_rank._tables.batch_validator import BatchValidator, NumberedRows, adjacent_queries
 from sklearn_rank._tables.column_arguments import ColumnNames
 from sklearn_rank._tables.data_sets import iterate_batches
 from sklearn_rank._tables.parts import evaluate_parts, join_parts
@@ -34,7 +34,7 @@ def evaluate_pieces(
     with ExitStack() as stack:
         if assume_grouped:
             grouped = adjacent_queries(validator.validate(stream))
-            parts = evaluate_parts(grouped, BatchRows.queries, asked, n_jobs, names.y_score)
+            parts = evaluate_parts(grouped, NumberedRows.queries, asked, n_jobs, names.y_score)
         else:
             rows = validator.validate_scattered(stream)
             scattered = scattered_parts(rows, lambda: validator.seen.n, memory_limit, folder, n_jobs)

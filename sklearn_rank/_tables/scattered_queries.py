@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import sort_by_number
+from sklearn_rank._engine.grouping import Grouping, sort_by_number
 from sklearn_rank._engine.queries import Queries
-from sklearn_rank._tables.batch_validator import BatchRows, ScatteredRows, as_float64
+from sklearn_rank._engine.read import queries_of
+from sklearn_rank._tables.batch_validator import NumberedRows, as_float64, joined_rows
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.threads import BLOCK_ROWS, effective_n_jobs
 from sklearn_rank._utils.typing import Index
@@ -35,7 +36,7 @@ MEMORY_SHARE = 5
 class Part(NamedTuple):
     """Rows of complete queries: of those whose number, divided by `step`, has a last digit from one up to another."""
 
-    rows: ScatteredRows
+    rows: NumberedRows
     step: int
     digits: tuple[int, int] | None = None
 
@@ -50,11 +51,11 @@ class Part(NamedTuple):
         indptr, order = sort_by_number(dense, int(dense.max()) + 1, None, len(dense), n_jobs)
         indptr = np.append(indptr[:-1][np.diff(indptr) > 0], len(order))
         label, score = as_float64(label.take(order, axis=0)), as_float64(score.take(order))
-        return BatchRows(label, score, indptr, None, number[order[indptr[:-1]]]).queries(n_jobs)
+        return queries_of(label, score, Grouping(number[order[indptr[:-1]]], indptr), None, n_jobs)
 
 
 def scattered_parts(
-    batches: Iterable[ScatteredRows], n_queries: Callable[[], int], memory_limit: int, folder: Any, n_jobs: int | None
+    batches: Iterable[NumberedRows], n_queries: Callable[[], int], memory_limit: int, folder: Any, n_jobs: int | None
 ) -> Generator[Part, None, None]:
     """Yield rows of complete queries; `n_queries` returns the number of queries so far."""
     return _Division(n_queries, memory_limit, folder, effective_n_jobs(n_jobs)).divided(batches, 1)
@@ -71,9 +72,9 @@ class _Division(NamedTuple):
     folder: Any
     n_threads: int
 
-    def divided(self, batches: Iterable[ScatteredRows], step: int) -> Generator[Part, None, None]:
+    def divided(self, batches: Iterable[NumberedRows], step: int) -> Generator[Part, None, None]:
         """Yield the rows in parts; a part for each thread fits in memory."""
-        held, n_rows, runs = list[ScatteredRows](), 0, list[_Run]()
+        held, n_rows, runs = list[NumberedRows](), 0, list[_Run]()
         with Spool(self.folder) as spool:
             if self.folder is not None and step == 1:
                 # Fail before rows are read if the folder cannot be used.
@@ -88,7 +89,7 @@ class _Division(NamedTuple):
                     runs += _write(spool, held, step)
                     n_rows = 0
             if not runs:
-                yield Part(_joined(held), step)
+                yield Part(joined_rows(held), step)
                 return
             if held:
                 runs += _write(spool, held, step)
@@ -118,16 +119,9 @@ def _digits_together(size: list[int], most: int) -> Iterator[tuple[int, int]]:
     yield first, len(size)
 
 
-def _bytes_of_row(rows: ScatteredRows) -> int:
+def _bytes_of_row(rows: NumberedRows) -> int:
     """Bytes of a number, and of labels and a score of float64."""
     return 12 + 8 * (rows.label[:1].size or 1)
-
-
-def _joined(held: list[ScatteredRows]) -> ScatteredRows:
-    """Rows of several batches, which are freed column by column; the list is empty afterwards."""
-    columns = [[*column] for column in zip(*held, strict=True)]
-    held.clear()
-    return ScatteredRows(*(np.concatenate(columns.pop(0)) for _ in range(len(columns))))
 
 
 # --- on disk -------------------------------------------------------------------------------------------------
@@ -146,14 +140,14 @@ Extent = tuple[_Run, int, int]
 """Some rows of a run: the first, and the end."""
 
 
-def _write(spool: Spool, held: list[ScatteredRows], step: int) -> list[_Run]:
+def _write(spool: Spool, held: list[NumberedRows], step: int) -> list[_Run]:
     """Write rows in runs, and let go of them."""
-    rows = _joined(held)
+    rows = joined_rows(held)
     starts = range(0, len(rows.number), RUN_ROWS)
-    return [_write_run(spool, ScatteredRows(*(column[a : a + RUN_ROWS] for column in rows)), step) for a in starts]
+    return [_write_run(spool, rows.part(a, a + RUN_ROWS), step) for a in starts]
 
 
-def _write_run(spool: Spool, rows: ScatteredRows, step: int) -> _Run:
+def _write_run(spool: Spool, rows: NumberedRows, step: int) -> _Run:
     """Sort rows by digit, stable within each query, and append their columns."""
     digit = rows.number // np.uint32(step) % np.uint32(BASE)
     starts, order = sort_by_number(digit, BASE, None, len(digit), None)
@@ -167,10 +161,10 @@ def _pieces(extents: Iterable[Extent], most: int) -> Iterator[Extent]:
         yield from ((run, a, min(a + most, stop)) for a in range(start, stop, most))
 
 
-def _read(spool: Spool, extents: Sequence[Extent]) -> ScatteredRows:
+def _read(spool: Spool, extents: Sequence[Extent]) -> NumberedRows:
     """Rows of some extents, each column in a type that holds the values of all."""
     columns = []
-    for i in range(len(ScatteredRows._fields)):
+    for i in range(len(NumberedRows._fields)):
         dtype = np.result_type(*(run.dtypes[i] for run, _, _ in extents))
         n_rows = sum(stop - start for _, start, stop in extents)
         column, at = np.empty((n_rows, *extents[0][0].shapes[i]), dtype), 0
@@ -182,7 +176,7 @@ def _read(spool: Spool, extents: Sequence[Extent]) -> ScatteredRows:
                 out[:] = written
             at += stop - start
         columns.append(column)
-    return ScatteredRows(*columns)
+    return NumberedRows(*columns)
 
 
 class Spool:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.read import check_shapes, query_weight
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
@@ -144,17 +145,16 @@ class SeenRows:
 def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None) -> GroupedRows:
     """Rows of adjacent queries of these sizes, with one weight a row or one a query, or none."""
     y, kept = np.array(column(as_floats(label, "y"))), np.asarray(sizes)[np.asarray(sizes) > 0].astype(np.int64)
-    indptr = np.append(0, np.cumsum(kept))
+    grouping = Grouping.by_sizes(kept)
     check_shapes(y, y)
-    if indptr[-1] != len(y):
-        raise ValueError(f"Sizes of queries must add up to the {len(y)} rows. Got {indptr[-1]}.")
-    ids = np.arange(len(kept))
+    if grouping.n_rows != len(y):
+        raise ValueError(f"Sizes of queries must add up to the {len(y)} rows. Got {grouping.n_rows}.")
     if weight is None:
-        return GroupedRows(y, ids, indptr, None)
-    if len(weight) == len(ids):
+        return GroupedRows(y, grouping)
+    if len(weight) == len(kept):
         weight = np.repeat(weight, kept)
     try:
-        return GroupedRows(y, ids, indptr, None, query_weight(weight, ids, indptr, None))
+        return GroupedRows(y, grouping, query_weight(weight, grouping))
     except ValueError as error:
         raise ValueError(
             f"{error} Weights of rows are for training: evaluate on a data set without them, "

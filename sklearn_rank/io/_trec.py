@@ -225,7 +225,7 @@ def write_run(
     """
     score = check_scores(y_score, "y_score")
     check_rows(y_score=y_score, qid=qid, doc_id=doc_id)
-    ids, indptr, order = group_rows(find_qid(y_score, qid, name="y_score"), len(score))
+    grouping = group_rows(find_qid(y_score, qid, name="y_score"), len(score))
     if not isinstance(tag, str):
         raise TypeError(f"tag must be a str, the name of the run. Got {echo(tag)} instead.")
     n_rows_of(doc_id, "doc_id")
@@ -234,21 +234,20 @@ def write_run(
     documents = _writable(named.tolist(), "doc_id")
     if len(documents) != len(score):
         raise ValueError(f"doc_id must have one entry per row ({len(score)}). Got {len(documents)} instead.")
-    queries = _writable(ids.tolist(), "qid")
+    queries = _writable(grouping.ids.tolist(), "qid")
     if len({*queries}) < len(queries):
         text = Counter(queries).most_common(1)[0][0]
-        alike = [one for one, as_text in zip(ids.tolist(), queries, strict=True) if as_text == text]
+        alike = [one for one, as_text in zip(grouping.ids.tolist(), queries, strict=True) if as_text == text]
         raise ValueError(f"In a run of TREC ids are text, and queries must differ there. Got {echo_all(alike)} in qid.")
     (tag,) = _writable([tag], "tag")
-    order = np.arange(len(score)) if order is None else order
-    query = np.repeat(np.arange(len(ids)), np.diff(indptr))
+    order, query = grouping.input_rows(), np.repeat(np.arange(grouping.n_queries), grouping.sizes)
     repeated_rows(
-        Entries(QueryIds(query, ids), Text.of([documents[row] for row in order.tolist()]), score),
+        Entries(QueryIds(query, grouping.ids), Text.of([documents[row] for row in order.tolist()]), score),
         lambda row: f"in row {order[row]}", what_to_do="leave one of two rows out",
     )  # fmt: skip
     with open_to_write(path) as file:
         for q, name in enumerate(queries):
-            rows = order[indptr[q] : indptr[q + 1]]
+            rows = grouping.input_rows(q, q + 1)
             rows = rows[np.argsort(-score[rows], kind="stable")]
             rows = rows[score[rows] > -np.inf].tolist()
             lines = (

@@ -290,12 +290,9 @@ class FittedInteractions(FittedRows):
 
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
         """Refuse a metric of rows where users are in fit with other rows: it would rank only their test rows."""
-        ids, indptr, order = group_rows(qid, len(y))
-        number = IdIndex(self.users).places(ids)
+        grouping = group_rows(qid, len(y))
+        of_row = IdIndex(self.users).places(grouping.ids)[grouping.query_of_row]
         table = self.columns.table(X)
-        of_row = np.repeat(number, np.diff(indptr))
-        if order is not None:
-            of_row[order] = of_row.copy()
         item = IdIndex(self.items).places(table.ids("item"))
         is_new = (of_row >= 0) & ~self.contains(of_row, item)
         pairs = distinct_values((of_row * len(self.items) + item)[(of_row >= 0) & (item >= 0)])
@@ -307,8 +304,8 @@ class FittedInteractions(FittedRows):
             raise ValueError(
                 "A metric of rows ranks only the test rows of a user, and mostly all of them are relevant. Splits of "
                 "interactions cut users on purpose, so score with make_recommender_scorer('ndcg@10', items=...), which "
-                f"ranks all items. Got {torn.sum()} of {len(ids)} users with other rows than in fit, one of them "
-                f"{echo_id(self.users[np.argmax(torn)])}."
+                f"ranks all items. Got {torn.sum()} of {grouping.n_queries} users with other rows than in fit, "
+                f"one of them {echo_id(self.users[np.argmax(torn)])}."
             )
 
 

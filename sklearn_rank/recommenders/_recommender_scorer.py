@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.ids import ids_of
-from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Origin, Queries
+from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Queries
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._engine.sparse import as_queries, cut_rows
 from sklearn_rank._engine.values import PerQuery
@@ -444,7 +445,7 @@ class HeldOutUsers:
     @property
     def fingerprints(self) -> NDArray[np.uint32]:
         """Fingerprint of the labels of each user; items without a row have the label 0, which does not count."""
-        return fingerprints_of(as_queries(self.label, np.zeros(len(self.label)), self.indptr, 0))
+        return fingerprints_of(as_queries(self.label, np.zeros(len(self.label)), Grouping(self.ids, self.indptr)))
 
     def relevant_to(self, users: Index) -> tuple[Index, Index, Array]:
         """Items with a label of some users: the place of the user among these, the item, the label."""
@@ -540,20 +541,20 @@ class UserRankings:
         label, score = np.zeros(score.size), score.ravel()
         user, item, grade = self.test.relevant_to(users)
         label[self._pair(user, item)] = grade
-        indptr = np.arange(len(users) + 1) * self.n_items
+        grouping = Grouping.by_matrix(np.arange(len(users)), self.n_items, first)
         user, item = self.test.excluded_from(users)
         kept = None
         if len(user):
             kept = np.ones(len(label), dtype=bool)
             kept[self._pair(user, item)] = False
-            indptr = np.append(0, np.cumsum(kept.reshape(len(users), -1).sum(axis=1)))
+            grouping = Grouping.by_sizes(kept.reshape(len(users), -1).sum(axis=1), first_query=first)
             label, score = label[kept], score[kept]
         if self._shown.depth:
             pairs = np.arange(len(users) * self.n_items) if kept is None else np.flatnonzero(kept)
             user, item = np.divmod(pairs, self.n_items)
             ranked = score > -np.inf
             self._shown.add((self._are_known, first), user[ranked], item[ranked], score[ranked], len(users))
-        return queries_of(label, score, indptr, np.arange(len(users)), None, None, 1, Origin(IN_ERRORS, first))
+        return queries_of(label, score, grouping, None, 1, IN_ERRORS)
 
     def _of_lists(self, users: Index, user: Index, item: Index, depth: int, first: int) -> Queries:
         """Each user with the items that are listed and not left out, and the relevant ones that are not listed."""
@@ -575,8 +576,8 @@ class UserRankings:
         score = -np.arange(len(user), dtype=np.float64)
         if self._shown.depth:
             self._shown.add((self._are_known, first), user, item, score, len(users))
-        indptr = np.append(0, np.cumsum(np.bincount(user, minlength=len(users))))
-        return as_queries(label, score, indptr, first, unlisted=unlisted).named(IN_ERRORS)
+        grouping = Grouping.by_sizes(np.bincount(user, minlength=len(users)), first_query=first)
+        return as_queries(label, score, grouping, unlisted=unlisted).named(IN_ERRORS)
 
     def _pair(self, user: Index, item: Index) -> Index:
         """Number of each pair."""

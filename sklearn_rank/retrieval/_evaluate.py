@@ -224,7 +224,7 @@ def check_order(queries: Mapping[str, Any], items: Mapping[str, Any], without_se
 def check_queries_data(query_ids: ArrayLike | None, sample_weight: ArrayLike | None, n_queries: int) -> tuple[Any, Any]:
     """Check ids and weights of queries; raise ValueError if one is missing or an id is repeated."""
     try:
-        ids = np.arange(n_queries) if query_ids is None else group_rows(query_ids, n_queries)[0]
+        ids = np.arange(n_queries) if query_ids is None else group_rows(query_ids, n_queries).ids
     except ValueError:
         # The message of `group_rows` speaks of rows.
         raise ValueError(

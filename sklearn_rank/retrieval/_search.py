@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.queries import LazyQueries, Origin, Queries
+from sklearn_rank._engine.grouping import Grouping
+from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.read import summary_of
 from sklearn_rank._engine.sparse import Grades, as_queries, cut_rows, drop_self
 from sklearn_rank._utils.typing import Array, Index
@@ -47,8 +48,8 @@ def search(distances: Distances, grades: Grades, *, without_self: bool, memory: 
             others = item != query + first
             query, item, near = query[others], item[others], near[others]
         label, unlisted = grades.listed(rows, query, item, depth=depth, ranked=True, without_self=without_self)
-        indptr = np.append(0, np.cumsum(np.bincount(query, minlength=last - first)))
-        return as_queries(label, 0.0 - near, indptr, first, unlisted=unlisted)
+        grouping = Grouping.by_sizes(np.bincount(query, minlength=last - first), first_query=first)
+        return as_queries(label, 0.0 - near, grouping, unlisted=unlisted)
 
     return LazyQueries(np.full(n_queries, n_items - without_self), lambda depth: cut_rows(n_queries, n_rows), make)
 
@@ -105,5 +106,4 @@ def whole_lists(distance: NDArray[Any], grades: Grades, rows: slice, without_sel
     # Whole numbers of two bytes are exact in float32, which takes half the memory.
     score = np.subtract(0, distance, dtype=np.float32 if distance.dtype.itemsize <= 2 else np.float64).ravel()
     summary, labels, _ = summary_of(label.ravel(), score)
-    indptr, ids = np.arange(n_queries + 1) * n_items, np.arange(n_queries)
-    return Queries(labels, score, indptr, None, ids, None, summary, origin=Origin(first_query=rows.start))
+    return Queries(labels, score, Grouping.by_matrix(np.arange(n_queries), n_items, rows.start), None, summary)

@@ -118,9 +118,10 @@ def evaluate(data: Any, *, assume_grouped: bool = False, chance: bool = False, *
     table = _map(rows, names, computed, assume_grouped, result_columns, schema, score_name).toArrow()
     if not len(table):
         refuse_no_rows("a Spark DataFrame")
-    ids, indptr, _ = group_rows(read_column(table, "qid"), len(table))
+    grouping = group_rows(read_column(table, "qid"), len(table))
+    ids = grouping.ids
     if len(ids) < len(table):
-        refuse_cut_queries(f"query {echo(ids[np.diff(indptr) > 1][:1].tolist()[0])} in two partitions")
+        refuse_cut_queries(f"query {echo(ids[grouping.sizes > 1][:1].tolist()[0])} in two partitions")
     order = np.argsort(ids, kind="stable")
     _look(table[FINDINGS].drop_null().to_pylist(), specs, score_name)
     values = {name: table[name].to_numpy()[order] for name in table.column_names if name not in ("qid", FINDINGS)}

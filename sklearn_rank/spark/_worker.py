@@ -17,7 +17,7 @@ from sklearn_rank._engine.ranking import Labels, Ranking
 from sklearn_rank._evaluation.result import Evaluation, computed_values
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import odd_ids
-from sklearn_rank._tables.batch_validator import BatchRows, BatchValidator, adjacent_queries
+from sklearn_rank._tables.batch_validator import BatchValidator, NumberedRows, adjacent_queries
 from sklearn_rank._tables.column_arguments import ColumnNames
 from sklearn_rank._tables.parts import evaluate_parts, result_to_columns
 from sklearn_rank._utils.echo import echo
@@ -86,17 +86,17 @@ def evaluate_partition(
         yield pa.record_batch(columns)
 
 
-def _in_one_order(rows: BatchRows, n_jobs: int | None) -> Queries:
+def _in_one_order(rows: NumberedRows, n_jobs: int | None) -> Queries:
     """Order the rows of each query by falling score and rising label: a shuffle has no order, and sums depend on it."""
     queries = rows.queries(n_jobs)
-    label, score, indptr = queries.label, queries.score, queries.indptr
+    label, score, grouping = queries.label, queries.score, queries.grouping
     if label.ndim == 2:
-        query = np.repeat(np.arange(len(indptr) - 1), queries.n_documents)
-        return replace(queries, order=np.lexsort((*label.T, -score, query)))
+        order = np.lexsort((*label.T, -score, grouping.query_of_row))
+        return replace(queries, grouping=replace(grouping, order=order))
     if queries.summary.has_unjudged:
         label = np.where(np.isnan(label), queries.summary.label_range[1] + 1, label)
-    ranking = Ranking.by_score(Labels(label, indptr), score, ties="worst", keep_unretrieved=True)
-    return replace(queries, order=ranking.order)
+    ranking = Ranking.by_score(Labels(label, grouping.indptr), score, ties="worst", keep_unretrieved=True)
+    return replace(queries, grouping=replace(grouping, order=ranking.order))
 
 
 def column_name(metric: str) -> str:
@@ -114,7 +114,7 @@ def parts_name(metric: str) -> str:
 
 def _validate(
     validator: BatchValidator, batches: Iterator[Any], names: ColumnNames, specs: Specs
-) -> Iterator[BatchRows]:
+) -> Iterator[NumberedRows]:
     """Validate rows; errors name the query, because numbers of rows have no meaning after a shuffle."""
     current = list[Any]()
 

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.attributes import QueryRows, of_queries
+from sklearn_rank._engine.attributes import of_queries
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.grouping import number_of_rows, number_together
+from sklearn_rank._engine.grouping import Grouping, number_of_rows, number_together
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Index
@@ -53,7 +53,7 @@ def by_query(given: Any, name: str, ids: NDArray[Any] | None, n_queries: int, el
             again = index[index.duplicated()].tolist()[0]
             raise ValueError(f"{name} must name each query once in their index. Got query {echo(again)} twice.")
         given = given if index is None else dict(zip(index, given, strict=True))
-    return of_queries(given, name, QueryRows(np.arange(n_queries) if ids is None else ids))
+    return of_queries(given, name, Grouping.one_row_each(np.arange(n_queries) if ids is None else ids))
 
 
 def joined_clusters(

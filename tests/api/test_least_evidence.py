@@ -10,6 +10,7 @@ from registry import together
 from scipy.sparse import csr_array
 
 from sklearn_rank import evaluate, evaluate_run, evaluate_table
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.sparse import as_queries
 from sklearn_rank._misuse.evidence import label_range
 from sklearn_rank._misuse.judged import unevenly_judged
@@ -180,7 +181,7 @@ def test_the_lowest_label_of_lists(kind):
         warned = seen(score_neighbors, None, items, relevance=kind(relevance), metrics="map")
         assert warned == ([CONSTANT] * n, "")
     for low in (0.0, 1.0):
-        lists = as_queries(np.array([2.0, low, 3.0]), np.arange(3.0), np.array([0, 2, 3]), 0)
+        lists = as_queries(np.array([2.0, low, 3.0]), np.arange(3.0), Grouping.by_sizes([2, 1], first_query=0))
         assert label_range(lists) == (low, 3)
 
 

@@ -60,11 +60,10 @@ def test_ids_with_odd_letters_are_told_apart():
         ["a\0b"] * 2 + ["a", "b"],
     ):
         distinct = [*dict.fromkeys(ids)]
-        known, indptr, order = group_rows(np.array(ids, dtype=object), len(ids))
-        assert known.tolist() == distinct
-        rows = np.arange(len(ids)) if order is None else order
-        assert [ids[row] for row in rows] == [
-            q for q, n in zip(distinct, np.diff(indptr), strict=True) for _ in range(n)
+        found = group_rows(np.array(ids, dtype=object), len(ids))
+        assert found.ids.tolist() == distinct
+        assert [ids[row] for row in found.input_rows()] == [
+            q for q, n in zip(distinct, found.sizes, strict=True) for _ in range(n)
         ]
 
 

@@ -217,7 +217,7 @@ def test_hashes_are_not_pickled():
 def test_zeros_of_either_sign_are_one_query():
     check([0.0, 1.0, -0.0, 1.0])
     check([-0.0, 0.0])
-    assert np.signbit(group_rows([-0.0, 1.0, 0.0], 3)[0]).tolist() == [True, False]
+    assert np.signbit(group_rows([-0.0, 1.0, 0.0], 3).ids).tolist() == [True, False]
 
 
 class Alike:
@@ -268,15 +268,15 @@ def test_frames_with_arrays_of_numpy_are_read_as_these():
 
 
 def test_text_keeps_its_dtype():
-    assert group_rows(["a", "bcd", "a"], 3)[0].dtype == np.dtype("U3")
-    assert group_rows(np.array(["a", "bcd", "a"], dtype=object), 3)[0].dtype == object
-    assert group_rows(("a", "bcd", 1), 3)[0].dtype == object
+    assert group_rows(["a", "bcd", "a"], 3).ids.dtype == np.dtype("U3")
+    assert group_rows(np.array(["a", "bcd", "a"], dtype=object), 3).ids.dtype == object
+    assert group_rows(("a", "bcd", 1), 3).ids.dtype == object
 
 
 @pytest.mark.parametrize("dtype", [np.int64, "U3", "S9", object])
 def test_no_rows_have_no_queries(dtype):
-    ids, indptr, order = group_rows(np.array([], dtype=dtype), 0)
-    assert (ids.tolist(), indptr.tolist(), order) == ([], [0], None)
+    grouping = group_rows(np.array([], dtype=dtype), 0)
+    assert (grouping.ids.tolist(), grouping.indptr.tolist(), grouping.order) == ([], [0], None)
 
 
 @pytest.mark.parametrize("dtype", ["<U1", "<U2", "<U7", ">U7", "<U8", "<U30"])
@@ -315,7 +315,7 @@ def test_text_in_frames(make):
     ids = [f"query {i}" for i in RNG.integers(0, 200, 3000)]
     check(make(ids), ids)
     check(make(sorted(ids)), sorted(ids))
-    assert group_rows(make(ids), len(ids))[0].dtype == np.asarray(make(ids)).dtype
+    assert group_rows(make(ids), len(ids)).ids.dtype == np.asarray(make(ids)).dtype
 
 
 TEXT_OF_ARROW = [name for name in FRAMES if "arrow" in name or name in ("str", "polars", "polars chunks")]
@@ -335,8 +335,8 @@ def test_text_in_arrow(name, monkeypatch):
     check(FRAMES[name](ids), ids)
     monkeypatch.setattr(_grouping, "N_IN_PART", 100)
     expected, found = group_rows(ids, 1000, 1), group_rows(FRAMES[name](ids), 1000, 3)
-    for a, b in zip(expected, found, strict=True):
-        np.testing.assert_array_equal(a, b)
+    for name in ("ids", "indptr", "order"):
+        np.testing.assert_array_equal(getattr(expected, name), getattr(found, name))
 
 
 @pytest.mark.parametrize("make", [pl.Series, FRAMES["str"]], ids=["polars", "pandas"])
@@ -376,7 +376,7 @@ def test_numbers_in_frames(dtype):
     numbers = RNG.integers(0, 2, 300)
     qid = pd.Series(pd.to_datetime(numbers, unit="D").to_period("D") if "period" in dtype else numbers).astype(dtype)
     check(qid, np.asarray(qid).tolist())
-    assert group_rows(qid, 300)[0].dtype == np.asarray(qid).dtype
+    assert group_rows(qid, 300).ids.dtype == np.asarray(qid).dtype
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
@@ -389,14 +389,13 @@ def test_parts_of_rows_are_numbered_apart(monkeypatch, kind, n_jobs):
             kind, np.char.add("q", np.arange(900).astype(str))
         )
         ids = names[number].astype(object) if kind == "object" else names[number]
-        found, indptr, order = group_rows(ids, len(ids), n_jobs)
+        found = group_rows(ids, len(ids), n_jobs)
         expected, first, size = np.unique(ids.astype(str), return_index=True, return_counts=True)
         by_appearance = np.argsort(first)
-        assert found.astype(str).tolist() == expected[by_appearance].tolist()
-        assert np.diff(indptr).tolist() == size[by_appearance].tolist()
-        order = np.arange(len(ids)) if order is None else order
-        for q, start, stop in zip(found, indptr[:-1], indptr[1:], strict=True):
-            assert order[start:stop].tolist() == np.flatnonzero(ids == q).tolist()
+        assert found.ids.astype(str).tolist() == expected[by_appearance].tolist()
+        assert found.sizes.tolist() == size[by_appearance].tolist()
+        for q, name in enumerate(found.ids):
+            assert found.input_rows(q, q + 1).tolist() == np.flatnonzero(ids == name).tolist()
 
 
 @pytest.mark.parametrize(
@@ -446,12 +445,12 @@ def test_many_rows(sizes, order):
     """More rows than a block; results do not depend on the type of the ids, the order of rows or the threads."""
     y, s, qid = make_rows(sizes, order)
     check(qid)
-    numbers, _, rows = group_rows(qid, len(qid))
-    rows = np.arange(len(qid)) if rows is None else rows
+    grouping = group_rows(qid, len(qid))
+    rows = grouping.input_rows()
     text = np.array([f"query {i}" for i in range(len(sizes))], dtype=object)
     weight = 1.0 + qid % 3
     grouped = evaluate(y[rows], s[rows], qid=qid[rows], sample_weight=weight[rows], metrics=["ndcg@5", "map", "mse"])
-    assert grouped.qid.tolist() == numbers.tolist()
+    assert grouped.qid.tolist() == grouping.ids.tolist()
     for ids, n_jobs in ((qid, 1), (qid, 2), (text[qid], 2), (text[qid].tolist(), 1), (qid.astype(np.int32), 2)):
         found = evaluate(y, s, qid=ids, sample_weight=weight, metrics=["ndcg@5", "map", "mse"], n_jobs=n_jobs)
         for name, values in grouped.per_query.items():

@@ -15,6 +15,7 @@ from registry import together
 from sklearn_rank._engine.kernels.cascade import cascade
 from sklearn_rank._engine.kernels.sums import cumsum, joint
 
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.kernels.agreement import centred_ranks, overlap
 from sklearn_rank._engine.kernels.grades import count_grades_at_least, find_grades, rank_grades
 from sklearn_rank._engine.kernels.order import longest
@@ -198,8 +199,8 @@ def test_an_ideal_order_has_labels_and_no_rows():
 
 
 def test_grades_may_come_with_their_labels():
-    rows = np.array([0, 1, 2], dtype=np.uint8), np.array([3.0, 2.0, 1.0]), np.array([0, 3])
-    queries = queries_of(*rows, np.zeros(1), None, None, None)
+    labels, scores = np.array([0, 1, 2], dtype=np.uint8), np.array([3.0, 2.0, 1.0])
+    queries = queries_of(labels, scores, Grouping.by_sizes([3]))
     assert queries.grade is queries.row_label
     assert replace(queries, weight=np.ones(1)).label.tolist() == [0.0, 1.0, 2.0]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sklearn_rank._engine import queries as _queries
-from sklearn_rank._engine.queries import WIDTHS, take_rows
+from sklearn_rank._engine import grouping as _grouping
+from sklearn_rank._engine.grouping import WIDTHS, take_rows
 
 N_ROWS = [*range(18), 5000]
 
@@ -27,8 +27,8 @@ def test_entries_are_those_of_the_rows(dtype, rng):
 
 def test_the_kernel_takes_rows_of_numbers(monkeypatch, rng):
     """Else the test above would compare NumPy with itself."""
-    asked, kernels = [], _queries.grouping_kernels
-    monkeypatch.setattr(_queries, "grouping_kernels", Recorded(kernels, asked))
+    asked, kernels = [], _grouping.grouping_kernels
+    monkeypatch.setattr(_grouping, "grouping_kernels", Recorded(kernels, asked))
     rows = rng.integers(0, 9, 20)
     for dtype in ("float64", "float32", "uint8", "bool", "int16", "U3", "O"):
         take_rows(np.arange(9).astype(dtype), rows)

@@ -27,10 +27,11 @@ def check(data: bytes) -> None:
         return
     values = ids.tolist()
     try:
-        found, indptr, order = group_rows(ids, len(ids))
+        grouping = group_rows(ids, len(ids))
     except ValueError as error:
         assert any(value is None or value != value for value in values) or "stay different" in str(error)
         return
+    found, indptr, order = grouping.ids, grouping.indptr, grouping.order
     first, rows = {}, {}
     for row, value in enumerate(values):
         rows.setdefault(first.setdefault(value, value), []).append(row)

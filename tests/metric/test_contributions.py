@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sklearn_rank import evaluate, parse_metric
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.decorator import _define_again
@@ -22,7 +23,7 @@ def added(metric, label, score, **keywords):
 
 def query(label, score):
     label, score = np.array(label, dtype=float), np.array(score, dtype=float)
-    return queries_of(label, score, np.array([0, len(label)]), np.array([0]), None, None, 1)
+    return queries_of(label, score, Grouping.by_sizes([len(label)]), None, 1)
 
 
 @pytest.mark.parametrize(

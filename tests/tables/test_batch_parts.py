@@ -7,7 +7,7 @@ from batch_cases import NAMES, assert_same, make
 from sklearn_rank import evaluate
 from sklearn_rank._engine.read import read
 from sklearn_rank._metric.names import parse_metrics
-from sklearn_rank._tables.batch_validator import ScatteredRows, adjacent_queries
+from sklearn_rank._tables.batch_validator import NumberedRows, adjacent_queries
 from sklearn_rank._tables.parts import evaluate_part, join_parts, result_from_columns, result_to_columns
 from sklearn_rank._tables.query_ids import QueryIdIndex
 from sklearn_rank._tables.scattered_queries import Part
@@ -58,8 +58,8 @@ def test_without_queries_there_are_no_parts():
 def test_numbers_of_queries_in_a_part_of_the_last_level():
     """A number is below 2**32, and so is what is computed from it."""
     number = np.array([3, 67, 4, 3, 68, 67], dtype=np.uint32) * 2**24 + 12345
-    rows = ScatteredRows(number, np.array([1.0, 2, 3, 4, 5, 6]), np.arange(6.0))
+    rows = NumberedRows(number, np.array([1.0, 2, 3, 4, 5, 6]), np.arange(6.0))
     queries = Part(rows, step=2**24, digits=(3, 5)).queries()
-    assert queries.qid.tolist() == (np.array([3, 4, 67, 68]) * 2**24 + 12345).tolist()
+    assert queries.grouping.ids.tolist() == (np.array([3, 4, 67, 68]) * 2**24 + 12345).tolist()
     assert queries.label.tolist() == [1, 4, 3, 2, 6, 5]
-    assert queries.indptr.tolist() == [0, 2, 3, 5, 6]
+    assert queries.grouping.indptr.tolist() == [0, 2, 3, 5, 6]
