@@ -1,7 +1,7 @@
 """The calls of pytrec_eval, computed by this library: ``from sklearn_rank.compat import pytrec_eval``.
 
 The same dictionaries of floats come out, with trec_eval's rules: documents by score in single precision, equal scores
-by falling id, documents without a judgement are not relevant. ``docs/coming_from/pytrec_eval.md`` lists the differences.
+by falling id, documents without a judgement are not relevant. ``docs/coming_from/pytrec_eval.md`` has the differences.
 """
 
 from __future__ import annotations
