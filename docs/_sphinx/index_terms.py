@@ -51,6 +51,9 @@ OF_PAGES = {
     "decide/formulas": ("t test", "randomization test", "Wilcoxon", "Holm", "Tukey"),
     "decide/golden_set": ("golden set", "power", "sample size", "minimal detectable difference"),
     "decide/measured": ("coverage", "coverage of intervals", "type I error", "false positives"),
+    "decide/judges": ("LLM as a judge", "judges", "prediction-powered inference"),
+    "decide/memo": ("memo", "decision memo"),
+    "decide/several_runs": ("several runs", "seeds", "temperature"),
     "decide/report": ("HTML page", "report, as a page"),
     "decide/gate": ("CI", "continuous integration", "non-inferiority", "noninferiority"),
     "tune/README": (
