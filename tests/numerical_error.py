@@ -16,7 +16,7 @@ import numpy as np
 from registry import METRICS, Data, cutoffs, draw_labels, tie_policy
 
 from sklearn_rank import metrics
-from sklearn_rank._utils import threads
+from sklearn_rank._utils import blocks
 
 LIMIT = 1e-12
 
@@ -144,15 +144,15 @@ def tied_joint(m):
 
 def other_bits(n_rows, block_rows=(1, 7, 1000, 2**17), n_jobs=(1, 2, 3)):
     """Metrics whose values or means depend on the number of threads or the size of blocks."""
-    default, different = threads.BLOCK_ROWS, set()
+    default, different = blocks.BLOCK_ROWS, set()
     for metric in METRICS:
         data, seen = short_queries(metric, n_rows), set()
         given = {"qid": data.qid} | cutoffs(metric) | tie_policy(metric)
-        for threads.BLOCK_ROWS in block_rows:
-            for jobs in n_jobs if threads.BLOCK_ROWS * 10 < n_rows else n_jobs[:1]:
+        for blocks.BLOCK_ROWS in block_rows:
+            for jobs in n_jobs if blocks.BLOCK_ROWS * 10 < n_rows else n_jobs[:1]:
                 ask = partial(metric, data.y_true, data.y_score, n_jobs=jobs, **given)
                 seen.add(np.append(ask(average=None), ask()).tobytes())
-        threads.BLOCK_ROWS = default
+        blocks.BLOCK_ROWS = default
         different |= {metric.name} if len(seen) > 1 else set()
     return different
 

@@ -20,7 +20,8 @@ from shapes import AGREEMENT, DEPTHS, SUITE, Data
 
 from sklearn_rank import evaluate, parse_metric
 from sklearn_rank._engine.read import read
-from sklearn_rank._utils.threads import map_blocks, query_blocks
+from sklearn_rank._utils.blocks import thread_blocks
+from sklearn_rank._utils.threads import map_blocks
 
 LONGEST = 10_000  # rows of a query in LightGBM
 
@@ -325,7 +326,7 @@ def _grouped(data: Data, n_jobs: int) -> Callable[[], Any]:
             for column, room in zip(columns, out, strict=True):
                 room[rows] = grouping.take(column, first, last)  # what every metric does before it ranks
 
-        map_blocks(gather, query_blocks(grouping.indptr), n_jobs)
+        map_blocks(gather, thread_blocks(grouping.indptr), n_jobs)
         return [*out]
 
     return group

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_rank._engine.columns import check_rows, labels_of
 from sklearn_rank._engine.grouping import Grouping, refuse_queries_elsewhere
 from sklearn_rank._engine.ids import id_array, ids_of, refuse_missing_ids, refuse_unfit_ids
+from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.threads import map_blocks, query_blocks
+from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import FrameLike
 
 AttributesLike = ArrayLike | Mapping[str, ArrayLike] | Mapping[Hashable, Hashable] | FrameLike | None
@@ -218,7 +219,7 @@ def constant_within(
             two = np.append(of_query[query : query + 1], of_row[row : row + 1])
             raise ValueError(f"{rule} Got {show(two)} in query {echo(grouping.ids[query : query + 1].tolist()[0])}.")
 
-    map_blocks(check, query_blocks(indptr), 1)
+    map_blocks(check, thread_blocks(indptr), 1)
     return of_query
 
 

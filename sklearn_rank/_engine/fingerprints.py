@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.queries import Queries, blocks_of
+from sklearn_rank._engine.queries import Queries
+from sklearn_rank._utils.blocks import CACHED_ROWS, cut_queries
 from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Index
 
 Fingerprints = NDArray[np.uint32]
-HASHED_PER_BLOCK = 2**14
-"""Documents at a time: their arrays come from memory that was used before."""
 
 
 def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
@@ -34,7 +33,7 @@ def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints
         ends = total[grouping.starts(first, last)]
         np.subtract(ends[1:], ends[:-1], out=sums[first:last])
 
-    map_blocks(add, blocks_of(grouping.indptr, HASHED_PER_BLOCK), n_jobs)
+    map_blocks(add, cut_queries(grouping.indptr, CACHED_ROWS), n_jobs)
     if (unlisted := queries.unlisted) is not None:
         hashes = _hashes(unlisted.label, queries.summary.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
@@ -75,7 +74,7 @@ def fingerprints_of_rankings(
         total = np.append(np.uint32(0), np.cumsum(hashes, dtype=np.uint32))
         np.subtract(total[starts[1:]], total[starts[:-1]], out=sums[first:last])
 
-    map_blocks(add, blocks_of(grouping.indptr, HASHED_PER_BLOCK), n_jobs)
+    map_blocks(add, cut_queries(grouping.indptr, CACHED_ROWS), n_jobs)
     return None if documents is None and all(in_order) else sums
 
 

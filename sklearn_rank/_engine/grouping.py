@@ -30,9 +30,10 @@ from sklearn_rank._engine.ids import (
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._engine.kernels import order as order_kernels
 from sklearn_rank._utils.arguments import NAMES_OF_LEVELS
+from sklearn_rank._utils.blocks import CACHED_ROWS, cut_rows, is_one_block, thread_blocks
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import aligned
-from sklearn_rank._utils.threads import effective_n_jobs, is_one_block, map_blocks, row_blocks
+from sklearn_rank._utils.threads import effective_n_jobs, map_blocks
 from sklearn_rank._utils.typing import Index, MatrixLike
 
 Number = NDArray[np.uint32]
@@ -52,9 +53,6 @@ MOST_IDS = 2**31
 
 MOST_TEXT = 2**19
 """Bytes of text of the rows that are numbered at a time; of longer ones Python makes it."""
-
-N_AT_A_TIME = 2**14
-"""Rows whose keys stay in the cache between being made and being numbered."""
 
 
 MOST_IN_ONE_LIST = 100
@@ -408,7 +406,7 @@ def _runs(ids: NDArray[Any], n_jobs: int | None) -> tuple[Index | None, NDArray[
         heads.resize(n - (stop == n_rows), refcheck=False)
         return starts, heads.view(ids.dtype), falls
 
-    starts, heads, falls = zip(*map_blocks(find, row_blocks(n_rows, n_jobs), n_jobs), strict=True)
+    starts, heads, falls = zip(*map_blocks(find, thread_blocks(n_rows, n_jobs), n_jobs), strict=True)
     return together(starts, n_jobs), together(heads, n_jobs), is_number and not any(falls)
 
 
@@ -430,7 +428,7 @@ def together(parts: Sequence[NDArray[T]], n_jobs: int | None) -> NDArray[T]:
 
 def _rises(x: NDArray[Any], compare: np.ufunc) -> bool:
     """Result of comparing each entry with the next one."""
-    return all(compare(x[a:b], x[a + 1 : b + 1]).all() for a, b in row_blocks(len(x) - 1))
+    return all(compare(x[a:b], x[a + 1 : b + 1]).all() for a, b in thread_blocks(len(x) - 1))
 
 
 def _addresses(objects: NDArray[Any]) -> Index:
@@ -499,7 +497,7 @@ def _number(ids: NDArray[Any] | ArrowText) -> tuple[Number, Index]:
         return _number_keys(n_rows, lambda a, b: Keys((ids[a:b].astype(np.float64) + 0.0).view(np.int64)))
     if kind in "SU":
         words = _narrowed(ids) if kind == "U" else ids
-        ends = words.dtype.itemsize * np.arange(1, N_AT_A_TIME + 1)
+        ends = words.dtype.itemsize * np.arange(1, CACHED_ROWS + 1)
         return _number_keys(n_rows, lambda a, b: hashed(words[a:b].copy().view(np.uint8), ends[: b - a]))
     return _number_objects(ids.astype(object, copy=False))
 
@@ -515,8 +513,8 @@ def _number_near(ids: NDArray[Any], lowest: int, n_slots: int) -> tuple[Number, 
     """As `_number`, of whole numbers that are no more than rows, through a table of all of them, without hashing."""
     number, first, n = np.empty(len(ids), dtype=np.uint32), np.empty(n_slots, dtype=np.int64), 0
     table = np.zeros(n_slots, dtype=np.uint32)
-    for begin in range(0, len(ids), N_AT_A_TIME):
-        key = ids[begin : begin + N_AT_A_TIME].astype(np.int64)
+    for begin, end in cut_rows(len(ids), CACHED_ROWS):
+        key = ids[begin:end].astype(np.int64)
         n = grouping_kernels.number_near_keys(key, lowest, begin, table, n, number, first)
         if n < 0:
             raise ValueError(
@@ -534,7 +532,7 @@ def _number_objects(ids: NDArray[Any]) -> tuple[Number, Index]:
     number, first = _number_keys(len(ids), lambda a, b: Keys(address[a:b]))
     of_object, first_object = _number_values(ids[first])
     if len(first_object) < len(first):
-        for a, b in row_blocks(len(ids)):
+        for a, b in thread_blocks(len(ids)):
             number[a:b] = of_object[number[a:b]]
         first = first[first_object]
     return number, first
@@ -549,7 +547,7 @@ def _come_again(address: Index) -> bool:
 
 def _number_values(ids: NDArray[Any]) -> tuple[Number, Index]:
     """Number objects by their text if all are str, else by a dict."""
-    text, ends = np.empty(MOST_TEXT, dtype=np.uint8), np.empty(min(len(ids), N_AT_A_TIME), dtype=np.int64)
+    text, ends = np.empty(MOST_TEXT, dtype=np.uint8), np.empty(min(len(ids), CACHED_ROWS), dtype=np.int64)
 
     def keys(a: int, b: int) -> Keys:
         # Its references keep the strings while they are read; the caller may write to the ids.
@@ -598,8 +596,8 @@ class _NotTextError(Exception):
 def _number_keys(n_rows: int, keys: Callable[[int, int], Keys]) -> tuple[Number, Index]:
     """Number keys, given rows by rows."""
     number, distinct = np.empty(n_rows, dtype=np.uint32), Distinct()
-    for begin in range(0, n_rows, N_AT_A_TIME):
-        distinct.number(keys(begin, min(begin + N_AT_A_TIME, n_rows)), begin, number)
+    for begin, end in cut_rows(n_rows, CACHED_ROWS):
+        distinct.number(keys(begin, end), begin, number)
     return number, distinct.first[: distinct.n]
 
 

@@ -41,8 +41,9 @@ from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.ranked import Ranked
 from sklearn_rank._engine.ranking import N_GRADES, NO_CUTOFF, TIE_POLICIES, RankingKey, least_grade, rank_block
 from sklearn_rank._engine.values import Out, PerQuery
+from sklearn_rank._utils.blocks import FEW_ARRAYS, MANY_ARRAYS, SOME_ARRAYS, is_one_block, thread_blocks
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.threads import check_interrupt, is_one_block, map_blocks, query_blocks
+from sklearn_rank._utils.threads import check_interrupt, map_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 GRADES = np.arange(float(N_GRADES))
@@ -382,7 +383,7 @@ class Plan:
                 return self._run_block(program, queries, 0, n_queries, outs)
             finally:
                 pool.release(program)
-        blocks = query_blocks(indptr, n_jobs, largest=2.0 if len(self.curves) == 1 else 0.75)
+        blocks = thread_blocks(indptr, n_jobs, largest=FEW_ARRAYS if len(self.curves) == 1 else MANY_ARRAYS)
         n_rows = max([int(indptr[last] - indptr[first]) for first, last in blocks])
         n_queries = max([last - first for first, last in blocks])
         unused: list[BoundProgram] = []
@@ -573,5 +574,5 @@ def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]],
                 check_interrupt()
                 curve.fill(first, last, rankings[key], keywords)
 
-    blocks = query_blocks(queries.grouping.indptr, n_jobs, largest=2.0 if len(asked) == 1 else 1.5)
+    blocks = thread_blocks(queries.grouping.indptr, n_jobs, largest=FEW_ARRAYS if len(asked) == 1 else SOME_ARRAYS)
     map_blocks(fill_block, blocks, n_jobs)

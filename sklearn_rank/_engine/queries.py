@@ -179,13 +179,6 @@ class Queries:
         return replace(self, names=names)
 
 
-def blocks_of(indptr: Index, n_rows: int) -> list[tuple[int, int]]:
-    """Cut queries into (first, last) blocks of about so many rows, or of one longer query."""
-    starts = np.searchsorted(indptr[:-1], np.arange(0, indptr[-1] + 1, n_rows))
-    edges = sorted({0, len(indptr) - 1, *starts.tolist()})
-    return list(zip(edges[:-1], edges[1:], strict=True))
-
-
 def is_pooled(label: Array) -> NDArray[np.bool_]:
     """Whether each label means that a document was in the pool and not judged."""
     return np.ascontiguousarray(label).view(np.uint64) == POOLED.view(np.uint64)

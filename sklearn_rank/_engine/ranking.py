@@ -18,8 +18,9 @@ from sklearn_rank._engine.kernels import sorting as sorting_kernels
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.primitives import AT_RANKS, CUMSUM, JOINT, Call, Scratch
 from sklearn_rank._engine.queries import DocumentsWithoutRow, LazyQueries, Queries
+from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.lazy import cached_property
-from sklearn_rank._utils.threads import map_blocks, query_blocks
+from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Array, Grade, Index
 
 NO_CUTOFF = 2**62
@@ -512,4 +513,4 @@ def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -
         tied = ends - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(map_blocks(find, query_blocks(queries.grouping.indptr, n_jobs), n_jobs))
+    return np.concatenate(map_blocks(find, thread_blocks(queries.grouping.indptr, n_jobs), n_jobs))

@@ -29,11 +29,12 @@ from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.kernels.order import longest as longest_between
 from sklearn_rank._engine.queries import BYTE, DATA_NAMES, DataSummary, InputNames, Queries
+from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.hints import SYSTEMS_HINT, refuse_misplaced, refuse_table
 from sklearn_rank._utils.numbers import FLOAT64, as_floats, as_reals, column, refuse_masked
-from sklearn_rank._utils.threads import check_n_jobs, map_blocks, row_blocks
+from sklearn_rank._utils.threads import check_n_jobs, map_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 READ = np.float64, np.float32, np.int64, np.int32
@@ -130,7 +131,7 @@ def _read_plain(
         ids.resize(seen[-1] - (stop == n_rows), refcheck=False)
         return seen, starts, ids, longest_between(starts)
 
-    blocks = map_blocks(read_block, row_blocks(n_rows, n_jobs), n_jobs)
+    blocks = map_blocks(read_block, thread_blocks(n_rows, n_jobs), n_jobs)
     if None in blocks:
         return None
     seen, starts, ids, longest = zip(*blocks, strict=True)
@@ -275,7 +276,7 @@ def summary_of(
         label = as_floats(label, "y_true")
     grade = None if label is None or label.ndim == 2 else np.empty(len(label), BYTE)
     n_rows = len(label if score is None else score)  # type: ignore[arg-type]
-    blocks = row_blocks(n_rows, n_jobs)
+    blocks = thread_blocks(n_rows, n_jobs)
     seen = map_blocks(lambda a, b: read_rows(label, score, None, a, b, grade, None, None), blocks, n_jobs)
     summary, are_grades, is_good = _joined(seen, id_kind)
     return summary, grade if are_grades or label is None else as_floats(label, "y_true"), is_good

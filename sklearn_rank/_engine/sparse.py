@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sklearn_rank._engine.grouping import Grouping
-from sklearn_rank._engine.queries import DataSummary, DocumentsWithoutRow, LazyQueries, Queries, blocks_of
+from sklearn_rank._engine.queries import DataSummary, DocumentsWithoutRow, LazyQueries, Queries
 from sklearn_rank._engine.read import (
     check_matrix_shapes,
     check_query_weight,
@@ -19,15 +19,11 @@ from sklearn_rank._engine.read import (
     refuse_one_column,
     summary_of,
 )
+from sklearn_rank._utils.blocks import BLOCK_ROWS, ROWS_IN_MEMORY, cut_queries, cut_rows
 from sklearn_rank._utils.numbers import as_floats, as_reals
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
 Groups = tuple[Index, Array, Index]
-LISTED_PER_BLOCK = 2**17
-"""Listed documents in a block of queries."""
-
-PAIRS_PER_BLOCK = 2**20
-"""Pairs of a query and a document in a block, where each must have a row."""
 
 
 class Grades(ABC):
@@ -160,9 +156,8 @@ def list_batches(
 
     def blocks(depth: int | None) -> list[tuple[int, int]]:
         if depth is None:
-            return cut_rows(n_queries, PAIRS_PER_BLOCK // grades.n_documents)
-        lists = blocks_of(indptr, LISTED_PER_BLOCK)
-        return [block for a, b in lists for block in cut_rows(b, LISTED_PER_BLOCK, a)]
+            return cut_rows(n_queries, ROWS_IN_MEMORY // grades.n_documents)
+        return [block for a, b in cut_queries(indptr, BLOCK_ROWS) for block in cut_rows(b, BLOCK_ROWS, a)]
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows, part = slice(first, last), slice(indptr[first], indptr[last])
@@ -185,12 +180,6 @@ def list_batches(
     n_documents = np.full(n_queries, grades.n_documents - without_self)
     sizes = n_documents if left_out is None else n_documents - np.diff(left_out.indptr)
     return LazyQueries(sizes, blocks, make, is_by_column=not without_self and left_out is None)
-
-
-def cut_rows(stop: int, n_rows: int, start: int = 0) -> list[tuple[int, int]]:
-    """Cut rows into (first, last) pieces of at most `n_rows`, and at least one."""
-    n_rows = max(n_rows, 1)
-    return [(a, min(a + n_rows, stop)) for a in range(int(start), int(stop), n_rows)]
 
 
 def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
@@ -300,6 +289,6 @@ def _dense_batches(score: NDArray[Any], grades: Grades, left_out: Any = None) ->
         scores = as_floats(score[first:last], "y_score")
         return queries_of_matrix(label, scores, mask=mask, first_query=first)
 
-    n_rows, sizes = PAIRS_PER_BLOCK // n_documents, np.full(n_queries, n_documents)
+    n_rows, sizes = ROWS_IN_MEMORY // n_documents, np.full(n_queries, n_documents)
     sizes = sizes if left_out is None else sizes - np.diff(left_out.indptr)
     return LazyQueries(sizes, lambda depth: cut_rows(n_queries, n_rows), make, is_by_column=left_out is None)

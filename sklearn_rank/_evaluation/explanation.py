@@ -19,15 +19,13 @@ from sklearn_rank._metric.contributions import contributions, expected_ranks
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.judged import judged_note
+from sklearn_rank._utils.blocks import ROWS_IN_MEMORY, cut_queries
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.storage import KINDS, Saveable, SavedArrays, part
 from sklearn_rank._utils.table import LabelledName, PartlyPrinted, Table, TableReport, markdown_text, printable, shorten
 from sklearn_rank._utils.typing import Array, Index
-
-ROWS_AT_ONCE = 1_000_000
-"""Rows of changed queries that are evaluated together."""
 
 MOST_SHOWN = 20
 """Documents that are printed: those that add most."""
@@ -233,7 +231,8 @@ def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) 
     The row -1 is a document that the list does not have, which comes last and has no rank.
     """
     size, start = one.grouping.sizes[query] + (rows < 0), one.grouping.indptr[query]
-    for some in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(np.cumsum(size) // ROWS_AT_ONCE)) + 1):
+    for block in cut_queries(np.append(0, np.cumsum(size)), ROWS_IN_MEMORY):
+        some = slice(*block)
         lengths, ends = size[some], np.cumsum(size[some])
         first = ends - lengths
         at = np.arange(lengths.sum()) + np.repeat(start[some] - first, lengths)
@@ -566,8 +565,9 @@ def documents_to_judge(source: Source, n: int) -> Table:
     rows: list[tuple[Any, ...]] = []
     numbers = np.flatnonzero(share > 0)
     size = np.sum([data.n_documents[numbers] for data in source.data], axis=0)
-    for some in np.split(numbers, np.flatnonzero(np.diff(np.cumsum(size) // ROWS_AT_ONCE)) + 1):
-        rows = sorted([*rows, *_rows_to_judge(source, some, share, n)], key=lambda row: -abs(row[-1]))[:n]
+    for first, last in cut_queries(np.append(0, np.cumsum(size)), ROWS_IN_MEMORY):
+        of_block = _rows_to_judge(source, numbers[first:last], share, n)
+        rows = sorted([*rows, *of_block], key=lambda row: -abs(row[-1]))[:n]
     return _fitted(("query", "document", *_rank_columns(source.names), "change"), rows)
 
 

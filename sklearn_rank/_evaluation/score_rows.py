@@ -12,8 +12,9 @@ from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, n
 from sklearn_rank._engine.grouping import Grouping, refuse_other_queries, take_rows
 from sklearn_rank._engine.queries import DataSummary
 from sklearn_rank._engine.read import refuse_scores, summary_of
+from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.numbers import as_floats, column
-from sklearn_rank._utils.threads import map_blocks, row_blocks
+from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Array, Index
 
 ONE_BLOCK_ROWS = 1000
@@ -77,7 +78,7 @@ class ScoreRows:
         if len(rows) <= ONE_BLOCK_ROWS:
             return score.take(rows)
         by_query = np.empty(len(rows))
-        map_blocks(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), row_blocks(len(rows), n_jobs), n_jobs)
+        map_blocks(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), thread_blocks(len(rows), n_jobs), n_jobs)
         return by_query
 
     def _refuse(self, score: Array) -> None:

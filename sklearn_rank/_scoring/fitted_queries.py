@@ -16,7 +16,7 @@ from sklearn_rank._engine.columns import check_features
 from sklearn_rank._engine.grouping import group_rows
 from sklearn_rank._scoring.fit_data import QueryData, echo_id, numbers_in
 from sklearn_rank._scoring.routing import find_routed_qid
-from sklearn_rank._utils.threads import row_blocks
+from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 
 FITTED = "_fitted_queries"
@@ -178,7 +178,7 @@ def project_rows(X: Any) -> NDArray[np.float64]:
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     try:
         with np.errstate(all="ignore"):
-            return np.concatenate([_project(_numeric(_slice(X, a, b))) for a, b in row_blocks(n_rows)])
+            return np.concatenate([_project(_numeric(_slice(X, a, b))) for a, b in thread_blocks(n_rows)])
     except (AttributeError, TypeError, ValueError):
         return np.full(n_rows, np.nan)
 

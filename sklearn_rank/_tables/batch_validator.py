@@ -25,12 +25,10 @@ from sklearn_rank._tables.columns import Columns, read_columns
 from sklearn_rank._tables.data_sets import DataSetBatches
 from sklearn_rank._tables.parts import check_part
 from sklearn_rank._tables.query_ids import QueryIdIndex
+from sklearn_rank._utils.blocks import COLLECTED_ROWS
 from sklearn_rank._utils.echo import extended
 from sklearn_rank._utils.numbers import aligned, as_reals, column, refuse_inexact
 from sklearn_rank._utils.typing import Array
-
-ROWS_PER_PART = 2**18
-"""Rows that are collected before they are evaluated, so that small batches cost little more than large ones."""
 
 
 class NumberedRows(NamedTuple):
@@ -257,7 +255,7 @@ def adjacent_queries(batches: Iterable[NumberedRows]) -> Iterator[NumberedRows]:
     for rows in batches:
         held.append(rows)
         n_held += len(rows.number)
-        if n_held >= ROWS_PER_PART and held[0].number[0] != (last := rows.number[-1]):
+        if n_held >= COLLECTED_ROWS and held[0].number[0] != (last := rows.number[-1]):
             rows = joined_rows(held)
             end, n_rows = int(np.flatnonzero(rows.number != last)[-1]) + 1, n_held
             n_held = n_rows - end

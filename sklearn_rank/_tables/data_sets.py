@@ -18,11 +18,10 @@ from sklearn_rank._tables.columns import (
     selected_columns,
 )
 from sklearn_rank._tables.formats import HEADER_SIZE, MAGIC, NULLS, first_line, separator_in
+from sklearn_rank._utils.blocks import BLOCK_ROWS
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has
 
-ROWS_PER_READ = 2**17
-"""Rows of a data set that are read at a time."""
 UNTYPED_FORMATS = ("csv", "json")
 """Formats without types: what is read is as the data set says."""
 FORMAT_OF = dict(zip(MAGIC, ("parquet", "ipc", "stream"), strict=True))
@@ -191,7 +190,7 @@ class DataSetBatches:
                 schema = _schema(fragment, dataset.schema, names, cast)
                 _try_batches(fragment)
                 for part in [fragment] if split is None else split():
-                    for batch in part.to_batches(schema=schema, columns=names.flat(), batch_size=ROWS_PER_READ):
+                    for batch in part.to_batches(schema=schema, columns=names.flat(), batch_size=BLOCK_ROWS):
                         check_arrow(batch)
                         yield _with_numbers(batch, names) if self._is_text else batch
 

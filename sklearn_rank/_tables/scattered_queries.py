@@ -19,15 +19,13 @@ from sklearn_rank._engine.grouping import Grouping, sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._tables.batch_validator import NumberedRows, as_float64, joined_rows
+from sklearn_rank._utils.blocks import BLOCK_ROWS, COLLECTED_ROWS, cut_rows
 from sklearn_rank._utils.echo import echo
-from sklearn_rank._utils.threads import BLOCK_ROWS, effective_n_jobs
+from sklearn_rank._utils.threads import effective_n_jobs
 from sklearn_rank._utils.typing import Index
 
 BASE = 64
 """Parts that rows are divided into at a time, one for each digit."""
-
-RUN_ROWS = 2**18
-"""Rows that are sorted and written at a time: they fit in the cache, and a read of each digit of them pays."""
 
 MEMORY_SHARE = 5
 """Ratio of the memory that rows take while they are divided or evaluated to what a row of float64 takes."""
@@ -85,7 +83,7 @@ class _Division(NamedTuple):
                 most = max(self.memory_limit // (MEMORY_SHARE * _bytes_of_row(rows)), 1)
                 # Free them before they are evaluated.
                 del rows
-                if n_rows > (min(most, RUN_ROWS) if runs else most) and step < self.n_queries():
+                if n_rows > (min(most, COLLECTED_ROWS) if runs else most) and step < self.n_queries():
                     runs += _write(spool, held, step)
                     n_rows = 0
             if not runs:
@@ -143,8 +141,7 @@ Extent = tuple[_Run, int, int]
 def _write(spool: Spool, held: list[NumberedRows], step: int) -> list[_Run]:
     """Write rows in runs, and let go of them."""
     rows = joined_rows(held)
-    starts = range(0, len(rows.number), RUN_ROWS)
-    return [_write_run(spool, rows.part(a, a + RUN_ROWS), step) for a in starts]
+    return [_write_run(spool, rows.part(*block), step) for block in cut_rows(len(rows.number), COLLECTED_ROWS)]
 
 
 def _write_run(spool: Spool, rows: NumberedRows, step: int) -> _Run:
@@ -158,7 +155,7 @@ def _write_run(spool: Spool, rows: NumberedRows, step: int) -> _Run:
 def _pieces(extents: Iterable[Extent], most: int) -> Iterator[Extent]:
     """Cut extents into pieces of so many rows."""
     for run, start, stop in extents:
-        yield from ((run, a, min(a + most, stop)) for a in range(start, stop, most))
+        yield from ((run, *rows) for rows in cut_rows(stop, most, start))
 
 
 def _read(spool: Spool, extents: Sequence[Extent]) -> NumberedRows:

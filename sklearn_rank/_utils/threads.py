@@ -1,4 +1,4 @@
-"""Blocks of rows that fit the cache, and threads that run them and stop together.
+"""Threads that run blocks of rows and stop together.
 
 Threads are kept from one call to the next: to wake one is faster than to start one. They end before the process forks,
 unless one is at work: a child does not get them, and Python warns of threads that it lacks.
@@ -16,16 +16,10 @@ from numbers import Integral
 from threading import Event, Lock, local, main_thread
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sklearn_rank._utils.echo import echo
 
 Item = TypeVar("Item")
 T = TypeVar("T")
-
-BLOCK_ROWS = 2**17
-"""Rows that are worth a thread."""
 
 
 def check_n_jobs(n_jobs: object) -> None:
@@ -44,42 +38,6 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     import joblib
 
     return int(joblib.effective_n_jobs(n_jobs))
-
-
-def is_one_block(n_rows: int) -> bool:
-    """Whether so many rows are not worth a second thread."""
-    return n_rows <= BLOCK_ROWS
-
-
-def row_blocks(n_rows: int, n_jobs: int | None = None) -> list[tuple[int, int]]:
-    """Split rows into (start, stop) blocks of as many rows each, up to twice `BLOCK_ROWS`; each thread gets as many."""
-    if is_one_block(n_rows):
-        return [(0, n_rows)]
-    n = _n_blocks(n_rows, 2 * BLOCK_ROWS, n_jobs)
-    return [(i * n_rows // n, (i + 1) * n_rows // n) for i in range(n)]
-
-
-def query_blocks(
-    indptr: NDArray[np.int64], n_jobs: int | None = None, *, largest: float = 2.0
-) -> list[tuple[int, int]]:  # fmt: skip
-    """Split queries into (first, last) blocks of about as many rows each; no query is split.
-
-    A block has up to `largest` times `BLOCK_ROWS`, and each thread gets as many blocks. Where many arrays are made of a
-    block, smaller ones stay in the cache; where few are, larger ones are fewer.
-    """
-    n_all = int(indptr[-1])
-    if is_one_block(n_all):
-        return [(0, len(indptr) - 1)]
-    n_blocks = _n_blocks(n_all, int(largest * BLOCK_ROWS), n_jobs)
-    starts = indptr[:-1].searchsorted([i * n_all // n_blocks for i in range(n_blocks)])
-    edges = sorted({0, len(indptr) - 1, *starts.tolist()})
-    return list(zip(edges[:-1], edges[1:], strict=True))
-
-
-def _n_blocks(n_all: int, n_rows: int, n_jobs: int | None) -> int:
-    """Number of blocks of at most so many rows, equally many for each thread."""
-    n_threads = min(effective_n_jobs(n_jobs), -(-n_all // BLOCK_ROWS))
-    return -(-n_all // (n_rows * n_threads)) * n_threads
 
 
 def map_blocks(function: Callable[..., T], blocks: Sequence[tuple[Any, ...]], n_jobs: int | None) -> list[T]:

@@ -21,6 +21,7 @@ from sklearn_rank._scoring.fit_data import echo_id, take_rows
 from sklearn_rank._scoring.fitted_queries import FittedRows
 from sklearn_rank._scoring.response import RESPONSE, predict_scores
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.blocks import PREDICTED_PAIRS, cut_rows
 from sklearn_rank._utils.constraints import COUNT
 from sklearn_rank._utils.containers import check_lengths, n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
@@ -29,9 +30,6 @@ from sklearn_rank._utils.typing import Estimator, Index, MatrixLike
 
 Column = str | int | None
 """Name of a column of a frame, or number of a column of an array; None for the default one."""
-
-PREDICTED_PAIRS = 2**17
-"""Pairs of users and items that a model predicts at a time: it may need hundreds of bytes for each."""
 
 DEFAULT_NAMES = {"user": ("user_id",), "item": ("item_id",), "time": ("time", "timestamp", "datetime")}
 """Columns of a frame that are taken where none is named: the first of these that it has."""
@@ -510,9 +508,8 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         """Items by falling score for each user, a block of users at a time; NaN is no score."""
         table = self._first_row
         pairs = replace(table, user=_like(table.user, users)).crossed_with(items)
-        step = max(1, PREDICTED_PAIRS // len(items))
-        for start in range(0, len(users), step):
-            rows = np.arange(start, min(start + step, len(users)))
+        for block in cut_rows(len(users), PREDICTED_PAIRS // len(items)):
+            rows = np.arange(*block)
             score = np.asarray(predict_scores(self.estimator_, pairs.of_rows(rows)), dtype=np.float64)
             for of_user in score.reshape(len(rows), len(items)):
                 order = np.argsort(-of_user, kind="stable")

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from sklearn_rank._engine.columns import check_items_in_order
-from sklearn_rank._engine.sparse import cut_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.blocks import NUMBERS_IN_MEMORY, cut_rows
 from sklearn_rank._utils.docstring import described_as
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.typing import Array
@@ -21,9 +21,6 @@ from sklearn_rank.io._mappings import RunLike
 from sklearn_rank.recommenders._exposure import exposure
 from sklearn_rank.recommenders._top_items import TopItems, top_items
 from sklearn_rank.retrieval._distances import with_one_entry_each
-
-NUMBERS_PER_BLOCK = 2**22
-"""Numbers in memory at a time, of users by columns."""
 
 
 @named_arguments
@@ -147,7 +144,7 @@ def _pair_sums(top: TopItems, similarity: Any) -> Array:
     """Expected sum of the similarity over pairs of the first k items of each user."""
     own, total = similarity.diagonal(), np.empty(len(top.users))
     one, two = _chances(top)
-    for first, last in cut_rows(len(top.users), NUMBERS_PER_BLOCK // similarity.shape[1]):
+    for first, last in cut_rows(len(top.users), NUMBERS_IN_MEMORY // similarity.shape[1]):
         certain, tied, rows = top.certain[first:last], top.tied[first:last], slice(first, last)
         to_certain, to_tied = certain @ similarity, tied @ similarity
         inside, across, among = (
@@ -166,7 +163,7 @@ def _pair_sums_of_vectors(top: TopItems, vectors: Any) -> Array:
     """The same, of the cosine of vectors of length 1, by the sums of the vectors of each list."""
     length, total = np.asarray((vectors * vectors).sum(axis=1)).ravel(), np.empty(len(top.users))
     one, two = _chances(top)
-    for first, last in cut_rows(len(top.users), NUMBERS_PER_BLOCK // vectors.shape[1]):
+    for first, last in cut_rows(len(top.users), NUMBERS_IN_MEMORY // vectors.shape[1]):
         certain, tied, rows = top.certain[first:last], top.tied[first:last], slice(first, last)
         of_certain, of_tied = (x.toarray() if sparse.issparse(x) else x for x in (certain @ vectors, tied @ vectors))
         inside = ((of_certain**2).sum(axis=1) - certain @ length) / 2

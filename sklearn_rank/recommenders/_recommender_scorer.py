@@ -16,7 +16,7 @@ from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Queries
 from sklearn_rank._engine.read import queries_of
-from sklearn_rank._engine.sparse import as_queries, cut_rows
+from sklearn_rank._engine.sparse import as_queries
 from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.kept_data import DataCounts, settled_by_values
 from sklearn_rank._evaluation.result import Evaluation
@@ -35,6 +35,7 @@ from sklearn_rank._scoring.fit_data import echo_id
 from sklearn_rank._scoring.fitted_queries import fitted_in
 from sklearn_rank._scoring.response import predict_scores
 from sklearn_rank._utils.arguments import named_arguments
+from sklearn_rank._utils.blocks import PREDICTED_PAIRS, ROWS_IN_MEMORY, USERS_COUNTED, cut_rows
 from sklearn_rank._utils.containers import check_lengths
 from sklearn_rank._utils.echo import echo, echo_all, one_line
 from sklearn_rank._utils.lazy import cached_property
@@ -42,7 +43,6 @@ from sklearn_rank._utils.numbers import as_floats, column, refuse_masked
 from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.recommenders._interactions import (
-    PREDICTED_PAIRS,
     Column,
     CrossedPairs,
     FittedInteractions,
@@ -59,14 +59,8 @@ from sklearn_rank.recommenders._interactions import (
 )
 from sklearn_rank.recommenders._list_values import ShownItems, split_metrics, with_lists
 
-LISTED_PAIRS = 2**20
-"""The same for a model that lists items: it may have a score for each pair in between."""
-
 IN_ERRORS = InputNames("y", "predictions", "user")
 """Names in errors for labels, scores and rows."""
-
-USERS_COUNTED = 2**10
-"""Users whose excluded items are counted at a time."""
 
 
 @named_arguments
@@ -515,7 +509,7 @@ class UserRankings:
     @property
     def queries(self) -> LazyQueries:
         """Queries, each a user, and their documents, the items that are not left out."""
-        pairs = PREDICTED_PAIRS if isinstance(self._source, PairScores) else LISTED_PAIRS
+        pairs = PREDICTED_PAIRS if isinstance(self._source, PairScores) else ROWS_IN_MEMORY
         blocks = cut_rows(len(self.users), pairs // self.n_items)
         return LazyQueries(self.n_items - self._n_excluded, lambda depth: blocks, self._make)
 

@@ -17,6 +17,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from sklearn_rank._utils.blocks import CHECKED_CODES, COMPARED_PAIRS, cut_rows
 from sklearn_rank._utils.containers import as_numpy, n_rows_of
 from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.numbers import distinct_values, refuse_masked
@@ -44,14 +45,8 @@ SHORT_NARROW, LONG_NARROW = 1e-12, 1e15
 COMPARED_ITEMS = 8
 """Items between which a function of the user is tried."""
 
-CODES_PER_PART = 2**16
-"""Rows of codes that are checked at a time."""
-
 LOOKED_FOR = 64
 """Queries that are looked for among items."""
-
-PAIRS_PER_PART = 2**12
-"""Pairs of a query and an item whose distances are computed one by one at a time."""
 
 
 @dataclass(frozen=True)
@@ -223,8 +218,8 @@ def _products(distance: str, queries: Any, items: Any, is_narrow: bool) -> Dista
 
     def of_pairs(query: Index, item: Index) -> Array:
         out = np.empty(len(query))
-        for first in range(0, len(query), PAIRS_PER_PART):
-            pairs = slice(first, first + PAIRS_PER_PART)
+        for block in cut_rows(len(query), COMPARED_PAIRS):
+            pairs = slice(*block)
             np.einsum("ij,ij->i", queries[query[pairs]], items[item[pairs]], out=out[pairs])
         return out if square is None else out + square[item]
 
@@ -313,7 +308,7 @@ def _hamming(queries: Any, items: Any) -> Callable[[slice], NDArray[Any]]:
         raise TypeError(HAMMING_RULE + "Got a sparse matrix.")
     alphabets = _alphabets(queries) & _alphabets(items)
     if not alphabets and not all(c.dtype == np.uint8 for c in codes):
-        shown = ", ".join(f"{v:g}" for v in distinct_values(np.append(*(c[:CODES_PER_PART] for c in codes)))[:5])
+        shown = ", ".join(f"{v:g}" for v in distinct_values(np.append(*(c[:CHECKED_CODES] for c in codes)))[:5])
         raise ValueError(HAMMING_RULE + f"Got dtypes {queries.dtype} and {items.dtype} with values {shown}, ...")
     of_query, of_item = (np.concatenate([_pack(c[rows], bool(alphabets)) for rows in _parts(c)]) for c in codes)
     # Bits are counted word by word, over all items.
@@ -331,7 +326,7 @@ def _hamming(queries: Any, items: Any) -> Callable[[slice], NDArray[Any]]:
 
 
 def _parts(codes: NDArray[Any]) -> list[slice]:
-    return [slice(a, a + CODES_PER_PART) for a in range(0, len(codes), CODES_PER_PART)]
+    return [slice(*block) for block in cut_rows(len(codes), CHECKED_CODES)]
 
 
 def _alphabets(codes: NDArray[Any]) -> set[int]:

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.read import summary_of
-from sklearn_rank._engine.sparse import Grades, as_queries, cut_rows, drop_self
+from sklearn_rank._engine.sparse import Grades, as_queries, drop_self
+from sklearn_rank._utils.blocks import SEARCHED_PAIRS, cut_rows
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.retrieval._distances import Distances
-
-CHUNK_PAIRS = 2**22 - 2**10
-"""Pairs of a query and an item per chunk, if memory allows: glibc keeps no memory for the next of larger arrays."""
 
 BYTES_PER_PAIR = 100
 """Memory per pair."""
@@ -37,7 +35,7 @@ the nearest: else distances are not computed once more pair by pair."""
 def search(distances: Distances, grades: Grades, *, without_self: bool, memory: float, n_threads: int) -> LazyQueries:
     """Lists of items for all queries, made lazily; `without_self` leaves item i out of the list of query i."""
     n_queries, n_items = distances.n_queries, distances.n_items
-    n_rows = int(min(CHUNK_PAIRS, memory * 2**20 / BYTES_PER_PAIR / n_threads)) // n_items
+    n_rows = int(min(SEARCHED_PAIRS, memory * 2**20 / BYTES_PER_PAIR / n_threads)) // n_items
 
     def make(first: int, last: int, depth: int | None) -> Queries:
         rows = slice(first, last)

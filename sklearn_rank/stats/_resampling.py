@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from sklearn_rank._utils.blocks import NUMBERS_IN_MEMORY, cut_rows
 from sklearn_rank._utils.typing import Array, RandomState
 from sklearn_rank.stats._samples import EQUAL_WITHIN
-
-DRAWN_PER_BLOCK = 2**22
-"""Numbers in memory at a time."""
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
@@ -30,12 +28,11 @@ def generator(random_state: RandomState) -> np.random.Generator:
 
 def batch_size(n: int) -> int:
     """Number of resamples of n values in memory at a time."""
-    return max(1, DRAWN_PER_BLOCK // max(n, 1))
+    return max(1, NUMBERS_IN_MEMORY // max(n, 1))
 
 
 def _blocks(n_resamples: int, n: int) -> Iterator[int]:
-    size = batch_size(n)
-    return (min(size, n_resamples - start) for start in range(0, n_resamples, size))
+    return (last - first for first, last in cut_rows(n_resamples, batch_size(n)))
 
 
 def sign_flips(d: Array, n_resamples: int, random_state: RandomState) -> tuple[Array, bool]:

@@ -47,26 +47,26 @@ def of_parquet(folder):
 
 SPARSE, FINGERPRINTS, LISTS_OF_ITEMS = "_engine.sparse.", "_engine.fingerprints.", "recommenders._intra_list."
 CASES = {
-    "lists": (f"{SPARSE}LISTED_PER_BLOCK", lambda _: skr.evaluate(LABELS, SCORES, metrics=METRICS[:2])),
-    "pairs": (f"{SPARSE}PAIRS_PER_BLOCK", lambda _: skr.evaluate(LABELS, SCORES, metrics=METRICS, exclude=MATRIX == 2)),
-    "dense scores": (f"{SPARSE}PAIRS_PER_BLOCK", lambda _: skr.evaluate(LABELS, SCORES.toarray(), metrics=METRICS)),
-    "rows": ("_utils.threads.BLOCK_ROWS", lambda _: skr.evaluate(LABEL, SCORE, qid=QUERY, n_jobs=2)),
-    "labels": (f"{FINGERPRINTS}HASHED_PER_BLOCK", lambda _: skr.evaluate(LABEL, SCORE, qid=QUERY)),
-    "drawn labels": (f"{FINGERPRINTS}HASHED_PER_BLOCK", lambda _: skr.evaluate(LABEL, SCORE, qid=QUERY[DRAWN])),
-    "vectors": (f"{LISTS_OF_ITEMS}NUMBERS_PER_BLOCK", lambda _: diversity(vectors=FEATURES[:N_COLUMNS])),
-    "similarities": (f"{LISTS_OF_ITEMS}NUMBERS_PER_BLOCK", lambda _: diversity(similarity=np.eye(N_COLUMNS))),
-    "codes": ("retrieval._distances.CODES_PER_PART", lambda _: retrieval(FEATURES > 0, distance="hamming")),
-    "features": ("retrieval._distances.PAIRS_PER_PART", lambda _: of_many_items("euclidean")),
-    "directions": ("retrieval._distances.PAIRS_PER_PART", lambda _: of_many_items("cosine")),
+    "lists": (f"{SPARSE}BLOCK_ROWS", lambda _: skr.evaluate(LABELS, SCORES, metrics=METRICS[:2])),
+    "pairs": (f"{SPARSE}ROWS_IN_MEMORY", lambda _: skr.evaluate(LABELS, SCORES, metrics=METRICS, exclude=MATRIX == 2)),
+    "dense scores": (f"{SPARSE}ROWS_IN_MEMORY", lambda _: skr.evaluate(LABELS, SCORES.toarray(), metrics=METRICS)),
+    "rows": ("_utils.blocks.BLOCK_ROWS", lambda _: skr.evaluate(LABEL, SCORE, qid=QUERY, n_jobs=2)),
+    "labels": (f"{FINGERPRINTS}CACHED_ROWS", lambda _: skr.evaluate(LABEL, SCORE, qid=QUERY)),
+    "drawn labels": (f"{FINGERPRINTS}CACHED_ROWS", lambda _: skr.evaluate(LABEL, SCORE, qid=QUERY[DRAWN])),
+    "vectors": (f"{LISTS_OF_ITEMS}NUMBERS_IN_MEMORY", lambda _: diversity(vectors=FEATURES[:N_COLUMNS])),
+    "similarities": (f"{LISTS_OF_ITEMS}NUMBERS_IN_MEMORY", lambda _: diversity(similarity=np.eye(N_COLUMNS))),
+    "codes": ("retrieval._distances.CHECKED_CODES", lambda _: retrieval(FEATURES > 0, distance="hamming")),
+    "features": ("retrieval._distances.COMPARED_PAIRS", lambda _: of_many_items("euclidean")),
+    "directions": ("retrieval._distances.COMPARED_PAIRS", lambda _: of_many_items("cosine")),
     "scattered": (
-        "_tables.scattered_queries.RUN_ROWS",
+        "_tables.scattered_queries.COLLECTED_ROWS",
         lambda _: skr.evaluate_table(batches(DRAWN), memory_limit=300),
     ),
     "grouped": (
-        "_tables.batch_validator.ROWS_PER_PART",
+        "_tables.batch_validator.COLLECTED_ROWS",
         lambda _: skr.evaluate_table(batches(), assume_grouped=True),
     ),
-    "Parquet": ("_tables.data_sets.ROWS_PER_READ", of_parquet),
+    "Parquet": ("_tables.data_sets.BLOCK_ROWS", of_parquet),
 }
 """Rows taken at a time: the constant that says how many, and a call that reads it."""
 

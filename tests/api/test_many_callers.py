@@ -85,7 +85,7 @@ def hurried(monkeypatch):
     """Threads take turns all the time, what is kept between calls is soon given up, and data are cut small."""
     monkeypatch.setattr(names, "MOST_PARSED", 2)
     monkeypatch.setattr(compute, "MOST_RANKS", 2**11)
-    monkeypatch.setattr("sklearn_rank._utils.threads.BLOCK_ROWS", 500)
+    monkeypatch.setattr("sklearn_rank._utils.blocks.BLOCK_ROWS", 500)
     monkeypatch.setattr("sklearn_rank.io._source.PIECE_OF_FILE", 10_000)
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -79,7 +79,7 @@ ON_SPARK = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.xdist_grou
 @pytest.fixture(params=[ON_SPARK if name == "spark" else name for name in PLACES])
 def place(request, monkeypatch):
     """A way to evaluate a frame."""
-    monkeypatch.setattr(batch_validator, "ROWS_PER_PART", 1)  # queries of batches are evaluated as they end
+    monkeypatch.setattr(batch_validator, "COLLECTED_ROWS", 1)  # queries of batches are evaluated as they end
     if request.param == "spark":
         request.getfixturevalue("spark")
     return PLACES[request.param]

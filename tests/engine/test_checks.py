@@ -10,7 +10,7 @@ from registry import each_metric, together
 from sklearn_rank._engine import read as reading
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.read import read, summary_of
-from sklearn_rank._utils import threads
+from sklearn_rank._utils import blocks
 from sklearn_rank.metrics import ndcg_score
 
 RNG = np.random.default_rng(0)
@@ -189,7 +189,7 @@ def test_facts_of_blocks_are_those_of_all_rows(monkeypatch):
                 label = np.abs(label.clip(0))
             expected = read(label, score, qid=qid).summary
             with monkeypatch.context() as patch:
-                patch.setattr(threads, "BLOCK_ROWS", 30)
+                patch.setattr(blocks, "BLOCK_ROWS", 30)
                 assert read(label, score, qid=qid, n_jobs=2).summary == expected
                 assert read(label.tolist(), score, qid=qid.tolist()).summary == expected
 
@@ -199,7 +199,7 @@ def test_the_longest_query_may_go_on_in_the_next_blocks(monkeypatch):
         n = n_first + n_middle + n_last
         qid = np.repeat([1, 2, 3], [n_first, n_middle, n_last])
         with monkeypatch.context() as patch:
-            patch.setattr(threads, "BLOCK_ROWS", 15)
+            patch.setattr(blocks, "BLOCK_ROWS", 15)
             queries = read(np.zeros(n), np.zeros(n), qid=qid, n_jobs=2)
         assert queries.longest == max(n_first, n_middle, n_last)
 
@@ -325,7 +325,7 @@ def test_few_rows_by_one_call(case, monkeypatch):
         few = said(label, score, qid, **keywords)
         with monkeypatch.context() as patch:
             for rows_of_a_block in (1, 4):
-                patch.setattr(threads, "BLOCK_ROWS", rows_of_a_block)
+                patch.setattr(blocks, "BLOCK_ROWS", rows_of_a_block)
                 assert said(label, score, qid, n_jobs=2, **keywords) == few
             patch.setattr(reading, "_read_plain", lambda *_: None)
             assert said(label, score, qid, **keywords) == few
@@ -387,7 +387,7 @@ def outcome(function, y_true, y_score, qid, **keywords):
 
 @pytest.fixture(params=[200, 2000], ids=["several blocks", "one block"])
 def any_blocks(request, monkeypatch):
-    monkeypatch.setattr(threads, "BLOCK_ROWS", request.param)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", request.param)
 
 
 @pytest.mark.usefixtures("any_blocks")

@@ -76,7 +76,7 @@ def test_numbers_and_strings_are_not_one_id():
 
 def test_objects_are_told_apart_by_their_places_as_long_as_that_pays(monkeypatch):
     monkeypatch.setattr(_grouping, "N_SAMPLED", 4)
-    monkeypatch.setattr(_grouping, "N_AT_A_TIME", 4)
+    monkeypatch.setattr(_grouping, "CACHED_ROWS", 4)
     asked, real = [], _grouping._number_values
     monkeypatch.setattr(_grouping, "_number_values", lambda ids: asked.append(len(ids)) or real(ids))
     two = [("q", 1), ("q", 2)]

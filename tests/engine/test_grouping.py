@@ -282,7 +282,7 @@ def test_no_rows_have_no_queries(dtype):
 @pytest.mark.parametrize("dtype", ["<U1", "<U2", "<U7", ">U7", "<U8", "<U30"])
 @pytest.mark.parametrize("letters", ["ab", "aÿ", "aÿĀ", "aš日", "a\U0001f600\U0001f601"])
 def test_characters_of_one_byte_beside_wider_ones(dtype, letters, monkeypatch):
-    monkeypatch.setattr(_grouping, "N_AT_A_TIME", 8)
+    monkeypatch.setattr(_grouping, "CACHED_ROWS", 8)
     ids = np.array(["".join(RNG.choice([*letters], RNG.integers(0, 9))) for _ in range(500)], dtype=dtype)
     check(ids, ids.tolist())
 
@@ -331,7 +331,7 @@ def test_text_in_arrow(name, monkeypatch):
     ):  # fmt: skip
         check(FRAMES[name](ids), ids)
     ids = [f"query {i}" for i in RNG.integers(0, 100, 1000)]  # so few that rows are also put in order in parts
-    monkeypatch.setattr(_grouping, "N_AT_A_TIME", 64)
+    monkeypatch.setattr(_grouping, "CACHED_ROWS", 64)
     check(FRAMES[name](ids), ids)
     monkeypatch.setattr(_grouping, "N_IN_PART", 100)
     expected, found = group_rows(ids, 1000, 1), group_rows(FRAMES[name](ids), 1000, 3)

@@ -22,5 +22,5 @@ def test_sums_and_ties_have_the_digits_of_exact_ones(kind, size, limit):
 
 @pytest.mark.slow
 def test_neither_threads_nor_blocks_change_a_bit(monkeypatch):
-    monkeypatch.setattr(numerical_error.threads, "BLOCK_ROWS", numerical_error.threads.BLOCK_ROWS)
+    monkeypatch.setattr(numerical_error.blocks, "BLOCK_ROWS", numerical_error.blocks.BLOCK_ROWS)
     assert other_bits(400, block_rows=(1, 7, 30, 2**17), n_jobs=(2,)) == set()

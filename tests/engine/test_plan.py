@@ -14,7 +14,7 @@ from sklearn_rank import evaluate, prepare
 from sklearn_rank._engine import plan as plans
 from sklearn_rank._metric import compute
 from sklearn_rank._metric.names import cached_spec
-from sklearn_rank._utils import threads
+from sklearn_rank._utils import blocks
 from sklearn_rank.metrics import ndcg_score
 
 LENGTHS = np.array([5, 1, 40, 3, 900, 2, 17, 60, 8, 1, 7, 130, 30, 6, 2, 300])
@@ -38,7 +38,7 @@ def remembered(monkeypatch):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Several blocks of other numbers of rows and queries."""
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 200)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 200)
 
 
 def rows(seed=0, highest=4, decimals=1, lengths=LENGTHS):
@@ -75,7 +75,7 @@ def at_cutoffs(metric, *cutoffs):
 @pytest.mark.parametrize("block", [200, 2**17])
 def test_each_metric(metric, block, eagerly, runs, monkeypatch):
     """By each tie policy, with weights or without, rows grouped or not, scores of both types: in every way to ask."""
-    monkeypatch.setattr(threads, "BLOCK_ROWS", block)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", block)
     names = at_cutoffs(metric, "@1", "@3", "@10", "@2000", "")
     for seed, decimals in ((0, 9), (1, 1), (2, 0)):
         y_true, y_score, qid = rows_for(metric, seed, decimals)

@@ -8,7 +8,7 @@ from registry import together
 from sklearn_rank import evaluate, parse_metric, prepare
 from sklearn_rank._engine import plan as plans
 from sklearn_rank._metric.decorator import _define_again
-from sklearn_rank._utils import threads
+from sklearn_rank._utils import blocks
 
 
 def rows(decimals):
@@ -61,7 +61,7 @@ OF_WHOLE_LISTS = [
     [(f, k) for f in FORMULAS for k in ([3], [None], [1, 4, None])] + [(f, [None]) for f in OF_WHOLE_LISTS],
 )
 def test_a_formula(formula, cutoffs, decimals, eagerly, runs, monkeypatch):
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 200)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 200)
     y_true, y_score, qid = rows(decimals)
     ours(formula)
     given = {"qid": qid, "metrics": {str(k): parse_metric("own", k=k, min_relevance=2) for k in cutoffs}}
@@ -143,7 +143,7 @@ WAYS = {
 def test_errors_are_those_of_the_formula(way, formula, message, eagerly, runs, monkeypatch):
     arrays, given = ([0, 0, 0, 2, 0], [1, 2, 3, 2, 1]), {"qid": [0, 0, 1, 1, 1]}
     for block, n_jobs in ((2**17, 1), (2, 2)):
-        monkeypatch.setattr(threads, "BLOCK_ROWS", block)
+        monkeypatch.setattr(blocks, "BLOCK_ROWS", block)
         with pytest.raises(ValueError, match=message) as raised:
             WAYS[way](ours(formula), *arrays, n_jobs=n_jobs, **given)
         with pytest.raises(ValueError, match=message) as expected:

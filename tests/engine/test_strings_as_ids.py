@@ -45,7 +45,7 @@ STRINGS = {
 @pytest.mark.parametrize("kind", STRINGS)
 def test_strings_of_each_kind_beside_plain_ones(kind, monkeypatch):
     """A few rows are read at a time, of which some are plain, and some hold one that is not, anywhere."""
-    monkeypatch.setattr(_grouping, "N_AT_A_TIME", 4)
+    monkeypatch.setattr(_grouping, "CACHED_ROWS", 4)
     monkeypatch.setattr(_grouping, "MOST_TEXT", 64)
     monkeypatch.setattr(_grouping, "AGAIN", 2)  # whether or not the same objects come again
     for plain in (0.0, 0.9):

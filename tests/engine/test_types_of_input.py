@@ -30,7 +30,7 @@ def bits(label, score):
 @pytest.mark.parametrize("factor", [1, 9])
 def test_containers_change_no_bit(factor, form, monkeypatch):
     """Also where labels are no grades, and where rows are read in blocks."""
-    monkeypatch.setattr("sklearn_rank._utils.threads.BLOCK_ROWS", 1000)
+    monkeypatch.setattr("sklearn_rank._utils.blocks.BLOCK_ROWS", 1000)
     score = SCORE.astype(float)
     for label in (LABEL * float(factor), (LABEL > 1) * 1.0):
         if (held := forms.NUMBERS[form](label.tolist())) is not None:

@@ -248,7 +248,7 @@ def test_parts_of_the_evaluation_change_nothing(monkeypatch):
         return [arrays_of(one) for one in found], report.to_judge(50, new="new", old="old").rows
 
     expected = everything()
-    monkeypatch.setattr(explanation, "ROWS_AT_ONCE", 25)
+    monkeypatch.setattr(explanation, "ROWS_IN_MEMORY", 25)
     assert repr(everything()) == repr(expected)
 
 

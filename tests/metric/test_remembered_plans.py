@@ -10,7 +10,7 @@ from sklearn_rank import evaluate, parse_metric, prepare
 from sklearn_rank._engine.plan import BoundProgram, ProgramPool
 from sklearn_rank._metric import compute
 from sklearn_rank._metric.names import cached_spec
-from sklearn_rank._utils import threads
+from sklearn_rank._utils import blocks
 from sklearn_rank.metrics import err_score, ndcg_score, rbp_score
 
 
@@ -218,7 +218,7 @@ def test_the_last_used_programs_stay(pool, remembered):
 @pytest.mark.parametrize("block", [200, 2**17])
 def test_programs_beyond_the_limit_are_dropped(n_jobs, block, runs, pool, monkeypatch):
     """Those of prepared metrics do, and go with them."""
-    monkeypatch.setattr(threads, "BLOCK_ROWS", block)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", block)
     y_true, y_score, qid = rows()
     for most, n_kept in ((0, 0), (10**7, 1)):
         pool._max_bytes = most

@@ -28,7 +28,7 @@ from registry import (
 
 import sklearn_rank.metrics
 from sklearn_rank import parse_metric
-from sklearn_rank._utils import threads as _threads
+from sklearn_rank._utils import blocks as _blocks
 
 # --- kinds of input ------------------------------------------------------------------------------------------
 
@@ -82,16 +82,16 @@ def test_blocks_and_threads_change_no_bit(metric, monkeypatch):
         expected = curve(metric, rows), mean(metric, rows)
         for block_rows, n_jobs in [(1, 2), (7, 1), (64, -1)] if rows is data else [(7, 2)]:
             with monkeypatch.context() as patch:
-                patch.setattr(_threads, "BLOCK_ROWS", block_rows)
+                patch.setattr(_blocks, "BLOCK_ROWS", block_rows)
                 assert_array_equal(curve(metric, rows, n_jobs=n_jobs), expected[0])
                 assert_array_equal(mean(metric, rows, n_jobs=n_jobs), expected[1])
 
 
 @pytest.mark.parametrize(("largest", "n_rows"), [(0.75, 5), (1.5, 10), (2.0, 14)])
 def test_blocks_hold_every_query_once(largest, n_rows, monkeypatch):
-    monkeypatch.setattr(_threads, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(_blocks, "BLOCK_ROWS", 7)
     indptr = np.cumsum([0, 3, 1, 8, 1, 1, 5, 40, 2, 1, 1, 1, 1, 1, 6, 5])
-    blocks = _threads.query_blocks(indptr, largest=largest)
+    blocks = _blocks.thread_blocks(indptr, largest=largest)
     assert [first for first, _ in blocks] == [0, *(last for _, last in blocks[:-1])]
     assert blocks[-1][1] == len(indptr) - 1
     for first, last in blocks:  # a block goes beyond its size by less than its last query
@@ -103,9 +103,9 @@ def test_blocks_hold_every_query_once(largest, n_rows, monkeypatch):
     [(1, 1.5, 4), (2, 1.5, 4), (3, 1.5, 6), (4, 1.5, 4), (1, 2, 3), (2, 2, 4), (3, 0.75, 9)],
 )
 def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, largest, n_blocks, monkeypatch):
-    monkeypatch.setattr(_threads, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(_blocks, "BLOCK_ROWS", 100)
     indptr = np.arange(0, 601, 5)
-    blocks = _threads.query_blocks(indptr, n_jobs, largest=largest)
+    blocks = _blocks.thread_blocks(indptr, n_jobs, largest=largest)
     n_rows = [indptr[last] - indptr[first] for first, last in blocks]
     assert len(n_rows) == n_blocks
     assert max(n_rows) - min(n_rows) <= 5
@@ -116,8 +116,8 @@ def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, largest, n_blocks, m
     [(0, 2, 1), (100, 2, 1), (101, 1, 1), (101, 2, 2), (400, 2, 2), (401, 2, 4), (250, 4, 3), (601, 1, 4)],
 )
 def test_blocks_of_rows_are_alike_and_hold_every_row_once(n_rows, n_jobs, n_blocks, monkeypatch):
-    monkeypatch.setattr(_threads, "BLOCK_ROWS", 100)
-    blocks = _threads.row_blocks(n_rows, n_jobs)
+    monkeypatch.setattr(_blocks, "BLOCK_ROWS", 100)
+    blocks = _blocks.thread_blocks(n_rows, n_jobs)
     assert [start for start, _ in blocks] == [0, *(stop for _, stop in blocks[:-1])]
     assert blocks[-1][1] == n_rows
     assert len(blocks) == n_blocks
@@ -138,7 +138,7 @@ def test_blocks_change_no_bit_with_unjudged_documents(metric, monkeypatch):
     for unjudged in ("nonrelevant", "drop"):
         expected = curve(metric, data, unjudged=unjudged)
         with monkeypatch.context() as patch:
-            patch.setattr(_threads, "BLOCK_ROWS", 7)
+            patch.setattr(_blocks, "BLOCK_ROWS", 7)
             assert_array_equal(curve(metric, data, unjudged=unjudged, n_jobs=2), expected)
 
 

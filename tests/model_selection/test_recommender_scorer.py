@@ -191,7 +191,7 @@ def test_blocks_change_nothing(monkeypatch):
         scorer = make_recommender_scorer(["ndcg@5", "map"], items=range(45))
         whole = scorer.evaluate(fitted, test, y[: len(test)])
         for pairs in (1, 100):
-            for name in ("PREDICTED_PAIRS", "LISTED_PAIRS"):
+            for name in ("PREDICTED_PAIRS", "ROWS_IN_MEMORY"):
                 monkeypatch.setattr(f"sklearn_rank.recommenders._recommender_scorer.{name}", pairs)
             parts = scorer.evaluate(fitted, test, y[: len(test)])
             for name, values in whole.per_query.items():

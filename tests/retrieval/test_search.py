@@ -190,7 +190,7 @@ def test_chunks_fit_the_memory():
             lazy = _search.search(distances, grades, without_self=False, memory=memory, n_threads=2)
             rows = max(last - first for first, last in lazy.blocks(depth))
             assert rows == 1 or rows * 20_000 * _search.BYTES_PER_PAIR * 2 <= memory * 2**20
-            assert rows == 1 or rows * 20_000 <= _search.CHUNK_PAIRS
+            assert rows == 1 or rows * 20_000 <= _search.SEARCHED_PAIRS
 
 
 # --- codes ---------------------------------------------------------------------------------------------------

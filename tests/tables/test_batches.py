@@ -17,7 +17,7 @@ from sklearn_rank._tables import batch_validator, scattered_queries
 @pytest.fixture
 def at_once(monkeypatch):
     """Queries are evaluated as soon as they have ended."""
-    monkeypatch.setattr(batch_validator, "ROWS_PER_PART", 1)
+    monkeypatch.setattr(batch_validator, "COLLECTED_ROWS", 1)
 
 
 # --- the same bits -------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from sklearn_rank import evaluate
 from sklearn_rank._engine import ranking
 from sklearn_rank._engine import read as reading
 from sklearn_rank._engine.read import read
-from sklearn_rank._utils import threads
+from sklearn_rank._utils import blocks, threads
 from sklearn_rank._utils.threads import StoppedError, check_interrupt, map_blocks, map_items, map_with_state
 from sklearn_rank.io import _trec, read_run
 
@@ -29,7 +29,7 @@ BLOCKS = [(i, i + 1) for i in range(1000)]
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(threads, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 2)
 
 
 def meeting(n_threads=2):
@@ -93,7 +93,7 @@ def test_evaluate_uses_threads(small_blocks):
 def test_sparse_lists_use_threads(monkeypatch):
     from scipy import sparse
 
-    monkeypatch.setattr("sklearn_rank._engine.sparse.PAIRS_PER_BLOCK", 4)
+    monkeypatch.setattr("sklearn_rank._engine.sparse.ROWS_IN_MEMORY", 4)
     meet, ones = meeting(), np.ones((20, 2))
     result = evaluate(sparse.csr_array(ones), ones, metrics=lambda y, s: meet(0.5), n_jobs=2)
     assert [*result.mean().values()] == [0.5]
@@ -329,10 +329,10 @@ def test_work_that_heeds_stops_at_once():
             check_interrupt()
             time.sleep(0.001)
 
-    for blocks in (BLOCKS[:2], BLOCKS[1::-1]):  # whichever of the threads it is
+    for some in (BLOCKS[:2], BLOCKS[1::-1]):  # whichever of the threads it is
         begun.clear()
         with pytest.raises(ValueError, match="failed"):
-            map_blocks(compute, blocks, 2)
+            map_blocks(compute, some, 2)
     check_interrupt()
 
 
@@ -393,6 +393,7 @@ SCRIPT = """
 import sys, threading, time
 import numpy as np
 from sklearn_rank import evaluate
+from sklearn_rank._utils import blocks as _blocks
 from sklearn_rank._utils import threads as _threads
 n_jobs, rng = int(sys.argv[1]), np.random.default_rng(0)
 
@@ -401,7 +402,7 @@ def start():
 """
 CASES = {
     "kernel": """
-_threads.BLOCK_ROWS = 1
+_blocks.BLOCK_ROWS = 1
 n = 150_000
 labels = np.tile(rng.random((n, 30)) < 0.3, (2, 1))
 start()
