@@ -1,6 +1,6 @@
 """Tests, confidence intervals, corrections and power for comparisons of systems, on `scipy.stats`.
 
-They take values per query. ``docs/decide/compare.md`` says how to read a p-value.
+The functions take values per query. ``docs/decide/compare.md`` explains how to read a p-value.
 """
 
 from sklearn_rank.stats._compare import compare

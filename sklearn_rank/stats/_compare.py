@@ -41,61 +41,62 @@ def compare(
     n_resamples: int = 9999,
     random_state: RandomState = None,
 ) -> PairedTest:
-    """Compare two systems by their values per query: a less b, like SciPy's paired tests, such as `ttest_rel`.
+    """Compare two systems by their values per query: the difference is a less b, like in `scipy.stats.ttest_rel`.
 
     Parameters
     ----------
     a, b : Evaluation, or array-like of shape (n_queries,)
-        Results of `evaluate`, or values of a metric. Results, and pandas Series, are aligned by query id; other
-        arrays by position. NaN is an undefined query, left out of both. A list of results is several runs of one
-        system, see `Evaluation.of_runs`.
+        Results of `evaluate`, or values of a metric. Results and pandas Series are matched by query id, other arrays
+        by position. A query that is undefined (NaN) in one system is left out of both. A list of results holds several
+        runs of one system, see `Evaluation.of_runs`.
     metric : str, default=None
-        Metric to compare, by its name in `evaluate`; may be left out if there is one only.
+        Name of the metric in `evaluate`. None: the only metric of the results.
     test : str, default="t"
-        For the same queries ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
-        ``"bootstrap"``; for different queries ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
+        Tests for the same queries: ``"t"`` (paired), ``"wilcoxon"``, ``"sign"``, ``"randomization"`` (Fisher's),
+        ``"bootstrap"``. Tests for different queries: ``"welch"``, ``"mannwhitney"``, ``"permutation"``.
     clusters : array-like of shape (n_queries,), or dict from queries to clusters, default=None
-        What each query belongs to, such as a user; a dict, or a Series, where queries have names. None: as the results
-        say, see ``evaluate(..., clusters=)``. Then the t test has the standard error that `confidence_interval`
-        describes and G - 1 degrees of freedom for G clusters, ``"randomization"`` flips the signs of a cluster
-        together, ``"bootstrap"`` draws whole clusters, and other tests are refused.
+        Cluster of each query, such as its user; a dict or Series if the queries have ids. None: the clusters of the
+        results, see ``evaluate(..., clusters=)``. With G clusters, ``"t"`` uses the standard error that
+        `confidence_interval` describes and G - 1 degrees of freedom, ``"randomization"`` flips the signs of a whole
+        cluster together, and ``"bootstrap"`` draws whole clusters. Other tests raise an error.
     weight : array-like of shape (n_queries,), or dict from queries to weights, default=None
-        Weight of each query in the means; a dict, or a Series, where queries have names. None: as the results say, see
-        ``evaluate(..., sample_weight=)``. Tests are those that take clusters; the t test has the standard error that
-        `confidence_interval` describes.
+        Weight of each query in the means; a dict or Series if the queries have ids. None: the weights of the results,
+        see ``evaluate(..., sample_weight=)``. Only the tests that take clusters take weights. ``"t"`` uses the standard
+        error that `confidence_interval` describes.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        "greater": a has the higher values, whether or not these are the better ones.
+        "greater" tests whether a has higher values, even if lower values are better.
     confidence_level : float, default=0.95
         Between 0 and 1, exclusive.
     missing : "raise" or float, default="raise"
-        Value of a query that one system lacks; ``nan`` leaves it out.
+        Value of a query that is missing in one system. ``nan`` leaves the query out of both.
     greater_is_better : bool, default=None
-        For `won` and `lost`. None: as the metric says, which for a pandas Series is its name; True for arrays.
+        Direction of the metric, for `won` and `lost`. None: the direction of the metric, which for a pandas Series is
+        its name; True for arrays.
     n_resamples : int, default=9999
-        Resamples of ``"randomization"`` and ``"permutation"``, which are exact if there are no more ways than that, and
-        of ``"bootstrap"``. Where all differences are of one size, as with success rates, ``"randomization"`` is exact
-        for any number of queries.
+        Number of resamples of ``"randomization"``, ``"permutation"`` and ``"bootstrap"``. The first two are exact if
+        there are at most this many arrangements. ``"randomization"`` is always exact if all differences have the same
+        size, as with success rates.
     random_state : int, RandomState, Generator or None, default=None
-        Source of resamples.
+        Source of the resamples.
 
     Returns
     -------
     PairedTest
-        Of one pair, named a and b: ``difference``, ``pvalue``, ``confidence_interval`` and the rest.
+        Test of one pair, named a and b, with ``difference``, ``pvalue``, ``confidence_interval`` and more.
 
     Raises
     ------
     ValueError
-        If a query is missing, fewer than two are left, means are pooled or geometric, the metric was computed otherwise
-        or by other labels in one of the results, clusters or weights of results differ, a keyword is not what it must
-        be, or no query can tell the systems apart: none has a relevant document, or neither system reached one.
+        If a query is missing, or fewer than two queries are left; if means are pooled or geometric; if the results have
+        different keywords of the metric, labels, clusters or weights; if a keyword is invalid; or if no query can tell
+        the systems apart, because no document is relevant or neither system found one.
     TypeError
-        If one system names its queries and the other does not.
+        If one system has query ids and the other does not.
 
     Notes
     -----
-    Systems that no query tells apart have p = 1 with every test and alternative. Values of a query that differ by
-    rounding (a share of 1e-12) are equal.
+    If both systems have equal values for every query, p is 1 for every test and alternative. Values that differ by
+    rounding (relative difference 1e-12) are equal.
 
     References
     ----------
@@ -104,8 +105,8 @@ def compare(
 
     Examples
     --------
-    Differences 0.2, 0.1, 0.3, 0, with mean 0.15 and standard error 0.0645, so t = 2.32; of the 2^3 ways to flip their
-    signs two give a sum as far from 0:
+    The differences 0.2, 0.1, 0.3, 0 have mean 0.15 and standard error 0.0645, so t = 2.32. Two of the 2^3 sign patterns
+    have a sum as far from 0:
 
     >>> from sklearn_rank.stats import compare
     >>> result = compare([0.7, 0.5, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4])
@@ -127,7 +128,7 @@ def compare(
 
 
 def check_options(function_name: str, options: ComparisonOptions) -> None:
-    """Raise ValueError for the first option that is not what it must be."""
+    """Raise ValueError for the first invalid option."""
     check_test(function_name, options.test)
     check_arguments(function_name, **{name: value for name, value in vars(options).items() if name != "test"})
 

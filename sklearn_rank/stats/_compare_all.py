@@ -44,51 +44,50 @@ def compare_all(
     n_resamples: int = 9999,
     random_state: RandomState = None,
 ) -> PairedTest:
-    """Compare many systems, all pairs or all against a baseline.
+    """Compare several systems: all pairs, or all systems against a baseline.
 
-    A difference is a less b: of all pairs an earlier system less a later one, else a system less the baseline.
+    The difference is a less b. Without a baseline, a comes before b in `results`. With a baseline, b is the baseline.
 
     Parameters
     ----------
     results : dict of str to Evaluation or array-like of shape (n_queries,), or Comparison
-        Two systems or more, in the forms of `compare`. All are compared on the same queries: one that is undefined for
-        one system is left out for all. (Tests for different queries take each system's own.)
+        Two systems or more, each in a form that `compare` takes. All systems are compared on the same queries: a query
+        that is undefined for one system is left out for all. Tests for different queries use all queries of a system.
     metric : str, default=None
-        Metric to compare, by its name in `evaluate`; may be left out if there is one only.
+        Name of the metric in `evaluate`. None: the only metric of the results.
     baseline : str, default=None
-        System that every other is compared with, other less baseline. None: all pairs.
+        Name of the system to compare all others with. None: all pairs.
     test : str, default="t"
         As in `compare`.
     correction : {"holm", "bonferroni", "bh", "tukey"} or None, default="holm"
-        "bh" is Benjamini-Hochberg. "tukey" is Tukey's HSD for all pairs, blocked by query and randomised, which takes
-        the place of the test's own p-values.
+        "bh" is Benjamini-Hochberg. "tukey" is a randomized Tukey's HSD test for all pairs, blocked by query, which
+        replaces the p-values of the test.
     clusters : array-like of shape (n_queries,), or dict from queries to clusters, default=None
-        As in `compare`. Tukey's HSD deals the values of a cluster together.
+        As in `compare`. Tukey's HSD moves the values of a whole cluster together.
     weight : array-like of shape (n_queries,), or dict from queries to weights, default=None
-        As in `compare`. Tukey's HSD deals the weighted values.
+        As in `compare`. Tukey's HSD moves the weighted values.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         As in `compare`.
     confidence_level : float, default=0.95
-        Level of each interval by itself.
+        Level of each interval before the correction.
     missing : "raise" or float, default="raise"
-        Value of a query that a system lacks; ``nan`` leaves it out.
+        Value of a query that is missing in a system. ``nan`` leaves the query out of all.
     greater_is_better : bool, default=None
-        For `won` and `lost`. None: as the metric says, which for a pandas Series is its name; True for arrays.
+        As in `compare`.
     n_resamples : int, default=9999
-        As in `compare`, and of Tukey's HSD.
+        As in `compare`; Tukey's HSD draws the same number.
     random_state : int, RandomState, Generator or None, default=None
-        Source of resamples.
+        Source of the resamples.
 
     Returns
     -------
     PairedTest
-        A row for each pair; ``test[a, b]`` is the test of one.
+        A row for each pair; ``test[a, b]`` is the test of one pair.
 
     Raises
     ------
     ValueError
-        If a query is missing, the metric was computed otherwise or by other labels in one of the results, the baseline
-        is not among the systems, a keyword is not what it must be, or no query can tell the systems apart.
+        As in `compare`, and if the baseline is not among the systems.
     TypeError
         If `results` is not a mapping of two systems or more.
 
@@ -99,7 +98,7 @@ def compare_all(
 
     Examples
     --------
-    Holm takes the smaller p twice:
+    Holm doubles the smaller of the two p-values:
 
     >>> from sklearn_rank.stats import compare_all
     >>> values = {
@@ -147,7 +146,7 @@ def check_plan(
     Raises
     ------
     ValueError
-        If a word is unknown, or Tukey's correction is asked of something else than all pairs of the same queries.
+        If a word is unknown, or Tukey's correction is not for all pairs of the same queries.
     """
     check_test(function_name, test)
     check_arguments(function_name, alternative=alternative, correction=correction)

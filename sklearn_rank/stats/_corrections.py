@@ -23,8 +23,8 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     ----------
     pvalues : array-like of shape (n_comparisons,)
     correction : {"holm", "bonferroni", "bh"} or None, default="holm"
-        The first two bound the chance of one or more false positives; Benjamini-Hochberg bounds the expected share of
-        false positives among the positives.
+        Holm and Bonferroni bound the probability of at least one false positive. Benjamini-Hochberg bounds the expected
+        share of false positives among the positives.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
 
     Examples
     --------
-    The smallest counts three times, the next one twice, and none is smaller than the one before:
+    Holm multiplies the smallest p-value by three and the next by two. No corrected value is below the one before:
 
     >>> from sklearn_rank.stats import adjust_pvalues
     >>> adjust_pvalues([0.03, 0.01, 0.02])
@@ -48,7 +48,7 @@ def adjust_pvalues(pvalues: Any, correction: str | None = "holm") -> Array:
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"pvalues of adjust_pvalues must be from 0 to 1. Got {echo(pvalues)} instead.")
     if correction == "tukey":
-        raise ValueError("Tukey's test needs the values behind the p-values: use compare_all. Got correction='tukey'.")
+        raise ValueError("Tukey's test needs values per query, not p-values: use compare_all. Got correction='tukey'.")
     if correction == "bonferroni":
         return np.minimum(p * len(p), 1.0)
     if correction == "bh" and len(p):
@@ -70,7 +70,7 @@ def adjusted(pvalues: Sequence[float], correction: str | None) -> list[float]:
 
 
 def tukey(values: Array, differences: Array, n_resamples: int, random_state: RandomState) -> Array:
-    """P-value of each difference of sums by Tukey's HSD, blocked by query and randomised.
+    """P-value of each difference of sums by Tukey's HSD, blocked by query and randomized.
 
     Each difference is compared with the null distribution of the range of sums. For this the values of each query, or
     the sums of each cluster, change places at random.

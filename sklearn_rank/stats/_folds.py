@@ -30,24 +30,23 @@ def compare_folds(
 ) -> PairedTest:
     """Compare two models by their scores on the same folds: the corrected resampled t test of Nadeau and Bengio.
 
-    Training sets of different folds share most of their rows, so scores of folds are not independent and a plain t
-    test finds differences that are not there. Here the variance of the mean over k folds is
-    ``(1/k + n_test/n_train) var`` instead of ``1/k var``. In repeated cross-validation k is the number of folds of all
-    repetitions.
+    Training sets of different folds share most of their rows, so the scores are not independent, and a plain t test has
+    too many false positives. This test uses ``(1/k + n_test/n_train) var`` as the variance of the mean over k folds,
+    not ``1/k var``. In repeated cross-validation, k counts the folds of all repetitions.
 
     Parameters
     ----------
     scores_a, scores_b : array-like of shape (n_folds,)
-        Scores of the two models on the same folds, such as `cross_validate` returns; of all repetitions.
+        Scores of the two models on the same folds of all repetitions, such as `cross_validate` returns.
     n_train, n_test : float
-        Queries in a training set and in a test set; the mean if they vary.
+        Number of queries in a training set and in a test set; the mean if it varies.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     confidence_level : float, default=0.95
 
     Returns
     -------
     PairedTest
-        Of one pair, named a and b, whose ``unit`` is a fold; `standard_error` has the correction.
+        Test of one pair, named a and b. ``unit`` is "fold", and `standard_error` includes the correction.
 
     Raises
     ------
@@ -63,7 +62,7 @@ def compare_folds(
 
     Examples
     --------
-    Differences 0.1, 0.2, 0.3 with variance 0.01 and a factor of 1/3 + 1/2, so t = 0.2 / sqrt(0.00833):
+    The differences 0.1, 0.2, 0.3 have variance 0.01, and the factor is 1/3 + 1/2, so t = 0.2 / sqrt(0.00833):
 
     >>> from sklearn_rank.stats import compare_folds
     >>> round(

@@ -56,45 +56,46 @@ def confidence_interval(
 ) -> Interval:
     """Confidence interval of the mean over queries.
 
-    It says how far the mean could move with other queries of the same kind, but not with another training set.
+    The interval covers other queries of the same kind. It does not cover other training sets.
 
     Parameters
     ----------
     values : array-like of shape (n_queries,)
-        One value a query; NaN (an undefined query) is left out.
+        One value per query. NaN, an undefined query, is left out.
     weight : array-like of shape (n_queries,), or dict from queries to weights, default=None
-        Weight of each query in the mean, such as how often it is asked. Only ratios of weights count, and a query of
-        weight 0 is left out. A query of weight 2 is not two queries: two would say more. None: all are equal.
+        Weight of each query in the mean, such as how often it is asked. Only ratios of weights count; a query of weight
+        0 is left out. A query of weight 2 is not two independent queries. None: equal weights.
     clusters : array-like of shape (n_queries,), default=None
-        What each query belongs to, such as a user or a session: queries of one cluster may depend on each other, so
-        that they say less than as many independent ones. Then "t" has a standard error that is robust to clusters and
-        one degree of freedom less than there are clusters, and the bootstrap draws whole clusters. With fewer than 10
-        clusters, intervals are too short; ``docs/decide/measured.md`` has figures. None: queries are independent.
+        Cluster of each query, such as its user or session; queries of one cluster may depend on each other. "t" then
+        uses a standard error that is robust to clusters, with one degree of freedom less than there are clusters, and
+        the bootstrap draws whole clusters. With fewer than 10 clusters, intervals can be too short;
+        ``docs/decide/measured.md`` has figures. None: queries are independent.
     method : {"t", "wilson", "percentile", "bca"}, default="t"
-        Student's t; Wilson's score interval of a success rate, for values 0 and 1 without weights and clusters;
-        percentiles of the bootstrap; those corrected for bias and skewness (Efron, 1987). The bootstrap needs about 50
-        queries: with 20, a BCa interval of level 0.95 holds the mean of skewed values 0.91 times.
+        "t": Student's t. "wilson": Wilson's score interval of a success rate, for values 0 and 1 without weights and
+        clusters. "percentile": percentiles of the bootstrap. "bca": percentiles corrected for bias and skewness
+        (Efron, 1987). The bootstrap needs about 50 queries: with 20 queries, 91 % of BCa intervals of level 0.95
+        contain the mean of skewed values.
     confidence_level : float, default=0.95
         Between 0 and 1, exclusive.
     n_resamples : int, default=9999
-        Bootstrap samples.
+        Number of bootstrap samples.
     random_state : int, RandomState, Generator or None, default=None
         Source of the bootstrap samples.
 
     Returns
     -------
     (float, float)
-        (nan, nan) with fewer than two values, or clusters.
+        (nan, nan) with fewer than two values or clusters.
 
     Raises
     ------
     ValueError
-        If a value is infinite, or a keyword is not what it must be.
+        If a value is infinite, or a keyword is invalid.
 
     Notes
     -----
-    With weights w, and e the deviations from the weighted mean of n queries, the squared standard error is
-    ``n / (n - 1) * sum of (w e)^2 / (sum of w)^2``, with n - 1 degrees of freedom: linearization, like R's
+    With weights w and deviations e from the weighted mean of n queries, the squared standard error is
+    ``n / (n - 1) * sum of (w e)^2 / (sum of w)^2``, with n - 1 degrees of freedom: linearization, as in R's
     ``survey::svymean`` and statsmodels' ``WLS`` with ``cov_type="HC1"`` (D. A. Binder: On the variances of
     asymptotically normal estimators from complex surveys. International Statistical Review 51, 1983).
 
@@ -105,14 +106,15 @@ def confidence_interval(
 
     Examples
     --------
-    Mean 0.5, standard error 0.5 / sqrt(3), and 4.303 for two degrees of freedom:
+    The mean is 0.5, the standard error 0.5 / sqrt(3), and the t quantile for two degrees of freedom 4.303:
 
     >>> from sklearn_rank.stats import confidence_interval
     >>> low, high = confidence_interval([0.0, 0.5, 1.0])
     >>> round(low, 4), round(high, 4)
     (-0.7421, 1.7421)
 
-    The first query counts twice: mean 0.375, weighted deviations -0.75, 0.125, 0.625, standard error 0.3014:
+    If the first query counts twice, the mean is 0.375, the weighted deviations are -0.75, 0.125, 0.625, and the
+    standard error is 0.3014:
 
     >>> low, high = confidence_interval([0.0, 0.5, 1.0], weight=[2, 1, 1])
     >>> round(low, 4), round(high, 4)

@@ -35,16 +35,16 @@ def power_of(
 ) -> float:  # fmt: skip
     """Power of a paired t test, its smallest detectable difference, or the number of queries that it needs.
 
-    Exactly one of `difference`, `n_queries` and `power` is left out, and returned. The t statistic of a true difference
-    has the noncentral t distribution.
+    Pass two of `difference`, `n_queries` and `power`; the function returns the third. The t statistic of a true
+    difference has the noncentral t distribution.
 
     Parameters
     ----------
     std : float
         Standard deviation of the differences, query by query.
     difference : float, default=None
-        True mean difference. None: return the size of the smallest one that so many queries find with this power;
-        results of `compare` have a method `minimal_detectable_difference`.
+        True mean difference. None: return the smallest difference that `n_queries` find with this power. Results of
+        `compare` have a method `minimal_detectable_difference`.
     n_queries : int, default=None
         Number of queries. None: return the smallest number that finds the difference with this power, an int.
     power : float, default=None
@@ -60,8 +60,8 @@ def power_of(
     Raises
     ------
     ValueError
-        If not exactly one is left out, or no number of queries is enough because the difference is 0, too small, or on
-        the other side.
+        If the call does not pass exactly two, or if no number of queries is enough, because the difference is 0, too
+        small, or on the other side of the alternative.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _queries_needed(difference: float, std: float, power: float, alpha: float, a
     """Smallest number of queries that find a difference with this power, by bisection."""
     if difference == 0 or (difference > 0) == (alternative == "less") and alternative != "two-sided":
         raise ValueError(
-            "power_of finds a number of queries for a 'difference' that is not 0, and on the side of the alternative. "
+            "A number of queries needs a 'difference' that is not 0 and on the side of the alternative. "
             f"Got {echo(difference)} with alternative={echo(alternative)}."
         )
 
