@@ -61,8 +61,8 @@ N_SHOWN = 5
 
 ALPHA = Constraint("above 0 and below 0.5", lambda v: is_real(v) and 0 < v < 0.5, "")
 MARGIN = (
-    "The 'margin' parameter of no_worse must be a number >= 0, the loss that is still no worse in units of the metric, "
-    "or a dict of such numbers by metric; None asks only whether a loss is shown."
+    "The 'margin' parameter of no_worse must be a number >= 0, the loss that still counts as no worse in units of the "
+    "metric, or a dict of such numbers by metric; None looks only for a loss."
 )
 LARGEST_LOSS = (
     "The 'largest_loss' parameter of no_worse must be a number > 0, the largest loss that a query can have in units of "
@@ -234,35 +234,35 @@ def compared_lists(results: Mapping[str, QueryResult]) -> ComparedLists:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class GateResult(TableReport, HasPage, Saveable):
-    """Decision whether a new system is no worse than an old one, from `no_worse`; true if the gate passes.
+    """Decision whether a new system is no worse than an old system, from `no_worse`; true if the gate passes.
 
     Attributes
     ----------
     decision : {"no worse", "worse", "undecided", "no loss shown"}
         The gate passes with "no worse", and without a margin with "no loss shown".
     decisions : dict of str to str
-        Decision by each metric alone.
+        Decision of each metric.
     verdict : str
-        The decision and what it is based on, in a sentence.
+        The decision and its reason in one sentence.
     difference : dict of str to float
-        Mean of new less mean of old, of every metric: where lower values are better, new is better if it is negative.
+        Mean of new less mean of old for every metric. If lower values are better, a negative difference is a gain.
     low, high : dict of str to float
         One-sided bounds of the difference. The bound that decides on "no worse" has level 1 - alpha: `low`, or `high`
-        where lower values are better. The other one has level 1 - alpha / number of metrics.
+        if lower values are better. The other bound has level 1 - alpha / number of metrics.
     pvalue : dict of str to float
         P-value of the hypothesis that new loses the margin or more; without a margin, that it does not lose.
     n_needed : int or None
-        Number of queries that would decide with a chance of 0.8 or more if their differences are like these; None if it
-        is decided, or no number would.
+        Number of queries that would decide with a probability of at least 0.8 if their differences are like these. None
+        if the gate has decided, or if no number of queries would decide.
     n_least : dict of str to int
-        Least number of queries that can show the margin if none differs. Empty without a margin.
+        Smallest number of queries that can show the margin if no query differs. Empty without a margin.
     smallest_margin : dict of str to float
-        Smallest margin that these queries can show if none differs; infinite if they can show none.
+        Smallest margin that these queries can show if no query differs; infinite if they cannot show any margin.
     margin : dict of str to float, or None
-        Loss that is still no worse, by metric. None: only a loss was looked for.
+        Loss that still counts as no worse, by metric. None: the gate only looks for a loss.
     alpha : float
     largest_loss : dict of str to float
-        Largest loss that a query is assumed to have: the range of the metric, or the argument of `no_worse`.
+        Assumed largest loss of a query: the range of the metric, or the argument of `no_worse`.
     """
 
     margin: dict[str, float] | None
@@ -301,12 +301,12 @@ class GateResult(TableReport, HasPage, Saveable):
 
     @property
     def decisions(self) -> dict[str, str]:
-        """Decision by each metric alone."""
+        """Decision of each metric."""
         return {name: test.decision for name, test in self.tests.items()}
 
     @property
     def verdict(self) -> str:
-        """The decision and what it is based on, in a sentence."""
+        """The decision and its reason in one sentence."""
         nothing = [pair.nothing for pair in self.pairs.values() if pair.nothing]
         if nothing and self.decision == UNDECIDED:
             return f"Undecided: {nothing[0]}"
@@ -350,9 +350,9 @@ class GateResult(TableReport, HasPage, Saveable):
 
     @cached_property
     def n_needed(self) -> int | None:
-        """Number of queries that would decide, with a chance of 0.8 or more, if their differences are like these.
+        """Number of queries that would decide with a probability of at least 0.8 if their differences are like these.
 
-        All metrics must pass on the same queries, those that pass here, too.
+        All metrics must pass on these queries, including those that pass here.
         """
         if self.decision != UNDECIDED or any(pair.nothing for pair in self.pairs.values()):
             return None
@@ -379,12 +379,12 @@ class GateResult(TableReport, HasPage, Saveable):
 
     @cached_property
     def n_least(self) -> dict[str, int]:
-        """Least number of queries that can show the margin of each metric if none differs; empty without a margin."""
+        """Smallest number of queries that can show each margin if no query differs; empty without a margin."""
         return {name: aim.n_least for name, aim in self._aims.items() if aim.margin > 0}
 
     @property
     def smallest_margin(self) -> dict[str, float]:
-        """Smallest margin of each metric that these queries can show if none differs."""
+        """Smallest margin of each metric that these queries can show if no query differs."""
         return {
             name: smallest_margin(pair.sums, self.largest_loss[name], self.alpha) for name, pair in self.pairs.items()
         }
@@ -393,8 +393,8 @@ class GateResult(TableReport, HasPage, Saveable):
     def table(self) -> Table:
         """A row for each metric: queries, means, difference, bounds, p-value, margin, the bound that decides, decision.
 
-        The difference is new less old. "no worse if" says which bound decides: ``low > -margin``, or ``high < margin``
-        where lower is better. Without a margin there are neither margins nor "no worse if".
+        The difference is new less old. "no worse if" shows the bound that decides: ``low > -margin``, or ``high <
+        margin`` if lower is better. Without a margin, the table lacks the columns "margin" and "no worse if".
         """
         rows = []
         for name, pair in self.pairs.items():
@@ -418,13 +418,13 @@ class GateResult(TableReport, HasPage, Saveable):
         n : int, default=10
             Number of queries.
         metric : str, default=None
-            One of the metrics; None: the first.
+            One of the metrics. None: the first.
 
         Returns
         -------
         Table
-            Query ids, both values, and the difference, new less old: it is negative, or positive where lower values
-            are better. Queries without a loss are not in it.
+            Query ids, both values, and the difference, new less old: negative, or positive if lower values are better.
+            The table omits queries without a loss.
 
         Raises
         ------
@@ -659,77 +659,78 @@ def no_worse(
     missing: Any = "raise",
     replace_undefined_by: float | None = None,
 ) -> GateResult:
-    """Decide whether a new system is no worse than the old one: by any metric it loses no more than a margin.
+    """Decide whether a new system is no worse than the old system: it loses at most a margin by every metric.
 
-    With a margin this is a proof: "no worse" is said of a system that loses the margin with probability alpha at most.
-    Without a margin it is an alarm: it says "worse" if a loss is shown, and otherwise "no loss shown".
+    With a margin, the gate asks for proof: a system that loses the margin gets "no worse" with probability alpha at
+    most. Without a margin, the gate is an alarm: it decides "worse" if the queries show a loss, and otherwise "no loss
+    shown".
 
     Parameters
     ----------
     new, old : Evaluation or list of Evaluation
-        Results of `evaluate` on the same queries and labels; a comparison has them in ``report.results["name"]``.
-        Queries are matched by id. A list has several runs of the system, see `Evaluation.of_runs`.
+        Results of `evaluate` on the same queries and labels; a comparison keeps them in ``report.results["name"]``.
+        Queries are matched by id. A list of results holds several runs of one system, see `Evaluation.of_runs`.
     margin : float or dict of str to float, default=None
-        Loss that still counts as no worse, in units of the metric: 0.01 is one point of nDCG. A dict names the metrics
-        that count; one number holds for all metrics of the results. None: only whether a loss is shown.
+        Loss that still counts as no worse, in units of the metric: 0.01 is one point of nDCG. A number holds for all
+        metrics of the results; a dict selects the metrics that count. None: look only for a loss.
     alpha : float, default=0.05
-        Probability of each wrong decision, at most 0.5: to call a system no worse that loses the margin or more, and to
-        call one worse that loses less.
+        Probability of each wrong decision, below 0.5: to call a system no worse that loses the margin or more, and to
+        call a system worse that loses less.
     largest_loss : float or dict of str to float, default=None
-        Largest loss that a query can have, in units of the metric. A smaller one than the range of the metric is an
-        assumption that the result states; it makes small sets of queries sufficient. Metrics that a dict does not name,
-        and None: the range of the metric, which is 1 for nDCG. Metrics without bounds, such as "dcg" and "mse", and
-        values with a name of your own take the range of the values of both systems, with a note.
+        Largest loss that a query can have, in units of the metric. If it is smaller than the range of the metric, fewer
+        queries suffice, and the result states this assumption. None, and metrics that a dict omits: the range of the
+        metric, which is 1 for nDCG. Metrics without bounds, such as "dcg" and "mse", and values under a name of your
+        own use the range of the values of both systems, with a note.
     clusters : dict or Series from queries to clusters, default=None
-        What each query belongs to, such as a user. None: as the results say.
+        Cluster of each query, such as its user. None: the clusters of the results.
     missing : "raise" or float, default="raise"
-        Value of a query that one system lacks; ``nan`` leaves it out.
+        Value of a query that is missing in one system. ``nan`` leaves the query out of both.
     replace_undefined_by : float, default=None
-        Value of queries whose judgements alone fix the value of a metric in both systems: no document is relevant, or
-        all labels are equal where the metric needs two. They say nothing about a change, so None and ``nan`` leave them
-        out; with a number, such as 0, they count. A query on which both systems found nothing is never left out.
+        Value of queries whose judgements fix the value of a metric for every system: no document is relevant, or all
+        labels are equal although the metric needs two. Such queries contain no information about a change, so None and
+        ``nan`` leave them out; with a number, such as 0, they count. A query on which both systems found nothing always
+        counts.
 
     Returns
     -------
     GateResult
-        ``verdict``, ``decision``, ``n_needed``, ``lost_most()``, ``to_markdown()``; true if the decision is "no worse",
-        or without a margin "no loss shown".
+        Result with ``verdict``, ``decision``, ``n_needed``, ``lost_most()`` and ``to_markdown()``. It is true if the
+        decision is "no worse", or without a margin "no loss shown".
 
     Raises
     ------
     ValueError
         If a margin is negative, missing, or so large that every system would pass; if `largest_loss` is not above 0, is
-        above the range of the metric, or a query lost more; if a metric is not in both results, or is not a mean over
-        queries; if labels, weights or queries differ; if fewer than two queries are left; or if no query can tell the
-        systems apart by any metric, because none has a relevant document or neither system reached one.
+        above the range of the metric, or is below the loss of a query; if a metric is missing in a result, or is not a
+        mean over queries; if labels, weights or queries differ; if fewer than two queries are left; or if no query can
+        tell the systems apart by any metric, because no document is relevant or neither system found one.
     TypeError
-        If these are not results, or a margin or a largest loss is not a number.
+        If an argument is not a result, or a margin or largest loss is not a number.
 
     Notes
     -----
-    Few queries without a loss do not show that there are no losses: where 1 query in 100 loses everything, 50 queries
-    show no loss with probability 0.61. So *no worse* is decided after c = 1.5 queries that lose everything are added.
-    With gains d of n queries (new - old, or old - new where lower is better) and the largest loss B of a query:
+    Few queries without a loss do not show that losses do not exist: if 1 query in 100 loses everything, 50 queries show
+    no loss with probability 0.61. So the test adds c = 1.5 queries that lose everything. Let d be the gains of n
+    queries, new - old, or old - new if lower is better, and B the largest loss of a query:
 
     - mean = (sum d - c B) / (n + c), variance = (sum d^2 + c B^2) / (n + c) - mean^2, standard error s =
       sqrt(variance / n).
     - *no worse*: the lower bound mean - t(1 - alpha) s > -margin for **every** metric, with the quantile t of Student's
-      distribution for n degrees of freedom. All must pass, so no correction is needed (an intersection-union test:
-      R. L. Berger: Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 1982).
-    - *worse*: for **some** of the k metrics the plain t test finds a loss above the margin at alpha / k (Bonferroni),
-      and so does the same bound on the other side, where B is the largest difference seen.
-    - *undecided* otherwise, also if no query can tell the systems apart by some metric; *no loss shown* without a
-      margin, which is 0 then.
+      distribution for n degrees of freedom. Every metric must pass, so no correction is needed (intersection-union
+      test: R. L. Berger: Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 1982).
+    - *worse*: for **some** of the k metrics, the plain t test finds a loss above the margin at alpha / k (Bonferroni),
+      and so does the same bound on the other side, where B is the largest observed difference.
+    - *undecided*: all other results, and if no query can tell the systems apart by some metric. Without a margin, the
+      test of *worse* uses a margin of 0, and all other results are *no loss shown*.
 
-    With weights or clusters d are sums over units of sizes s, and an added unit has the size sum s^2 / sum s. The
-    method is Student's t with pseudo-observations. It keeps its level in exact counts for success rates and in all
-    scenarios that were simulated, see ``docs/decide/gate.md``; that it does for every distribution is not proven. Its
-    oracle in the tests is N. Gaffke: Three test statistics for a nonparametric one-sided hypothesis on the mean of a
-    nonnegative variable. Mathematical Methods of Statistics 14, 2005.
+    With weights or clusters, d are sums over units of sizes s, and an added unit has the size sum s^2 / sum s.
+    ``docs/decide/gate.md`` shows how often a system that loses the margin passes; no proof covers every distribution.
+    The tests compare the bound with N. Gaffke: Three test statistics for a nonparametric one-sided hypothesis on the
+    mean of a nonnegative variable. Mathematical Methods of Statistics 14, 2005.
 
     Examples
     --------
-    The differences -0.1, 0, 0.1, 0.04 have mean 0.01. Four queries say little about others: with 1.5 lost ones the
+    The differences -0.1, 0, 0.1, 0.04 have mean 0.01. Four queries say little about others: with 1.5 lost queries, the
     mean is (0.04 - 1.5) / 5.5 = -0.265, the standard error 0.2271, and the 95 % bound -0.265 - 2.132 * 0.2271 = -0.749.
 
     >>> from sklearn_rank.results import Evaluation
@@ -764,7 +765,7 @@ def no_worse(
     if not _are_results(results):
         name = next(name for name, result in results.items() if not is_result(result))
         raise TypeError(
-            "no_worse takes two results of evaluate; of values computed elsewhere make them by "
+            "no_worse takes two results of evaluate. Wrap values computed elsewhere: "
             f"Evaluation.from_values(qid, {{'ndcg@10': values}}). Got {type(results[name]).__name__} for {name!r}."
         )
     margins = _margins(margin, results)

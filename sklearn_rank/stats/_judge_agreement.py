@@ -24,20 +24,20 @@ from sklearn_rank.stats._arguments import numbers
 
 @dataclass(frozen=True, repr=False, eq=False)
 class JudgeAgreement(TableReport, Saveable):
-    """How far a model's grades agree with people's, from `judge_agreement`.
+    """Agreement of a model's grades with people's grades, from `judge_agreement`.
 
     Attributes
     ----------
     human, model : ndarray of shape (n_documents,)
         Grades of the documents that both judged.
     n_left_out : int
-        Documents that only one of them judged.
+        Number of documents that only people or only the model judged.
     kappa : float
-        Cohen's kappa with quadratic weights: 1 for equal grades, 0 for what two judges with such shares of each grade
-        have in common by chance; NaN if all grades are one.
+        Cohen's kappa with quadratic weights: 1 for equal grades, 0 for the agreement by chance of two judges with the
+        same shares of each grade; NaN if all grades are equal.
     table : Table
-        For each grade of people: documents, the model's mean grade, its bias (mean less grade), and the share of
-        documents where it gives the same grade.
+        A row for each grade of people: number of documents, mean grade of the model, its bias (mean less grade), and
+        the share of documents with the same grade from both.
     """
 
     human: Array
@@ -96,8 +96,8 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     Parameters
     ----------
     human, model : mapping, Entries or array-like of shape (n_documents,)
-        Grades: ``{query: {document: grade}}``, what `sklearn_rank.io.read_qrels` returns, or two arrays of the
-        same documents. NaN: not judged. Documents that only one of them judged are left out, and counted.
+        Grades as ``{query: {document: grade}}``, as a result of `sklearn_rank.io.read_qrels`, or as two arrays in the
+        same order of documents. NaN: not judged. Documents that only one judge graded are left out and counted.
 
     Returns
     -------
@@ -107,10 +107,10 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
     Raises
     ------
     ValueError
-        If no document was judged by both, both are one object, entries have a document of a query twice, arrays differ
-        in length, or a grade is infinite.
+        If no document was judged by both, if both arguments are the same object, if entries repeat a document of a
+        query, if arrays differ in length, or if a grade is infinite.
     TypeError
-        If one has grades by document and the other is an array, or a grade is not a number.
+        If one argument has grades by document and the other is an array, or if a grade is not a number.
 
     References
     ----------
@@ -119,8 +119,8 @@ def judge_agreement(human: Any, model: Any) -> JudgeAgreement:
 
     Examples
     --------
-    The model gives one of the two documents of grade 1 a grade too much. The mean squared difference is 0.25; with
-    such grades, dealt out by chance, it would be 1.25:
+    The model grades one of the two documents of grade 1 too high by 1. The mean squared difference is 0.25; if the same
+    grades were assigned at random, it would be 1.25:
 
     >>> from sklearn_rank.stats import judge_agreement
     >>> human = {"q1": {"a": 0, "b": 1}, "q2": {"a": 2, "b": 1}}

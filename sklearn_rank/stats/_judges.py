@@ -151,8 +151,8 @@ def judged_values(
     if not by_model[every].all():
         first = given[0].qid[~by_model[every]]
         raise ValueError(
-            f"{function} takes the queries that people judged as a part of those that the model judged, so the model "
-            f"must judge these, too. Got {len(first)} queries of human that model lacks, the first {echo(first[0])}."
+            f"In {function} the model must have judged every query that people judged. "
+            f"Got {len(first)} queries of human that model lacks, the first {echo(first[0])}."
         )
     place = np.full(len(known), -1)
     place[model_row] = np.arange(len(model_row))
@@ -165,7 +165,7 @@ def judged_values(
     )
     if len(values.human) < FEWEST_HUMAN or len(others) < 2:
         raise ValueError(
-            f"{function} needs {FEWEST_HUMAN} queries that people judged, and two more that only the model judged. "
+            f"{function} needs {FEWEST_HUMAN} queries that people judged and two more that only the model judged. "
             f"Got {len(values.human)} and {len(others)}."
         )
     return values
@@ -192,18 +192,19 @@ def _values(aligned: Aligned) -> Array:
 
 
 def _checked(results: Mapping[str, Any], function: str) -> None:
-    """Refuse what are not results, one result under two names, and results with weights or clusters."""
+    """Refuse arguments that are not results, the same result twice, and results with weights or clusters."""
     report(STATISTICS, models_twice(results))
     for name, result in results.items():
         if not is_result(result):
             raise TypeError(
-                f"{function} takes results of evaluate; of values computed elsewhere make them by Evaluation."
+                f"{function} takes results of evaluate. Wrap values computed elsewhere: Evaluation."
                 f"from_values(qid, {{'ndcg@10': values}}). Got {type(result).__name__} for {name}."
             )
         if getattr(result, "weight", None) is not None or result.clusters is not None:
             what = "sample_weight" if result.clusters is None else "clusters"
             raise ValueError(
-                f"{function} is for independent queries that count once each. Got {what} in {name}: evaluate without."
+                f"{function} takes independent queries that count once each. Got {what} in {name}: evaluate without "
+                "them."
             )
 
 
@@ -222,7 +223,7 @@ def _warn_unless_random(human: Aligned, model: Aligned, name: str) -> bool:
         is_certain = error > 0 or math.comb(len(x), len(own)) > LEAST_WAYS
         if is_certain and abs(own.mean() - others.mean()) > LARGEST_T * error:
             warn_caller(
-                f"The queries that people judged are no random part of the model's: by the model {name} is "
+                f"The queries that people judged are not a random part of all queries: {name} by the model is "
                 f"{own.mean():.4g} on them and {others.mean():.4g} on the others, so the result does not hold for the "
                 "others. Let people judge queries that are drawn at random."
             )
@@ -240,8 +241,8 @@ def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
     of_model[other] = sums[1]
     if sums[0].any() and (of_model[own] == sums[0]).all():
         warn_caller(
-            f"The model's labels are people's on all {len(own)} queries that both judged. If people's labels stand in "
-            "place of the model's, the result is wrong: the model must judge these queries itself."
+            f"The model's labels equal people's labels on all {len(own)} queries that both judged. If they were copied "
+            "from people, the result is wrong: the model must judge these queries itself."
         )
 
 
@@ -353,14 +354,14 @@ class JudgedInterval(TableReport, Saveable):
     Attributes
     ----------
     mean : dict of str to float
-        Mean of each metric as people would judge it on all queries.
+        Estimate of the mean of each metric if people judged all queries.
     confidence_interval : dict of str to (float, float)
     standard_error : dict of str to float
     lam : dict of str to float
-        Lambda, the weight of the model's values, from 0 (people alone) to 1.
+        Lambda, the weight of the model's values, from 0 (only people) to 1.
     table : Table
-        For each metric rows by both judges, by people alone and by the model alone, with `bias`, the mean of the
-        model's values less people's on the queries that both judged, and the correlation of these values.
+        Rows for both judges, only people and only the model, for each metric. `bias` is the mean of the model's values
+        less people's on the queries that both judged; `correlation` is the correlation of these values.
     confidence_level : float
     """
 
@@ -393,7 +394,7 @@ class JudgedInterval(TableReport, Saveable):
 
     @property
     def table(self) -> Table:
-        """Rows by both judges, by people alone and by the model alone, for each metric."""
+        """Rows for both judges, only people and only the model, for each metric."""
         rows = [
             (name, *row)
             for name, values in self._values.items()
@@ -433,16 +434,16 @@ class JudgedDifference(TableReport, Saveable):
     ----------
     metric : str
     difference : float
-        Mean difference as people would judge it on all queries.
+        Estimate of the mean difference if people judged all queries.
     confidence_interval : (float, float)
     pvalue : float
         Two-sided, of the hypothesis that both systems are equally good.
     standard_error, df : float
         Standard error behind the interval and p, and its degrees of freedom; with the pseudo queries of success rates.
     lam : float
-        Lambda, the weight of the model's values, from 0 (people alone) to 1.
+        Lambda, the weight of the model's values, from 0 (only people) to 1.
     table : Table
-        Rows by both judges, by people alone and by the model alone, as in `JudgedInterval`.
+        Rows for both judges, only people and only the model, as in `JudgedInterval`.
     confidence_level : float
     """
 
@@ -490,7 +491,7 @@ class JudgedDifference(TableReport, Saveable):
 
     @property
     def table(self) -> Table:
-        """Rows by both judges, by people alone and by the model alone."""
+        """Rows for both judges, only people and only the model."""
         rows = _rows(self._values[self.metric], self._estimate, self.confidence_level, with_p=True)
         return Table(_heads("difference", with_p=True), tuple(rows))
 
@@ -524,54 +525,54 @@ class JudgedDifference(TableReport, Saveable):
 
 @named_arguments
 def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -> JudgedInterval:
-    """Mean of each metric where people judged a few queries and a model, such as an LLM, judged many.
+    """Mean of each metric if people judged a few queries and a model, such as an LLM, judged many.
 
-    The model's bias is measured on the queries that both judged, and taken off (prediction-powered inference). The less
-    the judges agree, the less the model's values count: with a useless model the interval is people's own.
+    The queries that both judged measure the model's bias, which is subtracted (prediction-powered inference). The less
+    the judges agree, the less the model's values count. With a useless model, the interval is that of people only.
 
     Parameters
     ----------
     human : Evaluation
-        Result of the system by people's labels. Its queries are a **random** part of the queries of `model`: drawn by
-        chance, not the ones that were easy to judge or looked wrong. Otherwise the result does not hold for the others.
+        Result of the system by people's labels. Its queries must be a **random** part of the queries of `model`. If
+        people judged only queries that were easy or looked wrong, the result does not hold for the others.
     model : Evaluation
-        Result of the same system, by the same metrics, by the model's labels, of all queries. The model judges people's
-        queries, too, without having seen their labels.
+        Result of the same system on all queries, with the same metrics, by the model's labels. The model must also
+        judge people's queries, and must not have seen their labels.
     confidence_level : float, default=0.95
         Between 0 and 1, exclusive.
 
     Returns
     -------
     JudgedInterval
-        ``mean``, ``confidence_interval``, ``standard_error`` and ``lam`` by metric; ``table`` has people and the model
-        alone, too.
+        ``mean``, ``confidence_interval``, ``standard_error`` and ``lam`` by metric. ``table`` also has rows for only
+        people and only the model.
 
     Raises
     ------
     ValueError
-        If people judged fewer than 5 queries, or one that the model did not; if both are one object; if metrics
-        differ; or if queries have weights or clusters.
+        If people judged fewer than 5 queries, or a query that the model did not judge; if both arguments are the same
+        object; if metrics differ; or if queries have weights or clusters.
     TypeError
-        If these are not results.
+        If an argument is not a result.
 
     Warns
     -----
     UserWarning
-        If the model's labels are people's on all queries that both judged, or if people's queries are no random part:
-        Welch's t of the model's values on them against those on the others is beyond 5.
+        If the labels of both judges are equal on all queries that both judged, or if people's queries are not a random
+        part: Welch's t of the model's values on these queries and on the others is beyond 5.
 
     Notes
     -----
-    With Y people's values of n queries, F the model's of the same and G its values of the N others, the estimate is
-    ``mean(Y) + lambda (mean(G) - mean(F))`` with the squared standard error ``var(Y - lambda F) / n + lambda^2 var(G) /
-    N`` and ``lambda = cov(Y, F) / ((1 + n / N) var(F and G))``, cut to 0..1. These are the numbers of ppi-python; the
-    interval has quantiles of Student's t with n - 1 degrees of freedom where ppi-python has normal ones. Queries on
-    which a judge leaves a metric undefined (NaN) are left out. Intervals end at the bounds of the metric.
-    `judge_agreement` compares the labels themselves.
+    Let Y be people's values of n queries, F the model's values of the same queries, and G its values of the N others.
+    The estimate is ``mean(Y) + lambda (mean(G) - mean(F))`` with the squared standard error ``var(Y - lambda F) / n +
+    lambda^2 var(G) / N`` and ``lambda = cov(Y, F) / ((1 + n / N) var(F and G))``, cut to 0..1. ppi-python computes the
+    same numbers, but its interval uses normal quantiles; this interval uses Student's t with n - 1 degrees of freedom.
+    Queries on which the metric is undefined (NaN) for a judge are left out. Intervals end at the bounds of the metric.
+    `judge_agreement` compares the labels.
 
-    For the interval of a success rate (values 0 and 1 of a metric that is binary by definition) two pseudo queries are
-    added to people's before lambda, mean and variance are computed: the model was wrong once each way. The mean is
-    that of the data. The interval of people alone is Wilson's.
+    For a success rate (a metric that is 0 or 1 by definition), two pseudo queries are added to people's queries before
+    lambda, mean and variance are computed; on these, the model is wrong once in each direction. The returned mean does
+    not include the pseudo queries. The interval of only people is Wilson's.
 
     References
     ----------
@@ -582,8 +583,8 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
 
     Examples
     --------
-    The model's values are 0.2 too high on the five queries that both judged. On the others their mean is 0.1 lower
-    than on these, and with lambda = 0.4 that lowers the mean of 0.5 by 0.04:
+    The model's values are 0.2 too high on the five queries that both judged. On the other queries, the model's mean is
+    0.1 lower. With lambda = 0.4, this lowers the mean of 0.5 by 0.04:
 
     >>> from sklearn_rank.results import Evaluation
     >>> from sklearn_rank.stats import judged_interval
@@ -627,45 +628,46 @@ def judged_interval(human: Any, model: Any, *, confidence_level: float = 0.95) -
 def compare_judged(
     *, new: tuple[Any, Any], old: tuple[Any, Any], metric: str | None = None, confidence_level: float = 0.95
 ) -> JudgedDifference:
-    """Compare two systems where people judged a few queries and a model, such as an LLM, judged many.
+    """Compare two systems if people judged a few queries and a model, such as an LLM, judged many.
 
     Parameters
     ----------
     new, old : (Evaluation, Evaluation)
-        Results of each system by people's labels and by the model's, as in `judged_interval`. Both systems have the
-        same queries and labels of each judge.
+        Results of each system by people's labels and by the model's labels, as in `judged_interval`. Both systems must
+        have the same queries and labels.
     metric : str, default=None
-        Metric to compare; may be left out if there is one only.
+        Metric to compare. None: the only metric of the results.
     confidence_level : float, default=0.95
         Between 0 and 1, exclusive.
 
     Returns
     -------
     JudgedDifference
-        ``difference``, ``confidence_interval``, ``pvalue``, ``lam``; ``table`` has people and the model alone, too.
+        ``difference``, ``confidence_interval``, ``pvalue`` and ``lam``. ``table`` also has rows for only people and
+        only the model.
 
     Warns
     -----
     UserWarning
-        As `judged_interval`.
+        As in `judged_interval`.
 
     Raises
     ------
     ValueError
-        As `judged_interval`, and if the two systems were judged by other labels.
+        As in `judged_interval`, and if the two systems were judged by different labels.
     TypeError
         If a system is not a pair of results.
 
     Notes
     -----
-    `judged_interval` of the differences, query by query. Positive differences favour `new` where higher values are
-    better. For success rates the two pseudo queries are one that new won and one that it lost, on which the model saw
-    no difference; p has the same standard error. Where all of people's differences are equal and nothing else varies,
-    there is no interval, and p is of a sign test.
+    The function applies the formulas of `judged_interval` to the differences of each query, new less old. For success
+    rates, `new` wins one of the two pseudo queries and loses the other, and the model sees no difference on them; p
+    uses the same standard error. If all differences by people are equal and nothing else varies, there is no interval,
+    and p is the p-value of a sign test.
 
     Examples
     --------
-    The model sees half of the difference that people see, 0.06 in place of 0.12, but on the same queries:
+    The model sees half of the difference that people see, 0.06 instead of 0.12, but on the same queries:
 
     >>> from sklearn_rank.results import Evaluation
     >>> from sklearn_rank.stats import compare_judged

@@ -177,7 +177,7 @@ def test_two_systems_at_every_door(metric, comparison, printed):
     assert gate.difference[metric] == expected
     assert gate.low[metric] < expected < gate.high[metric]
     by_both = {name: (result.subset(range(6)), result) for name, result in results.items()}
-    with pytest.warns(RankingWarning, match="The model's labels are people's"):
+    with pytest.warns(RankingWarning, match="The model's labels equal people's"):
         judged = compare_judged(**by_both, metric=metric)
     assert judged.table.rows[2][2] == pytest.approx(expected)
     display = DifferenceDisplay.from_results(results, metric)

@@ -207,7 +207,7 @@ REFUSED = {
     "another metric": (of_labels([1, 0], n=5, metrics="mrr"), {}, "same metrics. Got 'mrr' only in human"),
     "other keywords": (of_labels([1, 0], n=5, min_relevance=2), {}, "computed alike. Got 'map' with other keywords"),
     "a pooled mean": (of_labels([1, 0], n=5, metrics={"map": "p@1"}, average="micro"), {}, "alike|means"),
-    "values": ([0.1, 0.2], {}, r"takes results of evaluate; .*Got list for human"),
+    "values": ([0.1, 0.2], {}, r"takes results of evaluate\. .*Got list for human"),
     "a level in percent": (of_labels([1, 0], n=5), {"confidence_level": 95}, "'confidence_level' parameter of judged"),
 }  # fmt: skip
 
@@ -245,10 +245,10 @@ def test_labels_of_people_among_those_of_the_model():
     labels = np.tile([1, 1], 8)
     labels[:10] = np.tile([1, 0], 5)
     mixed = evaluate(labels, SCORES, qid=Q, metrics="map")
-    with pytest.warns(UserWarning, match="The model's labels are people's on all 5 queries that both judged"):
+    with pytest.warns(UserWarning, match="The model's labels equal people's labels on all 5 queries that both judged"):
         judged_interval(of_labels([1, 0], n=5), mixed)
     again = mixed.subset(mixed.qid)
-    with pytest.warns(UserWarning, match="The model's labels are people's"):
+    with pytest.warns(UserWarning, match="The model's labels equal people's"):
         compare_judged(new=(of_labels([1, 0], n=5), mixed), old=(of_labels([1, 0], n=5), again))
 
 
@@ -260,7 +260,7 @@ def test_queries_that_people_chose(metric, rng):
     ordered = np.sort(values)
     judged_interval(*judges(values[:60], values[:60], values[60:], metric))
     judged_interval(*judges(ordered[-5:], ordered[-5:], values, metric))
-    message = "The queries that people judged are no random part of the model's: by the model (Hit|nDCG)"
+    message = "The queries that people judged are not a random part of all queries: (Hit|nDCG)"
     with pytest.warns(UserWarning, match=message):
         judged_interval(*judges(ordered[:60], ordered[:60], ordered[60:], metric))
     other = judges(values[:60], values[:60], values[60:], metric)
