@@ -364,6 +364,17 @@ def decisions(shape, n_queries, n_metrics, n_at_margin, n_pairs, seed, margin=No
     return {decision: n / n_pairs for decision, n in found.items()}
 
 
+def gate(n_draws, seed):
+    sizes = (10, 25, 50, 200, 1000)
+    for shape, (n_metrics, n_at_margin), n in product(PAIRS, ((1, 1), (3, 1), (3, 3)), sizes):
+        found = decisions(shape, n, n_metrics, n_at_margin, n_draws, seed)
+        yield {"values": shape, "metrics": n_metrics, "at the margin": n_at_margin, "margin": PAIRS[shape][2],
+               "queries": n} | found  # fmt: skip
+    for margin, n in product((0.01, 0.02, 0.05), sizes):
+        found = decisions("like nDCG", n, 1, 0, n_draws, seed, margin)
+        yield {"values": "like nDCG", "metrics": 1, "at the margin": 0, "margin": margin, "queries": n} | found
+
+
 JUDGES = {"good": (0.2, 0.75, 0.12), "poor": (0.3, 0.4, 0.25), "useless": (0.5, 0.0, 0.25)}
 """Values of a model's labels: added to people's, times people's, and noise."""
 
@@ -408,13 +419,13 @@ def corrections(n_draws, seed):
 
 TABLES = {
     tests: 1000, corrections: 1000, folds: 1000, repeated_folds: 200, intervals: 2000, clusters: 1000, weights: 1000,
-    successes: 2000, differences_of_successes: 2000, segments: 1000, macro: 2000, judges: 2000,
+    successes: 2000, differences_of_successes: 2000, segments: 1000, macro: 2000, gate: 1000, judges: 2000,
 }  # fmt: skip
 """Functions that draw the rows of a table, and how many draws each row has."""
 
 
 MEASURED = {
-    "false positives", "found", "errors", "coverage", "width", "model alone",
+    "false positives", "found", "errors", "coverage", "width", "no worse", "worse", "undecided", "model alone",
     "people alone", "both", "relative width",
 }  # fmt: skip
 """Columns that a table measures; the others are its conditions."""
