@@ -1,8 +1,8 @@
 """Non-inferiority of the mean of a bounded difference: Student's t with lost queries added, and the queries it needs.
 
 A sample without losses does not show that losses do not exist. So one and a half queries that lose everything are added
-to the sample. Student's t of the extended sample then keeps its level for rare losses, too; ``docs/decide/gate.md`` has
-measured levels.
+to the sample. Student's t of the extended sample then keeps its level for rare losses, too; ``docs/decide/measured.md``
+has measured levels.
 """
 
 from __future__ import annotations
