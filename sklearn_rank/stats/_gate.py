@@ -724,9 +724,9 @@ def no_worse(
       test of *worse* uses a margin of 0, and all other results are *no loss shown*.
 
     With weights or clusters, d are sums over units of sizes s, and an added unit has the size sum s^2 / sum s.
-    ``docs/decide/measured.md`` shows how often a system that loses the margin passes; no proof covers every distribution.
-    The tests compare the bound with N. Gaffke: Three test statistics for a nonparametric one-sided hypothesis on the
-    mean of a nonnegative variable. Mathematical Methods of Statistics 14, 2005.
+    ``docs/decide/measured.md`` shows how often a system that loses the margin passes; no proof covers every
+    distribution. The tests compare the bound with N. Gaffke: Three test statistics for a nonparametric one-sided
+    hypothesis on the mean of a nonnegative variable. Mathematical Methods of Statistics 14, 2005.
 
     Examples
     --------
