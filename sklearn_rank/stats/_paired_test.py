@@ -142,8 +142,8 @@ class OfOnePair(Generic[T]):
         first, *others = instance.pair_rows
         if others:
             raise AttributeError(
-                f"{self.name!r} is of one pair. Got a test of {len(others) + 1} rows: choose one, such as "
-                f"test[{', '.join(map(echo, first.key))}].{self.name}, or read them all in test.table."
+                f"{self.name!r} belongs to one pair. Got a test of {len(others) + 1} rows: choose one, such as "
+                f"test[{', '.join(map(echo, first.key))}].{self.name}, or read all rows in test.table."
             )
         value: T = getattr(first, self.name)
         return value
@@ -168,11 +168,11 @@ class SegmentTests:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class PairedTest(TableReport):
-    """Tests of differences between systems, a less b: of one pair or several, on all queries or in segments of them.
+    """Tests of the differences between systems, a less b, for one pair or several, on all queries or in segments.
 
-    From `stats.compare`, `stats.compare_all`, `stats.compare_folds`, `Comparison.significance` and
-    `Comparison.segments`. ``test["new", "old"]`` is the test of one pair, and ``test["new", "old", "fr"]`` that in one
-    segment.
+    `stats.compare`, `stats.compare_all`, `stats.compare_folds`, `Comparison.significance` and `Comparison.segments`
+    return it. ``test["new", "old"]`` is the test of one pair, and ``test["new", "old", "fr"]`` the test of this pair in
+    one segment.
 
     Attributes
     ----------
@@ -183,79 +183,79 @@ class PairedTest(TableReport):
     correction : str or None
         Correction of the p-values for the number of rows.
     confidence_level : float
-        Level of each interval by itself.
+        Level of each interval before the correction.
     baseline : str or None
-        System that every other is compared with; None: all pairs.
+        System that all others are compared with. None: all pairs.
     greater_is_better : bool
         Whether a higher value of the metric is better.
     means : dict of str to float
-        Mean of each system over the queries compared.
+        Mean of each system over the compared queries.
     unit : {"query", "fold"}
-        What has a value of each system.
+        Unit that has one value per system.
     n_left_out, n_filled : int
-        Queries left out because a value was undefined, or the weight 0; values filled in because a query was missing.
+        Number of queries left out because a value is undefined or the weight is 0, and of values filled in because a
+        query was missing.
     n_clusters : int or None
-        Clusters of the queries; None where queries are independent.
+        Number of clusters; None if queries are independent.
     is_weighted : bool
-        Whether queries count differently in the means.
+        Whether queries have different weights in the means.
     judged : dict of str to float
-        Mean share of the documents of each system that are judged, down to the cutoff; empty if unknown.
+        Mean share of judged documents of each system, down to the cutoff; empty if unknown.
     counts : tuple or None
-        Number of queries given, of those without a value, and of those whose judgements alone fix the value, such as
-        queries without a relevant document; None if unknown.
+        Number of all queries, of queries without a value, and of queries whose judgements fix the value for every
+        system, such as queries without a relevant document; None if unknown.
     nothing : str
-        Why no query can tell the systems apart; "" if one can, or it is unknown.
+        Reason why no query can tell the systems apart; "" if a query can, or if it is unknown.
     means_without_settled : dict of str to float
-        Means without the queries whose judgements alone fix the value, if they are others than `means`.
+        Means without the queries whose judgements fix the value, if they differ from `means`.
     run_means : dict of str to tuple of float
-        Mean of each run of the systems that have several.
+        Mean of each run, for systems with several runs.
     pairs : list of (str, str)
-        The pairs, a and b.
+        The pairs (a, b).
     table : Table
         A row for each pair and segment: the values of the segment, a, b, their means, the difference with its interval,
-        p, corrected p, effect size, queries won, tied and lost, number of queries.
+        p, corrected p, effect size, numbers of queries won, tied and lost, and number of queries.
     by : tuple of str
-        Attributes that make the segments; segments of several are their combinations. Empty without segments.
+        Attributes that define the segments; several attributes define segments by their combinations. Empty without
+        segments.
     overall : PairedTest
-        The pairs on all queries, corrected for their number; the test itself without segments.
+        Test of the pairs on all queries, corrected for the number of pairs; without segments, the test itself.
     interaction : dict of (str, str) to float
-        P-value of a test that the difference of a pair varies between segments at all, corrected for the number of
-        pairs; NaN where there is none. Empty without segments.
+        P-value of the test that the difference of a pair varies between segments, corrected for the number of pairs;
+        NaN without a test. Empty without segments.
     difference : float
-        Mean of a less mean of b. This and the following attributes are of one row: a test of several does not have
-        them.
+        Mean of a less mean of b. Only a test with one row has this and the following attributes.
     pvalue : float
         Probability of a difference at least this large if both systems were equally good.
     corrected_pvalue : float
-        The same, corrected.
+        P-value corrected for the number of rows.
     statistic : float
-        Statistic of the test: t; the rank sum or U of `scipy.stats`; queries on which a is higher (sign test);
-        the difference (randomization, permutation).
+        Statistic of the test: t; the rank sum or U of `scipy.stats`; the number of queries on which a is higher (sign
+        test); the difference (randomization, permutation).
     confidence_interval : (float, float)
-        Interval of the mean difference. With a one-sided alternative it is open to one side.
+        Interval of the mean difference. With a one-sided alternative, one end is infinite.
     corrected_interval : (float, float)
-        Interval at the level that belongs to the corrected p: it leaves out 0 where that is below 1 less the confidence
-        level. This one is printed.
+        Interval at the level of the corrected p-value: it excludes 0 if the corrected p-value is below 1 less the
+        confidence level. Printed tables show this interval.
     interval_method : {"t", "welch", "bca", "bonett-price", "newcombe", ""}
-        BCa for the bootstrap; for a metric that is 0 or 1 by definition, such as a hit rate, where all values are 0 or
-        1 and there are neither weights nor clusters, Bonett and Price's, with two pseudo queries, or Newcombe's for
-        different queries; else Welch's for different queries, and Student's t. "" without an interval, where all
-        differences are equal.
+        "bca" for the bootstrap. For a metric that is 0 or 1 by definition, such as a hit rate, without weights and
+        clusters: "bonett-price", with two pseudo queries, or "newcombe" for different queries. Otherwise "t", or
+        "welch" for different queries. "" if all differences are equal, so that there is no interval.
     effect_size : float
-        Difference in units of its spread: Cohen's d_z (paired) or d; for tests of ranks the rank-biserial correlation,
-        for the sign test the share won less the share lost, both from -1 to 1.
+        Difference in units of its spread: Cohen's d_z (paired) or d. Rank tests have the rank-biserial correlation, and
+        the sign test the share won less the share lost, both from -1 to 1.
     won, tied, lost : int or None
-        Queries on which a is better, equal, worse, each counted once; None for different queries.
+        Number of queries on which a is better, equal and worse, without weights; None for different queries.
     standard_error, df : float
-        Standard error of the difference, and its degrees of freedom.
+        Standard error of the difference and its degrees of freedom.
     n_units : int or (int, int)
-        Queries compared, or folds; of a and of b if they differ.
+        Number of compared queries or folds; of a and of b for different queries.
     is_skewed : bool
-        Whether queries are too few for the skew of their differences, or weights, so that the interval may not keep its
-        level.
+        Whether the queries are too few for the skew of their differences or weights, so that the interval may not keep
+        its level.
     is_constant : bool
-        Whether the difference is the same for every query, so that there is no interval, and p of a t test is of the
-        signs of the differences.
+        Whether the difference is the same for every query. Then there is no interval, and the t test returns the
+        p-value of the signs of the differences.
 
     Examples
     --------
@@ -312,7 +312,7 @@ class PairedTest(TableReport):
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The pairs, a and b."""
+        """The pairs (a, b)."""
         return [*dict.fromkeys((row.a, row.b) for row in self.pair_rows)]
 
     @property
@@ -327,21 +327,21 @@ class PairedTest(TableReport):
 
     @property
     def by(self) -> tuple[str, ...]:
-        """Attributes that make the segments."""
+        """Attributes that define the segments."""
         return () if self._segments is None else self._segments.by
 
     @property
     def overall(self) -> PairedTest:
-        """The pairs on all queries."""
+        """Test of the pairs on all queries."""
         return self if self._segments is None else self._segments.overall
 
     @property
     def interaction(self) -> dict[tuple[str, str], float]:
-        """P-value of a test that the difference of a pair varies between segments."""
+        """P-value of the test that the difference of a pair varies between segments."""
         return {} if self._segments is None else self._segments.interaction
 
     def __getitem__(self, key: tuple[Any, ...]) -> PairedTest:
-        """The test of one pair, (a, b), or of one pair in one segment, (a, b, value of the first attribute, ...).
+        """Test of one pair, (a, b), or of one pair in one segment, (a, b, value of the first attribute, ...).
 
         Raises
         ------
@@ -376,8 +376,8 @@ class PairedTest(TableReport):
         -------
         Table
             A row for each pair: number of segments and of queries, mean of the system and of the baseline over
-            segments, their difference with its interval, standard error and degrees of freedom, p-value, and the same
-            corrected for the number of pairs; ``to_frame()`` has all columns.
+            segments, their difference with its interval, standard error and degrees of freedom, p-value, and p-value
+            corrected for the number of pairs. ``to_frame()`` has all columns.
 
         Raises
         ------
@@ -386,23 +386,24 @@ class PairedTest(TableReport):
 
         Notes
         -----
-        Intervals are like in `Segments.macro`, of paired differences. P-values are of the t test with that standard
-        error; for a comparison by "randomization" the signs of queries, or clusters, are flipped. Other tests than
-        these two give no p-value.
+        Intervals are computed as in `Segments.macro`, from paired differences. A t test with the same standard error
+        returns the p-value. With test="randomization", the test flips the signs of queries or clusters. Other tests
+        have no p-value.
         """
         if self._segments is None:
             raise ValueError(
-                "macro() is a mean over segments, so it needs the segments of Comparison.segments(by). "
+                "macro() needs segments: call it on the result of Comparison.segments(by). "
                 f"Got a test of {', '.join(f'{a} and {b}' for a, b in self.pairs)} without segments."
             )
         return self._segments.macro
 
     def minimal_detectable_difference(self, *, power: float = 0.8, alpha: float = 0.05) -> float:
-        """Smallest true difference of one pair that a t test on as many such queries finds with the given power.
+        """Smallest true difference of one pair that a t test on the same number of queries finds with this power.
 
         Parameters
         ----------
         power : float, default=0.8
+            Probability that the test finds the difference.
         alpha : float, default=0.05
             Level of the test.
 

@@ -270,7 +270,7 @@ def test_one_pair_and_one_segment_are_tests_of_their_own():
     assert "other" not in str(pair)
     with pytest.raises(KeyError, match=r"A segment of a pair must be one of \('new', 'old', 'de', .* Got \(.*'es'\)"):
         found["new", "old", "es"]
-    with pytest.raises(AttributeError, match=r"'pvalue' is of one pair. Got a test of 6 rows: choose one"):
+    with pytest.raises(AttributeError, match=r"'pvalue' belongs to one pair. Got a test of 6 rows: choose one"):
         getattr(pair, "pvalue")  # noqa: B009
 
 
