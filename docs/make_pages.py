@@ -1,5 +1,5 @@
 """Write docs/metrics/ from the registry: a page for each family of metrics and a table of all names; and parts of
-docs/conventions/misuse.md, the tables of checks and doors, and of docs/development/design.md, the table of rooms and
+docs/reference/misuse.md, the checks and where they run, and of docs/development/design.md, the table of rooms and
 floors.
 
     python docs/make_pages.py
@@ -25,10 +25,10 @@ from sklearn_rank._metric.keywords import (
     WEIGHT_DOC,
 )
 from sklearn_rank._metric.metric import REGISTRY, Metric
-from sklearn_rank._misuse.table import tables
+from sklearn_rank._misuse.table import list_of_checks, list_of_groups
 
 FOLDER = Path(__file__).parent / "metrics"
-MISUSE = Path(__file__).parent / "conventions" / "misuse.md"
+MISUSE = Path(__file__).parent / "reference" / "misuse.md"
 DESIGN = Path(__file__).parent / "development" / "design.md"
 ARCHITECTURE = Path(__file__).parents[1] / "tests" / "project" / "test_architecture.py"
 BEGIN = "<!-- Written by docs/make_pages.py from the code. -->"
@@ -325,7 +325,7 @@ def pages() -> dict[Path, str]:
     """Text of each file."""
     return {
         FOLDER / "README.md": index(),
-        MISUSE: with_part(MISUSE, tables()),
+        MISUSE: with_part(MISUSE, f"{list_of_groups()}\n{list_of_checks()}"),
         DESIGN: with_part(DESIGN, table_of_floors()),
     } | {FOLDER / f"{family}.md": page(metrics) for family, metrics in families().items()}
 

@@ -20,17 +20,22 @@ NEARLY_ALL = 0.95
 """Share of queries that are in the database."""
 
 FALLING = Check(
-    "similarities as distances", "neighbors", "Distances of neighbours fall in every row.",
-    "rows that chance puts in this order once in a million", "nearest first", "error", can_be_meant=False,
+    "similarities as distances", "neighbors",
+    "Distances of neighbors fall in every row.",
+    "an order that chance gives once in a million",
+    "nearest first", "error", can_be_meant=False,
 )  # fmt: skip
 SIMILARITY_AS_DISTANCE = Check(
-    "a similarity as distance", "distances", "A function `distance` is largest between equal vectors.",
-    "three different vectors", "is largest between equal vectors", "error", can_be_meant=False,
+    "a similarity as distance", "distances",
+    "A function `distance` is largest between equal vectors.",
+    "three different vectors",
+    "is largest between equal vectors", "error", can_be_meant=False,
 )  # fmt: skip
 ITSELF = Check(
     "queries in the database", "itself",
-    "Queries and database are the same, or nearly all queries are in the database, and `exclude_self` is False.",
-    "the object, or 20 queries", "finds itself first",
+    "Nearly all queries are in the database, and `exclude_self` is False.",
+    "the same object, or 20 queries",
+    "finds itself first",
 )  # fmt: skip
 CHECKS_OF_DISTANCES = (FALLING, SIMILARITY_AS_DISTANCE, ITSELF)
 

@@ -35,23 +35,27 @@ LEAST_REPEATED, LEAST_DIFFERENT, LEAST_VALUES = 5, 3, 6
 
 SPELLED = Check(
     "ids in another spelling", "runs",
-    "Ids would match without blanks at the ends, in one case, or as numbers: 000123, 123.0 and 123.",
-    "two ids, or half of the ids that match nothing", "are spelled in another way",
+    "Ids match only without surrounding blanks, without case, or as numbers: 000123, 123.0 and 123.",
+    "two ids, or half of the ids without a match",
+    "are spelled in another way",
 )  # fmt: skip
 RUNS_AS_QUERIES = Check(
     "repeated runs as queries", "queries",
-    "Ids of queries are equal up to a suffix, as in q1#run1 and q1#run2, and so are the labels.",
-    "5 queries, each twice or more; 3 different lists of labels, or a suffix such as run2", "are no further queries",
+    "Query ids are equal up to a suffix, as in q1#run1 and q1#run2, and so are the labels.",
+    "5 queries, each at least twice; 3 different lists of labels, or a suffix such as run2",
+    "are no further queries",
 )  # fmt: skip
 NO_VALUE = Check(
-    "values that are none", "queries",
-    "`by` or `clusters` has -1 or the smallest int64, also as text, or the text \"nan\".",
-    "the text or the number; -1 if no other value is below 0, of three values in `clusters` and of six in `by`",
+    "placeholder values", "queries",
+    '`by` or `clusters` holds -1, the smallest int64 or "nan", also as text.',
+    "one value; for -1, three values of `clusters` or six of `by` without another negative value",
     "stands for a missing value",
 )  # fmt: skip
 SHIFTED = Check(
-    "lists of another query", "runs", "No document of a list is judged for its query, and all are for another query.",
-    "5 lists of three or more documents, half of the lists without a judged one", "are all judged for another query",
+    "lists of another query", "runs",
+    "No document of a list is judged for its query, and all are judged for another query.",
+    "5 lists, and half of the lists without a judged document",
+    "are all judged for another query",
 )  # fmt: skip
 CHECKS_OF_IDS = (SPELLED, SHIFTED, RUNS_AS_QUERIES, NO_VALUE)
 

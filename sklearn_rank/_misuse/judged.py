@@ -26,8 +26,8 @@ LEAST_Z = 6.0
 
 UNEVENLY_JUDGED = Check(
     "systems judged unevenly", "judged",
-    "The documents of one system were judged, and far fewer of the other's, which count as not relevant.",
-    "20 queries; shares of judged documents down to the cutoff that differ by 0.2, the higher one at least 0.5",
+    "Far fewer documents of one system were judged than of the other. Unjudged documents count as not relevant.",
+    "20 queries; judged shares down to the cutoff that differ by 0.2, the higher at least 0.5",
     "were judged far less",
 )  # fmt: skip
 CHECKS_OF_SYSTEMS = (UNEVENLY_JUDGED,)

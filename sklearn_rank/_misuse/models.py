@@ -14,22 +14,28 @@ from sklearn_rank._utils.echo import echo, echo_all
 
 TWICE = Check(
     "one model twice", "models",
-    "One object has two names in a comparison, or two models of equal steps and parameters hold one estimator.",
-    "the object", "are one object", "error",
+    "One object has two names in a comparison, or two models with equal steps and parameters hold one estimator.",
+    "the object",
+    "are one object", "error",
 )  # fmt: skip
 FROZEN = Check(
     "a model that has seen the test queries", "frozen",
-    "A `FrozenEstimator` holds a `QueryRanker` that was fitted on the queries that are scored.",
-    "one query with the same rows", "is not fitted again", "decision",
+    "A `FrozenEstimator` holds a `QueryRanker` that was fitted on the test queries.",
+    "one query with the same rows",
+    "is not fitted again", "decision",
 )  # fmt: skip
 LOST = Check(
     "a ranker without queries", "fitted",
-    "Voting, bagging, stacking or a transformed target has lost `qid`, so a `QueryRanker` inside knows no queries.",
-    "a fitted `QueryRanker` inside another estimator", "was fitted without queries",
+    "Voting, bagging, stacking or a transformed target dropped `qid`, so a `QueryRanker` inside was fitted without "
+    "queries.",
+    "a fitted `QueryRanker` inside another estimator",
+    "was fitted without queries",
 )  # fmt: skip
 COPY = Check(
-    "a copy of the label", "copies", "A feature equals the label, or a column of a frame of systems does.",
-    "20 rows with two labels", "equals the label", "decision",
+    "a copy of the label", "copies",
+    "A feature, or a column of a frame of systems, equals the label.",
+    "20 rows with two labels",
+    "equals the label", "decision",
 )  # fmt: skip
 CHECKS_OF_MODELS = (TWICE, FROZEN, LOST, COPY)
 

@@ -17,14 +17,17 @@ LEAST_ROWS_OF_FOLD = 100
 
 NOTHING_COMPARED = Check(
     "nothing compared", "evidence",
-    "No query tells the systems apart by any metric: none has a relevant document, or no system reached one.",
-    "all queries", "nothing was compared", "error", can_be_meant=False,
+    "No query tells the systems apart by any metric: no query has a relevant document, or no system found one.",
+    "all queries",
+    "nothing was compared", "error", can_be_meant=False,
 )  # fmt: skip
 NOTHING_MEASURED = Check(
     "nothing measured", "measured",
-    "No query tells a good model from a bad one by any metric: none has a relevant document, or none was reached.",
-    "all queries; 20 of them, if documents are relevant and none was reached; in a scorer 100 rows, if none is "
-    "relevant", "nothing was measured", can_be_meant=False,
+    "No query tells a good model from a bad one by any metric: no query has a relevant document, or the model found "
+    "none.",
+    "all queries; 20 queries if the model found none of the relevant documents; in a scorer, 100 rows if no document "
+    "is relevant",
+    "nothing was measured", can_be_meant=False,
 )  # fmt: skip
 CHECKS_OF_EVIDENCE = (NOTHING_COMPARED, NOTHING_MEASURED)
 

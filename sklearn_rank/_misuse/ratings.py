@@ -15,14 +15,15 @@ HIGHEST_RATING, LEAST_RATINGS, LEAST_USERS = 10, 20, 10
 
 ALL_RATED = Check(
     "every rating is relevant", "ratings",
-    "Ratings such as 1 to 5 stars are labels of a recommender scorer, and one star counts as relevant.",
-    "20 ratings up to 10 that all reach `min_relevance`, and the lowest is at most half as frequent as another",
+    "Labels of a recommender scorer are ratings such as 1 to 5 stars, and one star counts as relevant.",
+    "20 ratings up to 10 that all reach `min_relevance`, and the lowest at most half as frequent as another",
     "rated lowest counts as relevant", "decision",
 )  # fmt: skip
 NEW_USERS = Check(
     "users who are not in training", "users",
-    "A splitter such as GroupKFold keeps users whole, and the model ranks for none of these users.",
-    "10 test users", "test user is in training",
+    "A splitter such as GroupKFold keeps users whole, so the model ranks for no test user.",
+    "10 test users",
+    "test user is in training",
 )  # fmt: skip
 CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS)
 

@@ -88,80 +88,96 @@ COUNTED = re.compile(r"(?:rank|ranking|position)s?$", re.IGNORECASE)
 """Those whose values are whole numbers from 0 or 1: others may be what was made of them, such as 1 / rank."""
 
 CONSTANT = Check(
-    "no order matters", "labels", "Every query has documents of one label, or every document is relevant, or none is.",
-    "20 queries of three or more documents; 14 rows of the lowest label if all documents are relevant; if none is, 70 "
+    "no order matters", "labels",
+    "All labels of each query are equal, or all documents are relevant, or none is, so no order changes the metric.",
+    "20 lists; 14 rows of the lowest label if all documents are relevant; if none is, 70 "
     "rows of the highest label above 0, or 1,400 rows, or a decision",
     "cannot tell good rankings from bad ones here", "decision",
 )  # fmt: skip
 SOFT = Check(
     "threshold outside of the scale", "labels",
-    "Labels lie between 0 and 1, and a metric reads `min_relevance=1`.",
-    "6 rows of 2 queries if no label reaches it, else 20 queries of three or more documents",
+    "Labels are between 0 and 1, and a metric reads `min_relevance=1`.",
+    "6 rows of 2 queries if no label reaches 1, else 20 lists",
     "labels lie between 0 and 1", "decision",
 )  # fmt: skip
 LARGE_GRADES = Check(
-    "large grades", "grades", "A label is above 31, and its gain is `2**label - 1`.", "one label",
+    "large grades", "grades",
+    "A label is above 31 and gains `2**label - 1`.",
+    "one label",
     "so that one label decides", "decision",
 )  # fmt: skip
 SCALE = Check(
     "another scale", "labels",
-    "Labels lie between 0 and 1 where a metric reads grades up to `max_grade`; or go up to 100, where documents are "
-    "relevant from 1 on; or one is 99, 999 or the like beside grades up to 10.",
-    "6 rows of 2 queries; 20 queries of three or more documents; one label", "on another scale", "decision",
+    "Labels are between 0 and 1 and a metric reads grades up to `max_grade`; or labels go up to 100 and are relevant "
+    "from 1; or a label such as 99 or 999 is among grades up to 10.",
+    "6 rows of 2 queries; 20 lists; one label",
+    "on another scale", "decision",
 )  # fmt: skip
 ONE_ROW = Check(
-    "queries of one row", "ids", "`qid` names rows, or documents, and no queries.", "20 queries, each of one row",
+    "queries of one row", "ids",
+    "`qid` holds ids of rows or documents.",
+    "20 queries, each with one row",
     "Every query has one row", "decision",
 )  # fmt: skip
 NO_ID = Check(
-    "ids that are none", "qid",
-    "`qid` has -1 (from `pandas.factorize`) or the smallest int64, also as text, or the text \"nan\"; or it holds "
-    "booleans, also as text.",
-    "the text or the number; -1 if no other of three ids is below 0", "is no id of a query",
+    "invalid query ids", "qid",
+    '`qid` holds -1 (from `pandas.factorize`), the smallest int64, "nan" or booleans, also as text.',
+    "one id; for -1, three ids without another negative id",
+    "is no id of a query",
 )  # fmt: skip
 WORSE_THAN_CHANCE = Check(
     "worse than chance", "scores",
-    "Scores run against the labels of judged documents, as ranks, distances and losses do, or labels are ranks.",
-    "10 queries of three or more documents, and a mean agreement 5 standard errors below chance",
+    "High scores go with low labels: scores are ranks, distances or losses, or labels are ranks.",
+    "10 lists, and a mean agreement 5 standard errors below chance",
     "worse than a random order",
 )  # fmt: skip
 SWAPPED = Check(
-    "labels and scores swapped", "arguments", "Labels are many fractions, and scores a few whole numbers.",
-    "20 different labels that are no whole numbers, equal scores in a query", "look swapped",
+    "labels and scores swapped", "arguments",
+    "Labels have many fractions, and scores are a few whole numbers.",
+    "20 different fractional labels, and equal scores in a query",
+    "look swapped",
 )  # fmt: skip
 NOTHING = Check(
-    "nothing retrieved", "retrieved", "All scores are -inf, or a run has no documents.", "20 rows",
+    "nothing retrieved", "retrieved",
+    "All scores are -inf, or a run has no documents.",
+    "20 rows",
     "No document is retrieved in",
 )  # fmt: skip
 ANOTHER_GAIN = Check(
     "another gain than scikit-learn's", "form",
-    "`ndcg_score` or `dcg_score` is called in scikit-learn's form: two dimensions, and no `gain=` or `convention=`.",
-    "a grade above 1, and another value with linear gain", "than scikit-learn's function of the same name",
-    can_be_meant=False,
+    "`ndcg_score` or `dcg_score` is called as in scikit-learn: two dimensions, without `gain=` and `convention=`.",
+    "a grade above 1, and another value with linear gain",
+    "than scikit-learn's function of the same name", can_be_meant=False,
 )  # fmt: skip
 NAMED = Check(
     "a column where lower is better", "names",
-    "The scores are called rank, position, distance, cost, loss, error, perplexity, latency or l2, and are not "
-    "negative.", "the name",
+    "Scores named rank, position, distance, cost, loss, error, perplexity, latency or l2 are not negative.",
+    "the name",
     "so lower seems to be better",
 )  # fmt: skip
 UNDIVIDED = Check(
     "labels without propensities", "grades",
-    "Labels of \"psndcg\", \"psp\" or \"snips\" are 0 and 1, or lie between, so they were not divided by propensities.",
-    "20 queries of three or more documents", "divide labels by the propensities",
+    'Labels of "psndcg", "psp" or "snips" are between 0 and 1, so they were not divided by propensities.',
+    "20 lists",
+    "divide labels by the propensities",
 )  # fmt: skip
 TRANSPOSED = Check(
-    "a transposed frame", "matrices", "A frame of queries by documents has the queries as its columns.",
-    "the name `qid` of the columns", "so it is transposed", "error", can_be_meant=False,
+    "a transposed frame", "matrices",
+    "The columns of a frame are queries.",
+    "columns named `qid`",
+    "so it is transposed", "error", can_be_meant=False,
 )  # fmt: skip
 MATRIX_AGAIN = Check(
-    "a query in two matrices", "batches", "Two batches of queries by documents have the same id.", "one id",
+    "a query in two matrices", "batches",
+    "Two batches of queries by documents share an id.",
+    "one id",
     "where a row is a query", "error", can_be_meant=False,
 )  # fmt: skip
 BATCH_AGAIN = Check(
     "documents in two batches", "batches",
-    "Batches or files number their queries from 0 each, and have the same labels for the same queries.",
-    "a batch of 20 queries whose labels differ in 20 rows", "so documents count twice",
+    "Batches or files number their queries from 0, and the same queries have the same labels.",
+    "20 queries in a batch, and labels that differ in 20 rows",
+    "so documents count twice",
 )  # fmt: skip
 CHECKS_OF_ROWS = (
     CONSTANT, SOFT, LARGE_GRADES, SCALE, ONE_ROW, NO_ID, WORSE_THAN_CHANCE, SWAPPED,

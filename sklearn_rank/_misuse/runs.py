@@ -30,40 +30,47 @@ SHARE_BY_CHANCE = 0.01
 """Share of documents that may match by chance."""
 
 TURNED = Check(
-    "run and judgements swapped", "runs", "A run has grades, and what it is judged by has scores or an order.",
-    "a run of no more documents than are judged, equal grades in a query, or 20 scores that are no whole numbers",
+    "run and judgements swapped", "runs",
+    "A run has grades, and the judgments have scores or an order.",
+    "a run with no more documents than are judged, equal grades in a query, or 20 fractional scores",
     "seem to be the other way round", can_be_meant=False,
 )  # fmt: skip
 RISING = Check(
     "a run worst first", "runs",
-    "Scores of a run rise in the order given, like distances and ranks, and relevant documents come first.",
-    "20 queries of three or more documents", "rise in the order given",
+    "The scores of a run rise in the given order, and relevant documents come first.",
+    "20 lists",
+    "rise in the order given",
 )  # fmt: skip
 NO_DOCUMENT_ID = Check(
-    "documents that are none", "runs",
-    "Documents of a run or of judgements have the id -1 or the smallest int64, also as text, or the text \"nan\".",
-    "the text or the number; -1 if no other of three documents is below 0", "is no id of a document",
+    "invalid document ids", "runs",
+    'A document id is -1, the smallest int64 or "nan", also as text.',
+    "one id; for -1, three ids without another negative id",
+    "is no id of a document",
 )  # fmt: skip
 STRANGERS = Check(
     "ids without a match", "runs",
-    "Less than 1 % of the documents of a run are judged, for their query or another, no relevant one among them, and "
-    "ids look different.",
-    "two queries with documents; 12 ids on each side, if they differ in their numbers alone",
+    "Less than 1 % of the documents of a run are judged for any query, none of them relevant, and the ids look "
+    "different.",
+    "two queries with documents; 12 ids on each side if the ids differ only in numbers",
     "document of the run is judged",
 )  # fmt: skip
 TWO_TYPES = Check(
     "ids of two types", "runs",
-    "Documents of a run or of judgements are texts and numbers, and the other side has one of these types, or the "
-    "same text as a number.",
-    "one document of each type", "have ids of two types",
+    "Document ids are texts and numbers, and the other side has one of the types, or the same text as a number.",
+    "one document of each type",
+    "have ids of two types",
 )  # fmt: skip
 FRACTION = Check(
-    "rank and score swapped in a file", "lines", "The rank column of a TREC run has a fraction.", "one line",
+    "rank and score swapped in a file", "lines",
+    "The rank column of a TREC run has a fraction.",
+    "one line",
     "must have a whole number as rank", "error", can_be_meant=False,
 )  # fmt: skip
 CONTRADICTED = Check(
-    "ranks that contradict scores", "ranks", "The column or field of ranks rises with the scores in all queries.",
-    "20 queries of three or more different scores", "contradict its scores",
+    "ranks that contradict scores", "ranks",
+    "A column or field of ranks rises with the scores in all queries.",
+    "20 queries with three or more different scores",
+    "contradict its scores",
 )  # fmt: skip
 CHECKS_OF_RUNS = (TURNED, RISING, NO_DOCUMENT_ID, STRANGERS, TWO_TYPES, FRACTION, CONTRADICTED)
 DIRECTIONS = (NAMED, CONTRADICTED, RISING, WORSE_THAN_CHANCE)

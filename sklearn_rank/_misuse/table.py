@@ -21,14 +21,55 @@ ALL_CHECKS: tuple[Check, ...] = (
 ALL_DOORS: tuple[Door, ...] = tuple(door for door in vars(entry_points).values() if isinstance(door, Door))
 
 
-def tables() -> str:
-    """Tables of checks, and of what happens where they meet doors, in Markdown."""
-    lines = ["| | check | what was done | least evidence | its message says |", "|---|---|---|---|---|"]
-    for number, check in enumerate(ALL_CHECKS, 1):
-        lines.append(f"| {number} | {check.name} | {check.about} | {check.evidence} | {check.says} |")
-    numbers = range(1, len(ALL_CHECKS) + 1)
-    lines += ["", f"| | {' | '.join(map(str, numbers))} |", "|---" * (len(ALL_CHECKS) + 1) + "|"]
-    for door in ALL_DOORS:
-        cells = [{"": " ", "warning": "w", "error": "E"}[door.outcome(check)] for check in ALL_CHECKS]
-        lines.append(f"| {door.name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+OF_EVALUATOR = entry_points.COMPARE, entry_points.CROSS_VALIDATE, entry_points.SEARCH
+GROUPS_OF_DOORS: dict[str, tuple[Door, ...]] = {
+    "functions of rows": (
+        entry_points.METRIC, entry_points.EVALUATE, entry_points.TABLE, entry_points.PREPARE, entry_points.SYSTEMS,
+        entry_points.SPARK, entry_points.COMMAND,
+    ),
+    "functions that fit": (*OF_EVALUATOR, entry_points.RANKER, entry_points.IMPORTANCE),
+    "`RankingEvaluator`": OF_EVALUATOR,
+    "scorers": (entry_points.SCORER,),
+    "functions of statistics": (entry_points.STATISTICS,),
+    "retrieval": (entry_points.RETRIEVAL, entry_points.RETRIEVAL_SCORER, entry_points.NEIGHBORS),
+}  # fmt: skip
+"""Doors that often make the same checks, by the name that the page gives them."""
+
+
+def list_of_groups() -> str:
+    """Groups of doors, in Markdown."""
+    return "".join(f"- **{name}**: {_names(group)}\n" for name, group in GROUPS_OF_DOORS.items() if "`" not in name)
+
+
+def list_of_checks() -> str:
+    """Checks, and the doors that make them, in Markdown."""
+    lines: dict[str, list[str]] = {}
+    for check in ALL_CHECKS:
+        lines.setdefault(_where(check), []).append(
+            f"- **{check.name}** (`{check.says}`): {check.about} Needs {check.evidence}.\n"
+        )
+    return "\n".join(f"{where}\n\n{''.join(checks)}" for where, checks in lines.items())
+
+
+def _where(check: Check) -> str:
+    """Which doors warn and which raise if the check finds something."""
+    warn, fail = (tuple(d for d in ALL_DOORS if d.outcome(check) == outcome) for outcome in ("warning", "error"))
+    parts = [f"looked for by {_grouped(warn)}"] * bool(warn) + [f"raises in {_grouped(fail)}"] * bool(fail)
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}:"
+
+
+def _grouped(some: tuple[Door, ...]) -> str:
+    """Names of doors, a group in place of its doors."""
+    left, names = [*some], []
+    for name, group in GROUPS_OF_DOORS.items():
+        if all(door in left for door in group):
+            names.append(name)
+            left = [door for door in left if door not in group]
+    return ", ".join([*names, *([_names(tuple(left))] if left else [])])
+
+
+def _names(some: tuple[Door, ...]) -> str:
+    """Names of doors, functions as code."""
+    words = ", ".join(door.name.removesuffix(", on evidence") for door in some).split(", ")
+    return ", ".join(word if " " in word else f"`{word}`" for word in words)

@@ -128,7 +128,7 @@ def batch_again(n_queries, n_other):
     return lambda: evaluate_table([batch, (label, np.cos(batch[1]), batch[2])], metrics="dcg")
 
 
-CONSTANT, SOFT, NO_ID = "no order matters", "threshold outside of the scale", "ids that are none"
+CONSTANT, SOFT, NO_ID = "no order matters", "threshold outside of the scale", "invalid query ids"
 WORSE, NOTHING, SWAPPED = "worse than chance", "nothing retrieved", "labels and scores swapped"
 FALLING, ITSELF = "similarities as distances", "queries in the database"
 CASES = {

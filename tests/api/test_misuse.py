@@ -89,7 +89,7 @@ OF_ROWS = {
     "labels without propensities": Rows(RNG.integers(0, 2, N_ROWS), metric="snips"),
     "another scale": Rows(np.where(RNG.random(N_ROWS) < 0.1, 999, RNG.integers(0, 5, N_ROWS)), metric="ndcg@10"),
     "queries of one row": Rows(qid=np.arange(N_ROWS)),
-    "ids that are none": Rows(qid=np.repeat([*map(str, range(N_QUERIES - 1)), "None"], N_DOCUMENTS)),
+    "invalid query ids": Rows(qid=np.repeat([*map(str, range(N_QUERIES - 1)), "None"], N_DOCUMENTS)),
     "worse than chance": Rows(score=ranks(Rows()), metric="ndcg@10"),
     "labels and scores swapped": Rows(RNG.random(N_ROWS), RNG.integers(0, 3, N_ROWS), metric="ndcg@10"),
     "a column where lower is better": Rows(
@@ -377,7 +377,7 @@ NOTHING, STRANGERS, TWO_TYPES = "nothing retrieved", "ids without a match", "ids
 MIXED = {"u": ["x1"], "v": ["2"]}, {"u": ["x1"], "v": [2]}
 EMPTY = Rows(score=np.full(N_ROWS, -np.inf), metric="ndcg@10")
 PADDED = trec(lambda d: d + 1, lambda d: -d).replace("d9", "nan")
-NO_DOCUMENT = "documents that are none"
+NO_DOCUMENT = "invalid document ids"
 TURNED, RISING = "run and judgements swapped", "a run worst first"
 FRACTION, CONTRADICTED = "rank and score swapped in a file", "ranks that contradict scores"
 GRADES = [[3, 2, 0, 1], [0, 0, 2, 1]], [[0.1, 0.2, 0.3, 0.25]] * 2
@@ -869,7 +869,7 @@ def test_every_cell_of_the_table_is_tried():
 def test_names_are_distinct_and_documented():
     assert len({check.name for check in ALL_CHECKS}) == len({check.says for check in ALL_CHECKS}) == len(ALL_CHECKS)
     assert len({door.name for door in ALL_DOORS}) == len(ALL_DOORS)
-    page = (Path(__file__).parents[2] / "docs" / "conventions" / "misuse.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "misuse.md").read_text()
     assert all(check.says in page for check in ALL_CHECKS)
 
 

@@ -191,7 +191,7 @@ def attributes(values, clusters=False):
 
 
 def test_values_that_are_none():
-    name = "values that are none"
+    name = "placeholder values"
     for values in ([0, 1, 2, 3, 4, -1], ["a", "nan"], ["4", "None", "5"], [*map(str, range(6)), "-1"], [1, -(2**63)]):
         assert seen(attributes(values)) == ([name], "")
         assert seen(attributes(values, clusters=True)) == ([name], "")
@@ -243,7 +243,7 @@ def odd(*ids):
 
 
 def test_ids_that_are_none():
-    name = "ids that are none"
+    name = "invalid query ids"
     lowest = -(2**63)
     for ids in ([0, 1, -1], [0.0, 1.0, -1.0], [5, 6, lowest], ["nan", "a"], ["<NA>", "a"], [True, False], [False]):
         assert seen(odd(*ids)) == ([name], ""), ids
@@ -279,7 +279,7 @@ def test_documents_that_are_none_as_text():
         ("-1a", [], False),
     ):
         run = {q: ["2", "1", odd_id, *others] for q in judged}
-        expected = (["documents that are none"] * told, "")
+        expected = (["invalid document ids"] * told, "")
         assert seen(evaluate_run, judged, run, metrics="map") == expected
         lines = "".join(f"{q} Q0 {d} 1 {-i} me\n" for q, listed in run.items() for i, d in enumerate(listed))
         entries = read_run(io.BytesIO(lines.encode()))

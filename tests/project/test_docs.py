@@ -217,7 +217,7 @@ def test_pages_are_written_from_the_code():
     docs = ROOT / "docs"
     names = [
         *(page for page in (docs / "metrics").glob("*.md") if page not in OF_FORMULAS),
-        docs / "conventions" / "misuse.md",
+        docs / "reference" / "misuse.md",
         docs / "development" / "design.md",
     ]
     written = {path: path.read_text() for path in names}
