@@ -184,7 +184,7 @@ def evaluate_rows(
     ids = queries.grouping.ids
     result = evaluate_queries(queries, specs, ids, queries.weight, n_jobs, properties, documents=documents)
     if name is not None or not is_plain(queries, specs, y_true, y_score):
-        look(door, queries, specs, compute, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
+        look(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
     report(door, findings_of_queries(result))
     return with_chance(result) if chance else result
 
@@ -241,7 +241,7 @@ def evaluate_queries(
     metrics = dict(zip(specs, computed[: len(specs)], strict=True))
     if isinstance(queries, LazyQueries):
         settled = settled_by(others, metrics, computed[len(specs) :])
-    look_at_evidence(door, evidence, specs, compute, kinds="labels")
+    look_at_evidence(door, evidence, specs, kinds="labels")
     data = RankedData(kept or queries, n_jobs, fingerprints, documents, known_settled=settled)
     return Evaluation(ids, weight, metrics, data, *(properties or ()))
 
@@ -255,7 +255,7 @@ def _read_on_the_way(
     def make_and_read(first: int, last: int, depth: int | None) -> Queries:
         queries = make(first, last, depth)
         fingerprints[first:last] = fingerprints_of(queries)
-        evidence.append(Evidence.of(queries, specs, compute, kinds="labels"))
+        evidence.append(Evidence.of(queries, specs, kinds="labels"))
         return queries
 
     return make_and_read
@@ -298,6 +298,6 @@ def evaluate_systems(
         for name, queries in checked.items():
             results[name] = evaluate_queries(queries, specs, grouping.ids, queries.weight, n_jobs, properties)
             with collected_findings() as seen[name]:
-                look(SYSTEMS, queries, specs, compute, y_true=y_true, y_score=y_score[name], name=names.get(name))
+                look(SYSTEMS, queries, specs, y_true=y_true, y_score=y_score[name], name=names.get(name))
                 report(SYSTEMS, findings_of_queries(results[name]))
     return results

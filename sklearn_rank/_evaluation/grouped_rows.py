@@ -18,7 +18,6 @@ from sklearn_rank._engine.read import queries_of, query_weight, refuse_bad_weigh
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import columns_of
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door
@@ -81,14 +80,13 @@ class GroupedRows:
             door,
             self._with_scores(np.zeros(len(self.label))),
             metrics,
-            compute,
             kinds="labels ids qid",
             on_misuse=on_misuse,
         )
 
     def evidence(self, metrics: Mapping[str, MetricSpec]) -> Evidence:
         """What labels and ids show."""
-        return Evidence.of(self._with_scores(np.zeros(len(self.label))), metrics, compute, kinds="labels ids qid")
+        return Evidence.of(self._with_scores(np.zeros(len(self.label))), metrics, kinds="labels ids qid")
 
     def look_at_scores(self, door: Door, y_score: Array, metrics: Mapping[str, MetricSpec], *, on_misuse: str) -> None:
         """Check scores for misuse."""
@@ -96,7 +94,6 @@ class GroupedRows:
             door,
             self._with_scores(np.ascontiguousarray(y_score)),
             metrics,
-            compute,
             kinds="scores",
             on_misuse=on_misuse,
         )

@@ -12,7 +12,6 @@ from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.read import as_mask, read, with_columns
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, is_single_metric, parse_with_columns
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.entry_points import PREPARE
@@ -93,7 +92,7 @@ def prepare(
     none = np.zeros(shape)
     queries = read(y_true, none, qid=qid, sample_weight=sample_weight, mask=mask, n_jobs=n_jobs)
     queries = with_columns(queries, y_true, columns_of(specs), columns)
-    look(PREPARE, queries, specs, compute, kinds="labels ids qid", y_true=y_true)
+    look(PREPARE, queries, specs, kinds="labels ids qid", y_true=y_true)
     # The labels may be the array of the caller; ids and weights are not.
     queries = replace(queries, row_label=queries.row_label.copy()).by_query()
     rows = queries.grouping.origin.rows

@@ -14,7 +14,7 @@ from sklearn_rank._engine.queries import DataSummary, Queries
 from sklearn_rank._evaluation.kept_data import RankedData
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.score_rows import ScoreRows
-from sklearn_rank._metric.compute import bound_metrics, compute
+from sklearn_rank._metric.compute import bound_metrics
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door
 from sklearn_rank._misuse.rows import look
@@ -122,7 +122,7 @@ class PreparedMetrics:
     def _look(self, queries: Queries, y_score: MatrixLike) -> None:
         """Check scores for misuse; `prepare` has checked the labels."""
         if self._door is not None and (queries.summary.scores_are_whole or type(y_score) is not np.ndarray):
-            look(self._door, queries, self._specs, compute, kinds="scores retrieved arguments names", y_score=y_score)
+            look(self._door, queries, self._specs, kinds="scores retrieved arguments names", y_score=y_score)
 
     def __repr__(self) -> str:
         """Metrics and the number of queries."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.ranking import Labels
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.evidence import SAMPLE, first_queries, reads_order, unmoved_by_order
@@ -45,7 +44,7 @@ def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:
     if not within or queries.unlisted is not None:
         return ""
     some = first_queries(queries, min(SAMPLE, queries.grouping.n_queries))
-    names = [display_name(name) for name in unmoved_by_order(some, within, compute)]
+    names = [display_name(name) for name in unmoved_by_order(some, within)]
     return f"no order can change {', '.join(names)}: no list has more than {longest} documents" if names else ""
 
 

@@ -12,7 +12,6 @@ from sklearn_rank._engine.grouping import sort_by_number
 from sklearn_rank._engine.label_checks import check_labels, check_one_label
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import read
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.keywords import SHARED
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._misuse.entry_points import THRESHOLDS
@@ -165,7 +164,7 @@ def _look(queries: Queries, y_true: Any, y_score: Any, keywords: dict[str, Any])
     """Check the rows for misuse, for a metric that reads who is relevant as the curve does."""
     metric = parse_metric("map", **{name: value for name, value in keywords.items() if value is not None})
     if not is_plain(queries, {"threshold_curve": metric}, y_true, y_score):
-        look(THRESHOLDS, queries, {"threshold_curve": metric}, compute, y_true=y_true, y_score=y_score)
+        look(THRESHOLDS, queries, {"threshold_curve": metric}, y_true=y_true, y_score=y_score)
 
 
 def _curve(

@@ -26,6 +26,7 @@ from sklearn_rank._metric.metric import Metric
 from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.entry_points import METRIC
+from sklearn_rank._misuse.evidence import compute_with
 from sklearn_rank._misuse.rows import another_gain, has_another_gain, is_plain, look
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
@@ -77,7 +78,7 @@ def value_of(
     at = spec.curve_index
     value = _value(queries, spec, n_jobs)
     if not is_plain(queries, {metric.function_name: spec}, y_true, y_score):
-        look(METRIC, queries, {metric.function_name: spec}, compute, y_true=y_true, y_score=y_score)
+        look(METRIC, queries, {metric.function_name: spec}, y_true=y_true, y_score=y_score)
     if qid is None and mask is None and has_another_gain(metric.function_name, queries, keywords):
         linear = _value(queries, spec_of(metric, k, keywords | {"gain": "linear"}), n_jobs)
         report(METRIC, another_gain(metric.function_name, queries, value, linear))
@@ -98,6 +99,9 @@ def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs:
         return _compute_lazily(queries, specs, n_jobs)
     values = metrics.by_plan(queries, n_jobs) if (metrics := _remembered(queries, specs)) else None
     return bound_metrics(queries, specs).compute(queries, n_jobs) if values is None else values
+
+
+compute_with(compute)
 
 
 def compute_means(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[Array]:

@@ -170,7 +170,7 @@ class Evidence(NamedTuple):
 
     @classmethod
     def of(
-        cls, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = ALL_KINDS, agrees: bool = False,
+        cls, queries: Queries, metrics: Metrics, *, kinds: str = ALL_KINDS, agrees: bool = False,
         least_lists: int = 0,
     ) -> Evidence:  # fmt: skip
         """Evidence of some queries for some kinds of checks; `agrees` asks for the agreement in all queries.
@@ -182,7 +182,7 @@ class Evidence(NamedTuple):
         unmoved, n_high, fractions, is_tied = NO_METRICS, 0, NO_FRACTIONS, False
         moments, n_lowest, n_highest, (low, high) = NO_MOMENTS, 0, 0, label_range(queries)
         if "labels" in kinds and n_lists >= least_lists:
-            unmoved, n_high = unmoved_metrics(queries, metrics, compute)
+            unmoved, n_high = unmoved_metrics(queries, metrics)
         if unmoved:
             n_lowest, n_highest = (int(np.count_nonzero(queries.row_label == end)) for end in (low, high))
         if "arguments" in kinds and not summary.labels_are_whole and have_few_values(queries):
@@ -298,12 +298,21 @@ def stand_in(odd: frozenset[Any], n: int) -> Any:
 # --- metrics that no order changes ---------------------------------------------------------------------------
 
 
-def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tuple[frozenset[str], int]:
+_compute: Compute
+
+
+def compute_with(function: Compute) -> None:
+    """Set the function that computes metrics: it is on a floor above, and its module calls this on import."""
+    global _compute
+    _compute = function
+
+
+def unmoved_metrics(queries: Queries, metrics: Metrics) -> tuple[frozenset[str], int]:
     """Metrics whose values no order changes, and how many lists have one label above 0 where each has one label."""
     has_one, n_high = one_label_each(queries)
     candidates = {
         name: metric for name, metric in metrics.items()
-        if reads_order(metric) and (has_one or all_on_one_side(queries, metric, compute))
+        if reads_order(metric) and (has_one or all_on_one_side(queries, metric))
     }  # fmt: skip
     if not candidates:
         return frozenset(), n_high
@@ -312,7 +321,7 @@ def unmoved_metrics(queries: Queries, metrics: Metrics, compute: Compute) -> tup
     if n_queries >= len(queries.row_label) and queries.unlisted is None:
         return frozenset() if queries.summary.has_unretrieved else frozenset(candidates), n_high
     for part in [first_queries(queries, SAMPLE), queries] if n_queries > SAMPLE else [queries]:
-        candidates = {name: candidates[name] for name in unmoved_by_order(part, candidates, compute)}
+        candidates = {name: candidates[name] for name in unmoved_by_order(part, candidates)}
         if not candidates:
             break
     return frozenset(candidates), n_high
@@ -324,22 +333,22 @@ def reads_order(metric: MetricRequest) -> bool:
     return not (entry.pointwise or entry.reads_scores or entry.subtopics)
 
 
-def all_on_one_side(queries: Queries, metric: MetricRequest, compute: Compute) -> bool:
+def all_on_one_side(queries: Queries, metric: MetricRequest) -> bool:
     """Whether all documents are relevant, or none is, for a metric that asks for it."""
     (low, high), least = label_range(queries), metric["min_relevance"]
-    return bool(low >= least or high < least) and reads_relevance(metric, compute)
+    return bool(low >= least or high < least) and reads_relevance(metric)
 
 
-def reads_relevance(metric: MetricRequest, compute: Compute) -> bool:
+def reads_relevance(metric: MetricRequest) -> bool:
     """Whether the value of a metric depends on `min_relevance`: tried once, and remembered with the metric."""
     known: dict[str, Any] = vars(metric)
     if "reads_relevance" not in known:
         # Metrics are frozen.
-        known["reads_relevance"] = reads_order(metric) and _changes_with_relevance(metric, compute)
+        known["reads_relevance"] = reads_order(metric) and _changes_with_relevance(metric)
     return bool(known["reads_relevance"])
 
 
-def _changes_with_relevance(metric: Any, compute: Compute) -> bool:
+def _changes_with_relevance(metric: Any) -> bool:
     """Whether values for labels 0, 0.5 and 1 change with `min_relevance`; False where it does not take them.
 
     One query has no label of 1, so that a metric changes whose lists are shorter than its cutoff.
@@ -348,7 +357,7 @@ def _changes_with_relevance(metric: Any, compute: Compute) -> bool:
     queries = queries_of(label, np.arange(10.0), Grouping.by_sizes(np.array([5, 5])), None, 1)
     given = [replace(metric, keywords={**metric.keywords, "min_relevance": least}) for least in (0.25, 1.0)]
     try:
-        low, high = [values.values() for values in compute(queries, given, 1)]
+        low, high = [values.values() for values in _compute(queries, given, 1)]
     # A formula may do anything with labels that it does not take.
     except Exception:
         return False
@@ -379,7 +388,7 @@ def one_label_each(queries: Queries) -> tuple[bool, int]:
     return True, int(np.count_nonzero((highest > 0) & (np.diff(indptr) >= LEAST_DOCUMENTS)))
 
 
-def unmoved_by_order(queries: Queries, metrics: Metrics, compute: Compute) -> list[str]:
+def unmoved_by_order(queries: Queries, metrics: Metrics) -> list[str]:
     """Metrics that have one value for the best order of every query and for the worst one.
 
     Where a document was not retrieved, it counts what is: then the value must be the same without any retrieved
@@ -389,7 +398,7 @@ def unmoved_by_order(queries: Queries, metrics: Metrics, compute: Compute) -> li
     if queries.summary.has_unretrieved:
         nothing = queries.summary._replace(score_range=(np.inf, -np.inf))
         orders.append(queries.with_scores(np.full(len(queries.score), -np.inf), nothing))
-    first, *others = [[values.values() for values in compute(part, [*metrics.values()], 1)] for part in orders]
+    first, *others = [[values.values() for values in _compute(part, [*metrics.values()], 1)] for part in orders]
     return [
         name for i, name in enumerate(metrics)
         if all(np.allclose(first[i], other[i], rtol=1e-12, atol=0, equal_nan=True) for other in others)

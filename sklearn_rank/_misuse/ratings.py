@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sklearn_rank._misuse.check import Check, Finding
-from sklearn_rank._misuse.evidence import Compute, Metrics, reads_relevance
+from sklearn_rank._misuse.evidence import Metrics, reads_relevance
 from sklearn_rank._utils.typing import Array
 
 HIGHEST_RATING, LEAST_RATINGS, LEAST_USERS = 10, 20, 10
@@ -28,12 +28,12 @@ NEW_USERS = Check(
 CHECKS_OF_RATINGS = (ALL_RATED, NEW_USERS)
 
 
-def rated_lowest(label: Array, metrics: Metrics, compute: Compute) -> Iterator[Finding]:
+def rated_lowest(label: Array, metrics: Metrics) -> Iterator[Finding]:
     """Ratings that all count as relevant, and do not look like counts."""
     values, counts = np.unique(label, return_counts=True)
     if len(label) < LEAST_RATINGS or len(values) < 3 or values[-1] > HIGHEST_RATING or 2 * counts[0] > counts.max():
         return
-    least = {name: metric["min_relevance"] for name, metric in metrics.items() if reads_relevance(metric, compute)}
+    least = {name: metric["min_relevance"] for name, metric in metrics.items() if reads_relevance(metric)}
     relevant = [name for name in least if values[0] >= least[name]]
     if relevant:
         yield Finding(

@@ -16,7 +16,6 @@ from sklearn_rank._misuse.evidence import (
     HIGHEST_GRADE,
     HIGHEST_OF_SCALES,
     MOST_GRADES,
-    Compute,
     Evidence,
     Metrics,
     all_on_one_side,
@@ -189,7 +188,7 @@ CHECKS_OF_ROWS = (
 
 
 def findings_of(
-    e: Evidence, metrics: Metrics, compute: Compute, door: Door, kinds: str = "", *, label: str = "y_true",
+    e: Evidence, metrics: Metrics, door: Door, kinds: str = "", *, label: str = "y_true",
     score: str = "y_score", name: Any = None, is_series: bool = False,
 ) -> Iterator[Finding]:  # fmt: skip
     """Findings of the evidence, by some kinds of checks or by all of the door.
@@ -206,7 +205,7 @@ def findings_of(
             "first. Soft labels beside predicted classes look the same.",
         )
     elif "labels" in looked_at:
-        yield from _of_labels(e, metrics, compute, door, label)
+        yield from _of_labels(e, metrics, door, label)
     if "ids" in looked_at and e.n_queries == e.n_rows >= LEAST_QUERIES and any(map(reads_order, metrics.values())):
         yield Finding(
             ONE_ROW,
@@ -233,11 +232,11 @@ def findings_of(
         )
 
 
-def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, label: str) -> Iterator[Finding]:
+def _of_labels(e: Evidence, metrics: Metrics, door: Door, label: str) -> Iterator[Finding]:
     """Findings of labels, each for the metrics that it concerns."""
     first, soft = next(iter(metrics), ""), []
     if is_soft(e):
-        soft = [name for name, metric in metrics.items() if reads_one(metric, compute)]
+        soft = [name for name, metric in metrics.items() if reads_one(metric)]
     if soft:
         least = metrics[soft[0]]["min_relevance"]
         message = (
@@ -245,7 +244,7 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
             "and 1: pass a lower min_relevance."
         )
         yield Finding(SOFT, message, first in soft)
-    for message, names in _of_scale(e, metrics, compute):
+    for message, names in _of_scale(e, metrics):
         if names := [name for name in names if name not in soft]:
             yield Finding(SCALE, message.format(", ".join(names)), first in names)
     large = [name for name, metric in metrics.items() if is_exponential(metric) and not has_missing_grade(e)]
@@ -272,7 +271,7 @@ def _of_labels(e: Evidence, metrics: Metrics, compute: Compute, door: Door, labe
         yield Finding(CONSTANT, message, first in told)
 
 
-def _of_scale(e: Evidence, metrics: Metrics, compute: Compute) -> Iterator[tuple[str, list[str]]]:
+def _of_scale(e: Evidence, metrics: Metrics) -> Iterator[tuple[str, list[str]]]:
     """Messages about the scale of labels, each with the metrics that it concerns."""
     scaled = {name: metric for name, metric in metrics.items() if reads_scale(metric)} if is_soft(e) else {}
     for has_stop, way_out in ((True, "stop='label' for probabilities, or "), (False, "")):
@@ -291,7 +290,7 @@ def _of_scale(e: Evidence, metrics: Metrics, compute: Compute) -> Iterator[tuple
         yield (
             "Documents are relevant from min_relevance=1 on in {}, and labels go up to 100, on another scale: pass a "
             "higher min_relevance.",
-            [n for n, one in metrics.items() if one["min_relevance"] == 1 and reads_relevance(one, compute)],
+            [n for n, one in metrics.items() if one["min_relevance"] == 1 and reads_relevance(one)],
         )
 
 
@@ -405,9 +404,9 @@ def is_named_lower(name: Any, e: Evidence, is_series: bool) -> bool:
     return e.n_lists < LEAST_QUERIES or e.agreement.z < CLEAR
 
 
-def reads_one(metric: MetricRequest, compute: Compute) -> bool:
+def reads_one(metric: MetricRequest) -> bool:
     """Whether a metric takes labels below 1 as not relevant."""
-    return bool(metric["min_relevance"] >= 1) and reads_relevance(metric, compute)
+    return bool(metric["min_relevance"] >= 1) and reads_relevance(metric)
 
 
 # --- the look ------------------------------------------------------------------------------------------------
@@ -433,7 +432,7 @@ def is_plain(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> b
 
 
 def look(
-    door: Door, queries: Queries, metrics: Metrics, compute: Compute, *, kinds: str = "", y_true: Any = None,
+    door: Door, queries: Queries, metrics: Metrics, *, kinds: str = "", y_true: Any = None,
     y_score: Any = None, name: Any = None, on_misuse: str = "raise",
 ) -> None:  # fmt: skip
     """Check rows for misuse, and report it.
@@ -451,17 +450,17 @@ def look(
     if is_series:
         name = getattr(y_score, "name", None)
     is_named, kinds = is_lower(name), kinds or door.hands
-    if not (is_named or may_be_misuse(queries, metrics, compute, kinds)):
+    if not (is_named or may_be_misuse(queries, metrics, kinds)):
         return
     label, score = door.words or queries.names[:2]
     agrees = is_named or "scores" in kinds
-    e = Evidence.of(queries, metrics, compute, kinds=kinds, agrees=agrees, least_lists=LEAST_LONG_LISTS)
-    seen = findings_of(e, metrics, compute, door, kinds, label=label, score=score, name=name, is_series=is_series)
+    e = Evidence.of(queries, metrics, kinds=kinds, agrees=agrees, least_lists=LEAST_LONG_LISTS)
+    seen = findings_of(e, metrics, door, kinds, label=label, score=score, name=name, is_series=is_series)
     report(door, seen, on_misuse)
 
 
 def look_at_evidence(
-    door: Door, parts: Iterable[Evidence], metrics: Metrics, compute: Compute, *, kinds: str = "", name: Any = None,
+    door: Door, parts: Iterable[Evidence], metrics: Metrics, *, kinds: str = "", name: Any = None,
     on_misuse: str = "raise",
 ) -> None:  # fmt: skip
     """Report misuse in rows that came in parts."""
@@ -470,11 +469,11 @@ def look_at_evidence(
         evidence = evidence.joined(part)
     if evidence.n_queries:
         label, score = door.words or ("y_true", "y_score")
-        seen = findings_of(evidence, metrics, compute, door, kinds, label=label, score=score, name=name)
+        seen = findings_of(evidence, metrics, door, kinds, label=label, score=score, name=name)
         report(door, seen, on_misuse)
 
 
-def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: str) -> bool:
+def may_be_misuse(queries: Queries, metrics: Metrics, kinds: str) -> bool:
     """Whether a glance leaves it open that a check finds something: for most rows it does not."""
     summary, n_queries = queries.summary, queries.grouping.n_queries
     if "qid" in kinds and odd_ids(queries.grouping.ids):
@@ -493,13 +492,13 @@ def may_be_misuse(queries: Queries, metrics: Metrics, compute: Compute, kinds: s
     if summary.label_range[1] <= 1 and any(map(BY_PROPENSITY.match, metrics)):
         return True
     if not summary.labels_are_whole and summary.label_range[1] <= 1:
-        if any(reads_one(metric, compute) or reads_scale(metric) for metric in metrics.values()):
+        if any(reads_one(metric) or reads_scale(metric) for metric in metrics.values()):
             return True
     if not are_enough(n_queries, len(queries.row_label)):
         return False
     if n_queries == queries.grouping.indptr[-1] or one_label_each(queries)[0]:
         return True
-    return any(all_on_one_side(queries, metric, compute) for metric in metrics.values())
+    return any(all_on_one_side(queries, metric) for metric in metrics.values())
 
 
 def has_another_gain(function_name: str, queries: Queries, keywords: Mapping[str, Any]) -> bool:

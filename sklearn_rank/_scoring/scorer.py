@@ -16,7 +16,6 @@ from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.prepared import PreparedMetrics
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import columns_of, is_single_metric, parse_metric
@@ -256,7 +255,7 @@ class RankingScorers(ScoreRequests):
         result = evaluate_queries(queries, self.specs, queries.grouping.ids, queries.weight, None)
         if self._looks:
             with collected_findings() as seen:
-                look(SCORER, queries, self.specs, compute, y_true=y)
+                look(SCORER, queries, self.specs, y_true=y)
             by_metric = nothing_by_metric({"": result})
             report(SCORER, seen or nothing_measured(by_metric, queries.grouping.n_queries, len(queries.row_label)))
             report(SCORER, copies_of_label(X, y))

@@ -16,7 +16,6 @@ from sklearn_rank._engine.ids import id_order
 from sklearn_rank._engine.read import read
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, parse_metrics
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.check import report
@@ -256,7 +255,7 @@ class RankingAccumulator:
         _check_dicts(by, clusters)
         if not self._place:
             raise ValueError("compute needs queries, so update or merge comes first. Got none since the last reset.")
-        look_at_evidence(ACCUMULATOR, [self._evidence], self._specs, compute)
+        look_at_evidence(ACCUMULATOR, [self._evidence], self._specs)
         batch = self._batch()
         ids, columns = np.arange(len(self)) if batch.ids is None else batch.ids, batch.columns
         if sort_by_qid:

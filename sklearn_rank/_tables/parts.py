@@ -62,7 +62,7 @@ def evidence_of(
     """
     specs = {name: spec for name, spec in specs.items() if spec.order is None}
     kinds = ALL_KINDS.replace("scores", "") if has_agreement else ALL_KINDS
-    return Evidence.of(queries, specs, compute, kinds=kinds, agrees=is_lower(name))
+    return Evidence.of(queries, specs, kinds=kinds, agrees=is_lower(name))
 
 
 class PartResult(NamedTuple):

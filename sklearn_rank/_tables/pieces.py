@@ -8,7 +8,6 @@ from typing import Any
 
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.entry_points import TABLE
@@ -47,7 +46,7 @@ def evaluate_pieces(
     # Until here a query is known by its number.
     numbers, ids = [result.qid for result in results], validator.seen.ids()
     evidence = evidence._replace(odd_ids=odd_ids(ids))
-    look_at_evidence(TABLE, [evidence], specs, compute, name=names.y_score)
+    look_at_evidence(TABLE, [evidence], specs, name=names.y_score)
     report(TABLE, validator.batches.findings())
     result = join_parts(results, numbers, ids, validator.weight)
     report(TABLE, findings_of_queries(result))

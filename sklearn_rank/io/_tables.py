@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from sklearn_rank._engine.read import read
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._misuse.check import collected_findings, report
 from sklearn_rank._misuse.entry_points import READ_TABLE
 from sklearn_rank._misuse.rows import look
@@ -114,7 +113,7 @@ def read_table(
     except ValueError as error:
         raise about_columns(error, ColumnNames(y_true, y_score, qid)) from error
     with collected_findings() as seen:
-        look(READ_TABLE, queries, {}, compute, kinds="names", name=y_score)
+        look(READ_TABLE, queries, {}, kinds="names", name=y_score)
     if rank is not None:
         seen += column_contradicts(column_of(table, rank), columns[1], columns[2])
     report(READ_TABLE, of_one_direction(seen))

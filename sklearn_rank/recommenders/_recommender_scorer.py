@@ -229,17 +229,13 @@ class RecommenderScorer:
             return
         highest = float(label.max())
         below = {name for name, spec in self.specs.items() if highest < spec["min_relevance"]}
-        unmoved = {
-            name
-            for name in self.specs
-            if highest <= 0 or (name in below and reads_relevance(self.specs[name], compute))
-        }
+        unmoved = {name for name in self.specs if highest <= 0 or (name in below and reads_relevance(self.specs[name]))}
         evidence = Evidence(
             n_users, n_users, n_users * len(self.items), 0.0, highest, labels_are_whole=bool((label % 1 == 0).all()),
             unmoved=frozenset(unmoved), n_highest=int(np.count_nonzero(label == highest)),
         )  # fmt: skip
-        look_at_evidence(door, [evidence], self.specs, compute, kinds="labels grades", on_misuse=on_misuse)
-        report(door, rated_lowest(label, self.specs, compute), on_misuse)
+        look_at_evidence(door, [evidence], self.specs, kinds="labels grades", on_misuse=on_misuse)
+        report(door, rated_lowest(label, self.specs), on_misuse)
 
     def without_checks(self) -> RecommenderScorer:
         """A copy for a caller that has checked all rows for misuse."""

@@ -13,7 +13,6 @@ from sklearn_rank._engine.read import refuse_bad_weight
 from sklearn_rank._engine.values import FLOOR, PartialSums
 from sklearn_rank._evaluation.references import with_references
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.entry_points import SPARK
 from sklearn_rank._misuse.evidence import Evidence
@@ -188,7 +187,7 @@ def _values(data: Any, request: ColumnRequest, assume_grouped: bool, *, with_fin
 
 def _look(parts: Iterable[str], specs: Mapping[str, MetricSpec], score_name: str) -> None:
     """Report the misuse that parts show."""
-    look_at_evidence(SPARK, map(Evidence.from_json, parts), specs, compute, name=score_name)
+    look_at_evidence(SPARK, map(Evidence.from_json, parts), specs, name=score_name)
 
 
 @named_arguments

@@ -783,12 +783,11 @@ def test_soft_labels_of_few_queries():
 def test_evidence_is_the_same_in_parts():
     rows = [*OF_ROWS.values(), *PLAIN.values()]
     from sklearn_rank._engine.read import read
-    from sklearn_rank._metric.compute import compute
     from sklearn_rank._metric.names import parse_metrics
 
     for one in rows:
         specs = parse_metrics([one.metric])
-        whole = Evidence.of(read(one.label, one.score, qid=one.qid), specs, compute)
+        whole = Evidence.of(read(one.label, one.score, qid=one.qid), specs)
         joined = Evidence()
         number = np.unique(one.qid, return_inverse=True)[1]
         for first in range(0, N_QUERIES, 7):
@@ -796,7 +795,7 @@ def test_evidence_is_the_same_in_parts():
             if part is None:
                 break
             queries = read(one.label[part], one.score[part], qid=one.qid[part])
-            joined = joined.joined(Evidence.from_json(Evidence.of(queries, specs, compute).to_json()))
+            joined = joined.joined(Evidence.from_json(Evidence.of(queries, specs).to_json()))
         else:
             close = joined._replace(agreement=whole.agreement)
             assert close == whole
