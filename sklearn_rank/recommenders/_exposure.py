@@ -74,7 +74,7 @@ class Exposure(TableReport):
     _without_part: dict[str, Array] | None = None
 
     def to_dict(self) -> dict[str, float]:
-        """Values by name, such as a tracker logs them.
+        """Values by name, for a tracker.
 
         Returns
         -------
@@ -84,11 +84,11 @@ class Exposure(TableReport):
         return {name: value for name, value in values.items() if value is not None}
 
     def confidence_interval(self, confidence_level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Confidence interval of each value, over users: what equally many other users of the same kind would be shown.
+        """Confidence interval of each value, for another sample of as many users.
 
-        Users are put into `n_resamples` parts at random. Each part is left out in turn, and the interval is Student's t
-        with the standard error of the jackknife. The bootstrap is wrong here: it draws users twice, so each of its
-        samples covers fewer items than the data.
+        Users are divided into `n_resamples` parts at random, and each part is left out in turn: the interval is
+        Student's t with the standard error of the jackknife. The bootstrap is wrong here: it draws users twice, so each
+        of its samples covers fewer items than the data.
 
         Parameters
         ----------
@@ -159,11 +159,11 @@ def exposure(
     n_resamples: int | None = None,
     random_state: RandomState = None,
 ) -> Exposure:
-    """Count how often each item is among the first k of the users, and how evenly items are shown.
+    """Count how many users see each item among their first k, and measure how evenly items are shown.
 
-    These are values of a whole run, so `evaluate_run`, with values of each user, does not have them. They come of one
-    number, the probability of item i to be among the first k of user u: 1 or 0, and in between for items of equal
-    score across the cutoff.
+    The values belong to a whole run, so `evaluate_run`, with a value for each user, does not have them. They are
+    computed from the probability that item i is among the first k of user u: 1 or 0, or a fraction for items whose
+    score is tied across the cutoff.
 
     Parameters
     ----------
@@ -182,14 +182,14 @@ def exposure(
     judgements : mapping or Entries, default=None
         What is relevant to each user, see `evaluate_run`: labels of at least 1. Only with `groups`.
     exclude : mapping of user to items, or table, default=None
-        Items that are taken out of the run, such as those seen in training.
+        Items to remove from the run, such as the items of training.
     duplicates : {"raise", "first"}, default="raise"
         An item that is in a list twice: refuse it, or take its first place.
     n_resamples : int, default=None
-        Parts of the users that are left out in turn for `Exposure.confidence_interval`, 100 for instance; at most the
-        number of users. None: no intervals.
+        Number of parts of the users for `Exposure.confidence_interval`, such as 100; at most the number of users. None:
+        no intervals.
     random_state : int, RandomState or None, default=None
-        Source of the parts.
+        Seed of the division into parts.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def exposure(
     Raises
     ------
     ValueError
-        If the run has an item that is not one of `items`, an item has no group, or a keyword is not what it must be.
+        If the run has an item that is not in `items`, an item has no group, or a keyword has an invalid value.
     TypeError
         If the run or the judgements have another form.
 
@@ -210,7 +210,8 @@ def exposure(
     1 - product of (1 - p) over users``. With counts sorted upwards, ``gini = sum of (2 i - n - 1) counts_i / (n sum of
     counts)``. The three values of lists are means over users whose list is not empty.
 
-    Gini is defined like RecBole's and LensKit's; Elliot's is ``1 - gini * n / (n - 1)``. See the guide for others.
+    Gini is defined as in RecBole and LensKit; Elliot's is ``1 - gini * n / (n - 1)``.
+    ``docs/recommenders/exposure.md`` compares other libraries.
 
     References
     ----------
@@ -241,7 +242,7 @@ def exposure(
     attributes = {} if train is None else _attributes(train, top.items)
     group = None if groups is None else _group_of_items(groups, top.items)
     if judgements is not None and group is None:
-        raise ValueError("judgements of exposure are compared with the exposure of groups. Got groups=None.")
+        raise ValueError("judgements= of exposure needs groups=, whose shares it compares. Got groups=None.")
     sums = Sums.of(top, sparse.csr_array(np.ones((1, len(top.users)))))
     values = {name: float(column[0]) for name, column in sums.values(attributes).items()}
     without_part = None

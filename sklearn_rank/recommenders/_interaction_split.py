@@ -75,7 +75,7 @@ class InteractionSplitter(SplitRequests, BaseCrossValidator):
         is_test = self._is_test(user, of_row)
         if is_test.all():
             raise ValueError(
-                f"Some rows must be left to train on. Got {echo(self)} and {n_rows} rows of {user.max(initial=-1) + 1} "
+                f"The training set must not be empty. Got {echo(self)} and {n_rows} rows of {user.max(initial=-1) + 1} "
                 f"users at {len(distinct_values(of_row))} times, all of them in the test set."
             )
         self._warn_of_new(X, groups, user, is_test)
@@ -137,17 +137,17 @@ class InteractionSplitter(SplitRequests, BaseCrossValidator):
         }
         if any(n_new.values()):
             counts = " and ".join(f"{n} of {units[name].max() + 1} {name}" for name, n in n_new.items() if n)
-            undefined = " Users without a training row count as undefined, unless the model ranks for them."
+            undefined = " Users without training rows are undefined, unless the model ranks items for them."
             warn_caller(
-                f"{type(self).__name__} puts all rows of {counts} into the test set, so a model does not learn them."
+                f"{type(self).__name__} puts all rows of {counts} into the test set, so the model cannot learn them."
                 f"{undefined if n_new['users'] else ''}"
             )
 
 
 class LeaveLastOut(InteractionSplitter):
-    """Train on what each user did before, test on the last interactions of each user.
+    """Test on the last interactions of each user, train on the earlier ones.
 
-    It cuts users on purpose, so it goes with `make_recommender_scorer`. There is one split, and rows that are never
+    It splits users on purpose: use it with `make_recommender_scorer`. There is one split, and some rows are never
     tested, so `sklearn.model_selection.cross_val_predict` cannot use it. If interactions of one user have the same
     time, the last in the data is the latest. All rows of a user with no more than `n_test` are tested.
 
@@ -191,9 +191,9 @@ class LeaveLastOut(InteractionSplitter):
 
 
 class GlobalTimeSplit(InteractionSplitter):
-    """Train on the interactions before a point in time, test on those from then on, of all users.
+    """Train on the interactions of all users before a point in time, test on the later interactions.
 
-    It cuts users on purpose, so it goes with `make_recommender_scorer`. There is one split, and rows that are never
+    It splits users on purpose: use it with `make_recommender_scorer`. There is one split, and some rows are never
     tested, so `sklearn.model_selection.cross_val_predict` cannot use it. Interactions of equal time stay together, on
     the side of the test set.
 
@@ -274,7 +274,7 @@ class GlobalTimeSplit(InteractionSplitter):
         is_test: NDArray[np.bool_] = time >= first
         if not is_test.any():
             raise ValueError(
-                f"Some rows must be left to test on. Got start={echo(start)} and {len(time)} rows, the last at "
+                f"The test set must not be empty. Got start={echo(start)} and {len(time)} rows, the last at "
                 f"{time.max()}."
             )
         return is_test

@@ -337,17 +337,16 @@ def lists_items(model: Any) -> bool:
 
 
 class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
-    """Any recommender, which remembers the pairs of users and items that it was fitted on.
+    """A recommender that remembers the pairs of users and items in training.
 
-    scikit-learn hands a scorer only the test rows, so the scorers of `make_recommender_scorer` find here which items
-    each user has seen in training.
+    scikit-learn passes only the test rows to a scorer, so the scorers of `make_recommender_scorer` read the training
+    items of each user here.
 
     Parameters
     ----------
     estimator : estimator
-        Model with ``fit(X, y)`` that has ``predict(X)``, a score for each row of X, or ``recommend(users, k)``. X are
-        only the two columns of users and items, in this order: a frame if `fit` is given a frame, else an
-        array.
+        Model with ``fit(X, y)``, and with ``predict(X)``, a score for each row of X, or ``recommend(users, k)``. It
+        gets only two columns, users and items in this order: a frame if X in `fit` is a frame, otherwise an array.
     user, item : str or int, default=None
         Columns of X: names in a frame of pandas or polars, numbers in an array. None: "user_id" and "item_id" of a
         frame, the first and the second column of an array.
@@ -361,11 +360,9 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    A model ranks by ``predict``, a classifier by its expected grade. For a user or an item that it does not know it
-    returns NaN. Or it implements the protocol
-
-    - ``recommend(users, k)``: for each user of an array of ids, at most `k` ids of items, best first, as a matrix or a
-      list of lists; they may hold items seen in training. An empty list for a user that it does not know.
+    ``predict`` returns NaN for an unknown user or item; a classifier is ranked by its expected grade. A model with
+    ``recommend(users, k)`` returns, for each user of an array of ids, at most `k` ids of items, best first: a matrix or
+    a list of lists, with an empty list for an unknown user. The lists may include items of training.
 
     Examples
     --------
@@ -403,11 +400,11 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : frame or array-like of shape (n_samples, n_columns)
-            A row for each interaction. Columns other than users and items, such as times, are not given to the model.
+            A row for each interaction. The model gets only the columns of users and items.
         y : array-like of shape (n_samples,), default=None
-            Rating of each row, or how often it was seen; None where each counts the same.
+            Rating or count of each row. None: all rows count the same.
         sample_weight : array-like of shape (n_samples,), default=None
-            Handed on to the model if it is given.
+            Passed to the model if it is not None.
 
         Returns
         -------
@@ -418,7 +415,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         ValueError
             If X has no such columns, or a user or an item is missing.
         TypeError
-            If `estimator` is no estimator.
+            If `estimator` is not an estimator.
         """
         check_estimator(self.estimator, "The 'estimator' parameter of InteractionRecommender", must_predict=False)
         columns = self._columns
@@ -445,30 +442,29 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            NaN where the model does not rank.
+            NaN for pairs that the model does not rank.
         """
         check_is_fitted(self, "estimator_")
         return np.asarray(predict_scores(self.estimator_, self._columns.table(X).pairs()))
 
     @named_arguments
     def recommend(self, users: ArrayLike, k: int, items: Any = None, exclude: Any = None) -> Any:
-        """The first items for each user, best first: what the model lists, or by its scores of all items.
+        """The first items for each user, best first: from the model's own lists, or by its scores of all items.
 
         Parameters
         ----------
         users : array-like of shape (n_users,)
         k : int
-            Most items of a user.
+            Number of items for each user.
         items : array-like of shape (n_items,), default=None
-            Items that can be recommended. None: those in `fit`.
+            Items that can be recommended. None: the items in `fit`.
         exclude : "train", rows of users and items, dict of users to items, or None, default=None
-            What is left out: the pairs in `fit`, or pairs of your own.
+            Pairs to exclude: the pairs in `fit`, or pairs of your own.
 
         Returns
         -------
         matrix or list of lists
-            Ids of items, best first; fewer than `k` where no more can be ranked. Equal scores keep the order of
-            `items`.
+            Ids of items, best first; fewer than `k` if the model ranks fewer. Equal scores keep the order of `items`.
 
         Raises
         ------

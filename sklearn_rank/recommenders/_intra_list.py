@@ -121,7 +121,7 @@ def _check_square(similarity: Any) -> None:
         raise ValueError(
             "similarity must be largest between an item and itself, and no entry of the diagonal is: pass 1 - distance "
             "for a distance, or fill the diagonal of a similarity with 1. "
-            f"Got {own[0]:g} on the diagonal and {highest[0]:g} beside it."
+            f"Got {own[0]:g} on the diagonal and {highest[0]:g} off it."
         )
     if abs(similarity - similarity.T).max() > 1e-6 * abs(similarity).max():
         raise ValueError("similarity must be symmetric. Got two items whose similarity depends on their order.")

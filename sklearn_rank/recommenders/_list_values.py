@@ -54,7 +54,7 @@ def split_metrics(metrics: Any) -> tuple[Any, dict[str, ListValue]]:
         return metrics, {}
     if not others:
         raise ValueError(
-            "Coverage and the like go beside a metric of users, as in ['ndcg@10', 'coverage@10']; for the lists of one "
+            "Coverage and the like need a metric of users, as in ['ndcg@10', 'coverage@10']; for the lists of one "
             f"model there is sklearn_rank.recommenders.exposure. Got {echo(metrics)}."
         )
     return dict(others) if is_dict else [one for _, one in others], values

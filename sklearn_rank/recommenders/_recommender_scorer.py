@@ -73,23 +73,22 @@ def make_recommender_scorer(
     item: Column = None,
     **params: Any,
 ) -> Any:
-    """Make a scorer of recommenders: for each test user all items are ranked, and the test rows are what is relevant.
+    """Make a scorer of recommenders: it ranks all items for each test user, and the items of test rows are relevant.
 
-    It goes with splitters that cut users, such as `LeaveLastOut` and `GlobalTimeSplit`, in `cross_validate`, searches
-    and `RankingEvaluator`. Metrics of rows would rank only the test rows, and mostly all of these are relevant.
+    Use it with splitters that split users, such as `LeaveLastOut` and `GlobalTimeSplit`, in `cross_validate`, searches
+    and `RankingEvaluator`. A scorer of rows would rank only the test rows, and usually all of them are relevant.
 
     Parameters
     ----------
     metric : str, metric function, sequence of them, or dict of str to one of them
-        In the forms of `make_ranking_scorer`. Several make a scorer that returns a dict; searches need
-        ``refit="ndcg@10"`` then.
-        Metrics that judge scores themselves, such as "rmse", have no meaning here. Beside them, values of the lists of
-        all test users together, as `exposure` has them: "coverage@10", "novelty@10", "long_tail@10", "entropy@10", and
-        "gini@10" and "popularity@10", which are negative. They depend on how many users there are.
+        As in `make_ranking_scorer`. With several metrics the scorer returns a dict, and searches need
+        ``refit="ndcg@10"``. Metrics of the scores themselves, such as "rmse", are errors. Values of `exposure` are
+        allowed next to metrics: "coverage@10", "novelty@10", "long_tail@10", "entropy@10", and, negated, "gini@10" and
+        "popularity@10". They are computed from the lists of all test users, and depend on the number of users.
     items : array-like of shape (n_items,)
         Ids of all items that can be recommended, each once, such as ``X["item_id"].unique()``.
     exclude : "train", rows of users and items, dict of users to items, or None, default="train"
-        What is left out of the ranking and of what is relevant: the pairs in training, which an
+        Pairs to exclude from the rankings and from the relevant items: the training pairs, which an
         `InteractionRecommender` remembers; pairs of your own; or no pairs (None).
     user, item : str or int, default=None
         Columns of X: names in a frame of pandas or polars, numbers in an array. None: "user_id" and "item_id" of a
@@ -101,31 +100,31 @@ def make_recommender_scorer(
     -------
     scorer : callable
         ``scorer(estimator, X, y)``; higher is better, so the value of an error is negative, and its name starts with
-        ``"neg_"``. Rows of X are interactions; y says how relevant each is, 1 where it is None.
-        ``scorer.evaluate(estimator, X, y)`` is the `Evaluation` with the values of each user, errors positive.
+        ``"neg_"``. Rows of X are interactions, and y has their grades; None: each row has grade 1.
+        ``scorer.evaluate(estimator, X, y)`` returns an `Evaluation` with the values of each user; errors are positive.
 
     Raises
     ------
     ValueError, TypeError
-        If the metric or a keyword is unknown, the metric has no meaning here, or an item is there twice.
+        If the metric or a keyword is unknown, the metric reads scores, or `items` repeats an item.
 
     Notes
     -----
     The model lists items by ``recommend(users, k)``, or else scores pairs of a user and an item: see
-    `InteractionRecommender`. Equal scores count as the mean over all their orders, unless ``ties=`` says otherwise.
+    `InteractionRecommender`. Equal scores count as the mean over all their orders, unless you set ``ties=``.
 
-    Users without a test row are left out. For a user who is not in training metrics are undefined, unless the model
-    ranks for them. It does not if it returns NaN for all items, or an empty list, or raises a LookupError or
-    ValueError, which a warning reports. For an item that is not in training it may return NaN: then it does not
-    retrieve the item.
+    Users without a test row are left out. If the model cannot rank items for a user without training rows, the metrics
+    of that user are undefined. The model shows this by returning NaN for all items or an empty list, or by raising a
+    LookupError or ValueError, which a warning reports. If the model returns NaN for an item, such as an item without
+    training rows, it does not retrieve the item.
 
-    A test row whose pair is excluded does not count. If a pair has several rows, the most relevant one counts.
+    Test rows of excluded pairs do not count. If a pair has several rows, the highest grade counts.
 
-    Users are taken in blocks, so memory does not grow with the product of users and items.
+    Users are scored in blocks, so memory does not grow with the product of users and items.
 
     Examples
     --------
-    A model that ranks by how often an item was taken, when its user has not had it:
+    This model ranks items by the number of interactions:
 
     >>> import pandas as pd
     >>> from sklearn.base import BaseEstimator
@@ -141,7 +140,7 @@ def make_recommender_scorer(
     >>> test = pd.DataFrame({"user_id": [*"ab"], "item_id": [*"yz"]})
     >>> model = InteractionRecommender(Popular()).fit(train)
 
-    User a has had x, and y is tied with z, so it is at rank 1 or 2; user b is left with z:
+    For user a, item x is excluded and y is tied with z, so y has rank 1 or 2; for user b only z remains:
 
     >>> scorer = make_recommender_scorer("mrr", items=["x", "y", "z"])
     >>> scorer(model, test)
@@ -259,8 +258,8 @@ class RecommenderScorer:
                 undefined[users] = True
                 warn_caller(
                     f"{len(users)} of {n_users} test users are not in training, and the model raises for them, so "
-                    "their metrics are undefined. A model says so without this warning if it returns NaN for pairs, or "
-                    f"an empty list. Got {one_line(f'{type(error.__cause__).__name__}: {error.__cause__}', 200)}"
+                    "their metrics are undefined. To avoid this warning, return NaN for their pairs, or an empty list. "
+                    f"Got {one_line(f'{type(error.__cause__).__name__}: {error.__cause__}', 200)}"
                 )
                 continue
             undefined[users] = ranking.is_unranked

@@ -134,7 +134,7 @@ def test_new_users_and_items_are_counted():
     X = pd.DataFrame({"user_id": [*"aaab"], "item_id": [*"xyzw"], "time": [1, 2, 3, 3]})
     for splitter in (LeaveLastOut(), GlobalTimeSplit()):
         message = (
-            f"{type(splitter).__name__} puts all rows of 1 of 2 users and 2 of 4 items into the test set, so a model"
+            f"{type(splitter).__name__} puts all rows of 1 of 2 users and 2 of 4 items into the test set, so the model"
         )
         with pytest.warns(UserWarning, match=message) as caught:
             assert rows_tested(splitter, X) == [2, 3]
@@ -147,7 +147,7 @@ def test_items_of_features_are_not_counted():
     X = np.random.default_rng(0).random((6, 3))
     assert rows_tested(LeaveLastOut(), X, groups=[*"aabbcc"], time=[1, 2] * 3) == [1, 3, 5]
     with pytest.warns(
-        UserWarning, match="all rows of 3 of 6 items into the test set, so a model does not learn them.$"
+        UserWarning, match="all rows of 3 of 6 items into the test set, so the model cannot learn them.$"
     ):
         rows_tested(LeaveLastOut(item=1), X, groups=[*"aabbcc"], time=[1, 2] * 3)
 
@@ -174,10 +174,10 @@ X3 = [["a", "x"], ["a", "y"], ["b", "x"]]
         (LeaveLastOut(), {"time": [1, 2]}, r"time must have one entry for each of the 3 rows"),
         (LeaveLastOut(), {"time": ["1", "2", "3"]}, r"Text need not sort by time"),
         (LeaveLastOut(), {"time": [1, np.nan, 3]}, r"without missing ones\. Got nan in row 1"),
-        (LeaveLastOut(2), {"time": [1, 2, 3]}, r"Some rows must be left to train on\. Got LeaveLastOut.* 3 rows of 2"),
-        (GlobalTimeSplit(), {"time": [1, 1, 1]}, r"left to train on.* of 2 users at 1 times"),
-        (GlobalTimeSplit(3), {"time": [1, 2, 3]}, r"left to train on"),
-        (GlobalTimeSplit(9), {"time": [1, 2, 3]}, r"left to train on"),
+        (LeaveLastOut(2), {"time": [1, 2, 3]}, r"The training set must not be empty\. Got LeaveLastOut.* 3 rows of 2"),
+        (GlobalTimeSplit(), {"time": [1, 1, 1]}, r"training set must not be empty.* of 2 users at 1 times"),
+        (GlobalTimeSplit(3), {"time": [1, 2, 3]}, r"training set must not be empty"),
+        (GlobalTimeSplit(9), {"time": [1, 2, 3]}, r"training set must not be empty"),
         (LeaveLastOut(), {"time": [1, 2, 3], "groups": ["a", None, "b"]}, r"missing values"),
         (LeaveLastOut(), {"time": [1, 2, 3], "groups": ["a"]}, r"needs 3 entries"),
     ],
@@ -196,7 +196,7 @@ def test_rows_of_a_list_keep_their_types():
 
 @pytest.mark.parametrize("splitter", [LeaveLastOut(), GlobalTimeSplit()], ids=repr)
 def test_no_rows(splitter):
-    with pytest.raises(ValueError, match="Some rows must be left to train on.* 0 rows of 0 users at 0 times"):
+    with pytest.raises(ValueError, match="The training set must not be empty.* 0 rows of 0 users at 0 times"):
         rows_tested(splitter, np.zeros((0, 2)), groups=[], time=[])
 
 
@@ -291,8 +291,8 @@ def test_a_start_in_place_of_a_size():
         ("then", X, "must be a date"),
         ("NaT", X, "must be a date"),
         ("2020-09-22", numbers, "must be a number, as times are"),
-        ("2021-01-01", X, "Some rows must be left to test on"),
-        ("2020-01-01", X, "Some rows must be left to train on"),
+        ("2021-01-01", X, "The test set must not be empty"),
+        ("2020-01-01", X, "The training set must not be empty"),
     ):
         with pytest.raises(ValueError, match=message):
             rows_tested(GlobalTimeSplit(start=start), rows)

@@ -848,7 +848,7 @@ def test_lists_of_small_blocks_have_the_same_values(monkeypatch):
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ("coverage@10", "go beside a metric of users"),
+        ("coverage@10", "need a metric of users"),
         (["ndcg@10", "coverage"], "needs a cutoff"),
         (["ndcg@10", "neg_coverage@10"], "only if lower is better"),
     ],
