@@ -3,6 +3,7 @@
 import csv
 import inspect
 import pickle
+import re
 import warnings
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
@@ -255,6 +256,19 @@ def test_tables_of_error_rates_are_those_of_the_script(error_rates, tmp_path):
             for i in measured:
                 kept_row[i] = row[i]
             assert kept_row == row, path.name
+
+
+def test_the_page_of_error_rates_shows_numbers_of_the_tables():
+    page = Path(__file__).parents[2] / "docs" / "decide" / "measured.md"
+    n_shown = 0
+    for section in page.read_text().split("\n## "):
+        files = re.findall(r"\]\((\.\./bench/error_rates/.*?)\)", section)
+        drawn = set(re.findall(r"[\d.]+", "".join((page.parent / file).read_text() for file in files)))
+        rows = "\n".join(line for line in section.splitlines() if line.startswith("|"))
+        shown = re.findall(r"\b0\.\d{3}\b", rows)
+        assert not [number for number in shown if number not in drawn], section.partition("\n")[0]
+        n_shown += len(shown)
+    assert n_shown > 100
 
 
 # --- which queries, which metric -----------------------------------------------------------------------------------
