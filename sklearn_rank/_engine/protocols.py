@@ -90,7 +90,7 @@ class MetricRequest(Protocol):
 
     @property
     def needs_all_documents(self) -> bool:
-        """Whether documents below the cutoff must have a row."""
+        """Whether the metric needs a row for every document."""
 
     @property
     def averages_ratios(self) -> bool:

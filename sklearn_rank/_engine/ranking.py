@@ -40,9 +40,8 @@ TIE_POLICIES = {
 class Labels:
     """Labels of the rows ``indptr[q]:indptr[q + 1]`` of each query q, and of documents that have no row.
 
-    `kept` is True for the rows of the block that these are, None for all of them. `grade` is `label` as bytes, None
-    where labels are not known to be grades; one of both is given, and no grade is above `highest`. Rankings of the same
-    labels by other scores share the best orders of these.
+    `kept`: mask of the block's rows that have labels here; None for all. `grade` is `label` as bytes. Pass `label` or
+    `grade`, not both; no grade is above `highest`. Rankings of the same labels by other scores share the ideal orders.
     """
 
     def __init__(
@@ -127,10 +126,11 @@ class Ranking:
 
     Query q has the rows ``indptr[q]:indptr[q + 1]`` of `row_label` and `row_score`, and the positions
     ``ptr[q]:ptr[q + 1]`` of `order`, `label`, `grade`, `score`, `rank` and `tie_end`. `order` is the row at each
-    position, or what makes it when it is asked for; `tie_end` is where a tie block ends that starts at the position,
-    and anything where none does, 0 where a query without ties starts; without one the order is taken as it stands.
-    `grade` is the label as a byte, None where labels are not known to be grades. Labels of subtopics have a second
-    axis. `unlisted` documents have no row, and count where documents are counted.
+    position, or a function that returns it. `grade` is the label as a byte, None if labels are not known to be grades.
+    Labels of subtopics have a second axis. `unlisted` documents have no row, and count where documents are counted.
+
+    ``tie_end[i]``: end of the tie block that starts at position i (undefined elsewhere). 0 at the first position of a
+    query without ties. None: no query has ties.
 
     Rankings come from `by_score`, `by_label`, `by_novelty` and `as_given`. Without an `order` rows stand in order, or
     `sorted_label` holds the label, which is also the score, at each position.

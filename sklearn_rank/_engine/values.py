@@ -30,14 +30,14 @@ FLOOR = 1e-5
 
 
 ONE = np.broadcast_to(1.0, 1)
-"""The denominator of ratios, read only; for as many of them as there are."""
+"""A read-only 1.0, broadcast to any shape."""
 
 
 IN_TURN = 8
-"""NumPy adds fewer numbers than this one after the other. Python adds so few faster."""
+"""NumPy sums fewer numbers sequentially, so Python's sum has the same bits, and is faster."""
 
 
-LEAST = 1e-292
+MIN_DENOMINATOR = 1e-292
 """Least positive denominator: smaller ones have few digits."""
 
 
@@ -270,7 +270,7 @@ class PartialSums:
 
 
 def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
-    """Arrays for curves, with values to be written and all defined; a cutoff is contiguous."""
+    """Allocate outputs in Fortran order: values (uninitialized) and `undefined` (all False)."""
     values, undefined = (
         np.empty((n_queries, sum(n_cutoffs)), np.float64, "F"),
         np.zeros((n_queries, sum(n_cutoffs)), np.bool_, "F"),
@@ -285,7 +285,7 @@ def arrays_of_values(n_queries: int, n_cutoffs: Sequence[int]) -> list[Out]:
 
 
 def places_of(cutoffs: Index, computed: Index) -> Index:
-    """Places of cutoffs among those that were computed, which are all of these and others."""
+    """Indices of cutoffs in `computed`, which contains them."""
     return np.searchsorted(computed, cutoffs)
 
 
@@ -297,13 +297,15 @@ def _ones(n_queries: int, n_cutoffs: int) -> Array:
 
 def _lost(numerator: Array, denominator: Array) -> NDArray[np.bool_]:
     """Where one is infinite or NaN, or the denominator has few digits."""
-    lost: NDArray[np.bool_] = ~(np.isfinite(numerator) & np.isfinite(denominator) & (np.abs(denominator) >= LEAST))
+    lost: NDArray[np.bool_] = ~(
+        np.isfinite(numerator) & np.isfinite(denominator) & (np.abs(denominator) >= MIN_DENOMINATOR)
+    )
     return lost
 
 
 def _are_lost(terms: Array, x: NDArray[Any], weight: Array) -> bool:
     """Whether all terms of a sum have few digits, and not because they are 0."""
-    small = np.abs(terms).max(axis=0, initial=0.0) < LEAST
+    small = np.abs(terms).max(axis=0, initial=0.0) < MIN_DENOMINATOR
     return bool(small.any() and ((x[:, small] != 0) & (weight[:, None] > 0)).any())
 
 
@@ -329,7 +331,7 @@ def simple_mean(values: Array, weight: Array | None) -> list[float] | None:
     """Mean over queries at each cutoff, equal to `sums` and `average`; None where these have more to say."""
     total = _totals(values, weight)
     counted = len(values) if weight is None else weight.sum()
-    least = LEAST if weight is not None else 0
+    least = MIN_DENOMINATOR if weight is not None else 0
     if not (counted > 0 and all([least <= abs(x) < math.inf for x in total])):
         return None
     return [x / counted for x in total]

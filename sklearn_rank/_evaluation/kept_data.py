@@ -280,8 +280,8 @@ class RankedData:
         """Refuse data that were changed since."""
         if self.was_changed(values):
             raise ValueError(
-                "Ties, chance and best are computed from the data, and the scores were changed since, or the labels: "
-                "call evaluate again, or give it copies."
+                "The labels or scores were modified after evaluate(); ties, chance and best need the original data. "
+                "Call evaluate() again, or pass copies."
             )
 
     def n_tied(self, spec: MetricSpec) -> int:

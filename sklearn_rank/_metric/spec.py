@@ -271,7 +271,7 @@ class MetricSpec:
 
     @cached_property
     def needs_all_documents(self) -> bool:
-        """Whether documents below the cutoff, or not retrieved, must be there: otherwise counts by label will do."""
+        """Whether the metric needs a row for every document; otherwise counts per label suffice."""
         entry = self.metric
         reads_all = entry.pointwise or entry.keeps_unretrieved or entry.reads_all_labels
         zero_counts = self["min_relevance"] <= 0 or (

@@ -138,7 +138,7 @@ class Evidence(NamedTuple):
     n_high : int
         Lists whose labels are one value above 0, counted where each query has one value.
     fractions : frozenset of float
-        Different labels that are not whole, up to some number, counted where scores are whole.
+        Up to `MOST_FRACTIONS` distinct fractional labels; filled only if all scores are whole numbers.
     is_tied : bool
         Whether a query has equal scores, asked where labels have fractions and scores have none.
     agreement : Moments

@@ -320,7 +320,7 @@ def _of_qid(e: Evidence) -> Iterator[Finding]:
 
 
 def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
-    """Reason why no order changes a metric with this `min_relevance`; "" if chance may be."""
+    """Why every order has the same value with this `min_relevance`; "" if that may be chance."""
     low, high = e.lowest_label, e.highest_label
     # Where few documents are relevant, many rows may have none by chance.
     is_sure = decides or e.n_rows >= LEAST_ROWS_WITHOUT

@@ -129,9 +129,9 @@ def _wait_for(helpers: list[Future[None]]) -> None:
 
 
 def with_helpers(function: Callable[[Item], T], items: Iterable[Item], n_threads: int) -> Iterator[T]:
-    """Yield ``function(item)`` in order. This thread alone takes items, and calls the function where others are busy.
+    """Yield ``function(item)`` in order; if all helpers are busy, the calling thread calls the function.
 
-    So items may be made by what bears only one thread, and no more of them are there than threads.
+    The iterable is read by the calling thread only, and at most one item per thread is alive.
     """
     if n_threads == 1 or not can_start():
         yield from map(function, items)

@@ -67,7 +67,7 @@ def test_keys_far_apart_and_alike(distinct):
 
 def slots(keys, n_slots):
     """Where keys are looked for first."""
-    grouping_kernels.places(np.asarray(keys, dtype=np.int64), n_slots, out := np.empty(len(keys), dtype=np.int64))
+    grouping_kernels.slots(np.asarray(keys, dtype=np.int64), n_slots, out := np.empty(len(keys), dtype=np.int64))
     return out
 
 
@@ -195,7 +195,7 @@ def test_the_secret_is_of_the_process_and_does_not_show(capsys):
 import numpy as np
 from sklearn_rank import evaluate
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
-grouping_kernels.places(np.arange(8), 2**40, out := np.empty(8, dtype=np.int64))
+grouping_kernels.slots(np.arange(8), 2**40, out := np.empty(8, dtype=np.int64))
 result = evaluate(np.arange(99) % 3, np.arange(99) % 7, qid=[f"q{i % 10}" for i in range(99)], metrics="ndcg")
 print(out.tolist(), [*zip(result.qid.tolist(), result.per_query["ndcg"].tolist())], sep="|")
 """

@@ -66,14 +66,14 @@ cpdef bint cascade(
     has a row of one more than the longest list, and another with `grade`. Return whether all of p are probabilities.
     """
     cdef int64_t q, n, reached
-    cdef cascade_t of = _cascade_of(p, grade, tie_end, depth, memory)
+    cdef cascade_t job = _cascade_of(p, grade, tie_end, depth, memory)
     with nogil:
         for q in range(ptr.shape[0] - 1):
             n = ptr[q + 1] - ptr[q]
             if n > 0:
-                reached = _cascade_of_list(&of, ptr[q], n, &out[ptr[q]])
+                reached = _cascade_of_list(&job, ptr[q], n, &out[ptr[q]])
                 memset(&out[ptr[q]] + reached, 0, (n - reached) * sizeof(double))
-    return of.valid
+    return job.valid
 
 
 cpdef bint cascade_upwards(
@@ -92,66 +92,66 @@ cpdef bint cascade_upwards(
     cdef uint8_t* turned_grade = <uint8_t*> turned
     cdef int64_t* turned_end = <int64_t*> &memory[3, 0]
     cdef double* stops = &memory[4, 0]
-    cdef cascade_t of = _cascade_of(p, grade, tie_end, INT64_MAX, memory)
+    cdef cascade_t job = _cascade_of(p, grade, tie_end, INT64_MAX, memory)
     if grade is not None:
-        of.items.grade = turned_grade
+        job.items.grade = turned_grade
     else:
-        of.items.value = turned
+        job.items.value = turned
     with nogil:
         for q in range(ptr.shape[0] - 1):
             first, n = ptr[q], ptr[q + 1] - ptr[q]
             if n == 0:
                 continue
             ends = ties_of(all_ends, first, first + n)
-            of.tie_end = turned_end if ends != NULL else NULL
+            job.tie_end = turned_end if ends != NULL else NULL
             i = 0
             while ends != NULL and i < n:
                 stop = ends[first + i] - first
                 turned_end[n - stop] = n - i
                 i = stop
-            if of.items.grade != NULL:
+            if job.items.grade != NULL:
                 for i in range(n):
                     turned_grade[i] = grade[first + n - 1 - i]
             else:
                 for i in range(n):
                     turned[i] = p[first + n - 1 - i]
-            reached = _cascade_of_list(&of, 0, n, stops)
+            reached = _cascade_of_list(&job, 0, n, stops)
             for i in range(reached):
                 out[first + n - 1 - i] = stops[i]
             memset(&out[first], 0, (n - reached) * sizeof(double))
-    return of.valid
+    return job.valid
 
 
 cdef cascade_t _cascade_of(
     const double[::1] p, const uint8_t[::1] grade, const int64_t[::1] tie_end, int64_t depth, double[:, ::1] memory
 ) noexcept:
-    cdef cascade_t of
-    of.items, of.tie_end, of.depth = items_of(p, grade), pointer_of(tie_end), depth
-    of.known, of.valid, of.work, of.looked_up, of.steps = False, True, &memory[0, 0], NULL, 0
-    if of.items.grade != NULL:
-        of.known, of.looked_up = _are_probabilities(&p[0], N_GRADES), &memory[1, 0]
-    return of
+    cdef cascade_t job
+    job.items, job.tie_end, job.depth = items_of(p, grade), pointer_of(tie_end), depth
+    job.known, job.valid, job.work, job.looked_up, job.steps = False, True, &memory[0, 0], NULL, 0
+    if job.items.grade != NULL:
+        job.known, job.looked_up = _are_probabilities(&p[0], N_GRADES), &memory[1, 0]
+    return job
 
 
 cdef int64_t _cascade_of_list(
-    cascade_t* of, int64_t first, int64_t n,
+    cascade_t* job, int64_t first, int64_t n,
     double* out,  # OUT
 ) except -1 nogil:
     """Write probabilities of one list down to where anyone may stop, and return where that is."""
     cdef int64_t i = 0, j, stop, rough = min(n, <int64_t> PIECE)
-    cdef const int64_t* tie_end = ties_of(of.tie_end, first, first + n)
-    cdef const uint8_t* grade = of.items.grade
-    cdef const double* p = of.items.value
+    cdef const int64_t* tie_end = ties_of(job.tie_end, first, first + n)
+    cdef const uint8_t* grade = job.items.grade
+    cdef const double* p = job.items.value
     cdef const double* block
     cdef double once, within = 1.0, left = 1.0, lost = 0.0
     cdef pair_t survive
     if grade != NULL:
         grade += first
     else:
-        p += of.items.step * first
-    if not of.known:
-        of.valid &= _are_probabilities(values_from(&of.items, first, n, of.looked_up), n)
-    if not of.valid:  # which is said in the end
+        p += job.items.step * first
+    if not job.known:
+        job.valid &= _are_probabilities(values_from(&job.items, first, n, job.looked_up), n)
+    if not job.valid:  # which is said in the end
         return 0
     while i < n and left != 0.0:
         # Only each fourth product waits for those before.
@@ -184,8 +184,8 @@ cdef int64_t _cascade_of_list(
                 out + i,
             )
         else:
-            block = values_from(&of.items, first + i, stop - i, of.looked_up)
-            _stop_in_block(block, stop - i, of.depth - i, stop <= rough, &survive, of.work, out + i, &of.steps)
+            block = values_from(&job.items, first + i, stop - i, job.looked_up)
+            _stop_in_block(block, stop - i, job.depth - i, stop <= rough, &survive, job.work, out + i, &job.steps)
         left, lost = survive.value, survive.lost
         i = stop
     return i

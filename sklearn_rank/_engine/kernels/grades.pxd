@@ -97,7 +97,7 @@ cdef enum:
 
 # Whole numbers that stand for grades.
 cdef struct numbers_t:
-    int64_t[N_GRADES] of
+    int64_t[N_GRADES] by_grade
     int64_t n_ranges                # of grades with one number that is not 0; those beyond `LOW_GRADES` are not listed
     uint8_t[LOW_GRADES] low, high   # grades where such a range starts and ends; 255, which is none, of others
     int64_t[LOW_GRADES] each        # the number; 0 of others
@@ -141,7 +141,7 @@ cdef inline int64_t sum_numbers(const uint8_t* grade, int64_t n, const numbers_t
     cdef int64_t[COUNTED_TOGETHER] count
     if n < LEAST_BY_RANGE or numbers.n_ranges > LOW_GRADES:
         for i in range(n):
-            total += numbers.of[grade[i]]
+            total += numbers.by_grade[grade[i]]
     elif numbers.n_ranges == 1:
         total = numbers.each[0] * count_between(grade, n, numbers.low[0], numbers.high[0])
     else:

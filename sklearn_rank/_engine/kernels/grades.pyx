@@ -41,7 +41,7 @@ cpdef void rank_grades(
     uint8_t[::1] out, int64_t[::1] ptr,  # OUT
 ) noexcept:
     """Write the grades of each query, highest first, down to `depth`. None is above `highest`."""
-    cdef int64_t q, n, n_kept, n_rows = out.shape[0], at = 0
+    cdef int64_t q, n, n_kept, n_rows = out.shape[0], offset = 0
     cdef bint low = LOW_BYTES_FIRST and highest < LOW_GRADES
     cdef const uint8_t* grades = &grade[0] if n_rows > 0 else NULL
     cdef uint8_t* best = &out[0] if n_rows > 0 else NULL
@@ -51,13 +51,13 @@ cpdef void rank_grades(
             n = indptr[q + 1] - indptr[q]
             n_kept = min(depth, n)
             if low and n <= OF_WORD and indptr[q] + OF_WORD <= n_rows:
-                _write_word(grades + indptr[q], n, highest, best + at)
-            elif low and n_kept <= 2 * OF_WORD and at + 2 * OF_WORD <= n_rows:
-                _write_words(grades + indptr[q], n, n_kept, highest, best + at)
+                _write_word(grades + indptr[q], n, highest, best + offset)
+            elif low and n_kept <= 2 * OF_WORD and offset + 2 * OF_WORD <= n_rows:
+                _write_words(grades + indptr[q], n, n_kept, highest, best + offset)
             else:
-                _sort_grades(grades + indptr[q], n, n_kept, highest, best + at)
-            at += n_kept
-            ptr[q + 1] = at
+                _sort_grades(grades + indptr[q], n, n_kept, highest, best + offset)
+            offset += n_kept
+            ptr[q + 1] = offset
 
 
 cdef inline void _write_word(
@@ -110,11 +110,11 @@ cdef inline int64_t _add_four_grades(
 ) noexcept nogil:
     """Add 1 to as many first bytes of two words as reach each of four grades; so many reach the one above them."""
     cdef int64_t k
-    cdef uint8_t[COUNTED_TOGETHER] those
+    cdef uint8_t[COUNTED_TOGETHER] chosen
     cdef int64_t[COUNTED_TOGETHER] n_of
     for k in range(COUNTED_TOGETHER):
-        those[k] = <uint8_t> (highest - k)
-    count_in_four(grade, n, those, those, n_of)
+        chosen[k] = <uint8_t> (highest - k)
+    count_in_four(grade, n, chosen, chosen, n_of)
     for k in range(COUNTED_TOGETHER):
         n_reach += n_of[k]
         _add_to_first(n_reach, words)
@@ -149,12 +149,12 @@ cdef void _sort_grades(
 cdef void _count_each_grade(const uint8_t* grade, int64_t n, int64_t highest, int64_t* count) noexcept nogil:
     """Count four grades together."""
     cdef int64_t g, k
-    cdef uint8_t[COUNTED_TOGETHER] those
+    cdef uint8_t[COUNTED_TOGETHER] chosen
     count[0] = n
     for g in range(1, highest + 1, 4):
         for k in range(COUNTED_TOGETHER):
-            those[k] = <uint8_t> (g + k)
-        count_in_four(grade, n, those, those, count + g)
+            chosen[k] = <uint8_t> (g + k)
+        count_in_four(grade, n, chosen, chosen, count + g)
         for k in range(COUNTED_TOGETHER):
             count[0] -= count[g + k]
 
@@ -233,13 +233,13 @@ cdef void find_ranges(numbers_t* numbers) noexcept:
     memset(numbers.high, 255, LOW_GRADES)
     memset(numbers.each, 0, sizeof(numbers.each))
     for g in range(N_GRADES):
-        if numbers.of[g] == 0:
+        if numbers.by_grade[g] == 0:
             continue
-        if g == 0 or numbers.of[g] != numbers.of[g - 1]:
+        if g == 0 or numbers.by_grade[g] != numbers.by_grade[g - 1]:
             n += 1
             if n <= LOW_GRADES:
                 numbers.low[n - 1] = <uint8_t> g
-                numbers.each[n - 1] = numbers.of[g]
+                numbers.each[n - 1] = numbers.by_grade[g]
         if n <= LOW_GRADES:
             numbers.high[n - 1] = <uint8_t> g
     numbers.n_ranges = n

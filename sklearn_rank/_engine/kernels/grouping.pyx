@@ -4,10 +4,9 @@
 
 In: ids, which are bytes of one width, keys of 64 bits, or pieces of a text. Out: where runs begin, the number of each
 row in order of first appearance, rows in the order of these numbers, and rows of two sides that match.
-A table has a power of two of slots, each with a number plus one, or 0 where it is free; no more than a quarter are
-taken, so that a key is nearly always where its bits say, and a wrong guess costs more than the memory. These places
-depend on a secret that each process draws, so that an attacker cannot choose keys that all want one place; numbers do
-not.
+A table has a power of two of slots, each with a number plus one, or 0 if it is free. The load factor is at most 1/4: a
+mispredicted probe costs more than the memory. Slots depend on a secret that each process draws, so that an attacker
+cannot choose keys that collide; numbers do not.
 """
 from os import urandom
 from sys import byteorder
@@ -148,7 +147,7 @@ def number_keys(
             if text is not None:
                 length = end[i] - (end[i - 1] if i > 0 else 0)
                 piece = pieces + end[i] - length
-            slot = _place(key[i], shift)
+            slot = _slot_of(key[i], shift)
             found = <int64_t> table[slot] - 1
             while found >= 0 and not (
                 key_of[found] == key[i]
@@ -210,7 +209,7 @@ def fill_table(const int64_t[::1] key_of, uint32_t[::1] table):
     cdef int shift = _shift(table.shape[0])
     with nogil:
         for i in range(key_of.shape[0]):
-            slot = _place(key_of[i], shift)
+            slot = _slot_of(key_of[i], shift)
             while table[slot] > 0:
                 slot = (slot + 1) & last
             table[slot] = <uint32_t> (i + 1)
@@ -225,19 +224,19 @@ cdef int _shift(int64_t n_slots) noexcept nogil:
     return shift
 
 
-cdef inline int64_t _place(int64_t key, int shift) noexcept nogil:
-    """Multiplied once, keys in large steps would crowd. The folds differ, so that both leave something of any key."""
+cdef inline int64_t _slot_of(int64_t key, int shift) noexcept nogil:
+    """One multiplication clusters keys with a large stride, so mix twice, with different shifts."""
     cdef uint64_t x = <uint64_t> key
     x = (x ^ (x >> 29)) * FACTOR
     return <int64_t> (((x ^ (x >> 32)) * FACTOR) >> shift)
 
 
-def places(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
+def slots(const int64_t[::1] key, int64_t n_slots, int64_t[::1] out):
     """Write OUT the slot where each key is looked for first."""
     cdef int64_t i
     cdef int shift = _shift(n_slots)
     for i in range(key.shape[0]):
-        out[i] = _place(key[i], shift)
+        out[i] = _slot_of(key[i], shift)
 
 
 def copy_strings(objects, uint8_t[::1] text, int64_t[::1] end):
@@ -247,7 +246,7 @@ def copy_strings(objects, uint8_t[::1] text, int64_t[::1] end):
     other thread may write to the array, whose references keep the objects: a Python without a lock does not.
     """
     cdef Py_buffer given
-    cdef int64_t i, at = 0, n = end.shape[0]
+    cdef int64_t i, offset = 0, n = end.shape[0]
     cdef Py_ssize_t length
     cdef const char* string
     PyObject_GetBuffer(objects, &given, PyBUF_SIMPLE)
@@ -261,11 +260,11 @@ def copy_strings(objects, uint8_t[::1] text, int64_t[::1] end):
         if string == NULL:
             PyErr_Clear()   # of another type, or a surrogate
             break
-        if length != PyUnicode_GetLength(item[i]) or at + length >= text.shape[0]:
+        if length != PyUnicode_GetLength(item[i]) or offset + length >= text.shape[0]:
             break
-        memcpy(&text[at], string, length + 1)
-        at += length + 1
-        end[i] = at
+        memcpy(&text[offset], string, length + 1)
+        offset += length + 1
+        end[i] = offset
     else:
         i = n
     PyBuffer_Release(&given)
@@ -292,24 +291,24 @@ def hash_pieces(const uint8_t[::1] text, const int64_t[::1] end, int64_t[::1] ou
 cdef inline uint64_t _packed(const uint8_t* text, int64_t length) noexcept nogil:
     """Up to seven bytes, zeros, and how many there are in the eighth byte of memory, whatever the order of bytes."""
     cdef uint64_t word = 0
-    cdef uint8_t* to = <uint8_t*> &word
+    cdef uint8_t* byte = <uint8_t*> &word
     cdef int64_t i
     if length >= 4:
-        memcpy(to, text, 4)
-        memcpy(to + length - 4, text + length - 4, 4)   # the same bytes where the two overlap
+        memcpy(byte, text, 4)
+        memcpy(byte + length - 4, text + length - 4, 4)   # the same bytes where the two overlap
     else:
         for i in range(length):
-            to[i] = text[i]
-    to[7] = <uint8_t> length
+            byte[i] = text[i]
+    byte[7] = <uint8_t> length
     return word
 
 
 cdef inline uint64_t _hash_of(const uint8_t* text, int64_t length) noexcept nogil:
     """Sum of products of two salted halves of each word; the last word overlaps the one before."""
     cdef uint64_t word, h = <uint64_t> length * FACTOR
-    cdef int64_t at, j = 0
-    for at in range(0, length - 8, 8):
-        memcpy(&word, text + at, 8)
+    cdef int64_t offset, j = 0
+    for offset in range(0, length - 8, 8):
+        memcpy(&word, text + offset, 8)
         h += _product(word, j)
         j += 2
         if j == N_SALTS:
@@ -332,29 +331,33 @@ def count_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t[::
             count[number[i]] += starts[i + 1] - starts[i] if starts is not None else 1
 
 
-def place_rows(const uint32_t[::1] number, const int64_t[::1] starts, int64_t row, int64_t[::1] at, int64_t[::1] order):
-    """Write rows from `row` on into OUT `order`, where their number goes on: at its `at`, which moves on."""
+def place_rows(
+    const uint32_t[::1] number, const int64_t[::1] starts, int64_t row, int64_t[::1] next_index, int64_t[::1] order
+):
+    """Write rows from `row` on into OUT `order`, where their number goes on: at its `next_index`, which moves on."""
     cdef int64_t i, n
     with nogil:
         if starts is None and number.shape[0] > 0:
-            _place_each(&number[0], number.shape[0], row, &at[0], &order[0])
+            _place_each(&number[0], number.shape[0], row, &next_index[0], &order[0])
         elif starts is not None:
             for i in range(number.shape[0]):
                 n = number[i]
                 while row < starts[i + 1]:
-                    order[at[n]] = row
-                    at[n] += 1
+                    order[next_index[n]] = row
+                    next_index[n] += 1
                     row += 1
 
 
-cdef void _place_each(const uint32_t* number, int64_t n, int64_t row, int64_t* at, int64_t* order) noexcept nogil:
+cdef void _place_each(
+    const uint32_t* number, int64_t n, int64_t row, int64_t* next_index, int64_t* order
+) noexcept nogil:
     """The place of a row some steps ahead is asked for, near enough to where it will be."""
     cdef int64_t i
     for i in range(n):
         if i + 24 < n:
-            PREFETCH_TO_WRITE(order + at[number[i + 24]])
-        order[at[number[i]]] = row + i
-        at[number[i]] += 1
+            PREFETCH_TO_WRITE(order + next_index[number[i + 24]])
+        order[next_index[number[i]]] = row + i
+        next_index[number[i]] += 1
 
 
 def take_rows(x, int64_t width, const int64_t[::1] rows, out):
@@ -413,7 +416,7 @@ def match_rows(
             memset(&table[0], 0, size * sizeof(int64_t))
             for i in range(indptr[q], indptr[q + 1]):
                 row = order[i] if order is not None else i
-                slot = _place(key[row], shift)
+                slot = _slot_of(key[row], shift)
                 while table[slot] > 0:
                     found = table[slot] - 1
                     if key[found] == key[row] and (text is None or _is_same(text, end, found, text, end, row)):
@@ -423,7 +426,7 @@ def match_rows(
                 table[slot] = row + 1
             for i in range(other_indptr[q], other_indptr[q + 1]):
                 row = other_order[i] if other_order is not None else i
-                slot = _place(other_key[row], shift)
+                slot = _slot_of(other_key[row], shift)
                 match[row] = -1
                 while table[slot] > 0:
                     found = table[slot] - 1

@@ -72,17 +72,17 @@ ctypedef fused single_t:
 
 
 cdef inline void find_range(const double* key, int64_t n, double* low, double* high) noexcept nogil:
-    cdef two_numbers some, others, least, most, least_of_others, most_of_others
+    cdef two_numbers chunk, next_chunk, least, most, least_of_others, most_of_others
     cdef int64_t i
     least = least_of_others = TWO(INFINITY, INFINITY)
     most = most_of_others = TWO(-INFINITY, -INFINITY)
     for i in range(0, n - n % 4, 4):
-        some = TWO(key[i], key[i + 1])
-        others = TWO(key[i + 2], key[i + 3])
-        least = LOWER(some, least)
-        most = HIGHER(some, most)
-        least_of_others = LOWER(others, least_of_others)
-        most_of_others = HIGHER(others, most_of_others)
+        chunk = TWO(key[i], key[i + 1])
+        next_chunk = TWO(key[i + 2], key[i + 3])
+        least = LOWER(chunk, least)
+        most = HIGHER(chunk, most)
+        least_of_others = LOWER(next_chunk, least_of_others)
+        most_of_others = HIGHER(next_chunk, most_of_others)
     least = LOWER(least, least_of_others)
     most = HIGHER(most, most_of_others)
     low[0] = min(NUMBER(least, 0), NUMBER(least, 1))
@@ -95,15 +95,15 @@ cdef inline void find_range(const double* key, int64_t n, double* low, double* h
 cdef inline bint count_beside(const single_t* number, int64_t n, double x, int64_t* n_above) noexcept nogil:
     """Count the numbers above x, which is one of them; False if another one equals it."""
     cdef two_counts above = NO_COUNTS(), below = NO_COUNTS(), others_above = NO_COUNTS(), others_below = NO_COUNTS()
-    cdef two_numbers xs = TWO(x, x), some
+    cdef two_numbers xs = TWO(x, x), chunk
     cdef int64_t i, n_below
     for i in range(0, n - n % 4, 4):
-        some = TWO(number[i], number[i + 1])
-        above = COUNT_ABOVE(above, some, xs)
-        below = COUNT_ABOVE(below, xs, some)
-        some = TWO(number[i + 2], number[i + 3])
-        others_above = COUNT_ABOVE(others_above, some, xs)
-        others_below = COUNT_ABOVE(others_below, xs, some)
+        chunk = TWO(number[i], number[i + 1])
+        above = COUNT_ABOVE(above, chunk, xs)
+        below = COUNT_ABOVE(below, xs, chunk)
+        chunk = TWO(number[i + 2], number[i + 3])
+        others_above = COUNT_ABOVE(others_above, chunk, xs)
+        others_below = COUNT_ABOVE(others_below, xs, chunk)
     above, below = SUM_OF(above, others_above), SUM_OF(below, others_below)
     n_above[0], n_below = LANE(above, 0) + LANE(above, 1), LANE(below, 0) + LANE(below, 1)
     for i in range(n - n % 4, n):

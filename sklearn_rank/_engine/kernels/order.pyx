@@ -70,68 +70,68 @@ cpdef bint rank_queries(
     If `only_grades` are read, and each row has a rank, ties of rows of grade 0 with each other may not be written.
     """
     cdef work_t work = work_of(&memory[0], longest)
-    cdef ranking_t to
+    cdef ranking_t job
     if indptr[indptr.shape[0] - 1] == 0:  # without a row `ptr` has no target
         ptr[:] = 0
         return False
-    to.indptr, to.ptr, to.n, to.depth, to.ties = &indptr[0], &ptr[0], indptr.shape[0] - 1, depth, ties
-    to.bar = -INFINITY if keep_unretrieved else -DBL_MAX
-    to.label = to.grade = to.out = to.order = to.tie_end = NULL
-    to.ends, to.only_grades = &tie_end[0], only_grades
+    job.indptr, job.ptr, job.n, job.depth, job.ties = &indptr[0], &ptr[0], indptr.shape[0] - 1, depth, ties
+    job.bar = -INFINITY if keep_unretrieved else -DBL_MAX
+    job.label = job.grade = job.out = job.order = job.tie_end = NULL
+    job.ends, job.only_grades = &tie_end[0], only_grades
     if order is not None:
-        to.order = &order[0]
+        job.order = &order[0]
     if label is not None:
-        to.label = &label[0]
+        job.label = &label[0]
     if grade is not None:
-        to.grade, to.out = &grade[0], &out_grade[0]
+        job.grade, job.out = &grade[0], &out_grade[0]
     with nogil:
         ptr[0] = 0
         if score is not None:
-            _rank_all(&score[0], &to, &work)
+            _rank_all(&score[0], &job, &work)
         else:
-            _rank_all(&narrow_score[0], &to, &work)
-    return to.tie_end != NULL
+            _rank_all(&narrow_score[0], &job, &work)
+    return job.tie_end != NULL
 
 
-cdef int _rank_all(const score_t* score, ranking_t* to, work_t* work) except -1 nogil:
+cdef int _rank_all(const score_t* score, ranking_t* job, work_t* work) except -1 nogil:
     """Rank one query after the other, in the way that is the fastest for each."""
-    cdef int64_t q = 0, i, n, start, at, steps = 0
-    cdef bint by_label = to.ties == WORST or to.ties == BEST
-    while q < to.n:
-        if to.indptr[q + 1] - to.indptr[q] <= MOST_COUNTED:
-            q = _rank_by_counting(score, to, q)
-            if q == to.n:
+    cdef int64_t q = 0, i, n, start, offset, steps = 0
+    cdef bint by_label = job.ties == WORST or job.ties == BEST
+    while q < job.n:
+        if job.indptr[q + 1] - job.indptr[q] <= MOST_COUNTED:
+            q = _rank_by_counting(score, job, q)
+            if q == job.n:
                 break
-        if _rank_labelled(score, to, q):
+        if _rank_labelled(score, job, q):
             q += 1
             continue
-        start, at = to.indptr[q], to.ptr[q]
-        n = to.indptr[q + 1] - start
+        start, offset = job.indptr[q], job.ptr[q]
+        n = job.indptr[q + 1] - start
         fetch_ahead(score + start, n * sizeof(score_t))
         # Equal scores are in order as they stand.
-        if not by_label and _is_one_block(score + start, n, to.bar):
-            if to.ties == AVERAGE:
-                _begin_ties(to, q)
-                to.tie_end[at] = at + n
+        if not by_label and _is_one_block(score + start, n, job.bar):
+            if job.ties == AVERAGE:
+                _begin_ties(job, q)
+                job.tie_end[offset] = offset + n
             else:
-                n = min(to.depth, n)
-            for i in range(n if to.order != NULL else 0):
-                to.order[at + i] = start + i
-            if to.grade != NULL:
-                memcpy(to.out + at, to.grade + start, n)
+                n = min(job.depth, n)
+            for i in range(n if job.order != NULL else 0):
+                job.order[offset + i] = start + i
+            if job.grade != NULL:
+                memcpy(job.out + offset, job.grade + start, n)
         else:
-            n = _rank_query(score, to.label, to.grade, start, n, to.depth, to.ties, to.bar, work, &steps)
-            if to.ties == AVERAGE and _are_any_equal(work.key, n):
-                _begin_ties(to, q)
-                _mark_ties(work.key, n, at, to.tie_end)
-            elif to.tie_end != NULL and n > 0:
-                to.tie_end[at] = NO_TIES
-            for i in range(n if to.order != NULL else 0):
-                to.order[at + i] = start + work.place[i]
-            if to.grade != NULL:
+            n = _rank_query(score, job.label, job.grade, start, n, job.depth, job.ties, job.bar, work, &steps)
+            if job.ties == AVERAGE and _are_any_equal(work.key, n):
+                _begin_ties(job, q)
+                _mark_ties(work.key, n, offset, job.tie_end)
+            elif job.tie_end != NULL and n > 0:
+                job.tie_end[offset] = NO_TIES
+            for i in range(n if job.order != NULL else 0):
+                job.order[offset + i] = start + work.place[i]
+            if job.grade != NULL:
                 for i in range(n):
-                    to.out[at + i] = to.grade[start + work.place[i]]
-        to.ptr[q + 1] = at + n
+                    job.out[offset + i] = job.grade[start + work.place[i]]
+        job.ptr[q + 1] = offset + n
         q += 1
     return 0
 
@@ -297,14 +297,14 @@ cdef double _reached_by_best(double* x, int64_t n, int64_t depth) noexcept nogil
 # --- where ties end ------------------------------------------------------------------------------------------------
 
 
-cdef void _mark_ties(const double* key, int64_t n, int64_t at, int64_t* tie_end) noexcept nogil:
+cdef void _mark_ties(const double* key, int64_t n, int64_t offset, int64_t* tie_end) noexcept nogil:
     """Write where the tie blocks of a query end."""
-    cdef int64_t i, differs, start = at
+    cdef int64_t i, differs, start = offset
     for i in range(1, n):
-        tie_end[start] = at + i  # of a block that goes on, written again
+        tie_end[start] = offset + i  # of a block that goes on, written again
         differs = islessgreater(key[i], key[i - 1])
-        start = at + i if differs else start  # without a branch: no processor could foresee it
-    tie_end[start] = at + n
+        start = offset + i if differs else start  # without a branch: no processor could foresee it
+    tie_end[start] = offset + n
 
 
 cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
@@ -323,60 +323,61 @@ cdef inline bint _are_any_equal(const double* key, int64_t n) noexcept nogil:
     return i + 1 < n and key[i] == key[i + 1]
 
 
-cdef inline void _begin_ties(ranking_t* to, int64_t n_queries) noexcept nogil:
+cdef inline void _begin_ties(ranking_t* job, int64_t n_queries) noexcept nogil:
     """Write that these queries have no ties; this is left out until the first query has some."""
     cdef int64_t q
-    if to.tie_end == NULL:
-        to.tie_end = to.ends
+    if job.tie_end == NULL:
+        job.tie_end = job.ends
         for q in range(n_queries):
-            if to.ptr[q] < to.ptr[q + 1]:
-                to.tie_end[to.ptr[q]] = NO_TIES
+            if job.ptr[q] < job.ptr[q + 1]:
+                job.tie_end[job.ptr[q]] = NO_TIES
 
 
 # --- queries of few rows: the place of a row is the number of those above it ----------------------------------------
 
 
-cdef int64_t _rank_by_counting(const score_t* score, ranking_t* to, int64_t q) noexcept nogil:
+cdef int64_t _rank_by_counting(const score_t* score, ranking_t* job, int64_t q) noexcept nogil:
     """Write rows and grades of queries of 1 to 40 rows from `q` on, highest score first.
 
-    Return the first query that is longer, or has one that is too low, or two equal ones that labels put in order, or
-    only equal ones, which need no order.
+    Return the first query that it cannot rank: an empty or longer query, a score below the bar, ties that labels
+    break, or all scores equal.
     """
     cdef int64_t n
     cdef bint two
-    while q < to.n:
-        n = to.indptr[q + 1] - to.indptr[q]
+    while q < job.n:
+        n = job.indptr[q + 1] - job.indptr[q]
         two = False
-        if q + 1 < to.n and to.indptr[q + 2] - to.indptr[q + 1] == n:
+        if q + 1 < job.n and job.indptr[q + 2] - job.indptr[q + 1] == n:
             if n == 1:
-                two = _rank_two(score, to, q, 1)
+                two = _rank_two(score, job, q, 1)
             elif n == 2:
-                two = _rank_two(score, to, q, 2)
+                two = _rank_two(score, job, q, 2)
             elif n == 3:
-                two = _rank_two(score, to, q, 3)
+                two = _rank_two(score, job, q, 3)
             elif n == 4:
-                two = _rank_two(score, to, q, 4)
+                two = _rank_two(score, job, q, 4)
             elif n == 5:
-                two = _rank_two(score, to, q, 5)
+                two = _rank_two(score, job, q, 5)
             elif n == 6:
-                two = _rank_two(score, to, q, 6)
+                two = _rank_two(score, job, q, 6)
             elif n == 7:
-                two = _rank_two(score, to, q, 7)
-        if not two and not (0 < n <= MOST_COUNTED and (_rank_labelled(score, to, q) or _rank_one(score, to, q, n))):
+                two = _rank_two(score, job, q, 7)
+        if not two and not (0 < n <= MOST_COUNTED and (_rank_labelled(score, job, q) or _rank_one(score, job, q, n))):
             break
         q += 1 + two
     return q
 
 
-cdef inline bint _rank_two(const score_t* score, ranking_t* to, int64_t q, int64_t n) noexcept nogil:
-    """Rank two queries of n rows each, one in each lane; return whether that was done.
+cdef inline bint _rank_two(const score_t* score, ranking_t* job, int64_t q, int64_t n) noexcept nogil:
+    """Rank two queries of n rows each, one in each lane; return False if scores are tied or too low.
 
     The numbers of rows above each row of a query add up to the number of pairs, unless two are equal, or NaN. Scores
     are read once, so that no two rows get one place even if another thread writes scores.
     """
-    cdef int64_t start = to.indptr[q], n_kept = min(to.depth, n), at = to.ptr[q], i, j, n_pairs = n * (n - 1) // 2
+    cdef int64_t start = job.indptr[q], n_kept = min(job.depth, n), offset = job.ptr[q]
+    cdef int64_t i, j, n_pairs = n * (n - 1) // 2
     cdef two_numbers[8] x
-    cdef two_numbers bars = TWO(to.bar, to.bar)
+    cdef two_numbers bars = TWO(job.bar, job.bar)
     cdef two_counts[8] place
     cdef two_counts total = NO_COUNTS(), n_low = NO_COUNTS()
     score += start
@@ -391,102 +392,105 @@ cdef inline bint _rank_two(const score_t* score, ranking_t* to, int64_t q, int64
         total = SUM_OF(total, place[i])
     if LANE(total, 0) != n_pairs or LANE(total, 1) != n_pairs or LANE(n_low, 0) + LANE(n_low, 1) > 0:
         return False
-    if to.order != NULL:
+    if job.order != NULL:
         for i in range(n):
-            to.order[at + LANE(place[i], 0)] = start + i
+            job.order[offset + LANE(place[i], 0)] = start + i
         for i in range(n):
-            to.order[at + n_kept + LANE(place[i], 1)] = start + n + i
-    if to.grade != NULL:
+            job.order[offset + n_kept + LANE(place[i], 1)] = start + n + i
+    if job.grade != NULL:
         for i in range(n):
-            to.out[at + LANE(place[i], 0)] = to.grade[start + i]
+            job.out[offset + LANE(place[i], 0)] = job.grade[start + i]
         for i in range(n):
-            to.out[at + n_kept + LANE(place[i], 1)] = to.grade[start + n + i]
-    if to.tie_end != NULL:
-        to.tie_end[at] = to.tie_end[at + n_kept] = NO_TIES
-    to.ptr[q + 1] = at + n_kept
-    to.ptr[q + 2] = at + 2 * n_kept
+            job.out[offset + n_kept + LANE(place[i], 1)] = job.grade[start + n + i]
+    if job.tie_end != NULL:
+        job.tie_end[offset] = job.tie_end[offset + n_kept] = NO_TIES
+    job.ptr[q + 1] = offset + n_kept
+    job.ptr[q + 2] = offset + 2 * n_kept
     return True
 
 
-cdef inline bint _rank_one(const score_t* score, ranking_t* to, int64_t q, int64_t n) noexcept nogil:
-    """Rank one query of 1 to 40 rows, which may be tied, but not all in one block; return whether that was done."""
+cdef inline bint _rank_one(const score_t* score, ranking_t* job, int64_t q, int64_t n) noexcept nogil:
+    """Rank one query of 1 to 40 rows, which may be tied; return False if it cannot.
+
+    It cannot if all scores are equal, one is below the bar, or labels break ties.
+    """
     cdef double[COUNTED_MEMORY] x
     cdef int64_t[COUNTED_MEMORY] place
-    cdef int64_t i, n_kept = min(to.depth, n), n_before, start = to.indptr[q], at = to.ptr[q]
-    if score[start] == score[start + n - 1] and _is_one_block(score + start, n, to.bar):
+    cdef int64_t i, n_kept = min(job.depth, n), n_before, start = job.indptr[q], offset = job.ptr[q]
+    if score[start] == score[start + n - 1] and _is_one_block(score + start, n, job.bar):
         return False
     fetch_ahead(score + start, n * sizeof(score_t))
     for i in range(n):
         x[i] = score[start + i]     # read once: other threads may write
-    n_before = count_all(x, n, to.bar, place)
+    n_before = count_all(x, n, job.bar, place)
     if n_before == n * (n - 1) // 2:
-        if to.tie_end != NULL:
-            to.tie_end[at] = NO_TIES
-    elif n_before < 0 or to.ties == WORST or to.ties == BEST:
+        if job.tie_end != NULL:
+            job.tie_end[offset] = NO_TIES
+    elif n_before < 0 or job.ties == WORST or job.ties == BEST:
         return False
     else:
-        n_kept = _place_ties(to, q, n, place)
-    if to.order != NULL:
+        n_kept = _place_ties(job, q, n, place)
+    if job.order != NULL:
         for i in range(n):
-            to.order[at + place[i]] = start + i
-    if to.grade != NULL:
+            job.order[offset + place[i]] = start + i
+    if job.grade != NULL:
         for i in range(n):
-            to.out[at + place[i]] = to.grade[start + i]
-    to.ptr[q + 1] = at + n_kept
+            job.out[offset + place[i]] = job.grade[start + i]
+    job.ptr[q + 1] = offset + n_kept
     return True
 
 
-cdef int64_t _place_ties(ranking_t* to, int64_t q, int64_t n, int64_t* place) noexcept nogil:
+cdef int64_t _place_ties(ranking_t* job, int64_t q, int64_t n, int64_t* place) noexcept nogil:
     """Change numbers of rows above each to places, equal rows having one after the other; return how many count.
 
     Equal rows have the same number above them, which is where their block starts.
     """
     cdef int64_t[MOST_COUNTED] n_alike
-    cdef int64_t start, stop = 0, at = to.ptr[q], depth = min(to.depth, n)
+    cdef int64_t start, stop = 0, offset = job.ptr[q], depth = min(job.depth, n)
     cdef bint tied = False
     part_alike(n, place, n_alike)
-    if to.ties == STABLE:
+    if job.ties == STABLE:
         return depth
     while stop < depth:
         tied |= n_alike[stop] > 1
         stop += n_alike[stop]
     if tied:
-        _begin_ties(to, q)
+        _begin_ties(job, q)
         start = 0
         while start < stop:
-            to.tie_end[at + start] = at + start + n_alike[start]
+            job.tie_end[offset + start] = offset + start + n_alike[start]
             start += n_alike[start]
-    elif to.tie_end != NULL:
-        to.tie_end[at] = NO_TIES
+    elif job.tie_end != NULL:
+        job.tie_end[offset] = NO_TIES
     return stop
 
 
-cdef inline bint _rank_labelled(const score_t* score, ranking_t* to, int64_t q) noexcept nogil:
-    """Rank one query, if only grades are asked for, and few rows have a label; return whether that was done.
+cdef inline bint _rank_labelled(const score_t* score, ranking_t* job, int64_t q) noexcept nogil:
+    """Rank one query if only grades are needed and few rows have a label; return False if not, or if these are tied.
 
-    Rows of grade 0 need no order. Each of the others stands below the rows whose scores are above its own. These must
-    not be tied; ties of rows of grade 0 are not written.
+    Rows of grade 0 need no order. The position of each other row is the number of rows with a higher score. Ties
+    between rows of grade 0 are not written.
     """
-    cdef int64_t start = to.indptr[q], n = to.indptr[q + 1] - start, at = to.ptr[q]
+    cdef int64_t start = job.indptr[q], n = job.indptr[q + 1] - start, offset = job.ptr[q]
     cdef int64_t[MOST_LABELLED] row, place
     cdef int64_t i, m, most
-    if not to.only_grades or n < LEAST_UNLABELLED or score[start] == score[start + n - 1]:  # mostly all are equal
+    if not job.only_grades or n < LEAST_UNLABELLED or score[start] == score[start + n - 1]:  # mostly all are equal
         return False
-    most = min(n // 5, <int64_t> (MOST_LABELLED_ABOVE if to.depth < n else MOST_LABELLED))
-    m = find_labelled(to.grade + start, n, most, row)
+    most = min(n // 5, <int64_t> (MOST_LABELLED_ABOVE if job.depth < n else MOST_LABELLED))
+    m = find_labelled(job.grade + start, n, most, row)
     if m < 0:
         return False
     for i in range(m):
         if not count_beside(score + start, n, score[start + row[i]], &place[i]):
             return False
-    n = min(to.depth, n)
-    memset(to.out + at, 0, n)
+    n = min(job.depth, n)
+    memset(job.out + offset, 0, n)
     for i in range(m):
         if place[i] < n:
-            to.out[at + place[i]] = to.grade[start + row[i]]
-    if to.tie_end != NULL:
-        to.tie_end[at] = NO_TIES  # between rows with a label
-    to.ptr[q + 1] = at + n
+            job.out[offset + place[i]] = job.grade[start + row[i]]
+    if job.tie_end != NULL:
+        job.tie_end[offset] = NO_TIES  # between rows with a label
+    job.ptr[q + 1] = offset + n
     return True
 
 

@@ -20,7 +20,7 @@ from sklearn_rank._engine.kernels.sums cimport cumsum, joint, means_of_grades, m
 cdef enum:
     DIVIDED_TOGETHER = 512      # queries whose columns are all divided before the next ones
 
-cdef double LEAST = 1e-292      # least denominator that has all its digits
+cdef double MIN_DENOMINATOR = 1e-292    # least denominator that has all its digits
 
 cpdef enum:
     KERNEL_CUMSUM = 0
@@ -154,45 +154,46 @@ cdef class Step:
             self.queries = out
 
     def __call__(self):
-        cdef Lists of = self.lists
-        cdef const uint8_t[::1] x_grade = of.grade if self.x_by_grade else None
-        cdef const uint8_t[::1] y_grade = of.grade if self.y_by_grade else None
+        cdef Lists lists = self.lists
+        cdef const uint8_t[::1] x_grade = lists.grade if self.x_by_grade else None
+        cdef const uint8_t[::1] y_grade = lists.grade if self.y_by_grade else None
         cdef int64_t kernel = self.kernel
         if kernel == KERNEL_CUMSUM:
             cumsum(
-                self.x, x_grade, self.y, self.by_rank, self.over_rank, of.ptr, self.cutoffs, of.tie_end, self.queries
+                self.x, x_grade, self.y, self.by_rank, self.over_rank, lists.ptr, self.cutoffs, lists.tie_end,
+                self.queries,
             )
         elif kernel == KERNEL_JOINT:
             joint(
-                self.x, x_grade, self.y, y_grade, self.of_query[:, 0] if self.of_query is not None else None, of.ptr,
-                of.tie_end, self.work, self.positions,
+                self.x, x_grade, self.y, y_grade, self.of_query[:, 0] if self.of_query is not None else None, lists.ptr,
+                lists.tie_end, self.work, self.positions,
             )
         elif kernel == KERNEL_MEANS and self.x_by_grade and self.y_by_grade:
-            means_of_grades(of.grade, self.x, self.y, of.ptr, self.cutoffs, of.tie_end, self.queries)
+            means_of_grades(lists.grade, self.x, self.y, lists.ptr, self.cutoffs, lists.tie_end, self.queries)
         elif kernel == KERNEL_MEANS:
-            means_of_items(self.x, self.y, of.ptr, self.cutoffs, of.tie_end, self.queries)
+            means_of_items(self.x, self.y, lists.ptr, self.cutoffs, lists.tie_end, self.queries)
         elif kernel == KERNEL_CASCADE:
-            return cascade(self.x, x_grade, of.ptr, of.tie_end, of.depth, self.work, self.positions)
+            return cascade(self.x, x_grade, lists.ptr, lists.tie_end, lists.depth, self.work, self.positions)
         elif kernel == KERNEL_CASCADE_UPWARDS:
-            return cascade_upwards(self.x, x_grade, of.ptr, of.tie_end, self.work, self.positions)
+            return cascade_upwards(self.x, x_grade, lists.ptr, lists.tie_end, self.work, self.positions)
         elif kernel == KERNEL_PAIRS:
-            pairs(self.x, of.ptr, of.tie_end, self.queries, self.work[0], self.work[1], self.work_places[0],
+            pairs(self.x, lists.ptr, lists.tie_end, self.queries, self.work[0], self.work[1], self.work_places[0],
                   self.work_places[1])
         elif kernel == KERNEL_CENTRED_RANKS and self.x is None:
-            centred_ranks_of_ties(of.ptr, of.tie_end, self.positions)
+            centred_ranks_of_ties(lists.ptr, lists.tie_end, self.positions)
         elif kernel == KERNEL_CENTRED_RANKS:
-            centred_ranks(self.x, of.ptr, self.positions, self.work[0], self.work[1], self.work_places[0],
+            centred_ranks(self.x, lists.ptr, self.positions, self.work[0], self.work[1], self.work_places[0],
                           self.work_places[1])
         elif kernel == KERNEL_LOOK_UP:
-            look_up(self.x, of.grade, self.positions)
+            look_up(self.x, lists.grade, self.positions)
         elif kernel == KERNEL_RANKS:
-            number(of.ptr, self.positions)
+            number(lists.ptr, self.positions)
         elif kernel == KERNEL_SPREAD:
-            _spread(self.of_query, of.ptr, self.positions)
+            _spread(self.of_query, lists.ptr, self.positions)
         elif kernel == KERNEL_AT_RANKS:
-            _take_at_ranks(self.x, self.other.ptr, of.ptr, self.positions)
+            _take_at_ranks(self.x, self.other.ptr, lists.ptr, self.positions)
         else:
-            count_grades_at_least(of.row_grade, of.indptr, self.least, self.queries)
+            count_grades_at_least(lists.row_grade, lists.indptr, self.least, self.queries)
         return True
 
 
@@ -273,9 +274,9 @@ cpdef bint divide(
 ) noexcept:
     """Write the ratio of each query (row) and cutoff, or `otherwise` where it is undefined; one pass for all checks.
 
-    It is undefined where the denominator, or what is `needed` of a query, is 0: such places are marked in `undefined`,
-    which is written to nowhere else. A row or a column that stands alone counts for all, and columns of `out` are
-    contiguous. Return whether all numbers of the others are finite and no denominator is too small for its digits.
+    It is undefined where the denominator, or the `needed` number of the query, is 0: `undefined` is True there and not
+    written elsewhere. Numerator and denominator broadcast; columns of `out` are contiguous. Return whether all other
+    numbers are finite and no denominator is below `MIN_DENOMINATOR`.
     """
     cdef int64_t c, first = 0, n, i, n_undefined = 0, n_queries = out.shape[0], n_step = 0, d_step = 0, needed_step = 0
     cdef bint valid = True, in_range, any_zero, known
@@ -283,7 +284,7 @@ cpdef bint divide(
     cdef const double* x
     cdef const double* y
     cdef const double* z = NULL
-    cdef double* to
+    cdef double* column
     cdef int32_t[DIVIDED_TOGETHER] place
     if numerator.shape[0] > 1:
         n_step = numerator.strides[0] // <int64_t> sizeof(double)
@@ -300,23 +301,23 @@ cpdef bint divide(
             for c in range(out.shape[1]):
                 x = &numerator[0, c if numerator.shape[1] > 1 else 0] + n_step * first
                 y = &denominator[0, c if denominator.shape[1] > 1 else 0] + d_step * first
-                to = &out[first, c]
+                column = &out[first, c]
                 once = y[0]  # never written to, which the compiler can see
                 if n_step == d_step == 1:  # which it has to know, to take two queries at once
-                    in_range = _divide_all(x, 1, y, 1, n, to, &any_zero)
+                    in_range = _divide_all(x, 1, y, 1, n, column, &any_zero)
                 elif n_step == 1 and d_step == 0 and once == 1.0:
-                    in_range = _copy_all(x, n, to)
+                    in_range = _copy_all(x, n, column)
                     any_zero = False
                 elif n_step == 1 and d_step == 0:
-                    in_range = _divide_all(x, 1, &once, 0, n, to, &any_zero)
+                    in_range = _divide_all(x, 1, &once, 0, n, column, &any_zero)
                 else:
-                    in_range = _divide_all(x, n_step, y, d_step, n, to, &any_zero)
+                    in_range = _divide_all(x, n_step, y, d_step, n, column, &any_zero)
                 if z != NULL or any_zero:
                     if not known:
                         n_undefined = _find_undefined(y, d_step, z, needed_step, n, place)
                         known = denominator.shape[1] == 1
                     for i in range(n_undefined):
-                        to[place[i]] = otherwise
+                        column[place[i]] = otherwise
                         undefined[first + place[i], c] = True
                     in_range = in_range or _are_others_in_range(x, n_step, y, d_step, n, place, n_undefined)
                 valid &= in_range
@@ -332,7 +333,7 @@ cdef inline bint _divide_all(
     Bits of numbers that are not negative rise with them, so differences from the bits of the bounds have the sign bit
     where one is out of range, and so has 0 less 1. Compilers vectorize this, but not a comparison.
     """
-    cdef int64_t q, a, b, wrong = 0, zero = 0, infinite = bits_of(INFINITY), least = bits_of(LEAST)
+    cdef int64_t q, a, b, wrong = 0, zero = 0, infinite = bits_of(INFINITY), least = bits_of(MIN_DENOMINATOR)
     for q in range(n):
         out[q] = x[x_step * q] / y[y_step * q]
         a = bits_of(fabs(x[x_step * q]))
@@ -378,7 +379,7 @@ cdef bint _are_others_in_range(
         if i < n_undefined and place[i] == q:
             i += 1
         else:
-            valid &= (fabs(x[x_step * q]) <= DBL_MAX) & (LEAST <= fabs(y[y_step * q])) & (
+            valid &= (fabs(x[x_step * q]) <= DBL_MAX) & (MIN_DENOMINATOR <= fabs(y[y_step * q])) & (
                 fabs(y[y_step * q]) <= DBL_MAX
             )
     return valid

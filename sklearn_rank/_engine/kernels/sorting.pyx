@@ -221,22 +221,22 @@ cdef int64_t count_all(
 
 
 cdef inline int64_t _count_above(
-    const double* x, int64_t n, const double* those, int64_t n_pairs, double bar, int64_t* place
+    const double* x, int64_t n, const double* target, int64_t n_pairs, double bar, int64_t* place
 ) noexcept nogil:
     """Write how many rows are above each of some pairs, which are compared with one row after the other."""
     cdef two_numbers[COUNTED_PAIRS] pair
     cdef two_counts[COUNTED_PAIRS] above
     cdef two_counts total = NO_COUNTS(), n_low = NO_COUNTS()
-    cdef two_numbers one, bars = TWO(bar, bar)
+    cdef two_numbers row, bars = TWO(bar, bar)
     cdef int64_t i, j
     for i in range(n_pairs):
-        pair[i] = TWO(those[2 * i], those[2 * i + 1])
+        pair[i] = TWO(target[2 * i], target[2 * i + 1])
         n_low = COUNT_BELOW(n_low, pair[i], bars)
         above[i] = NO_COUNTS()
     for j in range(n):
-        one = TWO(x[j], x[j])
+        row = TWO(x[j], x[j])
         for i in range(n_pairs):
-            above[i] = COUNT_ABOVE(above[i], one, pair[i])
+            above[i] = COUNT_ABOVE(above[i], row, pair[i])
     for i in range(n_pairs):
         total = SUM_OF(total, above[i])
         place[2 * i] = LANE(above[i], 0)

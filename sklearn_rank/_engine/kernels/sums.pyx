@@ -62,7 +62,7 @@ cdef struct piece_t:
 cdef struct sum_t:
     pair_t above
     double first
-    double[SUM_LANES] others
+    double[SUM_LANES] lanes
 
 
 cdef lists_t _lists(
@@ -102,8 +102,8 @@ cdef bint _are_whole(const double* value, int64_t n, numbers_t* number) noexcept
     for g in range(N_GRADES):
         if not fabs(value[g]) * n <= MOST_WHOLE:  # NaN is not
             return False
-        number.of[g] = <int64_t> value[g]
-        if number.of[g] != value[g]:
+        number.by_grade[g] = <int64_t> value[g]
+        if number.by_grade[g] != value[g]:
             return False
     find_ranges(number)
     return True
@@ -250,7 +250,7 @@ cdef void _sum_list(
         while stop - piece.done >= PIECE:
             _add_terms(term, i, PIECE, piece.done == 0, &sums)
             add(&sums.above, _total(&sums))
-            sums.first = sums.others[0] = sums.others[1] = sums.others[2] = sums.others[3] = 0.0
+            sums.first = sums.lanes[0] = sums.lanes[1] = sums.lanes[2] = sums.lanes[3] = 0.0
             piece.done += PIECE
             i = 0
             _write_terms(items, weights, &piece, term)
@@ -260,7 +260,7 @@ cdef void _sum_list(
 
 
 cdef inline int64_t _end_of_numbers(const double* x, int64_t n) noexcept nogil:
-    """Where numbers that are not 0 end, or up to 7 below: a cascade is 0 where everyone has stopped."""
+    """Index after the last nonzero, or up to 7 more: a cascade is 0 once everyone has stopped."""
     cdef int64_t k, bits = 0
     while n >= 8:
         for k in range(8):
@@ -277,7 +277,7 @@ cdef void _write_terms(
 ) noexcept nogil:
     """Write value * weight of each position of a piece.
 
-    What the loop asks does not change in it, so compilers make a loop of each case.
+    The branches are loop-invariant, so compilers unswitch the loop.
     """
     cdef int64_t i, start = piece.first + piece.done, n = min(piece.last - piece.done, <int64_t> PIECE)
     cdef const double* weight = weights.of_item + weights.step * start
@@ -321,7 +321,7 @@ cdef void _write_means(
     if summed:
         above[0] = 0
         for j in range(piece.length):
-            above[j + 1] = above[j] + items.number.of[items.grade[piece.first + j]]
+            above[j + 1] = above[j] + items.number.by_grade[items.grade[piece.first + j]]
     while i < end:
         if i >= piece.block_stop:
             stop = ends[i] - piece.first
@@ -345,19 +345,19 @@ cdef inline void _add_terms(const double* term, int64_t i, int64_t stop, bint at
         sums.first += term[i]
         i += 1
     while i < stop and i & (SUM_LANES - 1) != 0:
-        sums.others[i & (SUM_LANES - 1)] += term[i]
+        sums.lanes[i & (SUM_LANES - 1)] += term[i]
         i += 1
     while i + SUM_LANES <= stop:
         for k in range(SUM_LANES):
-            sums.others[k] += term[i + k]
+            sums.lanes[k] += term[i + k]
         i += SUM_LANES
     while i < stop:
-        sums.others[i & (SUM_LANES - 1)] += term[i]
+        sums.lanes[i & (SUM_LANES - 1)] += term[i]
         i += 1
 
 
 cdef inline double _total(const sum_t* sums) noexcept nogil:
-    return sums.first + ((sums.others[0] + sums.others[1]) + (sums.others[2] + sums.others[3]))
+    return sums.first + ((sums.lanes[0] + sums.lanes[1]) + (sums.lanes[2] + sums.lanes[3]))
 
 
 # --- joint sums --------------------------------------------------------------------------------------------------
@@ -437,7 +437,7 @@ cdef void _joint_of_block(
     the next offset adds one to min(C, left) if a y comes next and fewer than `left` have come: n_y / (m - 1) times the
     probability that i of the other m - 2 items hold fewer than `left` of the other n_y - 1 y.
     """
-    cdef int64_t i, others = m - 2
+    cdef int64_t i, n_others = m - 2
     cdef double left = limit - before, top = left - 1, y = n_y - 1
     cdef double counted = min(before, limit), fewer = 1.0, log_top = 0.0  # log of P(exactly left - 1)
     for i in range(m):
@@ -446,10 +446,10 @@ cdef void _joint_of_block(
             continue
         counted += n_y / (m - 1) * fewer
         if i < top:
-            log_top += log((y - i) / (others - i))
-        elif i < others and i - top <= others - y:
-            fewer -= exp(log_top) * (y - top) / (others - i)
-            log_top += log((i + 1) / (i + 1 - top) * (others - y - (i - top)) / (others - i))
+            log_top += log((y - i) / (n_others - i))
+        elif i < n_others and i - top <= n_others - y:
+            fewer -= exp(log_top) * (y - top) / (n_others - i)
+            log_top += log((i + 1) / (i + 1 - top) * (n_others - y - (i - top)) / (n_others - i))
 
 
 # --- sums of means down to each relevant item, such as MAP -------------------------------------------------------
@@ -466,7 +466,7 @@ cdef struct means_t:
 
 # The sum of a list so far.
 cdef struct mean_t:
-    int64_t at                  # the next position
+    int64_t position            # the next one
     double total, before        # the sum, and the values above the next position
 
 
@@ -502,7 +502,7 @@ cpdef void means_of_grades(
     for g in range(N_GRADES):
         means.relevant_of[g] = <int32_t> relevant[g]
         means.value_of[g] = <int32_t> value[g]
-        means.packed.of[g] = (
+        means.packed.by_grade[g] = (
             means.relevant_of[g]
             + <int64_t> PACK * (means.value_of[g] + <int64_t> PACK * (means.relevant_of[g] * means.value_of[g]))
         )
@@ -520,7 +520,7 @@ cdef void _sum_means(const means_t* means, lists_t lists) noexcept:
             n = lists.ptr[q + 1] - first
             ends = ties_of(lists.tie_end, first, first + n)
             run.total = run.before = 0.0
-            run.at = first
+            run.position = first
             if ends == NULL and means.grade != NULL:
                 for c in range(lists.n_cutoffs):
                     _add_relevant(means, first, first + min(lists.cutoffs[c], n), &run)
@@ -539,26 +539,26 @@ cdef inline void _add_relevant(const means_t* means, int64_t first, int64_t stop
     cdef int64_t i, n, end
     cdef int32_t down_to
     cdef double above
-    while run.at < stop and stop - first <= MOST_DIVIDED:
-        run.before += means.value_of[means.grade[run.at]]
-        run.total += means.relevant_of[means.grade[run.at]] * (run.before / (run.at - first + 1))
-        run.at += 1
-    while run.at < stop:
-        end = min(stop, run.at + PIECE)
-        above = run.at - first + 1
+    while run.position < stop and stop - first <= MOST_DIVIDED:
+        run.before += means.value_of[means.grade[run.position]]
+        run.total += means.relevant_of[means.grade[run.position]] * (run.before / (run.position - first + 1))
+        run.position += 1
+    while run.position < stop:
+        end = min(stop, run.position + PIECE)
+        above = run.position - first + 1
         down_to = 0
         n = 0
-        for i in range(end - run.at):
-            down_to += means.value_of[means.grade[run.at + i]]
+        for i in range(end - run.position):
+            down_to += means.value_of[means.grade[run.position + i]]
             sum_down_to[n] = down_to
             rank[n] = <int32_t> i
-            n += means.relevant_of[means.grade[run.at + i]]
+            n += means.relevant_of[means.grade[run.position + i]]
         for i in range(n):
             mean[i] = (run.before + sum_down_to[i]) / (above + rank[i])
         for i in range(n):
             run.total += mean[i]
         run.before += down_to
-        run.at = end
+        run.position = end
 
 
 cdef inline void _sum_means_of_blocks(

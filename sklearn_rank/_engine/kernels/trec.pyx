@@ -55,11 +55,11 @@ def read_fields(
     for one row more than there can be. Where there is OUT `rank`, the fourth field is one: NaN if it is no number, and
     a line whose rank has a fraction stops it.
     """
-    cdef int64_t at = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
+    cdef int64_t offset = 0, i = 0, start, length, field, n = 0, n_runs = 0, n_query = 0, n_document = 0, last = 0
     cdef int64_t n_lines = 0
     cdef bint good = True
     with nogil:
-        while at < text.shape[0]:
+        while offset < text.shape[0]:
             field = 0
             while True:
                 while _is_blank(text[i]):
@@ -98,9 +98,9 @@ def read_fields(
             else:
                 break
             i += 1
-            at = i
+            offset = i
             n_lines += 1
-    return at, n, n_runs
+    return offset, n, n_runs
 
 
 cdef inline bint _is_blank(uint8_t c) noexcept nogil:
@@ -111,41 +111,41 @@ cdef inline bint _is_digit(uint8_t c) noexcept nogil:
     return 48 <= c <= 57
 
 
-cdef bint _read_number(const uint8_t* at, const uint8_t* end, double* out) noexcept nogil:
+cdef bint _read_number(const uint8_t* cursor, const uint8_t* end, double* out) noexcept nogil:
     """Read a finite decimal number that takes up all of the text; whether there is one."""
     cdef uint64_t digits = 0
     cdef int64_t exponent = 0, e = 0, n_digits = 0
-    cdef bint minus = at[0] == 45, after_point = False, e_minus = False, cut = False
-    cdef const uint8_t* start = at
+    cdef bint minus = cursor[0] == 45, after_point = False, e_minus = False, cut = False
+    cdef const uint8_t* start = cursor
     cdef char* stopped = NULL
-    if at[0] == 45 or at[0] == 43:
-        at += 1
-    while at < end and (_is_digit(at[0]) or (at[0] == 46 and not after_point)):
-        if at[0] == 46:
+    if cursor[0] == 45 or cursor[0] == 43:
+        cursor += 1
+    while cursor < end and (_is_digit(cursor[0]) or (cursor[0] == 46 and not after_point)):
+        if cursor[0] == 46:
             after_point = True
         else:
             n_digits += 1
             if digits < EXACT:
-                digits = 10 * digits + (at[0] - 48)
+                digits = 10 * digits + (cursor[0] - 48)
                 exponent -= after_point
             else:
                 cut = True
-        at += 1
+        cursor += 1
     if n_digits == 0:
         return False
-    if at < end and (at[0] == 69 or at[0] == 101):
-        at += 1
-        if at < end and (at[0] == 45 or at[0] == 43):
-            e_minus = at[0] == 45
-            at += 1
-        if at == end:
+    if cursor < end and (cursor[0] == 69 or cursor[0] == 101):
+        cursor += 1
+        if cursor < end and (cursor[0] == 45 or cursor[0] == 43):
+            e_minus = cursor[0] == 45
+            cursor += 1
+        if cursor == end:
             return False
-        while at < end and _is_digit(at[0]):
+        while cursor < end and _is_digit(cursor[0]):
             if e < 10000:
-                e = 10 * e + (at[0] - 48)
-            at += 1
+                e = 10 * e + (cursor[0] - 48)
+            cursor += 1
         exponent += -e if e_minus else e
-    if at < end:
+    if cursor < end:
         return False
     if not cut and digits <= EXACT and -22 <= exponent <= 22:  # one operation on exact numbers, so rounded once
         out[0] = <double> digits / TEN_TO[-exponent] if exponent < 0 else <double> digits * TEN_TO[exponent]
