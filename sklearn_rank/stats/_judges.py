@@ -646,17 +646,17 @@ def compare_judged(
         ``difference``, ``confidence_interval``, ``pvalue`` and ``lam``. ``table`` also has rows for only people and
         only the model.
 
-    Warns
-    -----
-    UserWarning
-        As in `judged_interval`.
-
     Raises
     ------
     ValueError
         As in `judged_interval`, and if the two systems were judged by different labels.
     TypeError
         If a system is not a pair of results.
+
+    Warns
+    -----
+    UserWarning
+        As in `judged_interval`.
 
     Notes
     -----
