@@ -4,9 +4,9 @@ __all__ = ["RankingWarning"]
 
 
 class RankingWarning(UserWarning):
-    """Warning about data or models: a number was computed, and it may not mean what it seems to mean.
+    """Warning about data or models: a number was computed, but it may not mean what you think.
 
-    ``docs/conventions/misuse.md`` lists the checks for misuse, and how to silence each of them.
+    ``docs/conventions/misuse.md`` says what the warnings mean and how to silence them.
 
     Examples
     --------

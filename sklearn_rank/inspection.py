@@ -72,8 +72,7 @@ def query_permutation_importance(
     random_state : int, RandomState instance or None, default=None
         All features are shuffled in the same ways.
     on_misuse : {"raise", "warn", "ignore"}, default="raise"
-        What to do where labels or ids do not mean what they seem to mean (``docs/conventions/misuse.md``): raise,
-        warn, or ignore it.
+        Whether to raise, warn or stay silent if labels or ids look like misuse (``docs/conventions/misuse.md``).
 
     Returns
     -------

@@ -12,8 +12,30 @@ TERMS = {
 }
 
 OF_PAGES = {
-    "conventions/README": ("ties", "tied documents", "undefined queries"),
-    "conventions/data": ("pandas", "polars", "DataFrame"),
+    "conventions/README": (
+        "ties",
+        "tied documents",
+        "undefined queries",
+        "queries without relevant documents",
+        "conventions",
+        "gain",
+    ),
+    "conventions/libraries": ("faults of libraries", "other libraries", "ideal DCG"),
+    "conventions/data": (
+        "pandas",
+        "polars",
+        "DataFrame",
+        "unjudged",
+        "unjudged documents",
+        "missing values",
+        "padding",
+        "tensors",
+    ),
+    "conventions/misuse": ("misuse", "warnings", "silence a warning"),
+    "reference/misuse": ("leakage of labels", "label leakage", "checks for misuse"),
+    "metrics/README": ("which metric", "default metrics"),
+    "metrics/own_metric": ("own metric", "custom metric", "metric of your own"),
+    "metrics/formula_reference": ("formula", "subtopics"),
     "recommenders/README": ("cold start", "cold-start users", "sampled negatives", "time split", "leave last out"),
     "recommenders/exposure": (
         "coverage",

@@ -83,8 +83,8 @@ class RankingEvaluator:
         Whether `compare` and `cross_validate` show a progress bar over the fits of all models and folds, with the first
         metric of the last one, and `search` scikit-learn's own (1.9 or later); needs the extra "progress".
     on_misuse : {"raise", "warn", "ignore"}, default="raise"
-        What to do where labels, ids or models do not mean what they seem to mean (``docs/conventions/misuse.md``):
-        refuse to decide by the first metric, warn, or ignore it.
+        Whether to raise, warn or stay silent if labels, ids or models look like misuse
+        (``docs/conventions/misuse.md``), so that the first metric should not decide.
     **keywords
         Keywords for all metrics that have them, such as `ties` or `gain`, see `evaluate`.
 

@@ -56,69 +56,69 @@ class MetricFunction(Protocol):
 def metric(
     name: str, *, aliases: Iterable[str] | Mapping[str, Any] = (), **properties: Unpack[Properties]
 ) -> Callable[[Formula], MetricFunction]:
-    """Make a metric of a formula: the function, its name, its scorer.
+    """Turn a formula into a metric: its public function, its name and its scorer.
 
     Parameters
     ----------
     name : str
         Canonical name, as in "ndcg@10".
     aliases : sequence of str or mapping, default=()
-        More names; a mapping gives the keywords that each of them fixes.
+        More names; a mapping has the keywords that each name fixes.
     **properties
-        What holds of the metric:
+        Properties of the metric:
 
         - ``bounds=(low, high)``: lowest and highest possible value;
         - ``greater_is_better=True``;
-        - ``has_cutoff=True``: False if it is always read on the whole list;
+        - ``has_cutoff=True``: False if the whole list always counts;
         - ``undefined_when=""``: why a query has no defined value, such as "no relevant document";
-        - ``needs_relevant=False``: not defined without a relevant document, whatever its denominator is;
+        - ``needs_relevant=False``: True if undefined without a relevant document, whatever the denominator;
         - ``labels=(None, None)``: lowest and highest label, the latter a number or the name of a keyword;
-        - ``max_weight=None``: highest weight of a `discount` that keeps to the bounds, infinity for any; weights must
-          then not rise with the rank nor be negative. None: they may be anything;
-        - ``binary=False``: True if a query without tied documents has the value 0 or 1. Where that depends on the
-          cutoff or on keywords: a function of the `MetricSpec`, such as ``lambda spec: spec.k == 1``. Its intervals are
-          for success rates, see `Evaluation.confidence_interval`;
+        - ``max_weight=None``: highest weight of a `discount` that keeps the bounds, infinity for any; the weights must
+          then be at least 0 and must not rise with the rank. None: any weights;
+        - ``binary=False``: True if a query without tied documents has the value 0 or 1, or a function of the
+          `MetricSpec`, such as ``lambda spec: spec.k == 1``. Intervals are then those for success rates, see
+          `Evaluation.confidence_interval`;
         - ``supports_micro=False``: has a micro average;
-        - ``pointwise=False``: scores are predictions of the label, and no order matters, nor any cutoff;
+        - ``pointwise=False``: True if scores are predictions of the label, without order and cutoff;
         - ``subtopics=False``: labels may have a second axis, subtopics, which `over_subtopics` of a `Ranked` reads;
-        - ``defines_ties=False``: equal scores are part of its definition, so that it takes no policy for them;
-        - ``reads_scores=False``: the values of scores count, not only their order;
-        - ``keeps_unretrieved=False``: documents not retrieved are ranked, last and tied;
-        - ``reads_unjudged=False``: NaN labels are told from others, so that no convention fills them;
+        - ``defines_ties=False``: True if ties are part of the definition, so that there is no keyword `ties`;
+        - ``reads_scores=False``: True if the values of the scores count, not only their order;
+        - ``keeps_unretrieved=False``: True if documents that were not retrieved are ranked last and tied;
+        - ``reads_unjudged=False``: True if NaN labels differ from label 0, so that no convention fills them;
         - ``reads_all_labels=False``: True if documents below the cutoff matter beyond their number per positive label;
         - ``transform=None``: function applied to the ratio of numerator and denominator;
-        - ``columns=()``: columns of the data that the formula reads by ``r.column("price")``, a number a document.
-          They are keywords of the function and of `evaluate`, levels of the index of y, and requested by scorers;
-        - ``parameter_constraints={}``: rules of keywords, which are checked and documented: a pair of words and a
-          function, such as ``{"half_life": ("a number above 0", lambda v: v > 0)}``, or a `Constraint`. A keyword named
-          `gain`, `discount` or `stop` is read as everywhere, unless it has a rule here: then the formula gets it.
+        - ``columns=()``: columns of the data that the formula reads by ``r.column("price")``, a number for each row.
+          They are keywords of the function and of `evaluate`, or levels of the index of y, and scorers request them;
+        - ``parameter_constraints={}``: a rule for each keyword: a pair of words and a function, such as
+          ``{"half_life": ("a number above 0", lambda v: v > 0)}``, or a `Constraint`. A keyword named `gain`,
+          `discount` or `stop` has its usual rule, and the formula receives a function. With a rule here, the formula
+          receives the value that was passed.
 
     Returns
     -------
     callable
-        Decorator of a formula ``f(r, *, keyword=default, ...)``, where r is a `Ranked`; it returns the curve, or a
-        numerator and a denominator. The function it is replaced by takes ``(y_true, y_score, *, qid, k, ...)`` and
-        carries the `Metric` as its attribute ``metric``.
+        Decorator of a formula ``f(r, *, keyword=default, ...)``, where r is a `Ranked`. The formula returns the curve,
+        or a numerator and a denominator. The public function replaces it, with the arguments
+        ``(y_true, y_score, *, qid, k, ...)`` and the `Metric` as its attribute ``metric``.
 
     Raises
     ------
     ValueError
-        If the name or an alias belongs to another metric, or has characters that names do not have; or if the formula,
-        tried on a few queries, gives a query another value with other queries than by itself, or tied documents another
-        than the mean over all their orders.
+        If the name or an alias belongs to another metric, or has characters that names do not have. If, on a few trial
+        queries, other queries change the value of a query, or tied documents do not have the mean over their orders.
     TypeError
         If a keyword of the formula has no default.
 
     Notes
     -----
-    A metric of a script or notebook also works in other processes, such as the workers of ``GridSearchCV(n_jobs=2)``:
-    scorers carry the formula. Other processes do not know its name, so pass the function to models that are fitted
-    there: ``QueryRanker(..., eval_metric=search_length_error)``.
+    A metric from a script or notebook works in other processes, such as the workers of ``GridSearchCV(n_jobs=2)``,
+    because scorers carry the formula. Other processes do not know its name, so pass the function to models that are
+    fitted there: ``QueryRanker(..., eval_metric=search_length_error)``.
 
     Examples
     --------
-    Cooper's expected search length, the number of documents that a user passes before the first relevant one. Here it
-    is one document, plus half a document, because one more is tied with the relevant one:
+    Cooper's expected search length is the number of documents above the first relevant document. Here one document is
+    above it and one is tied with it, which counts 1/2:
 
     >>> from sklearn_rank import evaluate, metric
     >>> properties = {"greater_is_better": False, "has_cutoff": False, "needs_relevant": True}

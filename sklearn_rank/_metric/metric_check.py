@@ -29,15 +29,15 @@ TIED_LIST = np.array([2.0, 1.0, 1.0, 0.0])
 
 
 def check_metric(metric: MetricLike, **keywords: Any) -> dict[str, str]:
-    """Check that a metric keeps the laws of ranking metrics, on random lists, like `check_estimator` of scikit-learn.
+    """Check the laws of ranking metrics on random lists, as `check_estimator` of scikit-learn does for estimators.
 
-    `metric` tries a formula on a few lists when it is defined; `check_metric` tries more lists and more laws, with the
-    keywords that you use, and belongs in your tests.
+    `metric` tries a formula on a few lists when you define it. `check_metric` tries more lists and more laws, with your
+    keywords; call it in your tests.
 
     Parameters
     ----------
     metric : str, metric function or callable
-        A metric as `evaluate` takes it; the cutoff does not matter, because several are tried.
+        Any metric that `evaluate` accepts; its cutoff has no effect, because the check tries several.
     **keywords
         Keywords of the metric.
 

@@ -131,8 +131,8 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Which queries are drawn, whatever the order of the rows. With an int, a larger `max_queries` includes the
         queries of a smaller one.
     on_misuse : {"raise", "warn", "ignore"}, default="raise"
-        What to do where labels or ids do not mean what they seem to mean (``docs/conventions/misuse.md``): refuse to
-        choose a round by `eval_metric`, warn, or ignore it.
+        Whether to raise, warn or stay silent if labels or ids look like misuse (``docs/conventions/misuse.md``), before
+        `eval_metric` chooses a round.
 
     Attributes
     ----------
