@@ -12,8 +12,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._engine.read import read_labels
 from sklearn_rank._evaluation.prepared import PreparedMetrics
+from sklearn_rank._evaluation.row_checks import look_at_labels, look_at_scores
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.names import is_single_metric
 from sklearn_rank._metric.spec import MetricLike
@@ -114,18 +115,19 @@ def query_permutation_importance(
         raise ValueError(f"X must have two dimensions, rows and features. Got shape {X.shape} instead.")
     check_lengths(X=X, y=y, sample_weight=sample_weight)
     ids = find_qid(y, qid, name="y")
-    rows = GroupedRows.of(y, ids, sample_weight)
+    data = read_labels(y, ids, sample_weight)
     check_test_queries(estimator, X, y, ids)
     scorers, random = RankingScorers(metric), random_of(random_state, "query_permutation_importance")
-    group = rows.number if scope == "within" else np.zeros_like(rows.number)
+    number = data.grouping.number_by_id
+    group = number if scope == "within" else np.zeros_like(number)
     orders = [_shuffle(group, random) for _ in range(n_repeats)]
-    prepared, specs = scorers.prepare(rows), metrics_of(scorers)
-    rows.look(IMPORTANCE, specs, on_misuse=on_misuse)
+    prepared, specs = scorers.prepare(data), metrics_of(scorers)
+    look_at_labels(IMPORTANCE, data, specs, on_misuse=on_misuse)
     report(IMPORTANCE, copies_of_label(X, y), on_misuse)
     y_score = predict_scores(estimator, X)
     baseline = scorers.score_predictions(y_score, prepared)
     y_score = column(as_floats(low_scores(y_score, specs.values()), "predictions"))
-    rows.look_at_scores(IMPORTANCE, y_score, specs, on_misuse=on_misuse)
+    look_at_scores(IMPORTANCE, data, y_score, specs, on_misuse=on_misuse)
     columns = X.tocsc() if sparse.issparse(X) else X
     shuffled = Parallel(n_jobs=n_jobs)(
         delayed(_scores_without)(scorers, estimator, columns, feature, orders, prepared)

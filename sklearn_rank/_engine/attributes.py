@@ -30,6 +30,10 @@ class QueryAttributes(NamedTuple):
     clusters: NDArray[Any] | None
 
 
+NO_PROPERTIES = QueryAttributes({}, None)
+"""Neither attributes nor clusters."""
+
+
 class OrderedValues(np.ndarray[Any, np.dtype[Any]]):
     """Values whose order is that of their categories, `order`, not of the values themselves."""
 

@@ -155,6 +155,13 @@ class Grouping:
             number[self.order] = number.copy()
         return number
 
+    @cached_property
+    def number_by_id(self) -> Index:
+        """Number of the query of each row, with queries in the order of their ids, whatever the order of the rows."""
+        rank = np.empty(self.n_queries, dtype=np.int64)
+        rank[id_order(self.ids)] = np.arange(self.n_queries)
+        return rank[self.query_of_row]
+
     def input_rows(self, first: int = 0, last: int | None = None) -> Index:
         """Rows of the input of the queries from `first` up to `last`, by query."""
         rows = np.arange(self.indptr[first], self.indptr[-1 if last is None else last])

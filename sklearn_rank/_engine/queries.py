@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_rank._engine.attributes import NO_PROPERTIES, QueryAttributes
 from sklearn_rank._engine.grouping import Grouping, RowNotBuilt
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.threads import map_blocks
@@ -65,23 +66,24 @@ class DataSummary(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)  # not frozen, which takes longer to make
-class Queries:
-    """Checked input, and its rows by query.
+class Data:
+    """Checked labels, and their rows by query; `with_scores` makes queries of them.
 
-    `row_label` and `score` are in the order of the input. Labels are bytes if each is a grade, a whole number from 0 to
-    31, or else float64, with a second axis if there are several per row, one for each subtopic. `unlisted` are
-    documents without a row. `columns` are numbers of each row that a metric reads beside its label, in the order of the
-    input. Errors call labels and scores by their `names`.
+    `row_label` is in the order of the input. Labels are bytes if each is a grade, a whole number from 0 to 31, or else
+    float64, with a second axis if there are several per row, one for each subtopic. `unlisted` are documents without a
+    row. `columns` are numbers of each row that a metric reads beside its label, in the order of the input; levels of
+    the `index` of the rows may become columns. Errors call labels and scores by their `names`.
     """
 
     row_label: NDArray[Any]
-    score: NDArray[Any]
     grouping: Grouping
     weight: Array | None
     summary: DataSummary
     unlisted: DocumentsWithoutRow | None = None
     names: InputNames = DATA_NAMES
     columns: Mapping[str, Array] | None = None
+    properties: QueryAttributes = NO_PROPERTIES
+    index: Any = None
 
     @cached_property
     def label(self) -> Array:
@@ -103,12 +105,6 @@ class Queries:
         """Whether there are several labels per row."""
         return self.row_label.ndim == 2
 
-    @property
-    def has_one_score(self) -> bool:
-        """Whether all rows are known to have the same score."""
-        lowest, highest = self.summary.score_range
-        return lowest == highest and not self.summary.has_unretrieved
-
     @cached_property
     def longest(self) -> int:
         """Length of the longest query, with the documents that only its ideal list holds."""
@@ -117,8 +113,8 @@ class Queries:
         return int((self.n_documents + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
 
     @cached_property
-    def without_negative(self) -> Queries:
-        """The same queries; a negative label means that a document was in the pool and was not judged."""
+    def without_negative(self) -> Self:
+        """The same data; a negative label means that a document was in the pool and was not judged."""
         lowest, highest = self.summary.label_range
         if lowest >= 0:
             return self
@@ -129,8 +125,8 @@ class Queries:
         return replace(self, row_label=pooled_if_negative(self.label), summary=summary, unlisted=unlisted)
 
     def with_scores(self, score: Array, seen: DataSummary) -> Queries:
-        """The same queries with other scores, in the same order of rows; what is known of these scores is `seen`."""
-        other = object.__new__(type(self))  # `copy` takes longer
+        """Queries with these scores, in the same order of rows; what is known of the scores is `seen`."""
+        other = object.__new__(Queries)  # `copy` takes longer
         vars(other).update(vars(self))
         other.score = score
         other.summary = self.summary._replace(
@@ -140,6 +136,38 @@ class Queries:
         if negative is not self:
             vars(other)["without_negative"] = negative.with_scores(score, seen)
         return other
+
+    @property
+    def all_tied(self) -> Queries:
+        """Queries with one score for all documents."""
+        return self.with_scores(np.zeros(len(self.row_label)), DataSummary(score_range=(0.0, 0.0)))
+
+    def by_query(self) -> Self:
+        """The same data with rows in order, to be given scores in this order."""
+        grouping = self.grouping
+        if grouping.order is None:
+            return self
+        columns = self.columns and {name: grouping.take(x) for name, x in self.columns.items()}
+        return replace(
+            self, row_label=grouping.take(self.row_label), columns=columns, grouping=grouping.in_order(), index=None
+        )
+
+    def named(self, names: InputNames) -> Self:
+        """The same data with other names in errors."""
+        return replace(self, names=names)
+
+
+@dataclass(eq=False, repr=False)
+class Queries(Data):
+    """Checked labels and scores, both in the order of the input."""
+
+    score: NDArray[Any] = field(kw_only=True)
+
+    @property
+    def has_one_score(self) -> bool:
+        """Whether all rows are known to have the same score."""
+        lowest, highest = self.summary.score_range
+        return lowest == highest and not self.summary.has_unretrieved
 
     @property
     def all_tied(self) -> Queries:
@@ -163,20 +191,9 @@ class Queries:
         score[np.isneginf(self.score)] = -np.inf
         return self.with_scores(score, seen)
 
-    def by_query(self) -> Queries:
-        """The same queries with their rows in order, to be given scores in this order."""
-        grouping = self.grouping
-        if grouping.order is None:
-            return self
-        columns = self.columns and {name: grouping.take(x) for name, x in self.columns.items()}
-        return replace(
-            self, row_label=grouping.take(self.row_label), score=grouping.take(self.score), columns=columns,
-            grouping=grouping.in_order(),
-        )  # fmt: skip
-
-    def named(self, names: InputNames) -> Queries:
-        """The same queries with other names in errors."""
-        return replace(self, names=names)
+    def by_query(self) -> Self:
+        """The same queries with rows in order."""
+        return replace(super().by_query(), score=self.grouping.take(self.score))
 
 
 def is_pooled(label: Array) -> NDArray[np.bool_]:

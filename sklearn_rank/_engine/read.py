@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.attributes import by_row, constant_within
+from sklearn_rank._engine.attributes import (
+    AttributesLike,
+    ClustersLike,
+    QueryAttributes,
+    by_row,
+    check_attributes,
+    constant_within,
+)
 from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, one_column, queries_in
 from sklearn_rank._engine.grouping import (
     Grouping,
@@ -28,7 +35,7 @@ from sklearn_rank._engine.grouping import (
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.kernels.checks import read_rows
 from sklearn_rank._engine.kernels.order import longest as longest_between
-from sklearn_rank._engine.queries import BYTE, DATA_NAMES, DataSummary, InputNames, Queries
+from sklearn_rank._engine.queries import BYTE, DATA_NAMES, Data, DataSummary, InputNames, Queries
 from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.containers import as_numpy
 from sklearn_rank._utils.echo import echo
@@ -36,6 +43,8 @@ from sklearn_rank._utils.hints import SYSTEMS_HINT, refuse_misplaced, refuse_tab
 from sklearn_rank._utils.numbers import FLOAT64, as_floats, as_reals, column, refuse_masked
 from sklearn_rank._utils.threads import check_n_jobs, map_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
+
+D = TypeVar("D", bound=Data)
 
 READ = np.float64, np.float32, np.int64, np.int32
 """Types of labels that the kernel reads."""
@@ -77,8 +86,25 @@ def read(
     return queries
 
 
-def with_columns(queries: Queries, y_true: Any, names: Iterable[str], given: Mapping[str, Any]) -> Queries:
-    """Queries with the columns of the data that metrics read: given by name, or levels of the index of `y_true`.
+def read_labels(
+    y: ArrayLike, qid: ArrayLike, sample_weight: ArrayLike | None = None, *, by: AttributesLike = None,
+    clusters: ClustersLike = None,
+) -> Data:  # fmt: skip
+    """Group checked rows, to be given scores later.
+
+    If the index of `y` has several levels, the data keep it, because metrics may read the levels.
+    """
+    label, index = column(as_floats(y, "y")), labels_of(y)
+    grouping = group_rows(qid, len(label))
+    weight = None if sample_weight is None else query_weight(sample_weight, grouping)
+    properties = check_attributes(by, clusters, grouping, y=y)
+    data = data_of(label, grouping, weight)
+    data.properties, data.index = properties, index if index is not None and index.nlevels > 1 else None
+    return data
+
+
+def with_columns(data: D, y_true: Any, names: Iterable[str], given: Mapping[str, Any]) -> D:
+    """Data with the columns that metrics read: given by name, or levels of the index of `y_true`.
 
     A column that is in neither is left out, which the metric refuses.
 
@@ -94,18 +120,18 @@ def with_columns(queries: Queries, y_true: Any, names: Iterable[str], given: Map
             x = index.get_level_values(name)
         if x is None:
             continue
-        if queries.grouping.row_is_query:
+        if data.grouping.row_is_query:
             raise ValueError(
                 f"{name} has a number for each row, so labels and scores must be rows with a qid. Got queries by "
                 f"documents and {name}={echo(x)}."
             )
         check_rows(y_true=y_true, **{name: given.get(name)})
-        values, rows = column(as_floats(x, name)), queries.grouping.origin.rows
-        _one_per_row(values, (queries.grouping.n_given,), name)
+        values, rows = column(as_floats(x, name)), data.grouping.origin.rows
+        _one_per_row(values, (data.grouping.n_given,), name)
         if not np.isfinite(values).all():
             raise ValueError(f"{name} must be finite. Got {echo(values[~np.isfinite(values)][0])}.")
         found[name] = values if rows is None else values[rows]
-    return replace(queries, columns=found) if found else queries
+    return replace(data, columns=found) if found else data
 
 
 # --- plain rows ----------------------------------------------------------------------------------------------
@@ -145,7 +171,7 @@ def _read_plain(
     if len(blocks) > 1:  # a query may begin in one block and end in a later one
         edges = np.cumsum([len(part) for part in starts[:-1]])
         grouping.longest = max(*longest, *(grouping.indptr[edges] - grouping.indptr[edges - 1]).tolist())
-    return Queries(label, score, grouping, None, summary, None, names)
+    return Queries(label, grouping, None, summary, None, names, score=score)
 
 
 def _joined(blocks: Sequence[Any], id_kind: str) -> tuple[DataSummary, bool, bool]:
@@ -259,10 +285,32 @@ def queries_of(
     """Queries of rows that were grouped already; refuse infinite labels, and scores that are NaN or +inf."""
     summary, row_label, is_good = summary_of(label, score, grouping.ids.dtype.kind, n_jobs)
     if not is_good:
-        if (infinite := np.isinf(label)).any():
-            raise ValueError(f"y_true must be finite. Got an infinite label in row {grouping.first_row(infinite)}.")
+        _refuse_infinite(label, grouping)
         refuse_scores(score, names.score, grouping.first_row)
-    return Queries(row_label, score, grouping, weight, summary, None, names)
+    return Queries(row_label, grouping, weight, summary, None, names, score=score)
+
+
+def data_of(label: Array, grouping: Grouping, weight: Array | None = None) -> Data:
+    """Labels of rows that were grouped already; refuse infinite labels."""
+    summary, row_label, is_good = summary_of(label, None, grouping.ids.dtype.kind)
+    if not is_good:
+        _refuse_infinite(label, grouping)
+    return Data(row_label, grouping, weight, summary)
+
+
+def some_rows(data: Data, rows: Index) -> Data:
+    """Some of the rows, with whole queries; at least one of their weights is above 0."""
+    query, grouping = data.grouping.with_rows(rows)
+    weight = None if data.weight is None else data.weight[query]
+    if weight is not None:
+        refuse_bad_weight(weight)
+    some = data_of(data.label[rows], grouping, weight)
+    some.index = None if data.index is None else data.index[rows]
+    attributes, clusters = data.properties
+    some.properties = QueryAttributes(
+        {name: values[query] for name, values in attributes.items()}, None if clusters is None else clusters[query]
+    )
+    return some
 
 
 def summary_of(
@@ -283,11 +331,11 @@ def summary_of(
 
 
 def with_scores(
-    queries: Queries, y_score: MatrixLike, shape: tuple[int, ...], *, mask: ArrayLike | None, n_jobs: int | None,
+    data: Data, y_score: MatrixLike, shape: tuple[int, ...], *, mask: ArrayLike | None, n_jobs: int | None,
     score_name: str,
 ) -> Queries:  # fmt: skip
-    """The same queries with the scores of another system; the first had scores of this `shape`."""
-    score, is_matrix = as_floats(y_score, score_name), queries.grouping.row_is_query
+    """Queries with scores of this `shape`, such as the scores of another system."""
+    score, is_matrix = as_floats(y_score, score_name), data.grouping.row_is_query
     if not is_matrix:
         score, shape = column(score), shape[:1]
     if score.shape != shape:
@@ -301,11 +349,17 @@ def with_scores(
     score = score.ravel()
     seen, _, is_good = summary_of(None, score, n_jobs=n_jobs)
     if not is_good:
-        refuse_scores(score, score_name, queries.grouping.first_row)
-    return queries.with_scores(score, seen).named(InputNames(score=score_name))
+        refuse_scores(score, score_name, data.grouping.first_row)
+    return data.with_scores(score, seen).named(InputNames(score=score_name))
 
 
 # --- labels and scores ---------------------------------------------------------------------------------------
+
+
+def _refuse_infinite(label: Array, grouping: Grouping) -> None:
+    """Refuse infinite labels; the first row that has one is named."""
+    if (infinite := np.isinf(label)).any():
+        raise ValueError(f"y_true must be finite. Got an infinite label in row {grouping.first_row(infinite)}.")
 
 
 def check_shapes(label: NDArray[Any], score: NDArray[Any], score_name: str = "y_score") -> None:

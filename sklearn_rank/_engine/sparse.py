@@ -135,7 +135,7 @@ def as_queries(
     labels = label if unlisted is None else np.append(label, unlisted.label[unlisted.count > 0])
     summary, seen = summary_of_labels(labels), summary_of(None, score)[0]
     summary = summary._replace(scores_are_whole=seen.scores_are_whole, score_range=seen.score_range)
-    return Queries(label, score, grouping, None, summary, unlisted)
+    return Queries(label, grouping, None, summary, unlisted, score=score)
 
 
 def summary_of_labels(labels: Array) -> DataSummary:

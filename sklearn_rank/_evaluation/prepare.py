@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.columns import queries_in
+from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import as_mask, read, with_columns
-from sklearn_rank._evaluation.prepared import PreparedMetrics
-from sklearn_rank._evaluation.score_rows import ScoreRows, labels_of_rows
+from sklearn_rank._evaluation.prepared import PreparedMetrics, labels_of_rows
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, is_single_metric, parse_with_columns
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._misuse.entry_points import PREPARE
@@ -94,12 +93,17 @@ def prepare(
     queries = with_columns(queries, y_true, columns_of(specs), columns)
     look(PREPARE, queries, specs, kinds="labels ids qid", y_true=y_true)
     # The labels may be the array of the caller; ids and weights are not.
-    queries = replace(queries, row_label=queries.row_label.copy()).by_query()
-    rows = queries.grouping.origin.rows
-    if not queries.grouping.row_is_query:
+    data = Data(
+        queries.row_label.copy(), queries.grouping, queries.weight, queries.summary, names=queries.names,
+        columns=queries.columns,
+    )  # fmt: skip
+    rows = None
+    if not data.grouping.row_is_query:
         shape = shape[:1]
     elif mask is not None:
         rows = np.flatnonzero(as_mask(mask, shape))
     labelled = labels_of_rows(y_true=y_true, qid=qid, sample_weight=sample_weight, mask=mask)
-    score_rows = ScoreRows(shape, queries.grouping, rows, labelled)
-    return PreparedMetrics(queries, score_rows, specs, n_jobs, is_single=is_single_metric(metrics), door=PREPARE)
+    return PreparedMetrics(
+        data, specs, n_jobs, shape=shape, rows=rows, labelled=labelled, is_single=is_single_metric(metrics),
+        door=PREPARE,
+    )  # fmt: skip

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from sklearn_rank._engine.attributes import QueryAttributes
+from sklearn_rank._engine.columns import check_columns, check_rows, labels_of, names_of, queries_in
+from sklearn_rank._engine.grouping import refuse_other_queries, take_rows
 from sklearn_rank._engine.plan import ProgramPool
-from sklearn_rank._engine.queries import DataSummary, Queries
+from sklearn_rank._engine.queries import Data, DataSummary, Queries
+from sklearn_rank._engine.read import refuse_scores, summary_of, with_columns
 from sklearn_rank._evaluation.kept_data import RankedData
 from sklearn_rank._evaluation.result import Evaluation
-from sklearn_rank._evaluation.score_rows import ScoreRows
 from sklearn_rank._metric.compute import bound_metrics
+from sklearn_rank._metric.names import columns_of
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door
 from sklearn_rank._misuse.rows import look
-from sklearn_rank._utils.typing import MatrixLike
+from sklearn_rank._utils.blocks import thread_blocks
+from sklearn_rank._utils.numbers import as_floats, column
+from sklearn_rank._utils.threads import map_blocks
+from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
-NO_PROPERTIES = QueryAttributes({}, None)
+ONE_BLOCK_ROWS = 1000
+"""Rows that are read in one block: more blocks cost more than they gain."""
+
+
+class RowLabels(NamedTuple):
+    """Labels of rows of an object of pandas, and of columns of any frame, without the object."""
+
+    index: Any
+    columns: Any = None
+
+
+NO_LABELS: Mapping[str, RowLabels] = {}
+"""Neither rows nor columns have labels."""
 
 
 class PreparedMetrics:
@@ -37,23 +54,35 @@ class PreparedMetrics:
 
     def __init__(
         self,
-        queries: Queries,
-        rows: ScoreRows,
+        data: Data,
         specs: Mapping[str, MetricSpec],
         n_jobs: int | None = None,
         *,
+        shape: tuple[int, ...] | None = None,
+        rows: Index | None = None,
+        labelled: Mapping[str, RowLabels] = NO_LABELS,
         is_single: bool = False,
-        properties: QueryAttributes = NO_PROPERTIES,
         door: Door | None = None,
     ) -> None:
-        self._queries = queries.by_query().with_scores(np.empty(0), DataSummary())
-        self._rows, self._specs, self._n_jobs = rows, dict(specs), n_jobs
-        self._is_single, self._properties, self._door = is_single, properties, door
+        self._data, self._specs, self._n_jobs = data.by_query(), dict(specs), n_jobs
+        # Shape of the scores: (n_queries, n_documents) if a row is a query.
+        self._shape = (data.grouping.n_given,) if shape is None else shape
+        # Row of the input at each row by query; None if they are the same. Rows under a mask are left out.
+        self._rows = self._data.grouping.origin.rows if rows is None else rows
+        # Arguments that had labels, which scores with labels must have too.
+        self._labelled = dict(labelled)
+        self._is_single, self._door = is_single, door
         self._bind()
+
+    @classmethod
+    def of(cls, data: Data, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Self:
+        """Prepare metrics of rows, with the columns that they read of the index."""
+        return cls(with_columns(data, data, columns_of(specs), {}), specs, n_jobs)
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, before anything else is known of them."""
-        self._bound = bound_metrics(self._queries, [*self._specs.values()], ProgramPool(math.inf))
+        labels = self._data.with_scores(np.empty(0), DataSummary())
+        self._bound = bound_metrics(labels, [*self._specs.values()], ProgramPool(math.inf))
 
     @property
     def names(self) -> list[str]:
@@ -108,13 +137,13 @@ class PreparedMetrics:
         self._look(queries, y_score)
         weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
         return Evaluation(
-            queries.grouping.ids.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._properties
+            queries.grouping.ids.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._data.properties
         )
 
     def _with_scores(self, y_score: MatrixLike) -> Queries:
         """Queries with these scores, which are checked."""
-        score, seen = self._rows.read(y_score, self._n_jobs)
-        queries = self._queries.with_scores(score, seen)
+        score, seen = self._read(y_score)
+        queries = self._data.with_scores(score, seen)
         if seen.has_unretrieved:
             self._bound.check_scores(queries)
         return queries
@@ -124,9 +153,72 @@ class PreparedMetrics:
         if self._door is not None and (queries.summary.scores_are_whole or type(y_score) is not np.ndarray):
             look(self._door, queries, self._specs, kinds="scores retrieved arguments names", y_score=y_score)
 
+    # --- scores --------------------------------------------------------------------------------------------------
+
+    def _read(self, y_score: Any) -> tuple[Array, DataSummary]:
+        """Scores by query, checked, and a summary of them."""
+        if type(y_score) is not np.ndarray:
+            self._check_labels(y_score)
+        score = as_floats(y_score, "y_score")
+        if len(self._shape) == 1:
+            score = column(score)
+        if score.shape != self._shape:
+            hint = ""
+            if score.ndim == 2 and score.shape[:1] == self._shape:
+                hint = " Pass the scores of several systems one after the other: "
+                hint += "[prepared(column) for column in y_score.T]."
+            raise ValueError(
+                f"y_score must have one score for each label that was prepared, so shape {self._shape}. Got shape "
+                f"{score.shape} instead.{hint} Call prepare again for other rows."
+            )
+        if score.ndim == 2:
+            score = score.ravel()
+        by_query = score if self._rows is None else self._taken(score, self._rows)
+        summary, _, are_good = summary_of(None, by_query, n_jobs=self._n_jobs)
+        if not are_good:
+            self._refuse(score)
+        return by_query, summary
+
+    def _taken(self, score: Array, rows: Index) -> Array:
+        """Scores by query."""
+        if len(rows) <= ONE_BLOCK_ROWS:
+            return score.take(rows)
+        by_query = np.empty(len(rows))
+        blocks = thread_blocks(len(rows), self._n_jobs)
+        map_blocks(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), blocks, self._n_jobs)
+        return by_query
+
+    def _refuse(self, score: Array) -> None:
+        """Refuse the first score that is NaN or +inf, under no mask."""
+        kept, n_documents = score, math.prod(self._shape[1:])
+        if self._rows is not None:
+            kept = np.zeros(len(score))
+            kept[self._rows] = score[self._rows]
+        refuse_scores(kept, "y_score", lambda invalid: int(np.argmax(invalid)) // n_documents)
+
+    def _check_labels(self, y_score: Any) -> None:
+        """Refuse scores whose rows or columns have other labels than `y_true`."""
+        check_rows(**self._labelled, y_score=y_score)
+        if "y_true" in self._labelled and len(self._shape) == 2:
+            check_columns(self._labelled["y_true"], y_score, "y_score")
+        # Another number of rows is refused later, by its shape.
+        if queries_in(y_score) is None or len(labels_of(y_score)) != self._shape[0]:
+            return
+        if len(self._shape) == 2:
+            refuse_other_queries(y_score, self._data.grouping.ids, name="y_score")
+            return
+        qid = np.repeat(self._data.grouping.ids, self._data.grouping.sizes)
+        if self._rows is None:
+            refuse_other_queries(y_score, qid, name="y_score")
+        else:
+            kept = RowLabels(labels_of(y_score)[np.sort(self._rows)])
+            refuse_other_queries(kept, qid[np.argsort(self._rows)], name="y_score")
+
+    # --- the object itself ---------------------------------------------------------------------------------------
+
     def __repr__(self) -> str:
         """Metrics and the number of queries."""
-        return f"PreparedMetrics of {', '.join(self._specs)} for {self._queries.grouping.n_queries} queries"
+        return f"PreparedMetrics of {', '.join(self._specs)} for {self._data.grouping.n_queries} queries"
 
     def __getstate__(self) -> dict[str, Any]:
         """State without what is made of labels and metrics."""
@@ -136,3 +228,9 @@ class PreparedMetrics:
         """Restore the state, and bind the metrics again."""
         vars(self).update(state)
         self._bind()
+
+
+def labels_of_rows(**given: Any) -> dict[str, RowLabels]:
+    """Labels of the arguments that have some."""
+    labels = {name: RowLabels(labels_of(x), names_of(x)) for name, x in given.items()}
+    return {name: of_one for name, of_one in labels.items() if any(part is not None for part in of_one)}

@@ -11,7 +11,8 @@ from sklearn.model_selection import cross_validate
 
 from sklearn_rank._engine.columns import check_features, check_rows
 from sklearn_rank._engine.grouping import find_qid
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._engine.read import read_labels
+from sklearn_rank._evaluation.row_checks import look_at_labels
 from sklearn_rank._evaluator.evaluator import RankingEvaluator
 from sklearn_rank._evaluator.folds import query_folds
 from sklearn_rank._evaluator.query_folds import QueryFolds
@@ -104,8 +105,8 @@ def query_learning_curve(
         raise ValueError(f"A learning curve takes exactly one metric. Got {evaluator.scorers.names}.")
     check_rows(y=y, qid=qid)
     check_features(X, y=y, qid=qid)
-    rows = GroupedRows.of(y, find_qid(y, qid, name="y"))
-    number = rows.number
+    data = read_labels(y, find_qid(y, qid, name="y"))
+    number = data.grouping.number_by_id
     folds, random = query_folds(evaluator.cv, X, y, number, {}), random_of(random_state, "query_learning_curve")
     drawn = [random.permutation(distinct_values(number[train])) for train, _ in folds]
     sizes = _query_counts(train_sizes, min(map(len, drawn)))
@@ -114,9 +115,9 @@ def query_learning_curve(
         for (train, test), queries in zip(folds, drawn, strict=True)
         for size in sizes
     ]
-    rows.look(LEARNING_CURVE, metrics_of(evaluator.scorers))
+    look_at_labels(LEARNING_CURVE, data, metrics_of(evaluator.scorers))
     report(LEARNING_CURVE, copies_of_label(X, y))
-    ready = QueryFolds(evaluator.scorers, evaluator.cv, X, y, {"qid": number}, parts, rows).prepare(estimator)
+    ready = QueryFolds(evaluator.scorers, evaluator.cv, X, y, {"qid": number}, parts, data).prepare(estimator)
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(
             ready, X, y, cv=parts, scoring=evaluator.scorers.without_checks(), params={"qid": number},

@@ -15,9 +15,11 @@ from sklearn_rank._engine.attributes import AttributesLike, by_row
 from sklearn_rank._engine.columns import check_features, check_rows, one_column, queries_in
 from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.ids import ids_of
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._engine.queries import Data
+from sklearn_rank._engine.read import read_labels, some_rows
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._evaluation.result import Evaluation
+from sklearn_rank._evaluation.row_checks import look_at_labels, look_at_scores
 from sklearn_rank._evaluation.several_runs import mean_result
 from sklearn_rank._evaluator.folds import BaseFolds, FoldResult, check_splitter, fit_folds, query_folds
 from sklearn_rank._evaluator.search_setup import SearchSetup, check_inner_searches, warn_of_objective, with_qid
@@ -41,7 +43,7 @@ from sklearn_rank._utils.typing import Array, Estimator, Index, MatrixLike
 class QueryFolds(BaseFolds):
     """Folds of whole queries, which test the scores of rows by models that had not seen them."""
 
-    rows: GroupedRows
+    data: Data
     _metrics_of: dict[int, PreparedMetrics] = field(default_factory=dict)
 
     must_predict = True
@@ -78,15 +80,16 @@ class QueryFolds(BaseFolds):
         )
         check_rows(y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
         check_features(X, y=y, qid=qid, sample_weight=sample_weight, clusters=clusters, time=time)
-        for name, data in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-            refuse_masked(data, name)
+        for name, given in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            refuse_masked(given, name)
         y = one_column(y)
         weight = None if sample_weight is None else column(as_floats(sample_weight, "sample_weight"))
         ids = ids_of(find_qid(y, qid, name="y"))
         routed = {"qid": ids, "sample_weight": weight, "clusters": clusters, "time": time}
         metadata = {name: values for name, values in routed.items() if values is not None}
-        rows = GroupedRows.of(y, ids, weight, by=by, clusters=clusters)
-        return cls(scorer, inner_cv, X, y, metadata, query_folds(cv, X, y, rows.number, metadata), rows)
+        data = read_labels(y, ids, weight, by=by, clusters=clusters)
+        folds = query_folds(cv, X, y, data.grouping.number_by_id, metadata)
+        return cls(scorer, inner_cv, X, y, metadata, folds, data)
 
     def prepare(self, estimator: Estimator, name: str = "The estimator") -> Any:
         """The estimator as one that takes qid; its searches get scorers and splitter."""
@@ -104,20 +107,20 @@ class QueryFolds(BaseFolds):
     def _setup(self) -> SearchSetup:
         """Scorers and splitter for searches inside; one that knows no queries fits only the rows it was made for."""
         cv = with_qid(self.cv) if consumes(self.cv, "split", "groups", "qid") else QueryKFold()
-        scorers = self.scorer if self.rows.weight is None else self.scorer.set_score_request(sample_weight=True)
-        return SearchSetup(scorers.without_checks(), cv, self.rows.grouping.n_queries)
+        scorers = self.scorer if self.data.weight is None else self.scorer.set_score_request(sample_weight=True)
+        return SearchSetup(scorers.without_checks(), cv, self.data.grouping.n_queries)
 
     def _check_inside(self, estimator: Estimator) -> None:
         """Refuse searches inside that tear queries apart."""
-        check_inner_searches(estimator, self.X, self.y, self.rows.number, self.folds, self.metadata)
+        check_inner_searches(estimator, self.X, self.y, self.data.grouping.number_by_id, self.folds, self.metadata)
 
     def _with_weights(self, ready: Any) -> Any:
         """The estimator; where rows have weights, one whose fits take them on request."""
-        return ready if self.rows.weight is None else with_weights_on_request(ready)
+        return ready if self.data.weight is None else with_weights_on_request(ready)
 
     def look(self, door: Door, models: Iterable[Any], on_misuse: str) -> None:
         """Check labels, ids and models for misuse, before any fit."""
-        self.rows.look(door, self.metrics, on_misuse=on_misuse)
+        look_at_labels(door, self.data, self.metrics, on_misuse=on_misuse)
         report(door, copies_of_label(self.X, self.y), on_misuse)
         for model in models:
             look_at_frozen(door, model, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
@@ -128,7 +131,8 @@ class QueryFolds(BaseFolds):
         refit = getattr(ready, "refit", True)
         first = [refit] if isinstance(refit, str) and refit in metrics else []
         if metrics:
-            self.rows.look(SEARCH, {name: metrics[name] for name in [*first, *metrics]}, on_misuse=on_misuse)
+            metrics = {name: metrics[name] for name in [*first, *metrics]}
+            look_at_labels(SEARCH, self.data, metrics, on_misuse=on_misuse)
         report(SEARCH, copies_of_label(self.X, self.y), on_misuse)
         look_at_frozen(SEARCH, ready, self.X, self.y, self.metadata["qid"], on_misuse=on_misuse)
 
@@ -149,25 +153,27 @@ class QueryFolds(BaseFolds):
         return n_repeats if self._n_tests.min() == n_repeats and n_different * n_repeats > len(self.folds) else None
 
     @cached_property
-    def _test_sets(self) -> list[GroupedRows]:
+    def _test_sets(self) -> list[Data]:
         """Rows of each test set."""
-        return [self.rows.take(test) for _, test in self.folds]
+        return [some_rows(self.data, test) for _, test in self.folds]
 
     @cached_property
-    def _tested(self) -> GroupedRows:
+    def _tested(self) -> Data:
         """Rows that any fold tests."""
-        return self.rows if self._n_tests.all() else self.rows.take(np.flatnonzero(self._n_tests))
+        return self.data if self._n_tests.all() else some_rows(self.data, np.flatnonzero(self._n_tests))
 
     @cached_property
     def _n_tests(self) -> Index:
         """How often each row is tested."""
-        return np.bincount(np.concatenate([test for _, test in self.folds]), minlength=len(self.rows.label))
+        return np.bincount(np.concatenate([test for _, test in self.folds]), minlength=len(self.data.row_label))
 
     @property
     def n_queries(self) -> list[tuple[int, int]]:
         """Queries in the training and the test set of each fold."""
-        sizes = zip(self.folds, self._test_sets, strict=True)
-        return [(self.rows.n_queries_in(train), test.grouping.n_queries) for (train, _), test in sizes]
+        sizes, number = zip(self.folds, self._test_sets, strict=True), self.data.grouping.number_by_id
+        return [
+            (int(np.count_nonzero(np.bincount(number[train]))), test.grouping.n_queries) for (train, _), test in sizes
+        ]
 
     def mean(self, fold: int, y_score: Array | None, *, of_train: bool = False) -> dict[str, float]:
         """Mean of each metric in one test or training set; NaN without scores."""
@@ -175,14 +181,14 @@ class QueryFolds(BaseFolds):
             return dict.fromkeys(self.metrics, np.nan)
         scores = low_scores(y_score, self.metrics.values())
         if of_train:
-            return self.rows.take(self.folds[fold][0]).evaluate(scores, self.metrics).mean()
+            return PreparedMetrics.of(some_rows(self.data, self.folds[fold][0]), self.metrics).evaluate(scores).mean()
         return self._prepared(self._test_sets[fold]).evaluate(scores).mean()
 
     def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
         """Result over the queries that were tested; with repeats of the mean value of each query."""
         y_score = low_scores(self._y_score(results), self.metrics.values())
         if y_score.ndim == 2:
-            mean: Evaluation = mean_result([self._prepared(self.rows).evaluate(one) for one in y_score.T])
+            mean: Evaluation = mean_result([self._prepared(self.data).evaluate(one) for one in y_score.T])
             return mean
         tested = ~np.isnan(y_score)
         return self._prepared(self._tested).evaluate(y_score if tested.all() else y_score[tested])
@@ -196,23 +202,26 @@ class QueryFolds(BaseFolds):
         y_score = self._y_score(results)
         y_score = low_scores(y_score if y_score.ndim == 1 else y_score[:, 0], self.metrics.values())
         tested = ~np.isnan(y_score)
-        rows, scores = (self.rows, y_score) if tested.all() else (self._tested, y_score[tested])
-        rows.look_at_scores(door, scores, self.metrics, on_misuse=on_misuse)
+        data, scores = (self.data, y_score) if tested.all() else (self._tested, y_score[tested])
+        look_at_scores(door, data, scores, self.metrics, on_misuse=on_misuse)
 
     def _y_score(self, results: Sequence[FoldResult]) -> Array:
         """Scores of each row by one model."""
-        y_score, n_before = np.full((len(self.rows.label), self._n_tests.max()), np.nan), np.zeros_like(self._n_tests)
+        y_score, n_before = (
+            np.full((len(self.data.row_label), self._n_tests.max()), np.nan),
+            np.zeros_like(self._n_tests),
+        )
         for (_, test), result in zip(self.folds, results, strict=True):
             y_score[test, n_before[test]] = result.output
             n_before[test] += 1
         return y_score[:, 0] if y_score.shape[1] == 1 else y_score
 
-    def _prepared(self, rows: GroupedRows) -> PreparedMetrics:
+    def _prepared(self, data: Data) -> PreparedMetrics:
         """Metrics of some rows, prepared for all models that score them."""
-        # The rows live as long as all folds are evaluated.
-        if id(rows) not in self._metrics_of:
-            self._metrics_of[id(rows)] = rows.prepare(self.metrics)
-        return self._metrics_of[id(rows)]
+        # The data live as long as all folds are evaluated.
+        if id(data) not in self._metrics_of:
+            self._metrics_of[id(data)] = PreparedMetrics.of(data, self.metrics)
+        return self._metrics_of[id(data)]
 
 
 def predict_rows(estimator: Estimator, X: MatrixLike, y: Any, qid: Any = None) -> NDArray[Any]:

@@ -146,7 +146,7 @@ class BoundMetrics:
     def reusable(cls, specs: Sequence[MetricSpec], longest: int, highest: int) -> BoundMetrics | None:
         """Metrics for any queries up to this length and grade; None if one depends on the labels."""
         zeros = np.zeros(longest)
-        queries = Queries(zeros, zeros, Grouping.by_sizes([longest]), None, DataSummary())
+        queries = Queries(zeros, Grouping.by_sizes([longest]), None, DataSummary(), score=zeros)
         try:
             metrics = cls(specs, _curves_of(queries, specs), longest, lambda: np.arange(highest + 1.0), _PROGRAMS)
         except ValueError:  # the labels at hand decide

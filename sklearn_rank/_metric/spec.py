@@ -151,7 +151,7 @@ class MetricSpec:
         """Whether the formula refuses tied documents, which is tried on a list."""
         n = 2 if self.k is None else min(self.depth + 1, MOST_TRIED)
         spec, score = spec_in_order(self, "random"), np.zeros(n)
-        tied = Queries(score == np.arange(n), score, Grouping.by_sizes([n]), None, DataSummary())
+        tied = Queries(score == np.arange(n), Grouping.by_sizes([n]), None, DataSummary(), score=score)
         try:
             ranking = rank_block(tied, 0, 1, RankingKey.of(spec, tied), spec.depth)
             self.metric.ratio(Ranked(ranking, spec.cutoffs, spec["min_relevance"]), spec.bind(tied))

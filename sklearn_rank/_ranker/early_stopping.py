@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import is_classifier
 
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._engine.read import read_labels
+from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._ranker.fit_arguments import (
     all_arguments,
@@ -54,19 +55,19 @@ class Monitor:
     """
 
     def __init__(self, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None) -> None:
-        self.rows = GroupedRows.of(validation.y, validation.query, _weight_of_queries(validation))
-        self._prepared = self.rows.prepare({"metric": spec})
+        self.data = read_labels(validation.y, validation.query, _weight_of_queries(validation))
+        self._prepared = PreparedMetrics.of(self.data, {"metric": spec})
         self.spec, self.patience, self.on_round = spec, patience, on_round
         self.greater_is_better = spec.greater_is_better
         self.curve: list[float] = []
         self.best, self.shortened = 0, True
         # Labels that leave the metric without a value are refused before any training.
-        ideal = self._prepared.evaluate(np.nan_to_num(self.rows.label))
-        if ideal.n_undefined["metric"] == self.rows.grouping.n_queries:
+        ideal = self._prepared.evaluate(np.nan_to_num(self.data.label))
+        if ideal.n_undefined["metric"] == self.data.grouping.n_queries:
             raise ValueError(
                 "Early stopping needs a validation query where the metric is defined, such as one with a relevant "
                 "document: hold out more queries, or choose another metric. Got "
-                f"{self.rows.grouping.n_queries} queries, and {spec} is defined for none."
+                f"{self.data.grouping.n_queries} queries, and {spec} is defined for none."
             )
 
     def record(self, y_score: ArrayLike) -> bool:

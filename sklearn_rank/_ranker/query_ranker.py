@@ -23,7 +23,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_rank._engine.columns import queries_in
 from sklearn_rank._engine.ids import id_order
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._engine.read import data_of
+from sklearn_rank._evaluation.row_checks import evidence_of_labels
 from sklearn_rank._metric.names import parse_metric
 from sklearn_rank._metric.spec import MetricLike, MetricSpec
 from sklearn_rank._misuse.check import ON_MISUSE, report
@@ -312,8 +313,9 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             return
         metrics = {str(spec): spec}
         report(RANKER, copies_of_label(parts[-1].X, parts[-1].y), self.on_misuse)
-        rows = [GroupedRows(column(as_floats(part.y, "y")), part.grouping) for part in parts]
-        look_at_evidence(RANKER, [one.evidence(metrics) for one in rows], metrics, on_misuse=self.on_misuse)
+        data = [data_of(column(as_floats(part.y, "y")), part.grouping) for part in parts]
+        evidence = [evidence_of_labels(one, metrics) for one in data]
+        look_at_evidence(RANKER, evidence, metrics, on_misuse=self.on_misuse)
 
     def _check_parameters(self, eval_set: Any, on_round: Any) -> None:
         """Refuse parameters that are out of range, or do not go together."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.grouping import find_qid, group_rows
+from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import read, with_columns
 from sklearn_rank._evaluation.evaluate import evaluate_queries
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
 from sklearn_rank._evaluation.informative import nothing_by_metric
 from sklearn_rank._evaluation.prepared import PreparedMetrics
 from sklearn_rank._metric.key_signs import scorer_name
@@ -267,9 +267,9 @@ class RankingScorers(ScoreRequests):
         named = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in columns_of(self.specs)]
         return inspect.Signature([*(p for p in known if p.name not in ("self", "columns")), *named])
 
-    def prepare(self, rows: GroupedRows) -> PreparedMetrics:
+    def prepare(self, data: Data) -> PreparedMetrics:
         """Metrics of rows that are scored again and again, for `score_rows`."""
-        return rows.prepare(self.specs)
+        return PreparedMetrics.of(data, self.specs)
 
     def score_rows(self, estimator: Estimator, X: MatrixLike, rows: PreparedMetrics) -> dict[str, float]:
         """Values of all metrics on rows that are prepared, where it is known that no query is cut in two."""

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.grouping import Grouping
-from sklearn_rank._engine.read import check_shapes, query_weight
-from sklearn_rank._evaluation.grouped_rows import GroupedRows
+from sklearn_rank._engine.queries import Data
+from sklearn_rank._engine.read import check_shapes, data_of, query_weight
 from sklearn_rank._evaluation.prepared import PreparedMetrics
+from sklearn_rank._evaluation.row_checks import look_at_labels
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
 from sklearn_rank._misuse.entry_points import BOOSTING
@@ -134,15 +135,15 @@ class SeenRows:
         entry = self._entries.get(key)
         if entry is None or not entry.is_of(owner, arrays, label):
             check()
-            rows = group_adjacent(label, sizes, weight)
-            rows.look(BOOSTING, self._specs)
+            data = group_adjacent(label, sizes, weight)
+            look_at_labels(BOOSTING, data, self._specs)
             forget = weakref.ref(owner, lambda _: self._entries.pop(key, None))
-            prepared = rows.prepare(self._specs, self._n_jobs)
-            entry = self._entries[key] = SeenRowsEntry(forget, arrays, rows.label, prepared)
+            prepared = PreparedMetrics.of(data, self._specs, self._n_jobs)
+            entry = self._entries[key] = SeenRowsEntry(forget, arrays, data.label, prepared)
         return entry.prepared
 
 
-def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None) -> GroupedRows:
+def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any] | None) -> Data:
     """Rows of adjacent queries of these sizes, with one weight a row or one a query, or none."""
     y, kept = np.array(column(as_floats(label, "y"))), np.asarray(sizes)[np.asarray(sizes) > 0].astype(np.int64)
     grouping = Grouping.by_sizes(kept)
@@ -150,16 +151,17 @@ def group_adjacent(label: NDArray[Any], sizes: NDArray[Any], weight: NDArray[Any
     if grouping.n_rows != len(y):
         raise ValueError(f"Sizes of queries must add up to the {len(y)} rows. Got {grouping.n_rows}.")
     if weight is None:
-        return GroupedRows(y, grouping)
+        return data_of(y, grouping)
     if len(weight) == len(kept):
         weight = np.repeat(weight, kept)
     try:
-        return GroupedRows(y, grouping, query_weight(weight, grouping))
+        of_query = query_weight(weight, grouping)
     except ValueError as error:
         raise ValueError(
             f"{error} Weights of rows are for training: evaluate on a data set without them, "
             "or with one weight for all rows of a query."
         ) from None
+    return data_of(y, grouping, of_query)
 
 
 def _same(kept: NDArray[Any] | None, given: NDArray[Any] | None) -> bool:

@@ -101,7 +101,8 @@ def whole_lists(distance: NDArray[Any], grades: Grades, rows: slice, without_sel
     if without_self:
         distance, label = drop_self(distance, rows.start), drop_self(label, rows.start)
     n_queries, n_items = label.shape
+    grouping = Grouping.by_matrix(np.arange(n_queries), n_items, rows.start)
     # Whole numbers of two bytes are exact in float32, which takes half the memory.
     score = np.subtract(0, distance, dtype=np.float32 if distance.dtype.itemsize <= 2 else np.float64).ravel()
     summary, labels, _ = summary_of(label.ravel(), score)
-    return Queries(labels, score, Grouping.by_matrix(np.arange(n_queries), n_items, rows.start), None, summary)
+    return Queries(labels, grouping, None, summary, score=score)
