@@ -305,7 +305,7 @@ def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function
     """Refuse weights given for systems on different queries."""
     if weight is not None:
         raise ValueError(
-            f"Where queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
+            f"If queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
             f"Got test={echo(options.test)}, which is for different queries."
         )
 
@@ -423,11 +423,11 @@ def _same_queries(read: list[SystemValues], names: list[str], missing: Any, func
             raise ValueError(f"{function_name} takes one value a query. Got a query twice in {echo(names[i])}.")
     if missing == "raise" and not present.all():
         i, j = np.argwhere(~present)[0]
-        others = ", and test='welch', 'mannwhitney' and 'permutation' take different queries"
+        others = "; for different queries use test='welch', 'mannwhitney' or 'permutation'"
         others = "" if function_name == "no_worse" else others
         raise ValueError(
-            f"{function_name} needs the same queries in all systems; missing= gives a query that a system lacks a "
-            f"value, such as 0, or leaves it out (nan){others}. Got {(~present).sum()} missing, the first "
+            f"{function_name} needs the same queries in all systems. Pass missing=0 to count missing queries as 0, or "
+            f"missing=nan to leave them out{others}. Got {(~present).sum()} missing, the first "
             f"{echo(known[j : j + 1].tolist()[0])} in {echo(names[i])}."
         )
     refuse_other_labels([one.label_fingerprints for one in read], column, known, names, function_name)

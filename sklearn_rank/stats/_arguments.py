@@ -88,6 +88,6 @@ def numbers(x: Any, name: str, function_name: str, *, squared: bool = True) -> A
     if squared and (largest > HIGHEST_VALUE or 0 < largest < 1 / HIGHEST_VALUE):
         raise ValueError(
             f"The largest of {label} must be 0 or from {1 / HIGHEST_VALUE:g} to {HIGHEST_VALUE:g}, "
-            f"so that squares can be summed up; scale the values. Got {largest:g}."
+            f"so that squares can be summed; scale the values. Got {largest:g}."
         )
     return array

@@ -150,6 +150,6 @@ def refuse_one_cluster(function_name: str, cluster: Index) -> None:
 def refuse_clusters(function_name: str, test: str) -> NoReturn:
     """Raise ValueError for a test that takes independent queries."""
     raise ValueError(
-        f"Where queries come in clusters, {function_name} takes test='t', 'randomization' or 'bootstrap'; for other "
+        f"If queries have clusters, {function_name} takes test='t', 'randomization' or 'bootstrap'; for other "
         f"tests pass one value per cluster, such as its mean. Got test={echo(test)}, which takes independent queries."
     )

@@ -171,7 +171,7 @@ def _by_document(judgements: Any) -> dict[tuple[Any, Any], Any] | None:
         if len(grades) < len(judgements):
             raise ValueError(
                 "judge_agreement takes one grade for each document, so read entries with duplicates='raise' or "
-                f"'first'. Got {len(judgements) - len(grades)} further grades of documents that have one."
+                f"'first'. Got {len(judgements) - len(grades)} repeated documents."
             )
         return grades
     if not isinstance(judgements, Mapping):

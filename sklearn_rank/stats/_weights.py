@@ -67,7 +67,7 @@ def check_weight(function_name: str, test: str, weight: Array | None) -> None:
     """
     if scaled(weight) is not None and test not in CLUSTERED_TESTS:
         raise ValueError(
-            f"Where queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
+            f"If queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
             f"Got test={echo(test)}, where every query counts once: for that pass only values, "
             "result.to_frame()[metric]."
         )

@@ -202,7 +202,7 @@ def test_attributes_named_as_columns_of_the_other_table():
 def test_means_without_tests_are_refused():
     with pytest.raises(ValueError, match="means over queries. Got average='geometric'"):
         compared(metrics="gm_map").segments()
-    with pytest.raises(ValueError, match="Where queries have weights, segments takes test='t'.*Got test='sign'"):
+    with pytest.raises(ValueError, match="If queries have weights, segments takes test='t'.*Got test='sign'"):
         compared(sample_weight=1.0 + QID, test="sign").segments()
     with pytest.raises(ValueError, match="and another system"):
         compare_systems(Y, {"old": X[:, 0]}, qid=QID, metrics="map", by=COUNTRY).segments()
@@ -211,12 +211,12 @@ def test_means_without_tests_are_refused():
 def test_clusters_are_refused_before_the_work():
     """Where the test takes independent queries, the report could not be printed."""
     by_query = {"clusters": QID // 2, "test": "wilcoxon"}
-    with pytest.raises(ValueError, match="Where queries come in clusters, compare_systems takes test='t'"):
+    with pytest.raises(ValueError, match="If queries have clusters, compare_systems takes test='t'"):
         compared(**by_query)
     finished = compared(clusters=QID // 2).results
-    with pytest.raises(ValueError, match="Where queries come in clusters, compare_systems takes test='t'"):
+    with pytest.raises(ValueError, match="If queries have clusters, compare_systems takes test='t'"):
         compare_systems(finished, test="sign")
-    with pytest.raises(ValueError, match="Where queries come in clusters, compare takes test='t'"):
+    with pytest.raises(ValueError, match="If queries have clusters, compare takes test='t'"):
         RankingEvaluator("map", test="sign").compare({"a": Ridge(), "b": Ridge()}, X, Y, qid=QID, clusters=QID // 2)
 
 

@@ -492,7 +492,7 @@ def test_agreement_without_a_number():
     for duplicates in ("nonrelevant", "first"):
         entries, again = (read_qrels(table, duplicates=duplicates) for _ in range(2))
         assert judge_agreement(entries, again).human.tolist() == [2, 1]
-    with pytest.raises(ValueError, match=r"one grade for each document.*Got 1 further grades"):
+    with pytest.raises(ValueError, match=r"one grade for each document.*Got 1 repeated documents"):
         judge_agreement(read_run(table, value="label", duplicates="nonrelevant"), {1: {"a": 2}})
     with pytest.raises(TypeError, match="from both judges, or two arrays. Got dict and list"):
         judge_agreement({"q": {"a": 1}}, [1])

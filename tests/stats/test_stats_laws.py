@@ -595,7 +595,7 @@ def test_many(values, rng):
             against[key]
     with pytest.raises(AttributeError, match=r"a test of 2 rows: choose one, such as test\['a', 'b'\].pvalue"):
         getattr(against, "pvalue")  # noqa: B009
-    with pytest.raises(ValueError, match="needs the segments of Comparison.segments"):
+    with pytest.raises(ValueError, match="needs segments: call it on the result of Comparison.segments"):
         against.macro()
 
 
@@ -692,7 +692,7 @@ def test_inputs_are_left_alone_and_nothing_is_warned_of(test):
 @pytest.mark.parametrize("scale", [1e101, 1e200, 1e308, 1e-101, 1e-200, 5e-324])
 def test_values_of_which_squares_cannot_be_summed_up(scale):
     a, b = np.array([0.1, 0.4, 0.9]) * scale, np.array([0.2, 0.2, 1.0]) * scale
-    message = r"must be 0 or from 1e-100 to 1e\+100, so that squares can be summed up; scale the values. Got"
+    message = r"must be 0 or from 1e-100 to 1e\+100, so that squares can be summed; scale the values. Got"
     for call in (
         lambda: compare(a, b),
         lambda: compare_all({"a": a, "b": b}),

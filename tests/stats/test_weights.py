@@ -314,7 +314,7 @@ def test_results_with_other_weights_are_refused():
 @pytest.mark.parametrize("test", REFUSED)
 def test_tests_in_which_queries_count_once_are_refused(test):
     x, weight = weighted()
-    message = f"Where queries have weights, compare takes test='t', 'randomization' or 'bootstrap'. Got test='{test}'"
+    message = f"If queries have weights, compare takes test='t', 'randomization' or 'bootstrap'. Got test='{test}'"
     for a, b, keywords in ((x, 0 * x, {"weight": weight}), (result(x, weight), result(0 * x, weight), {})):
         with pytest.raises(ValueError, match=message):
             compare(a, b, test=test, **keywords)
