@@ -21,7 +21,7 @@ each_door = pytest.mark.parametrize("door", [*dict.fromkeys(where for where, _ i
 
 
 @each_door
-def test_bad_values_are_refused(door, tmp_path):
+def test_bad_values_at_every_door(door, tmp_path):
     found = {argument: faults_of(door, argument, tmp_path) for argument in arguments_of(doors()[door])}
     assert not {argument: faults for argument, faults in found.items() if faults}
 
@@ -75,7 +75,7 @@ LONG_VALUES = {"text": LONG, "key": {LONG: 1}, "digits": -(10**5000), "class": t
 
 @each_door
 @pytest.mark.filterwarnings("ignore")
-def test_long_values_make_no_long_messages(door, tmp_path):
+def test_long_values_at_every_door(door, tmp_path):
     """Names of files are those of the system, and keywords those of Python."""
     assert not long_messages(door, tmp_path)
 

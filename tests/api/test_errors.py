@@ -266,7 +266,7 @@ def test_no_cutoff_is_meant_where_there_is_none():
         kendall_score(Y, S, qid=Q, at=3)
 
 
-def test_qid_goes_by_name():
+def test_qid_by_position_is_an_error():
     model, evaluator = Ridge().fit(np.eye(4), Y), RankingEvaluator("ndcg")
     for call, arguments in (
         (ndcg_score, (Y, S)),

@@ -658,7 +658,7 @@ def test_a_search_of_scikit_learn_warns_and_ends():
     assert search.cv_results_["mean_test_score"].tolist() == [1.0, 1.0]
 
 
-def test_filters():
+def test_misuse_warning_filters():
     rows = OF_ROWS["worse than chance"]
     with pytest.warns(RankingWarning, match="If it is meant, filter sklearn_rank.exceptions.RankingWarning") as told:
         evaluate(rows.label, rows.score, qid=rows.qid, metrics="ndcg")

@@ -242,7 +242,7 @@ def odd(*ids):
     return lambda: evaluate([1, 0] * len(ids), np.arange(n), qid=np.repeat(np.array(ids), 2), metrics="mrr")
 
 
-def test_ids_that_are_none():
+def test_invalid_query_ids():
     name = "invalid query ids"
     lowest = -(2**63)
     for ids in ([0, 1, -1], [0.0, 1.0, -1.0], [5, 6, lowest], ["nan", "a"], ["<NA>", "a"], [True, False], [False]):

@@ -96,7 +96,7 @@ def test_one_warning_at_each_door(door, call, tmp_path):
     assert told_by(call, tmp_path) == 1
 
 
-def test_all_doors_are_tried():
+def test_unevenly_judged_at_every_door():
     assert {door.name for door in ALL_DOORS if door.outcome(UNEVENLY_JUDGED)} == {door.name for door, _ in CALLS}
 
 

@@ -96,7 +96,7 @@ def test_ordinary_recommenders_stay_silent(name):
         assert seen(call, *SILENT[name]) == ([], "")
 
 
-def test_all_doors_are_tried():
+def test_ratings_at_every_door():
     for check, without in zip(
         CHECKS_OF_RATINGS, ([], [entry_points.COMPARE, entry_points.CROSS_VALIDATE, entry_points.SEARCH]), strict=True
     ):

@@ -182,7 +182,7 @@ def test_readers_of_runs_and_of_judgements_take_the_same():
     assert signature(sklearn_rank.io.read_run) == signature(sklearn_rank.io.read_qrels)
 
 
-def test_qid_goes_by_name():
+def test_qid_is_keyword_only():
     """But in `group_sizes(qid)`, which has no other argument, and in `update`, which has the three arrays."""
     found = {name for name, function in public_callables() if takes_qid_by_position(function)}
     assert {name.removeprefix("sklearn_rank.") for name in found} == {"RankingAccumulator.update", "group_sizes"}

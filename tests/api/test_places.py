@@ -138,7 +138,7 @@ KEYWORDS = {
 }
 
 
-def test_keywords(place):
+def test_places_with_keywords(place):
     """All in one call, beside one another."""
     takes = {"gain": ["ndcg@5", "ndcg"], "discount": ["ndcg@5", "ndcg"]}
     asked = {
@@ -154,7 +154,7 @@ def test_a_convention(place):
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
-def test_weights(place, average):
+def test_places_with_weights(place, average):
     """Some parts have no weight at all."""
     data = make()
     weight = np.random.default_rng(3).random(200)[data.qid + 5] * (data.qid >= 80)
@@ -184,7 +184,7 @@ IDS = {
 
 @pytest.mark.filterwarnings("ignore:A boolean is no id:sklearn_rank.exceptions.RankingWarning")
 @pytest.mark.parametrize("ids", IDS)
-def test_ids(place, ids):
+def test_places_with_ids(place, ids):
     data = make()
     frame = frame_of(data)
     frame["qid"] = IDS[ids](data.qid)

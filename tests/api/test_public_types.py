@@ -43,7 +43,7 @@ def classes_of(hint):
 
 
 @together("name, function", [*functions()])
-def test_what_is_returned_is_public(name, function):
+def test_returned_types_are_public(name, function):
     if name.endswith(FOR_THE_ENGINE) or "return" not in getattr(function, "__annotations__", ()):
         return
     for returned in classes_of(get_type_hints(function, localns=RESULTS).get("return")):

@@ -24,17 +24,17 @@ def no_job(spark):
 
 
 @together("where, argument", WITH_SPARK)
-def test_bad_values_are_refused(no_job, where, argument, tmp_path):
+def test_spark_bad_values(no_job, where, argument, tmp_path):
     assert not faults_of(where, argument, tmp_path)
 
 
 @pytest.mark.parametrize("door", [where for where in doors() if where.startswith(FAR)])
-def test_long_values_make_no_long_messages(no_job, door, tmp_path):
+def test_spark_long_values(no_job, door, tmp_path):
     """A class is a metric of one's own, with which a job would start."""
     assert not long_messages(door, tmp_path, {what: value for what, value in LONG_VALUES.items() if what != "class"})
 
 
 @together("what", TOGETHER)
-def test_arguments_that_do_not_go_together(no_job, what):
+def test_spark_incompatible_arguments(no_job, what):
     with pytest.raises((TypeError, ValueError), match=SAYS_WHAT):
         TOGETHER[what](sklearn_rank.spark, spark_frame(), spark_values)

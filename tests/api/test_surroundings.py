@@ -258,6 +258,6 @@ def test_a_call_that_is_interrupted_leaves_nothing(forks, call, name, tmp_path):
     lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", by=[1, 2], clusters=[1, 1]),
     lambda: evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map", by=[1, 1], clusters=[1, 2]),
 ], ids=range(7))  # fmt: skip
-def test_arguments_that_do_not_go_together(call):
+def test_incompatible_arguments(call):
     with pytest.raises((TypeError, ValueError), match=r"Got|has no keyword 'k'"):
         call()

@@ -37,7 +37,7 @@ def test_names_of_metrics():
 
 
 @pytest.mark.parametrize("columns", [("name", "value"), (CAFE, "value")])
-def test_tables(columns):
+def test_text_in_table_frames(columns):
     frame = Table(columns, ((CAFE, 1.5), ("tea", None))).to_frame()
     assert frame.columns.tolist() == [*columns]
     assert frame[columns[0]].tolist() == NAMES

@@ -60,7 +60,7 @@ def test_training_rows_in_an_order_of_catboosts_own():
     assert_allclose(model.evals_result_["validation"]["map"], curve, rtol=1e-9)
 
 
-def test_weights_of_queries():
+def test_catboost_query_weights():
     weight = 1.0 + VALID[2] % 3
     valid = pool(VALID, group_weight=weight)
     model = fit(catboost_metric("map", valid), valid, use_best_model=False)

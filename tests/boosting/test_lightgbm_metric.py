@@ -39,7 +39,7 @@ def stages(booster, X, rounds=ROUNDS):
 
 
 @pytest.mark.parametrize("several", ["a list of metrics", "one of several"])
-def test_values_are_those_of_staged_predictions(several):
+def test_lightgbm_values_match_staged_predictions(several):
     names = ["map@10", "ndcg@3"]
     booster, values = train(
         [*map(lightgbm_metric, names)] if several == "a list of metrics" else lightgbm_metric(names)
@@ -51,7 +51,7 @@ def test_values_are_those_of_staged_predictions(several):
 
 
 @pytest.mark.parametrize("metric", ["map@10", "mrr", "rmse"])
-def test_the_round_chosen_is_the_best_by_hand(metric):
+def test_lightgbm_best_round(metric):
     long, _ = train(lightgbm_metric(metric), rounds=40)
     curve = by_hand(metric, stages(long, VALID[0], 40))
     for patience in (3, 100):
@@ -102,7 +102,7 @@ def test_folds_of_cv():
         lgb.cv(PARAMS, datasets()[0], 2, feval=metric, folds=[(others, one)])
 
 
-def test_a_constant_first_tree_is_not_perfect():
+def test_lightgbm_constant_first_tree():
     """LightGBM's own metric ranks equal scores by row; ours is the mean over their orders."""
     y, qid, sizes = BEST_FIRST
     X = np.zeros((len(y), 1))
@@ -115,7 +115,7 @@ def test_a_constant_first_tree_is_not_perfect():
     assert ours < 0.6
 
 
-def test_data_without_queries():
+def test_lightgbm_data_without_queries():
     X, y, _, _ = TRAIN
     with pytest.raises(ValueError, match="QueryRanker.LGBMRegressor"):
         lgb.train({**PARAMS, "objective": "l2"}, lgb.Dataset(X, y), 1, valid_sets=[lgb.Dataset(X, y)],
@@ -127,7 +127,7 @@ def test_data_without_queries():
         model.fit(X, y, eval_X=X, eval_y=y, eval_metric=lightgbm_metric({"ours": "map@10", "other": "mrr"}))
 
 
-def test_weights():
+def test_lightgbm_weights():
     """Those that are constant in a query weigh the queries; others weigh none, and are refused."""
     _, y, qid, _ = VALID
     weight = 1.0 + qid % 3
@@ -155,7 +155,7 @@ class Elsewhere:
         return self.arrays[2]
 
 
-def test_rows_are_those_of_the_data_at_hand():
+def test_lightgbm_data_that_change():
     """Data sets of equal length, labels and groups that are set anew, and memory that is used again."""
     metric, scores = lightgbm_metric("mrr"), np.array([3.0, 2, 1])
     first, second = Elsewhere([0, 1, 0], [3]), Elsewhere([0, 0, 1], [3])
@@ -200,7 +200,7 @@ def test_rows_are_grouped_once(monkeypatch):
     assert len(calls) == 3
 
 
-def test_probabilities_of_grades_rank_by_the_expected_grade():
+def test_lightgbm_multiclass_ranks_by_expected_grade():
     params = {**PARAMS, "objective": "multiclass", "num_class": 4}
     booster, values = train(lightgbm_metric("map@10"), rounds=4, params=params)
     assert booster.predict(VALID[0]).shape == (len(VALID[0]), 4)

@@ -37,7 +37,7 @@ SIX_DIGITS = {"rtol": 0, "atol": 5.001e-7}
 """XGBoost writes the value of a metric to a line of text with six digits after the point."""
 
 
-def test_values_are_those_of_staged_predictions():
+def test_xgboost_values_match_staged_predictions():
     names = ["map@10", "ndcg@3"]
     booster, values = train(xgboost_metric(names))
     for part, rows in (("train", TRAIN), ("valid", VALID)):
@@ -47,7 +47,7 @@ def test_values_are_those_of_staged_predictions():
 
 
 @pytest.mark.parametrize(("metric", "by"), [("map@10", "rounds"), ("mrr", "callback"), ("rmse", "callback")])
-def test_the_round_chosen_is_the_best_by_hand(metric, by):
+def test_xgboost_best_round(metric, by):
     maximize = metric != "rmse"
     long, _ = train(xgboost_metric(metric), rounds=25)
     curve = np.round(by_hand(metric, stages(long, rounds=25)), 6)
@@ -144,7 +144,7 @@ def test_queries_of_every_kind_of_matrix(how):
     assert_allclose(values["valid"]["map@10"], by_hand("map@10", stages(booster)), **SIX_DIGITS)
 
 
-def test_a_constant_first_tree_is_not_perfect():
+def test_xgboost_constant_first_tree():
     """XGBoost's own metric ranks equal scores by row; ours is the mean over their orders."""
     y, qid, _ = BEST_FIRST
     data, values = xgb.DMatrix(np.zeros((len(y), 1)), y, qid=qid), {}
@@ -158,7 +158,7 @@ def test_a_constant_first_tree_is_not_perfect():
     assert ours < 0.8
 
 
-def test_data_without_queries():
+def test_xgboost_data_without_queries():
     X, y, _, _ = TRAIN
     data = xgb.DMatrix(X, y)
     with pytest.raises(ValueError, match="QueryRanker.XGBRegressor.*Got a DMatrix without qid or group"):
@@ -174,7 +174,7 @@ def test_models_for_scikit_learn(name):
         model.fit(TRAIN[0], TRAIN[1], eval_set=[VALID[:2]], verbose=False, **queries)
 
 
-def test_weights_of_queries():
+def test_xgboost_query_weights():
     weight = 1.0 + np.arange(30) % 3
     booster, values = train(xgboost_metric("map@10"), valid=matrix(VALID, weight=weight))
     weighted = by_hand("map@10", stages(booster), sample_weight=weight[VALID[2]])
@@ -182,7 +182,7 @@ def test_weights_of_queries():
     assert weighted != by_hand("map@10", stages(booster))
 
 
-def test_rows_are_those_of_the_data_at_hand():
+def test_xgboost_data_that_change():
     """Matrices of equal length, labels and groups that are set anew, and memory that is used again."""
     metric, scores, X = xgboost_metric("mrr"), np.array([3.0, 2, 1]), np.zeros((3, 1))
     first, second = xgb.DMatrix(X, [0, 1, 0], group=[3]), xgb.DMatrix(X, [0, 0, 1], group=[3])
@@ -198,7 +198,7 @@ def test_rows_are_those_of_the_data_at_hand():
     assert len(metric._seen._entries) == 2
 
 
-def test_probabilities_of_grades_rank_by_the_expected_grade():
+def test_xgboost_multiclass_ranks_by_expected_grade():
     params = {**PARAMS, "objective": "multi:softprob", "num_class": 4}
     booster, values = train(xgboost_metric("map@10"), rounds=4, params=params)
     grades = [probability @ np.arange(4.0) for probability in stages(booster, rounds=4)]

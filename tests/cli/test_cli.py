@@ -53,7 +53,7 @@ def cli(capsys):
     return call
 
 
-def test_means(files, cli):
+def test_evaluate_command(files, cli):
     out, err = cli("evaluate", "qrels", "run", "other", "-m", "map", "-m", "ndcg(gain=linear)@1", "-m", "bpref")
     lines = out.splitlines()
     assert lines[0].split() == ["run", "MAP", "nDCG(gain=linear)@1", "bpref"]
@@ -145,7 +145,7 @@ def test_chance(files, cli):
     assert Evaluation.load("saved.npz").chance().mean() == pytest.approx({"map": means["random"]})
 
 
-def test_missing_queries(files, cli):
+def test_command_missing_queries(files, cli):
     def queries(*words):
         return [
             *json.loads(cli("evaluate", "qrels", "run", "--per-query", "--format", "json", *words)[0])["run"]["map"]
@@ -421,7 +421,7 @@ def test_sets_of_measures_of_trec_eval(files, cli):
     assert {*columns("official")[0], *columns("set")[0]} <= {*shown}
 
 
-def test_names_of_trec_eval(files, cli):
+def test_command_names_of_trec_eval(files, cli):
     def columns(*words):
         return cli("evaluate", "qrels", "run", "--convention", "trec_eval", *words)[0].split("\n")[0].split()[1:]
 
@@ -436,7 +436,7 @@ def test_names_of_trec_eval(files, cli):
         assert hint in cli("evaluate", "qrels", "run", "-m", name, code=2)[1]
 
 
-def test_tables(files, cli, rng):
+def test_command_with_table_files(files, cli, rng):
     pytest.importorskip("pyarrow")
     n = 60
     columns = {"query": rng.integers(0, 5, n).tolist(), "label": rng.integers(0, 3, n).tolist()}
@@ -537,7 +537,7 @@ def test_metrics(cli):
 
 
 @pytest.mark.parametrize("kind", ["distribution", "cutoff", "difference", "critical", "topics"])
-def test_pictures(files, cli, kind):
+def test_plot_command(files, cli, kind):
     cli("plot", "qrels", "run", "other", "-m", "ndcg", "--kind", kind, "--max-k", "1", "-o", "picture.png")
     assert int.from_bytes(Path("picture.png").read_bytes()[16:20]) == 1440  # 200 dots an inch
     assert (files / "picture.png").read_bytes()[1:4] == b"PNG"
@@ -590,7 +590,7 @@ def test_pictures_that_cannot_be(files, cli, monkeypatch):
         ([], "required: COMMAND"),
     ],
 )
-def test_errors_are_one_line(files, cli, words, message):
+def test_command_errors_are_one_line(files, cli, words, message):
     out, err = cli(*words, code=2)
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("sklearn-rank")

@@ -70,7 +70,7 @@ def test_without_a_query_it_takes_the_largest_loss(files, capsys):
         (("qrels", "new", "--to-judge", "0"), "parameter of to_judge"),
     ],
 )
-def test_wrong_arguments(files, capsys, arguments, message):
+def test_explain_command_errors(files, capsys, arguments, message):
     assert message in explain(capsys, *arguments, "--baseline", "old", code=2)
 
 

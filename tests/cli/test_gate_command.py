@@ -184,7 +184,7 @@ def test_columns_of_a_table(cli):
         ((*SAME[:-1], "-0.02"), "--margin must be a finite number that is not negative. Got '-0.02'"),
     ],
 )
-def test_errors_are_one_line(words, message, cli):
+def test_gate_errors_are_one_line(words, message, cli):
     code, out, err = cli(*words)
     assert (code, out) == (2, "")
     last = err.splitlines()[-1]

@@ -149,7 +149,7 @@ def test_lines():
         ours.parse_qrel("qrels.txt")
 
 
-def test_means():
+def test_pytrec_eval_aggregates():
     assert ours.compute_aggregated_measure("num_ret", [1.0, 2.0]) == 3.0
     assert ours.compute_aggregated_measure("map", [1.0, 0.0]) == 0.5
     assert ours.compute_aggregated_measure("gm_map", [math.log(4.0), 0.0]) == pytest.approx(2.0)

@@ -208,7 +208,7 @@ def test_distribution(data, result):
     assert f"mean {result.mean()['ndcg@3']:#.3g}" in display.line_.get_label()
 
 
-def test_undefined_queries_are_left_out():
+def test_display_omits_undefined_queries():
     y, s, qid = [1, 0, 0, 0, 0, 1], [2, 1, 2, 1, 2, 1], list("aabbcc")
     result = evaluate(y, s, qid=qid, metrics="map", replace_undefined_by=np.nan)
     assert len(DistributionDisplay.from_result(result).line_.get_xdata()) == 1 + 2
@@ -225,7 +225,7 @@ def test_undefined_queries_are_left_out():
             show()
 
 
-def test_differences(systems):
+def test_difference_display(systems):
     display = DifferenceDisplay.from_results(systems, "ndcg@3")
     d = systems["new"].per_query["ndcg@3"] - systems["old"].per_query["ndcg@3"]
     np.testing.assert_array_equal(display.difference, d)
@@ -247,7 +247,7 @@ def test_of_an_error_the_lower_value_is_better(data):
     assert "lower is better" in DistributionDisplay.from_predictions(y, s, qid=qid, metric="mae").ax_.get_xlabel()
 
 
-def test_queries_are_matched_by_id():
+def test_display_matches_queries_by_id():
     y, a, b, qid = np.array([0, 1, 1, 0]), np.array([2.0, 1, 2, 1]), np.array([1.0, 2, 2, 1]), np.array([7, 7, 3, 3])
     results = {"a": evaluate(y, a, qid=qid, metrics="mrr")}
     results["b"] = evaluate(y[::-1], b[::-1], qid=qid[::-1], metrics="mrr")
@@ -424,7 +424,7 @@ def test_wins_are_those_of_the_comparison(systems):
     assert (display.n_better_, display.n_equal_, display.n_worse_) == (found.won, found.tied, found.lost)
 
 
-def test_metrics_under_names_of_ones_own(data):
+def test_display_of_renamed_metrics(data):
     """Which value is the better one is what the metric says, not its name."""
     y, s, qid = data
     metrics = {"map": "mae", "mine@1": "ndcg@1", "ndcg@3": "ndcg@3", "iprec": "p@2"}

@@ -66,7 +66,7 @@ def test_rankers_in_pipelines_and_searches(ranking):
     assert "nDCG@10" in EvalCurveDisplay.from_estimator(search).ax_.get_ylabel()
 
 
-def test_what_is_refused(ranking):
+def test_eval_curve_display_errors(ranking):
     X, y, qid = ranking
     with pytest.raises(ValueError, match="fitted with eval_metric= and validation rows"):
         EvalCurveDisplay.from_estimator(QueryRanker(Ridge(), eval_metric="map").fit(X, y, qid=qid))

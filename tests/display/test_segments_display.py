@@ -24,7 +24,7 @@ def close_figures():
     plt.close("all")
 
 
-def test_means():
+def test_segments_display_of_means():
     display = SegmentsDisplay.from_results(REPORT.results, "map")
     rows = REPORT.results["new"].segments("country", metric="map").table.rows
     assert display.segments == ["de", "fr", "it"]
@@ -39,7 +39,7 @@ def test_means():
     np.testing.assert_array_equal(again.values["old"], display.values["old"])
 
 
-def test_differences():
+def test_segments_display_of_a_comparison():
     display = SegmentsDisplay.from_comparison(REPORT, "rmse")
     found = REPORT.segments(metric="rmse")
     assert list(display.values) == ["new", "other"]
@@ -93,7 +93,7 @@ def test_segments_without_an_interval_and_options():
     assert display.plot(ax=plt.figure().add_subplot()).ax_ is not None
 
 
-def test_what_is_refused():
+def test_segments_display_errors():
     for results in (REPORT.results["old"], REPORT.results | {"new": 5}):
         with pytest.raises(TypeError, match="dict of results by name"):
             SegmentsDisplay.from_results(results)

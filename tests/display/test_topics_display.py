@@ -78,7 +78,7 @@ def test_queries_without_a_value():
         (({"a": [1]}, ["x"], "c"), "'baseline' must be one of 'a'. Got 'c'"),
     ],
 )
-def test_wrong_arguments(arguments, message):
+def test_topics_display_errors(arguments, message):
     values, qid, *baseline = arguments
     with pytest.raises(ValueError, match=message):
         TopicsDisplay(values, qid, baseline=baseline[0] if baseline else None)

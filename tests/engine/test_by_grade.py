@@ -72,7 +72,7 @@ def test_sums_of_a_function_of_the_label(scores, cutoffs):
 @pytest.mark.parametrize("cutoffs", CUTOFFS, ids=str)
 @pytest.mark.parametrize("scores", SCORES)
 @pytest.mark.parametrize("of_labels", [False, True])
-def test_sums_of_means(scores, cutoffs, of_labels):
+def test_sums_of_means_by_grade(scores, cutoffs, of_labels):
     for grades in (0.5, 0.3, 0.1, 0.0, 0.1), (0.98, 0.02), (0.0, 1.0), (1.0,):
         by_grade, by_number = both_rankings(scores, cutoffs, grades)
         sums = by_grade.sums_of_means(of_labels=of_labels)

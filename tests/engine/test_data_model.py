@@ -29,7 +29,7 @@ def test_missing_ids(missing):
         ndcg_score(Y, S, qid=[7, 3, missing, 3, 3, 5])
 
 
-def test_qid_in_the_index():
+def test_index_with_qid():
     y = pd.Series(Y, index=pd.Index(Q, name="qid"))
     np.testing.assert_array_equal(ndcg_score(y, S, average=None), EXPECTED)
     levels = pd.MultiIndex.from_arrays([range(6), Q], names=["doc", "qid"])

@@ -441,7 +441,7 @@ def make_rows(sizes, order):
 
 @pytest.mark.parametrize("order", ["grouped", "nearly grouped", "shuffled"])
 @pytest.mark.parametrize("sizes", [[3] * 100_000, [200_000, 150_000], range(1, 800)], ids=["many", "large", "mixed"])
-def test_many_rows(sizes, order):
+def test_grouping_many_rows(sizes, order):
     """More rows than a block; results do not depend on the type of the ids, the order of rows or the threads."""
     y, s, qid = make_rows(sizes, order)
     check(qid)
@@ -458,7 +458,7 @@ def test_many_rows(sizes, order):
             assert found.mean() == grouped.mean()
 
 
-def test_errors_name_the_row_of_the_input():
+def test_grouping_errors_name_the_input_row():
     y, s, qid = np.array([1.0, 0, 1, np.inf, 0]), np.arange(5.0), [0, 1, 0, 1, 0]
     with pytest.raises(ValueError, match="infinite label in row 3"):
         ndcg_score(y, s, qid=qid)

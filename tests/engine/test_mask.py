@@ -44,7 +44,7 @@ def assert_equal(found, expected):
 # --- the same bits -------------------------------------------------------------------------------------------
 
 
-def test_by_hand():
+def test_mask_by_hand():
     """The second query has one document, at rank 1."""
     y_true, y_score = [[0, 1, 0], [1, 5, 9]], [[0.9, 0.5, 0.1], [0.2, 0.3, 0.4]]
     mask = [[True, True, True], [True, False, False]]
@@ -82,7 +82,7 @@ def test_weights_ties_and_attributes_of_documents_that_are_there():
     ],
     ids=["list", "fortran", "object", "frame", "nullable"],
 )
-def test_containers(make):
+def test_mask_containers(make):
     mask = np.array([[True, True], [True, False]])
     assert ndcg_score([[0, 1], [1, NAN]], [[1, 2], [1, NAN]], mask=make(mask)) == 1.0
 
@@ -145,7 +145,7 @@ def test_a_mask_of_padding_is_noticed(pad):
     assert ndcg_score([[7, 8, 1], [1, 1, 1]], np.ones((2, 3)), mask=[[False, False, True], [True] * 3]) == 1
 
 
-def test_errors_name_the_row_of_the_input():
+def test_mask_errors_name_the_input_row():
     for y, s, message in (
         ([[1, 0, 2], [0, INF, 0]], S, "infinite label in row 1"),
         (Y, [[0.3, INF, 0.1], [0.1, NAN, 0.3]], r"Got nan in row 1"),
@@ -182,7 +182,7 @@ MASK = pd.DataFrame(ALL, index=["i", "j"], columns=["a", "b", "c"])
     ],
     ids=range(9),
 )
-def test_wrong_use(args, keywords, message):
+def test_mask_errors(args, keywords, message):
     with pytest.raises(ValueError, match=message):
         evaluate(*args, **keywords)
 

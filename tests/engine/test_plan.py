@@ -217,7 +217,7 @@ def test_equal_calls_are_one():
     ],
     ids="-".join,
 )  # fmt: skip
-def test_keywords(keywords, small_blocks, eagerly, runs):
+def test_plan_with_keywords(keywords, small_blocks, eagerly, runs):
     y_true, y_score, qid = rows(1)
     y_true[qid % 3 == 0] = 0
     value = ndcg_score(y_true, y_score, qid=qid, **keywords)

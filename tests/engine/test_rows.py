@@ -237,7 +237,7 @@ def test_an_index_of_several_levels_is_compared_by_those_that_name_rows():
 
 
 @pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
-def test_labels_in_another_order_are_refused(call):
+def test_rows_in_another_order(call):
     message = r"must (have the same index|be the same in the same order).*to_numpy\(\)"
     with sklearn.config_context(enable_metadata_routing=True), pytest.raises(ValueError, match=message):
         call()

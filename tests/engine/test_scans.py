@@ -97,7 +97,7 @@ def test_joint_sums_up_to_a_limit(most):
 
 
 @pytest.mark.parametrize("of_labels", [False, True])
-def test_sums_of_means(of_labels):
+def test_sums_of_means_kernel(of_labels):
     table = TABLES["relevant"]
     grade, relevant, ptr, ends = lists(table)
     of = np.arange(32.0) if of_labels else table

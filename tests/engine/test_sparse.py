@@ -149,7 +149,7 @@ ONE_OF_TWO = sparse.csr_array(np.array([[1.0, 0], [2, np.inf]]))
         (ONE, ONE, {"metrics": "mse"}, ValueError, r"every y_score must be finite. Got -inf in row 0"),
     ],
 )
-def test_errors(y_true, y_score, options, error, message):
+def test_sparse_errors(y_true, y_score, options, error, message):
     with pytest.raises(error, match=message), np.errstate(invalid="ignore"):
         evaluate(
             y_true, y_score, **{"metrics": "map", **({"ties": "stable"} if "tie_break" in options else {}), **options}

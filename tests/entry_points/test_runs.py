@@ -346,7 +346,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_cannot_be_meant_is_refused(case):
+def test_evaluate_run_errors(case):
     arguments, error, message = WRONG[case]
     with pytest.raises(error, match=message):
         evaluate_run(*arguments)

@@ -148,7 +148,7 @@ def test_models_with_several_seeds():
         (lambda: compare_systems(results()).explain("q1", new="A", old="B"), ValueError, "or several runs"),
     ],
 )
-def test_what_is_refused(call, error, message):
+def test_several_runs_errors(call, error, message):
     with pytest.raises(error) as raised:
         call()
     assert message in str(raised.value)

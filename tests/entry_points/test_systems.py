@@ -154,7 +154,7 @@ def test_the_statistics_are_those_of_compare_all(rows):
     assert found.baseline == "new"
 
 
-def test_by_hand():
+def test_compare_systems_by_hand():
     """Reciprocal ranks 1/2 and 1/2 against 1 and 1: the differences have no spread."""
     found = compare_systems([1, 0, 0, 1], {"a": [1, 2, 2, 1], "b": [2, 1, 1, 3]}, qid=[1, 1, 2, 2], metrics="mrr")
     (_, _, mean, *_), (_, _, other, *_, difference, won, tied, lost, p, _) = found.summary().rows
@@ -400,7 +400,7 @@ def test_a_metric_names_the_system_whose_scores_it_refuses(make):
 
 
 @pytest.mark.parametrize("name", ["data", "qid"])
-def test_rows_with_labels_are_not_matched_by_position(rows, name):
+def test_compare_systems_refuses_other_row_labels(rows, name):
     y, systems, qid = rows
     arguments = {"data": y, "qid": qid}
     arguments[name] = pd.Series(arguments[name])

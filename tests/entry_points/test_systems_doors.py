@@ -133,7 +133,7 @@ def test_a_name_of_a_system_is_not_taken_for_another():
 # --- runs ----------------------------------------------------------------------------------------------------
 
 
-def test_runs(runs, expected, tmp_path):
+def test_compare_systems_with_runs(runs, expected, tmp_path):
     judgements, systems = runs
     found = compare_systems(judgements, systems, metrics=METRICS)
     assert_same(found, expected)

@@ -226,7 +226,7 @@ def test_aliases():
     assert len(names) == len(set(names))
 
 
-def test_metrics_under_names_of_ones_own(rng):
+def test_evaluate_renamed_metrics(rng):
     y_true, y_score, qid = rng.integers(0, 2, 40), rng.normal(size=40), np.repeat(np.arange(4), 10)
     metrics = {"shallow": "ndcg@1", "deep": "ndcg", "sum": lambda t, s: float(t.sum())}
     result = evaluate(y_true, y_score, qid=qid, metrics=metrics, gain="linear")
@@ -381,7 +381,7 @@ def test_a_result_does_not_change_with_what_it_was_made_of(form, n_rows, rng):
     assert as_lists(result) == before
 
 
-def test_scores_that_were_changed_since():
+def test_modified_scores_after_evaluate():
     label, score, qid = np.array([1.0, 0, 0.5, 0]), np.array([0.5, 0.5, 2, 1]), np.array([0, 0, 1, 1])
     for dtype in (np.float64, np.float32):
         scores = score.astype(dtype)

@@ -368,7 +368,7 @@ def test_results_without_documents_say_which_call_keeps_them(tmp_path):
     assert compare_systems(frames).explain(0, new="new", old="old").difference > 0
 
 
-def test_wrong_arguments():
+def test_explain_errors():
     report = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="mrr")
     with pytest.raises(ValueError, match="A model must be one of .* Got 'x'"):
         report.explain(7, new="new", old="x")
@@ -388,7 +388,7 @@ def test_wrong_arguments():
         geometric.to_judge(new="new", old="old")
 
 
-def test_scores_that_were_changed_since():
+def test_explain_modified_scores():
     scores = np.array([2.0, 1.0])
     report = compare_systems(np.array([1, 0]), {"old": scores, "new": -scores}, qid=np.array([7, 7]), metrics="mrr")
     scores[:] = 1, 2

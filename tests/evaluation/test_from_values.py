@@ -90,7 +90,7 @@ def test_without_counts(tmp_path):
         ({"values": {"mrr": np.ma.masked_array([1, 2], mask=[0, 1])}}, ValueError, "values of 'mrr'"),
     ],
 )
-def test_errors(keywords, error, match):
+def test_from_values_errors(keywords, error, match):
     with pytest.raises(error, match=match):
         Evaluation.from_values(**{"qid": ["a", "b"], "values": {"mrr": [0.5, 1]}} | keywords)
 

@@ -82,7 +82,7 @@ def test_means_have_the_bits_of_numpy():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_many_rows(n_jobs):
+def test_prepared_many_rows(n_jobs):
     """In blocks and on threads."""
     y_true, y_score, qid = rows(300_000, 40_000)
     more = {"qid": qid, "metrics": ["ndcg@10", "map", "auc"], "n_jobs": n_jobs}
@@ -182,7 +182,7 @@ def test_a_prediction_is_needed_where_labels_are_compared_with_it():
     assert prepared(y_score) == before
 
 
-def test_rows_with_labels_are_not_matched_by_position():
+def test_prepared_refuses_other_row_labels():
     y_true, y_score, qid = rows(grouped=True)
     index = pd.MultiIndex.from_arrays([qid, np.arange(60)], names=["qid", "doc"])
     labels, scores = pd.Series(y_true, index), pd.Series(y_score, index)

@@ -189,7 +189,7 @@ def test_small_and_undefined_segments():
         ({"confidence_level": 95}, "between 0 and 1"),
     ],
 )
-def test_what_is_refused(keywords, message):
+def test_segment_comparison_errors(keywords, message):
     with pytest.raises(ValueError, match=message):
         compared().segments(**keywords)
 

@@ -83,7 +83,7 @@ def test_a_row_is_a_query():
         ([["de"]] * 6, "values that can be hashed"),
     ],
 )
-def test_what_is_refused(by, message):
+def test_segments_errors(by, message):
     with pytest.raises(ValueError, match=message):
         result(by=by)
 

@@ -132,7 +132,7 @@ def test_no_document_retrieved():
         ({"unjudged": "skip"}, "'unjudged' parameter of threshold_curve"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(keywords, message):
+def test_threshold_curve_errors(keywords, message):
     with pytest.raises(ValueError, match=message):
         threshold_curve([1, 2], [0.5, 0.9], qid=[0, 1], **keywords)
 

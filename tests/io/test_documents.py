@@ -161,7 +161,7 @@ def test_tuples_of_document_and_number_are_chunks_of_a_mapping():
         ({"document_of": pd.Series(["a", "b"], index=["a#1"] * 2)}, ValueError, "Got chunk 'a#1' more than once"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(options, error, message):
+def test_chunks_to_documents_errors(options, error, message):
     run = {"q": {"a#1": 2, "b#1": 1}}
     if options.get("aggregate") == "sum":
         run = {"q": [*run["q"], "b#1"]}

@@ -84,7 +84,7 @@ def test_relevant_documents(form):
 
 
 @pytest.mark.parametrize("form", RUNS)
-def test_runs(form, tmp_path):
+def test_read_run_forms(form, tmp_path):
     if "comma" in form or "semi" in form:
         pytest.importorskip("pyarrow")
     expected = mean(JUDGED, RUN)

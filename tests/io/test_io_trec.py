@@ -200,7 +200,7 @@ def test_join_by_hand():
 
 @pytest.mark.parametrize("from_run", ["zero", "drop"])
 @pytest.mark.parametrize("from_qrels", ["zero", "drop"])
-def test_missing_queries(from_run, from_qrels):
+def test_join_missing_queries(from_run, from_qrels):
     run, qrels = run_of(RUN), qrels_of(b"q1 0 b 1\nq3 0 a 1\n")
     data = join(qrels, run, missing_from_run=from_run, missing_from_qrels=from_qrels)
     result = evaluate(data.y_true, data.y_score, qid=data.qid, metrics="mrr", convention="trec_eval")
@@ -240,7 +240,7 @@ def test_single_precision_of_version_9():
     assert join(qrels, run_of(text), tie_order="trec_eval", float32=True).doc_id.tolist() == ["b", "a"]
 
 
-def test_ids_of_other_types(rng):
+def test_join_ids_of_other_types(rng):
     """Numbers on both sides; numbers and strings are a mistake, not two kinds of documents."""
     run = {"qid": [1, 1, 2], "doc_id": [10, 20, 10], "score": [1.0, 1.0, 2.0]}
     qrels = {"qid": [2, 1], "doc_id": [10, 20], "label": [1, 2]}

@@ -61,7 +61,7 @@ def test_every_order(name, label):
         (dcg_score, {"discount": [0, 1, 2, 4]}, 0),
     ],
 )
-def test_by_hand(function, keywords, value):
+def test_adjusted_by_hand(function, keywords, value):
     assert function(LABEL, LAST, qid=[0] * 4, adjusted=True, **keywords) == pytest.approx(value)
 
 

@@ -214,7 +214,7 @@ def test_other_labels(y, tmp_path):
     compare(b, evaluate_table([(y[:2], S[:2], QID[:2]), (y[2:], S[2:], QID[2:])], metrics="mrr"))
 
 
-def test_pictures():
+def test_pictures_refuse_other_metrics():
     plt = pytest.importorskip("matplotlib.pyplot")
     from sklearn_rank.display import CriticalDifferenceDisplay, DifferenceDisplay
 
@@ -260,7 +260,7 @@ def test_kinds_of_labels():
     compare(of("dcg", y=y), of("dcg", y=[-0.0, 0.1, 0.7, 0.0, 1.0, -0.0]))
 
 
-def test_subtopics(rng):
+def test_canonical_text_of_subtopics(rng):
     y, s, qid = rng.integers(0, 2, (40, 3)), rng.normal(size=40), np.repeat(np.arange(8), 5)
     rows, other = rng.permutation(40), y[:, [1, 0, 2]]
     compare(of("alpha_ndcg", y, s, qid), of("alpha_ndcg", y[rows], s[rows], qid[rows]))

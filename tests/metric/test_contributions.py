@@ -55,7 +55,7 @@ def query(label, score):
         ("cg", [-1, -2], [2, 1], [-1, -2]),
     ],
 )
-def test_by_hand(metric, label, score, expected):
+def test_contributions_by_hand(metric, label, score, expected):
     found = added(metric, label, score)
     if expected is None:
         ideal = 1 + 1 / np.log2(3)

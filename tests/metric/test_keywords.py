@@ -222,7 +222,7 @@ def test_a_cutoff_beyond_any_list_is_a_cutoff(k):
         ),
     ],
 )
-def test_what_is_refused(call, message):
+def test_keyword_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

@@ -80,7 +80,7 @@ from sklearn_rank import evaluate
         ("pfound(decay=0.5, max_grade=1)", [1, 1], [2, 1], 1 / 2 + 1 / 2 * 1 / 2 * 1 / 2),
     ],
 )
-def test_by_hand(metric, label, score, value):
+def test_metrics_by_hand(metric, label, score, value):
     assert evaluate(label, score, qid=[0] * len(label), metrics={"one": metric}).mean()["one"] == pytest.approx(value)
 
 

@@ -147,7 +147,7 @@ SUBTOPIC_CASES = read("cases/tf_ranking_subtopics.json")["cases"]
 
 
 @together("case", SUBTOPIC_CASES)
-def test_subtopics(case):
+def test_known_cases_of_subtopics(case):
     params = dict(case["params"])
     keywords = {"average": None} | ({"k": params["k"]} if params["k"] else {})
     keywords["convention"] = "tf_ranking"
@@ -206,7 +206,7 @@ TIE_VALUES = {part: tie_values(part) for part in TIE_PARTS}
 
 
 @together("part, name", [(part, name) for part in TIE_PARTS for name in TIE_VALUES[part]])
-def test_tied_lists(part, name):
+def test_known_cases_of_tied_lists(part, name):
     lists, expected = TIE_VALUES[part][name]
     keywords = {"average": None, "replace_undefined_by": np.nan, "ties": TIE_PARTS[part]}
     found = tie_call(name)(*tie_lists(), **keywords)[lists.astype(int)]

@@ -294,7 +294,7 @@ def test_one_relevant_document_at_each_rank():
     assert_allclose(by_ten, 3 * (discount * log2(10)).mean())
 
 
-def test_tied_lists():
+def test_published_values_of_tied_lists():
     """scikit-learn's ties: all equal, each rank holds the mean label 2; two blocks, means 7/2 and 1."""
     labels, discount = np.arange(5)[None, :], 1 / np.log2(np.arange(2, 7))
     assert_allclose(dcg_score(labels, np.zeros((1, 5)), gain="linear"), 2 * discount.sum())

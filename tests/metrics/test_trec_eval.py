@@ -96,7 +96,7 @@ def test_values_of_trec_eval(run, name):
 
 
 @together("run, name", trec_measures())
-def test_names_of_trec_eval(run, name):
+def test_metric_names_of_trec_eval(run, name):
     """They are ours with its convention, if they are no counts."""
     if name == "num_rel_ret":
         with pytest.raises(ValueError, match=r"A metric must be .* num_rel_ret is a count, which the command line"):

@@ -112,7 +112,7 @@ def test_one_query_at_least_on_either_side(fraction, n_queries, n_held_out):
     assert sorted([*ranker.eval_qid_, *set(ranker.estimator_.got_["y"])]) == list(range(n_queries))
 
 
-def test_same_seed_same_queries(shuffled):
+def test_early_stopping_random_state(shuffled):
     X, y, qid = shuffled
     first, again, other = (
         QueryRanker(LikeXGBRanker(), eval_fraction=0.2, random_state=s).fit(X, y, qid=qid).eval_qid_.tolist()
@@ -130,7 +130,7 @@ def test_fitted_again_without_holding_out():
     assert len(ranker.estimator_.got_["X"]) == 8
 
 
-def test_errors():
+def test_early_stopping_errors():
     with pytest.raises(ValueError, match="at least is held out and one trained on, so 2 are needed. Got 1"):
         QueryRanker(LikeXGBRanker(), eval_fraction=0.5).fit(X, Y, qid=["a"] * 8)
     for bad in (0, 1, 1.5, -0.1, np.nan, True, "0.1"):
@@ -271,7 +271,7 @@ def test_catboost_keeps_its_categories(ranking):
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars", "csr"])
-def test_containers(container, ranking):
+def test_early_stopping_containers(container, ranking):
     features, y, qid = ranking
     model = lightgbm_model("Ranker")
     plain = QueryRanker(model, eval_fraction=0.2, random_state=0).fit(features, y, qid=qid)

@@ -85,7 +85,7 @@ def test_without_a_metric_the_model_gets_them(name, split):
 
 
 @pytest.mark.parametrize("container", [list, sparse.csr_matrix, "frame", "polars", "index"])
-def test_containers(container, split):
+def test_eval_set_containers(container, split):
     (X, y, qid), (Xe, ye, qid_e) = split
     ranker = QueryRanker(models()["lgbm"], eval_metric="map")
     expected = ranker.fit(X, y, qid=qid, eval_set=(Xe, ye, qid_e)).eval_curve_

@@ -192,7 +192,7 @@ def test_mean_over_folds_and_mean_over_queries(shuffled):
         split.mean_over_queries()
 
 
-def test_qid_in_the_index(configuration, with_index, shuffled):
+def test_evaluator_qid_in_the_index(configuration, with_index, shuffled):
     X, y = with_index
     a = RankingEvaluator("ndcg@5", cv=3).compare({"ridge": Ridge()}, X, y)
     b = RankingEvaluator("ndcg@5", cv=3).compare({"ridge": Ridge()}, X, shuffled[1], qid=shuffled[2])

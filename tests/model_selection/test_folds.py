@@ -132,7 +132,7 @@ def test_draws_of_a_ranker(seed, orders):
     assert len(trained[0]) == 10
 
 
-def test_evaluator_and_learning_curve(orders):
+def test_folds_of_evaluator_and_learning_curve(orders):
     reports, curves, drawn = [], [], []
     for X, y, qid in orders:
         evaluator = RankingEvaluator("map", cv=QueryKFold(4, shuffle=True, random_state=0))

@@ -115,7 +115,7 @@ def test_same_for_every_n_jobs_and_seed(scope, shuffled):
     assert (first != other).any()
 
 
-def test_many_metrics(shuffled):
+def test_permutation_importance_of_many_metrics(shuffled):
     X, y, qid = shuffled
     model = Ridge().fit(X, y)
     many = query_permutation_importance(model, X, y, qid=qid, metric=["ndcg@5", "rmse"], random_state=0)
@@ -126,7 +126,7 @@ def test_many_metrics(shuffled):
         assert found.importances_mean.argmax() == np.abs(model.coef_ * X.std(axis=0)).argmax()  # for errors too
 
 
-def test_weights_of_queries(shuffled):
+def test_permutation_importance_query_weights(shuffled):
     """A query that alone has weight is all that counts."""
     X, y, qid = shuffled
     one = qid == "q3"
@@ -168,7 +168,7 @@ def test_weights_of_queries(shuffled):
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars", "csr_matrix", "coo_array", "csc_array", "list"])
-def test_containers(container, shuffled):
+def test_permutation_importance_containers(container, shuffled):
     X, y, qid = shuffled
     X = np.where(np.abs(X) < 0.5, 0, X)
     names = [f"f{i}" for i in range(X.shape[1])]
@@ -246,7 +246,7 @@ def test_a_classifier_of_two_grades_ranks_by_its_decision(shuffled):
     np.testing.assert_array_equal(found.importances, expected.importances)
 
 
-def test_errors(shuffled):
+def test_permutation_importance_errors(shuffled):
     X, y, qid = shuffled
     model = Ridge().fit(X, y)
     with pytest.raises(ValueError, match="query of each row must be known"):

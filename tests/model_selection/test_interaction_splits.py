@@ -55,7 +55,7 @@ def test_of_equal_times_of_a_user_the_later_row_is_later():
 
 
 @pytest.mark.filterwarnings("ignore:.*puts all rows")
-def test_by_hand():
+def test_interaction_splits_by_hand():
     X = pd.DataFrame({"user_id": [*"abaab"], "item_id": [*"xxxxx"], "timestamp": [5, 4, 3, 3, 4]})
     assert rows_tested(LeaveLastOut(), X) == [0, 4]
     assert rows_tested(GlobalTimeSplit(1), X) == [0]
@@ -195,7 +195,7 @@ def test_rows_of_a_list_keep_their_types():
 
 
 @pytest.mark.parametrize("splitter", [LeaveLastOut(), GlobalTimeSplit()], ids=repr)
-def test_no_rows(splitter):
+def test_interaction_splits_without_rows(splitter):
     with pytest.raises(ValueError, match="The training set must not be empty.* 0 rows of 0 users at 0 times"):
         rows_tested(splitter, np.zeros((0, 2)), groups=[], time=[])
 

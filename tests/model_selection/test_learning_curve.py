@@ -24,7 +24,7 @@ class Recorder(Ridge):
         return super().fit(X, y)
 
 
-def test_by_hand(shuffled):
+def test_learning_curve_by_hand(shuffled):
     """All queries of a fold are what cross-validation trains on."""
     X, y, qid = shuffled
     sizes, train, test = query_learning_curve(
@@ -95,7 +95,7 @@ def test_more_queries_make_a_better_model(shuffled):
     assert sizes.tolist() == np.round(np.array([0.1, 0.325, 0.55, 0.775, 1.0]) * sizes[-1]).astype(int).tolist()
 
 
-def test_same_seed_same_queries(shuffled):
+def test_learning_curve_random_state(shuffled):
     X, y, qid = shuffled
     first, again, other = (
         query_learning_curve(Ridge(), X, y, qid=qid, train_sizes=[5], cv=CV, random_state=s)[2] for s in (0, 0, 1)
@@ -111,7 +111,7 @@ def test_scikit_learn_can_draw_it(shuffled):
     assert LearningCurveDisplay(train_sizes=sizes, train_scores=train, test_scores=test).plot().lines_
 
 
-def test_errors(shuffled):
+def test_learning_curve_errors(shuffled):
     X, y, qid = shuffled
     with pytest.raises(ValueError, match="query of each row must be known"):
         query_learning_curve(Ridge(), X, y)

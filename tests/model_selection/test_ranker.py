@@ -78,7 +78,7 @@ def test_a_ranker_without_qid_is_an_error(model):
         QueryRanker(model).fit(X, Y)
 
 
-def test_no_rows():
+def test_ranker_without_rows():
     for y, given in (([], {}), (np.empty(0), {"qid": []})):
         with pytest.raises(ValueError, match="^There must be one row at least. Got none.$"):
             QueryRanker(Ridge()).fit(np.empty((0, 2)), y, **given)
@@ -88,7 +88,7 @@ def test_pointwise_models_can_do_without_qid():
     np.testing.assert_allclose(QueryRanker(Ridge(alpha=0)).fit(X, Y).predict(X), Y, atol=1e-12)
 
 
-def test_qid_in_the_index():
+def test_ranker_qid_in_the_index():
     pd = pytest.importorskip("pandas")
     y = pd.Series(Y, index=pd.Index(QID, name="qid"))
     assert list(QueryRanker(TakesGroup()).fit(X, y).estimator_.got_["group"]) == [2, 2, 1]

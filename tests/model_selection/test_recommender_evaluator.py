@@ -139,7 +139,7 @@ def test_users_in_several_folds_count_once():
     assert pooled.average == {"p@5": "micro"}
 
 
-def test_searches():
+def test_recommender_searches():
     ((train, test),) = CV.split(X)
     grid = {"estimator__n_factors": [1, 2, 8]}
     expected = [by_hand(ONE, Factors(k)).mean()["ndcg@10"] for k in (1, 2, 8)]
@@ -318,7 +318,7 @@ def test_metrics_of_rows_are_refused_beside_splits_of_interactions(cv):
         ),
     ],
 )
-def test_wrong_use(call, error, message):
+def test_recommender_evaluator_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

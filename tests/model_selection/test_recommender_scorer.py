@@ -43,7 +43,7 @@ def frame(pairs):
     return pd.DataFrame(pairs, columns=["user_id", "item_id"])
 
 
-def test_by_hand():
+def test_recommender_scorer_by_hand():
     """Scores fall from item 0 to item 4. User 0 has seen 0 and 2, so 1 is first, 3 second, 4 third; user 1 nothing."""
     model = InteractionRecommender(Fixed([[5, 4, 3, 2, 1]] * 3)).fit(frame([(0, 0), (0, 2), (2, 1)]))
     test = frame([(0, 3), (0, 4), (2, 0)])
@@ -289,7 +289,7 @@ def test_labels_are_those_of_y_and_one_without():
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars", "array", "objects", "list", "categorical", "names"])
-def test_containers(container):
+def test_recommender_scorer_containers(container):
     train, test, y = data()
     train, test = (X.assign(user_id=X["user_id"].str[1:].replace("ew", "99").astype(int)) for X in (train, test))
     expected = make_recommender_scorer("ndcg@5", items=range(45))(
@@ -676,7 +676,7 @@ def test_metrics_that_make_no_sense(metric):
     ],
     ids=repr,
 )
-def test_wrong_arguments(arguments, error, message):
+def test_recommender_scorer_errors(arguments, error, message):
     with pytest.raises(error, match=message):
         make_recommender_scorer(**{"metric": "ndcg@10", "items": range(3)} | arguments)
 

@@ -108,7 +108,7 @@ def test_many_grades_without_probabilities(model, ranking):
         assert make_ranking_scorer(["ndcg@10"], response_method="predict")(model, X, y, qid=qid)["ndcg@10"] == found[0]
 
 
-def test_evaluator_and_learning_curve(ranking):
+def test_decision_function_in_evaluator_and_learning_curve(ranking):
     X, y, qid = ranking
     y, model = (y > 1).astype(int), LinearSVC(random_state=0)
     folds = [*QueryKFold(3).split(X, groups=qid)]

@@ -75,7 +75,7 @@ def test_cross_validate(way, shuffled):
         np.testing.assert_allclose(scores, expected_folds(*shuffled))
 
 
-def test_many_metrics(way, shuffled):
+def test_scorer_of_many_metrics(way, shuffled):
     X, y, keywords = way
     together = cross_validate(
         RANKER, X, y, scoring=make_ranking_scorer(["ndcg@5", "map", "neg_mse"]), cv=CV, **keywords
@@ -101,7 +101,7 @@ def test_many_metrics(way, shuffled):
     ],
     ids=["grid", "one object of many", "dict of many", "randomized, two jobs", "halving"],
 )
-def test_searches(make, way, shuffled):
+def test_scikit_learn_searches(make, way, shuffled):
     X, y, keywords = way
     search = make().fit(X, y, **keywords.get("params", {}))
     found = search.cv_results_[next(c for c in search.cv_results_ if c.startswith("mean_test"))]

@@ -239,7 +239,7 @@ def test_importance_on_other_queries(ranking):
         (lambda i: pd.Timestamp("2026-01-01") + pd.Timedelta(int(i), "D"), str, False),
     ],
 )
-def test_ids_of_any_type(ranking, fit_id, test_id, same):
+def test_torn_queries_with_ids_of_any_type(ranking, fit_id, test_id, same):
     X, y, qid = ranking
     fitted = QueryRanker(Ridge()).fit(X, y, qid=[fit_id(i) for i in qid])
     half, ids = slice(0, len(y), 2), [test_id(i) for i in qid[::2]]

@@ -72,7 +72,7 @@ TYPES = {
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_ids(spark, kind):
+def test_spark_ids(spark, kind):
     """Doubles and booleans are the ids of a result elsewhere, whole numbers those of most tests."""
     data = make()
     ids = [TYPES[kind](i) for i in data.qid.tolist()]
@@ -275,7 +275,7 @@ def test_names_of_metrics_are_plain():
         ({"metrics": "map", "qid": "folded"}, TypeError, r"Got the column 'folded' of type string collate UTF8_LCASE"),
     ],
 )  # fmt: skip
-def test_wrong_arguments(spark, keywords, error, message):
+def test_spark_errors(spark, keywords, error, message):
     kinds = "label int, score double, qid int, text string, list array<int>, folded string collate UTF8_LCASE"
     df = spark.createDataFrame([], kinds)
     about_columns = "twice" in message  # of the lazy table
@@ -350,7 +350,7 @@ def test_a_query_in_two_partitions_is_found(spark):
         evaluate_on_spark(df, metrics="map", assume_grouped=True)
 
 
-def test_scores_whose_digits_would_be_lost(spark):
+def test_spark_scores_beyond_float_precision(spark):
     """Whole numbers and decimals are not made equal; what has few digits is taken."""
     from pyspark.errors import PySparkException
 
@@ -473,7 +473,7 @@ def test_examples(spark, function):
     assert example.examples
 
 
-def test_public_names():
+def test_spark_public_names():
     assert {*sklearn_rank.spark.__all__} == {"evaluate", "mean", "per_query"}
 
 

@@ -30,11 +30,11 @@ def test_it_is_connect(spark):
     assert type(spark.range(1)).__module__ == "pyspark.sql.connect.dataframe"
 
 
-def test_ids(spark):
-    test_spark.test_ids(spark, "string")
+def test_spark_connect_ids(spark):
+    test_spark.test_spark_ids(spark, "string")
 
 
-def test_a_killed_worker_is_replaced(spark, tmp_path):
+def test_spark_connect_replaces_a_killed_worker(spark, tmp_path):
     test_spark.test_a_killed_worker_is_replaced(spark, tmp_path, "evaluate")
 
 

@@ -19,7 +19,7 @@ AVERAGES = ["map", "gm_map", "p@5", *(f"{name}(average=micro)" for name in ("pre
 
 
 @pytest.mark.parametrize("weighted", [True, False])
-def test_means(spark, weighted):
+def test_spark_means(spark, weighted):
     """Of a table, and of its rows at once."""
     data = make(tied=True)
     data = data.with_label(data.qid < 20, 0.0)  # nothing relevant

@@ -270,6 +270,16 @@ def test_one_name_one_meaning():
     assert not {name for name, values in meanings.items() if len(values) > 1}
 
 
+def test_names_of_tests_are_unique():
+    """A test function has its name in one file, so that `pytest -k` finds one subject."""
+    files = {}
+    for path in TESTS.rglob("*.py"):
+        for node in nodes(path):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                files.setdefault(node.name, set()).add(str(path.relative_to(TESTS)))
+    assert not {name: found for name, found in files.items() if len(found) > 1}
+
+
 def test_formulas_stay_formulas():
     """No loop, no sort, no qid inside a metric."""
     for path in (PACKAGE / "metrics").glob("*.py"):
@@ -393,7 +403,7 @@ for name in ("stat", "_no_such_module", "compare"):
 """)
 
 
-def test_what_is_returned_is_public():
+def test_result_classes_are_documented():
     from sklearn_rank.metrics import Metric, Ranked
 
     returned = [getattr(sklearn_rank.results, name) for name in sklearn_rank.results.__all__]
@@ -449,7 +459,7 @@ def test_before_scikit_learn_1_9_rankers_have_no_callbacks(monkeypatch):
     assert not hasattr(loaded.CallbackSupportMixin, "set_callbacks")
 
 
-def test_public_names():
+def test_package_public_names():
     for name in sklearn_rank.__all__:
         assert getattr(sklearn_rank, name).__doc__
     assert (PACKAGE / "py.typed").exists()

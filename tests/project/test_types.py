@@ -90,6 +90,6 @@ def test_right_use(printed):
     assert not [line for line in printed if "error:" in line and "wrong.py:" not in line]
 
 
-def test_wrong_use(printed):
+def test_type_checkers_find_wrong_calls(printed):
     for number, name in enumerate(WRONG.values(), start=2):
         assert any(f"wrong.py:{number}:" in error and name in error for error in printed), (number, printed)

@@ -218,7 +218,7 @@ def test_lists_of_the_worst_query(opened, report, page):
     assert text_of(first)[:20] in tab.inner_text("tr.open")
 
 
-def test_lower_is_better(opened):
+def test_browser_if_lower_is_better(opened):
     rng = np.random.default_rng(0)
     label, scores = rng.integers(0, 3, 240).astype(float), {"old": rng.random(240), "new": rng.random(240) + 0.5}
     report = compare_systems(label, scores, qid=np.repeat(np.arange(30), 8), metrics="mse", on_misuse="ignore")
@@ -279,7 +279,7 @@ def test_pointer_and_address(opened, report, page):
     assert tab.locator("tr[aria-expanded=true] bdi").first.inner_text() == "q00007"
 
 
-def test_filters(opened, report, page):
+def test_browser_filters(opened, report, page):
     tab = opened(page)
     gain, country = gain_of(report), report["bm25"].attributes["country"]
     tab.select_option("#show", "worse")
@@ -302,7 +302,7 @@ def test_filters(opened, report, page):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names(opened, name):
+def test_browser_with_hostile_names(opened, name):
     tab = opened(hostile_page(*[name] * 6), width=390)
     assert tab.evaluate("document.scripts.length") == 2
     assert overflow(tab) <= 0
@@ -314,7 +314,7 @@ def test_hostile_names(opened, name):
         assert tab.locator("tr.open .list").count() == 2
 
 
-def test_any_text_in_each_place(opened):
+def test_browser_with_any_text(opened):
     """Twenty draws of hypothesis in one page each."""
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st

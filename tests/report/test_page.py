@@ -248,7 +248,7 @@ def test_size(report):
         ({"text": "words"}, TypeError, "text must be a dict from ids to texts, or a function"),
     ],
 )
-def test_wrong_arguments(report, options, error, message):
+def test_page_errors(report, options, error, message):
     with pytest.raises(error, match=message):
         report.to_html(**options)
 
@@ -314,7 +314,7 @@ def check_safe(page):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names(name):
+def test_page_with_hostile_names(name):
     found = check_safe(hostile_page(*[name] * 6))
     assert visible(name) in found.data["ids"]
 
@@ -322,7 +322,7 @@ def test_hostile_names(name):
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")  # of any text as a segment
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.text(st.characters(), max_size=30), min_size=6, max_size=6))
-def test_any_text_in_each_place(names):
+def test_page_with_any_text(names):
     if names[1] != "q" and names[2] not in ("b", "a"):
         check_safe(hostile_page(*names))
 

@@ -61,7 +61,7 @@ TWICE = sparse.csr_array((np.ones(3), [0, 0, 1], [0, 2, 3]), shape=(2, 2))
         ((Q, D, QL, DL), {"k": 3}, TypeError, r"'ndcg@10'"),
     ],
 )  # fmt: skip
-def test_errors(arguments, options, error, message):
+def test_retrieval_errors(arguments, options, error, message):
     with pytest.raises(error, match=message):
         evaluate_retrieval(*arguments, **options)
 

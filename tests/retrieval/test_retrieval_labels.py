@@ -81,7 +81,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
-def test_labels_in_another_order_are_refused(call):
+def test_retrieval_labels_in_another_order(call):
     message = r"must (have the same index|be .*in the (same )?order|stand at the same place).*to_numpy\(\).*Got '"
     with pytest.raises(ValueError, match=message):
         call()

@@ -95,7 +95,7 @@ def test_gains_that_change_afterwards_change_nothing(digits):
     assert scorer(embedding, *digits) == before
 
 
-def test_labels_in_another_order_are_refused(digits):
+def test_retrieval_scorer_labels_in_another_order(digits):
     pd = pytest.importorskip("pandas")
     X, y = pd.DataFrame(digits[0]), pd.Series(digits[1])
     scorer, embedding = make_retrieval_scorer(), PCA(2).fit(digits[0])

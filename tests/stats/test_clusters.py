@@ -48,7 +48,7 @@ def test_the_matrix_formula():
     np.testing.assert_allclose(quick(x, 0 * x, clusters=cluster).standard_error, np.sqrt(variance))
 
 
-def test_by_hand():
+def test_clusters_by_hand():
     """Deviations -1, 0 | 0, 1 in two clusters: sums -1 and 1, so the standard error is sqrt(2 * 2) / 4 = 0.5."""
     result = compare([1.0, 2, 2, 3], [0.0, 0, 0, 0], clusters=["u", "u", "v", "v"])
     assert (result.standard_error, result.df, result.statistic) == (0.5, 1, 4)
@@ -128,7 +128,7 @@ def test_queries_that_are_alike_say_less():
     assert wide > 4 * narrow
 
 
-def test_undefined_queries_are_left_out():
+def test_clusters_omit_undefined_queries():
     x, cluster = clustered()
     holes = np.append(x, [np.nan, np.nan])
     more = np.append(cluster, [99, 99])
@@ -212,7 +212,7 @@ def test_named_queries_need_clusters_by_name():
 
 
 @pytest.mark.parametrize("correction", ["holm", "tukey"])
-def test_many_systems(correction):
+def test_compare_all_with_clusters(correction):
     x, cluster = clustered()
     rng = np.random.default_rng(5)
     values = {"a": x, "b": 0 * x, "c": rng.normal(size=40)}
@@ -225,7 +225,7 @@ def test_many_systems(correction):
             assert got[pair].corrected_pvalue == pytest.approx(expected[pair].corrected_pvalue)
 
 
-def test_false_positives(error_rates):  # noqa: F811, the fixture
+def test_false_positives_with_clusters(error_rates):  # noqa: F811, the fixture
     """Ignoring clusters is wrong half of the time; the clustered tests are about right."""
     settings = {"n_clusters": 20, "icc": 0.5, "equal": True, "n_pairs": 150, "seed": 1, "n_resamples": 99}
     assert error_rates.cluster_rejections("t without clusters", **settings) > 0.4
@@ -234,7 +234,7 @@ def test_false_positives(error_rates):  # noqa: F811, the fixture
         assert low <= error_rates.cluster_rejections(method, **settings) <= high + 0.02, method
 
 
-def test_resamples_have_the_error_of_the_sample():
+def test_cluster_resamples_have_the_sample_error():
     x, cluster = clustered()
     sample = sample_of(x, cluster)
     np.testing.assert_allclose(sample.mean_and_error(*sample.data), [x.mean(), sample.standard_error])

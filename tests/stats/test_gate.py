@@ -265,7 +265,7 @@ def test_weights_are_linearized():
     assert estimate_mean(np.full(4, 0.1), None, np.array([1.0, 2, 3, 4])).standard_error == 0
 
 
-def test_references():
+def test_gate_matches_references():
     n_seen = 0
     for case in references(""):
         name = case["id"]
@@ -301,7 +301,7 @@ def numbers(found):
     return {name: [getattr(found, name)[metric] for metric in found.margin] for name in ("difference", "low", "high")}
 
 
-def test_scale_and_order_of_queries(rng):
+def test_gate_is_independent_of_scale_and_order(rng):
     new, old = rng.random((2, 25))
     expected = no_worse(**results(new, old), margin=0.1, largest_loss=1)
     scaled = no_worse(**results(8 * new + 3, 8 * old + 3), margin=0.8, largest_loss=8)
@@ -515,7 +515,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_wrong_use(what):
+def test_gate_errors(what):
     make, options, message = REFUSED[what]
     new, old = make(ranked(np.arange(24)), ranked(-np.arange(24)))
     with pytest.raises((ValueError, TypeError), match=message):

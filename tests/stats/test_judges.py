@@ -51,7 +51,7 @@ def test_one_mean_of_ppi_python():
     assert (high - low) / 2 == pytest.approx(found.standard_error["ndcg@10"] * stats.t.isf(0.05, 11))
 
 
-def test_references():
+def test_judges_match_references():
     n_seen = 0
     for case in references("ppi-"):
         given, expected = case["inputs"], case["expected"]
@@ -110,7 +110,7 @@ def test_a_judge_that_is_right_makes_the_mean_of_all(rng):
 # --- laws --------------------------------------------------------------------------------------------------------
 
 
-def test_scale_and_order_of_queries(rng):
+def test_judges_are_independent_of_scale_and_order(rng):
     human, model = drawn(rng, 25, 60)
     expected = judged_interval(human, model)
     scaled = judged_interval(*(
@@ -163,7 +163,7 @@ def test_a_comparison_is_the_interval_of_the_differences(rng):
     assert (found.df, found.metric) == (19, "ndcg@10")
 
 
-def test_undefined_queries_are_left_out():
+def test_judges_omit_undefined_queries():
     human, model = judges([*HUMAN, math.nan, 0.5], [*LABELED, 0.5, math.nan], [*OTHERS, math.nan])
     found, expected = judged_interval(human, model), judged_interval(*judges(HUMAN, LABELED, OTHERS))
     assert found.confidence_interval == expected.confidence_interval
@@ -213,7 +213,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_wrong_use(what):
+def test_judges_errors(what):
     human, options, message = REFUSED[what]
     pair, options = (human, of_labels([1, 1])), dict(options)
     if options.pop("swap", False):

@@ -70,7 +70,7 @@ def test_it_is_the_stratified_mean_of_survey_with_equal_shares():
         ({"clusters": CLUSTER, "weight": WEIGHT}, 0.457755827254074, 0.07546477197462625),
     ],
 )
-def test_numbers_of_statsmodels(keywords, mean, error):
+def test_macro_mean_matches_statsmodels(keywords, mean, error):
     """The mean coefficient of dummies: OLS with HC2, WLS with HC1 by segment, WLS with clusters and G / (G - 1)."""
     found = macro(result(X, **keywords).segments())
     assert_allclose((found["mean"], found["standard error"]), (mean, error), rtol=1e-12)
@@ -79,7 +79,7 @@ def test_numbers_of_statsmodels(keywords, mean, error):
     assert (found["segments"], found["queries"]) == (3, 28)
 
 
-def test_by_hand():
+def test_macro_mean_by_hand():
     """Means 0.75 and 0.5, squared errors 1/16 and 1/16, so sqrt(1/8) / 2, and (1/8)^2 / (1/256 + 1/512) degrees."""
     found = macro(result([1, 0.5, 0.25, 0.25, 1], list("ddfff")).segments())
     assert found["mean"] == 0.625

@@ -30,7 +30,7 @@ def counted(counts):
 # --- by hand -----------------------------------------------------------------------------------------------------
 
 
-def test_by_hand():
+def test_noninferiority_by_hand():
     """Differences 0.1, -0.1, 0 and 1.5 that are -1: sum -1.5, squares 1.52, n 3, of 4.5 together."""
     found = WithLosses(sums_of([0.1, -0.1, 0.0]), 1.0)
     mean, error = -1.5 / 4.5, math.sqrt((1.52 / 4.5 - 1 / 9) / 3)

@@ -52,7 +52,7 @@ def quick(a, b, **options):
 
 @all_tests
 @all_alternatives
-def test_the_other_way_round(test, alternative, values):
+def test_compare_is_antisymmetric(test, alternative, values):
     a, b = values
     there = quick(a, b, test=test, alternative=alternative)
     back = quick(b, a, test=test, alternative=MIRRORED[alternative])
@@ -286,7 +286,7 @@ def results(rng, n=12, metrics=("mrr", "rmse"), ids=None, **keywords):
 
 
 @pytest.mark.parametrize("ids", [None, np.arange(12) * 3, [(i, "x") for i in range(6)] + [0, 1, 2, "0", "1", "2"]])
-def test_queries_are_matched_by_id(ids, rng):
+def test_compare_matches_queries_by_id(ids, rng):
     if ids is not None:
         objects = np.empty(12, dtype=object)
         objects[:] = list(ids)
@@ -310,7 +310,7 @@ def test_series_are_matched_by_index(rng):
         compare(one, two.iloc[[0, 0, *range(1, 12)]])
 
 
-def test_lower_is_better(rng):
+def test_compare_if_lower_is_better(rng):
     one, two = results(rng)
     got, higher = compare(one, two, metric="rmse"), compare(one.per_query["rmse"], two.per_query["rmse"][::1])
     assert got.difference == pytest.approx(one.mean()["rmse"] - two.mean()["rmse"])
@@ -322,7 +322,7 @@ def test_lower_is_better(rng):
     assert got.won == sum(better)
 
 
-def test_missing_queries(rng):
+def test_compare_missing_queries(rng):
     one, two = results(rng, metrics=["mrr"])
     y, s, qid = [1, 0, 1, 0, 1, 0], [2, 1, 1, 2, 1, 2], ["q0", "q0", "new", "new", "q3", "q3"]
     short = evaluate(y, s, qid=qid, metrics="mrr")

@@ -75,7 +75,7 @@ def test_survey_of_r_has_these_standard_errors(case):
     np.testing.assert_allclose(found.confidence_interval, (expected["low"], expected["high"]), rtol=1e-9)
 
 
-def test_by_hand():
+def test_weights_by_hand():
     """Weights 2, 1, 1 of 0, 0.5, 1: mean 3/8, weighted deviations -6/8, 1/8, 5/8, so 3/2 * (36 + 1 + 25) / 64 / 16."""
     found = compare([0, 0.5, 1], [0.0, 0, 0], weight=[2, 1, 1])
     assert (found.difference, found.df, found.n_units) == (0.375, 2, 3)
@@ -85,7 +85,7 @@ def test_by_hand():
     assert str(found).startswith("a metric: a less b, 3 weighted queries, test 't'")
 
 
-def test_numbers_of_statsmodels():
+def test_weights_match_statsmodels():
     """``WLS(x, ones, weights)`` of statsmodels 0.15 with ``cov_type="HC1"`` and "cluster" has these numbers."""
     x, weight, cluster = np.array([0.9, 0.1, 0.4, 0.7, 0.0]), [1, 3, 0.5, 2, 1], [0, 0, 1, 2, 2]
     np.testing.assert_allclose(compare(x, 0 * x, weight=weight).standard_error, 0.18355609362310166)
@@ -144,7 +144,7 @@ def test_the_order_of_queries_means_nothing(test, clusters):
 
 
 @pytest.mark.parametrize("test", ["t", "randomization"])
-def test_the_other_way_round(test):
+def test_weighted_compare_is_antisymmetric(test):
     x, weight = weighted()
     there, back = quick(x, 0 * x, test=test, weight=weight), quick(0 * x, x, test=test, weight=weight)
     assert (back.difference, back.pvalue) == (-there.difference, pytest.approx(there.pvalue, rel=1e-12))
@@ -193,7 +193,7 @@ def test_the_bootstrap_draws_queries_with_their_weights():
     np.testing.assert_allclose(found, np.quantile(means, [0.025, 0.975]), atol=0.02)
 
 
-def test_resamples_have_the_error_of_the_sample():
+def test_weighted_resamples_have_the_sample_error():
     x, weight = weighted()
     sample = sample_of(x, None, weight)
     mean = np.average(x, weights=weight)
@@ -213,7 +213,7 @@ def corrected(test):
 
 
 @pytest.mark.parametrize("correction", ["holm", "tukey"])
-def test_many_systems(correction):
+def test_compare_all_with_weights(correction):
     x, weight = weighted()
     rng = np.random.default_rng(5)
     values = {"a": x, "b": 0 * x, "c": rng.normal(size=40)}
@@ -372,7 +372,7 @@ def test_queries_in_the_mean():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", TAKEN)
-def test_false_positives(method, error_rates):  # noqa: F811, the fixture
+def test_false_positives_with_weights(method, error_rates):  # noqa: F811, the fixture
     low, high = scipy_stats.binom.ppf([0.0005, 0.9995], 200, 0.05) / 200
     for weights in error_rates.WEIGHTS:
         found = error_rates.weight_rejections(method, weights, 50, 200, seed=3, n_resamples=99)

@@ -54,7 +54,7 @@ def test_every_mean(keywords):
     assert_same(updated(chunks(parts, 5), "p@5", **keywords).compute(), expected_of(together(parts), "p@5", **keywords))
 
 
-def test_weights():
+def test_accumulator_weights():
     parts, weight = by_query(make()), np.random.default_rng(0).random(60)
     weight[:10] = 0  # all of the first update
     accumulator, rows = RankingAccumulator(NAMES), []

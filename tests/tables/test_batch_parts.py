@@ -41,7 +41,7 @@ def test_a_result_goes_through_columns():
     assert found.label_fingerprints.tolist() == expected.label_fingerprints.tolist()
 
 
-def test_ids_of_other_types():
+def test_query_id_index_types():
     seen = QueryIdIndex()
     assert seen.number(np.array([5, 7])).tolist() == [0, 1]
     assert seen.number(np.array([7, 9], dtype=np.int8)).tolist() == [1, 2]

@@ -135,7 +135,7 @@ def test_bad_batches(grouped, batch, error, message):
         ),
     ],
 )
-def test_scores_whose_digits_would_be_lost(scores, lost):
+def test_batch_scores_beyond_float_precision(scores, lost):
     """One in another batch might be equal to it as a float, whether or not it is there."""
     with pytest.raises(ValueError, match=f"numbers that float64 can tell apart.*Got {lost}.*This is batch 1,"):
         evaluate_table([([1, 0], [1, 0], [7, 7]), ([1, 0], scores, [8, 8])], metrics="map")

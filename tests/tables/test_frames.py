@@ -200,7 +200,7 @@ def test_columns_may_have_the_names_of_attributes():
 
 @pytest.mark.filterwarnings("ignore:A boolean is no id:sklearn_rank.exceptions.RankingWarning")
 @pytest.mark.parametrize("kind", ["int16", "uint64", "float64", "datetime64[us]", "bool"])
-def test_ids_of_any_type(kind):
+def test_frame_ids_of_any_type(kind):
     ids = (QUERY % 2).astype(bool) if kind == "bool" else QUERY.astype(kind)
     expected = evaluate(LABEL, SCORE, qid=ids)
     for frame in (

@@ -101,7 +101,7 @@ def test_numbers_of_rows(ids):
 
 
 @pytest.mark.parametrize("ids", [np.array([1.0, np.nan]), np.array([["a", "b"]]), np.ones((2, 2)), np.ones(3)])
-def test_ids_that_are_none(ids):
+def test_query_id_index_refuses_invalid_ids(ids):
     with pytest.raises(ValueError, match="qid must"):
         QueryIdIndex().number_rows(ids, 2)
 
