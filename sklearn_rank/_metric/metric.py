@@ -39,7 +39,7 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
     @cached_property
     def is_built_in(self) -> bool:
         """Whether it is one of ours, which the tests hold to what is asked of all: no cutoff reads below it."""
-        return getattr(self.formula, "__module__", "").startswith("sklearn_rank.metrics.")
+        return str(getattr(self.formula, "__module__", "")).startswith("sklearn_rank.metrics.")
 
     @cached_property
     def function_name(self) -> str:

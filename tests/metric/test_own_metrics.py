@@ -53,6 +53,12 @@ def test_a_formula_gets_everything():
     assert value == pytest.approx(1)
 
 
+def test_a_formula_of_code_without_a_module():
+    names = {"metric": metric}
+    exec("no_module = metric('no_module')(lambda r: r.cumsum(r.label))", names)
+    assert names["no_module"](Y, S, qid=QID, k=2) == 2
+
+
 def test_names_are_not_taken_twice():
     make_metric()
     make_metric()  # the same cell, run again
