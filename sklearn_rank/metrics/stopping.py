@@ -99,7 +99,7 @@ def nerr_score(
     },
 )
 def pfound_score(r: Ranked, *, stop: Any = "exp2", max_grade: float = 4, decay: float = 0.85) -> Curve:
-    """pFound: the probability that a user finds a satisfying document before losing patience.
+    """PFound: the probability that a user finds a satisfying document before losing patience.
 
     ``pFound@k = sum of R_i * prod of (1 - R_j) over j < i, * decay**(i - 1)``
 
