@@ -168,6 +168,11 @@ class Grouping:
         rows = rows if self.order is None else self.order[rows]
         return rows if self.origin.rows is None else self.origin.rows[rows]
 
+    def rows_of(self, queries: Index) -> Index:
+        """Rows of some queries, by query."""
+        rows, _ = concatenate_ranges(self.indptr[queries], self.indptr[queries + 1])
+        return rows if self.order is None else self.order[rows]
+
     def take(self, x: NDArray[T], first: int = 0, last: int | None = None) -> NDArray[T]:
         """Entries of `x` for the rows of the queries from `first` up to `last`, by query."""
         rows = slice(self.indptr[first], self.indptr[-1 if last is None else last])
@@ -220,6 +225,13 @@ class RowNotBuilt(Exception):
 def first_row(invalid: NDArray[np.bool_]) -> int:
     """First row with an invalid entry."""
     return int(np.argmax(invalid if invalid.ndim == 1 else invalid.any(axis=1)))
+
+
+def concatenate_ranges(first: Index, last: Index) -> tuple[Index, Index]:
+    """All numbers of some ranges, and the number of the range of each."""
+    sizes = last - first
+    number = np.repeat(np.arange(len(sizes)), sizes)
+    return np.arange(len(number)) + (first - np.cumsum(sizes) + sizes)[number], number
 
 
 def take_rows(x: NDArray[T], rows: Index, out: NDArray[T] | None = None) -> NDArray[T]:

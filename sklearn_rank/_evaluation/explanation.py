@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import Grouping
+from sklearn_rank._engine.grouping import Grouping, concatenate_ranges
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._evaluation.kept_data import KeptData, RankedData, RowsOfQueries, judged_as_metric
@@ -235,7 +235,7 @@ def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) 
         some = slice(*block)
         lengths, ends = size[some], np.cumsum(size[some])
         first = ends - lengths
-        at = np.arange(lengths.sum()) + np.repeat(start[some] - first, lengths)
+        at, _ = concatenate_ranges(start[some], start[some] + lengths)
         label, score = (column.take(at, mode="clip") for column in (one.label, one.score))
         own = np.where(rows[some] < 0, ends - 1, first + rows[some] - start[some])
         if grade is None:

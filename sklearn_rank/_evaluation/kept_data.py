@@ -254,15 +254,13 @@ class RankedData:
 
     def _rows_of(self, queries: Queries, numbers: Index) -> RowsOfQueries:
         of_all = queries.grouping
-        start, grouping = of_all.indptr[numbers], Grouping.by_sizes(of_all.sizes[numbers])
-        rows = np.arange(grouping.n_rows) + np.repeat(start - grouping.indptr[:-1], grouping.sizes)
-        rows = rows if of_all.order is None else of_all.order[rows]
+        rows, grouping = of_all.rows_of(numbers), Grouping.by_sizes(of_all.sizes[numbers])
         label, score = queries.label[rows], queries.score[rows].astype(np.float64)
         if of_all.origin.rows is not None:
             rows = of_all.origin.rows[rows]
         if self.documents is not None:
             return RowsOfQueries(label, score, self.documents(rows), grouping, True)
-        place = rows - np.repeat(start, grouping.sizes) if of_all.row_is_query else rows
+        place = rows - np.repeat(of_all.indptr[numbers], grouping.sizes) if of_all.row_is_query else rows
         return RowsOfQueries(label, score, place, grouping, False)
 
     @property

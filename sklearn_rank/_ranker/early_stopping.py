@@ -55,7 +55,7 @@ class Monitor:
     """
 
     def __init__(self, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None) -> None:
-        self.data = read_labels(validation.y, validation.query, _weight_of_queries(validation))
+        self.data = read_labels(validation.y, validation.grouping.query_of_row, _weight_of_queries(validation))
         self._prepared = PreparedMetrics.of(self.data, {"metric": spec})
         self.spec, self.patience, self.on_round = spec, patience, on_round
         self.greater_is_better = spec.greater_is_better
@@ -94,11 +94,9 @@ def _weight_of_queries(validation: FitData) -> Any:
     """Weights of rows where they are constant within queries; weights of single rows do not weight a query."""
     if validation.weight is None:
         return None
-    indptr = np.append(0, np.cumsum(validation.sizes))
-    varies = np.maximum.reduceat(validation.weight, indptr[:-1]) != np.minimum.reduceat(validation.weight, indptr[:-1])
-    if varies.any():
-        return None
-    return validation.weight
+    weight, grouping = validation.weight, validation.grouping
+    varies = grouping.reduce(weight, np.maximum) != grouping.reduce(weight, np.minimum)
+    return None if varies.any() else weight
 
 
 # --- the model's own early stopping --------------------------------------------------------------------------------

@@ -136,7 +136,7 @@ def training_arguments(model: Any, part: FitData) -> dict[str, Any]:
     """Keywords of `fit` for the queries and weights of the training rows."""
     takes, keywords = query_keyword(model), {}
     if takes is not None:
-        keywords[takes] = part.sizes if takes == "group" else part.query
+        keywords[takes] = part.grouping.sizes if takes == "group" else part.grouping.query_of_row
     if part.weight is not None and takes == "group_id":
         # CatBoost takes no integers.
         keywords["group_weight"] = np.asarray(part.weight, dtype=np.float64)
@@ -161,7 +161,7 @@ def evaluation_arguments(model: Any, part: FitData) -> dict[str, Any]:
     else:
         names = {"eval_X": part.X, "eval_y": part.y} if "eval_X" in accepted else {"eval_set": [(part.X, part.y)]}
         if takes is not None:
-            names[f"eval_{takes}"] = [part.sizes if takes == "group" else part.query]
+            names[f"eval_{takes}"] = [part.grouping.sizes if takes == "group" else part.grouping.query_of_row]
         if weight is not None:
             names |= {"sample_weight_eval_set": [weight], "eval_sample_weight": [weight]}
         # XGBoost would print every round.

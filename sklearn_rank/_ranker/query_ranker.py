@@ -296,7 +296,7 @@ class QueryRanker(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                     self._look([own])
         model = clone(self.estimator)
         # Whatever the configuration, a Pipeline hands "step__keyword" on only without routing.
-        ids = None if qid is None else np.repeat(data.grouping.ids[in_train], train.sizes)
+        ids = None if qid is None else np.repeat(train.grouping.ids, train.grouping.sizes)
         with (
             sklearn.config_context(enable_metadata_routing=False),
             model_task(self, model),

@@ -22,26 +22,21 @@ from sklearn_rank._utils.numbers import refuse_masked
 class FitData:
     """Training or validation rows, with the rows of a query adjacent.
 
-    `sizes` are the rows of each query (ndarray), None where queries are not known; `weight` is one for each row; `more`
-    are arguments of `fit` of the model, whose arrays have an entry for each row.
+    `grouping` is None if queries are not known; `weight` is one for each row; `more` are arguments of `fit` of the
+    model, whose arrays have an entry for each row.
     """
 
     X: Any
     y: Any
-    sizes: Any
+    grouping: Any
     weight: NDArray[Any] | None
     more: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def query(self) -> NDArray[np.int64]:
-        """Number of each row's query."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def weight_for(self, takes: str | None) -> NDArray[Any] | None:
         """One weight a query for a model that takes qid, one a row for the others."""
         if self.weight is None or takes != "qid":
             return self.weight
-        return self.weight[np.cumsum(self.sizes) - self.sizes]
+        return self.weight[self.grouping.first_rows]
 
 
 @dataclass(frozen=True)
@@ -63,17 +58,14 @@ class QueryData:
 
     def take(self, chosen: NDArray[np.bool_]) -> FitData:
         """Rows of the chosen queries; the data as they are where these are all rows in their order."""
-        X, y, weight, rows, sizes = self.X, self.y, self.weight, self.grouping.order, self.grouping.sizes
-        more = self.more
-        if not chosen.all():
-            rows = np.flatnonzero(np.repeat(chosen, sizes))
-            rows = rows if self.grouping.order is None else self.grouping.order[rows]
+        X, y, weight, more, grouping = self.X, self.y, self.weight, self.more, self.grouping
+        rows = grouping.order if chosen.all() else grouping.rows_of(np.flatnonzero(chosen))
         if rows is not None:
             X, y, weight = take_rows(X, rows), take_rows(y, rows), None if weight is None else weight[rows]
             # As scikit-learn does: an array with as many entries as there are rows has one for each.
             of_rows = {name for name, x in more.items() if getattr(x, "shape", ())[:1] == (len(self.y),)}
             more = {name: take_rows(x, rows) if name in of_rows else x for name, x in more.items()}
-        return FitData(X, y, sizes[chosen], weight, more)
+        return FitData(X, y, Grouping.by_sizes(grouping.sizes[chosen], grouping.ids[chosen]), weight, more)
 
     def take_all(self) -> FitData:
         """All rows, with the rows of a query adjacent."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._metric.spec import MetricsLike
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank.boosting._training_metric import TrainingMetric, scores_of
@@ -100,9 +101,9 @@ def _refuse_torn(dataset: Any) -> None:
     used, full = (getattr(dataset, name, None) for name in ("used_indices", "reference"))
     if used is None or full is None or full.get_group() is None:
         return
-    sizes = np.asarray(full.get_group())
-    held = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[np.asarray(used)], minlength=len(sizes))
-    n_torn = np.count_nonzero((held > 0) & (held < sizes))
+    grouping = Grouping.by_sizes(np.asarray(full.get_group()))
+    held = np.bincount(grouping.query_of_row[np.asarray(used)], minlength=grouping.n_queries)
+    n_torn = np.count_nonzero((held > 0) & (held < grouping.sizes))
     if n_torn:
         raise ValueError(
             "A fold must hold whole queries: use lgb.cv without folds=, or folds=QueryKFold(). Got rows of "

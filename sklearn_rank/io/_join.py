@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import Number, number_together
+from sklearn_rank._engine.grouping import Number, concatenate_ranges, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._misuse.check import Door, report
@@ -453,9 +453,7 @@ def _put_in_trec_order(code: Index, documents: Any, columns: list[NDArray[Any]])
         _move(slice(None), np.lexsort((-score, code)), columns)
     tied = (score[1:] == score[:-1]) & same_query & (score[1:] > -np.inf)
     edges = np.diff(tied.view(np.int8), prepend=0, append=0)
-    starts, size = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1) + 1
-    block = np.repeat(np.arange(len(starts)), size)
-    rows = np.arange(len(block)) + np.repeat(starts - np.cumsum(size) + size, size)
+    rows, block = concatenate_ranges(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1)
     names = _as_bytes(documents, columns[-1][rows])
     by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True), dtype=np.int64)
     _move(rows, rows[by_name[np.argsort(block[by_name], kind="stable")]], columns)

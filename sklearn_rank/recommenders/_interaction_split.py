@@ -184,9 +184,8 @@ class LeaveLastOut(InteractionSplitter):
         """Whether each row is among the last ones of its user."""
         order = np.lexsort((time, user))
         n_of_user = np.bincount(user)
-        place = np.arange(len(user)) - np.repeat(np.cumsum(n_of_user) - n_of_user, n_of_user)
         is_test = np.empty(len(user), dtype=bool)
-        is_test[order] = place >= np.repeat(n_of_user, n_of_user) - self.n_test
+        is_test[order] = np.arange(len(user)) >= np.repeat(np.cumsum(n_of_user), n_of_user) - self.n_test
         return is_test
 
 

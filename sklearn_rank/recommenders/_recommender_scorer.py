@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import check_features, one_column
 from sklearn_rank._engine.fingerprints import fingerprints_of
-from sklearn_rank._engine.grouping import Grouping
+from sklearn_rank._engine.grouping import Grouping, concatenate_ranges
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.queries import DocumentsWithoutRow, InputNames, LazyQueries, Queries
 from sklearn_rank._engine.read import queries_of
@@ -371,15 +371,14 @@ def _check_labels(X: Any, y: ArrayLike | None) -> Array | None:
 
 @dataclass(frozen=True)
 class HeldOutUsers:
-    """Users with a relevant item left: user u has `item` and `label` from ``indptr[u]`` up to ``indptr[u + 1]``.
+    """Users with a relevant item left, and `item` and `label` of each of their test rows.
 
     `row` is a row of each user. The items that are left out for user u are the pairs of `excluded` from ``first[u]`` up
     to ``last[u]``; `place` has their numbers here, -1 for items that cannot be recommended.
     """
 
-    ids: NDArray[Any]
+    grouping: Grouping
     row: Index
-    indptr: Index
     item: Index
     label: Array
     excluded: FittedInteractions
@@ -420,8 +419,13 @@ class HeldOutUsers:
                 "No test row is left: all of their pairs are excluded, like pairs of training rows. Score on rows "
                 f"that are not trained on, or pass exclude=None. Got {len(users)} rows of {len(ids)} users."
             )
-        indptr, bounds = np.append(0, np.cumsum(np.bincount(user))), excluded.bounds(of_fit[kept])
-        return cls(ids[kept], row[kept], indptr, place[order], label[order], excluded, place_of, *bounds)
+        grouping, bounds = Grouping.by_sizes(np.bincount(user), ids[kept]), excluded.bounds(of_fit[kept])
+        return cls(grouping, row[kept], place[order], label[order], excluded, place_of, *bounds)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Ids of the users."""
+        return self.grouping.ids
 
     @cached_property
     def n_excluded(self) -> Index:
@@ -434,25 +438,18 @@ class HeldOutUsers:
     @property
     def fingerprints(self) -> NDArray[np.uint32]:
         """Fingerprint of the labels of each user; items without a row have the label 0, which does not count."""
-        return fingerprints_of(as_queries(self.label, np.zeros(len(self.label)), Grouping(self.ids, self.indptr)))
+        return fingerprints_of(as_queries(self.label, np.zeros(len(self.label)), self.grouping))
 
     def relevant_to(self, users: Index) -> tuple[Index, Index, Array]:
         """Items with a label of some users: the place of the user among these, the item, the label."""
-        at, user = _ranges(self.indptr[users], self.indptr[users + 1])
+        at, user = concatenate_ranges(self.grouping.indptr[users], self.grouping.indptr[users + 1])
         return user, self.item[at], self.label[at]
 
     def excluded_from(self, users: Index) -> tuple[Index, Index]:
         """Items that are left out for some users: the place of the user among these, and the item."""
-        at, user = _ranges(self.first[users], self.last[users])
+        at, user = concatenate_ranges(self.first[users], self.last[users])
         item = self.place[self.excluded.pair[at] % len(self.excluded.items)]
         return user[item >= 0], item[item >= 0]
-
-
-def _ranges(first: Index, last: Index) -> tuple[Index, Index]:
-    """All places of some ranges, and the number of the range of each."""
-    sizes = last - first
-    number = np.repeat(np.arange(len(sizes)), sizes)
-    return np.arange(len(number)) + (first - np.cumsum(sizes) + sizes)[number], number
 
 
 # --- items ranked for users ------------------------------------------------------------------------------------------
