@@ -190,7 +190,7 @@ def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
 
 
 NONE_LEFT = (
-    "exclude takes out every relevant document, so nothing is left to find: pass only what was known before, such as "
+    "exclude removes every relevant document: pass only documents that were known before, such as "
     "the documents of training."
 )
 

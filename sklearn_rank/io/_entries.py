@@ -251,7 +251,7 @@ def document_keys(*lists: Any) -> list[Keys]:
         other = taken(lists[strings.index(False)], [0]).tolist()[0]
         raise TypeError(
             "Document ids must be of one type in the run and in the judgements; TREC's files have strings. "
-            f"Got strings and {echo(other)}; make strings of them with astype(str)."
+            f"Got strings and {echo(other)}; convert them by astype(str)."
         )
     if any(isinstance(ids, Text) for ids in lists):
         return [(ids if isinstance(ids, Text) else Text.of(ids.tolist())).keys for ids in lists]

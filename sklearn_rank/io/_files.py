@@ -58,59 +58,58 @@ def read_run(
     source: Any, *, value: str | None = None, qid: str | None = None, doc_id: str | None = None,
     format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
 ) -> Entries:  # fmt: skip
-    r"""Read a run from a file of any usual form, noticed by its first line, or from a table in memory.
+    r"""Read a run from a file, whose format is recognized by its first line, or from a table in memory.
 
-    - Lines of TREC, ``query Q0 document rank score tag``. The score orders documents, as in trec_eval; Q0 and tag are
-      not used, and ranks only to notice a column in the place of another. Blanks are spaces and tabs, any number of
-      them; lines without a field are skipped.
-    - Lines of three fields, ``query document score``; MS MARCO has a rank in place of the score.
-    - JSON, ``{query: {document: score}}`` or ``{query: [documents, best first]}``, the format of ranx and of
-      pytrec_eval's users, and of MTEB for one subset and split. JSON lines, an object for each row.
-    - Tables of CSV with a header, Parquet or Arrow, which need the extra "arrow", and tables in memory. Columns have
-      names that libraries give them, such as ``query-id``, ``docno`` and ``score``, or are named by `qid`, `doc_id` and
+    - TREC: lines ``query Q0 document rank score tag``. The score orders documents, as in trec_eval. Q0 and tag are not
+      used; ranks only reveal columns in another order. Fields are separated by spaces or tabs, and empty lines are
+      skipped.
+    - Three fields: ``query document score``; in MS MARCO's runs the third field is a rank.
+    - JSON: ``{query: {document: score}}`` or ``{query: [documents, best first]}``, as for ranx and pytrec_eval, or the
+      format of MTEB for one subset and split. JSON lines: an object for each row.
+    - Tables: CSV with a header, Parquet or Arrow, which need the extra "arrow", and tables in memory. Columns have
+      names of known libraries, such as ``query-id``, ``docno`` and ``score``, or are named by `qid`, `doc_id` and
       `value`. In CSV ids are strings, unchanged.
 
-    `sklearn_rank.evaluate_run` and `join` take dictionaries by query as they are.
+    `sklearn_rank.evaluate_run` and `join` also take dictionaries by query.
 
     Parameters
     ----------
     source : path, binary file, frame of pandas or polars, table of Arrow or DuckDB, or mapping of arrays
-        What gzip made is unpacked.
+        Gzip is unpacked.
     value : str, default=None
-        Column of the numbers. None: a name that libraries give it. A column "rank" has ranks, any other has scores;
-        of one whose name says that lower is better, such as "distance", `format` must say which.
+        Column of the numbers. None: a column with a known name. A column "rank" has ranks, any other column has scores.
+        If the name suggests that lower is better, such as "distance", pass `format`.
     qid : str, default=None
-        Column, or level of the index, of queries. None: a name that libraries give it.
+        Column, or level of the index, of queries. None: a column with a known name.
     doc_id : str, default=None
-        Column of documents. None: a name that libraries give it.
+        Column of documents. None: a column with a known name.
     format : {"trec", "scores", "ranks"}, default=None
-        What the source is, where it can be read in two ways. "trec": lines of TREC, whatever the first one looks like,
-        such as one whose query begins with a bracket, as JSON does. "scores" or "ranks": what the numbers of a column,
-        of JSON or of the third of three fields are. None: noticed; the third of three fields is a rank if each query
-        has 1, 2, 3, ... in this order, and other whole numbers that rise in every query are an error.
+        The format, if the source can be read in two ways. "trec": lines of TREC, even if the first line looks like
+        JSON, because its query begins with a bracket. "scores" or "ranks": the meaning of the numbers in a column, in
+        JSON or in the third of three fields. None: recognized. The third of three fields is a rank if each query has
+        1, 2, 3, ... in this order; other whole numbers that rise in every query are an error.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; take its row of the highest score; or keep its other rows, too,
-        for unjudged documents.
+        Treatment of a document that is in a query twice: raise an error; take its row with the highest score; or keep
+        its other rows as well, as unjudged documents.
     separator : str, default=None
-        Character between the fields of a line. None: blanks, or what the header has: a tab, a semicolon or a comma.
+        Character between the fields of a line. None: blanks, or the separator of the header: a tab, semicolon or comma.
     n_jobs : int or None, default=None
         Threads that read lines, counted as in joblib.
 
     Returns
     -------
     Entries
-        Their value is the score. See `join` and `sklearn_rank.evaluate_run`.
+        With the score as value. See `join` and `sklearn_rank.evaluate_run`.
 
     Raises
     ------
     ValueError
-        If the file has another form, or a line is not as the first one; there is no such column, or no row; a score is
-        not a finite number, a rank of TREC has a fraction, an id is missing, or a document is in a query twice: naming
-        the line or the row. If gzip made a file small that has more than 1 GiB and more than 100 times the bytes.
+        If the file has another format, or a line differs from the first line; if a column or all rows are missing; if a
+        score is not a finite number, a rank of TREC has a fraction, an id is missing, or a document is in a query
+        twice. The error names the line or the row. Also if a gzip file unpacks to more than 1 GiB and more than 100
+        times its size, two columns may have one role, or numbers may be ranks or scores.
     TypeError
-        If columns are not known by their names, numbers are text, or it is neither a file nor a table.
-    ValueError
-        If two columns may have one role, or numbers may be ranks or scores.
+        If columns have no known names, numbers are text, or the source is not a file or a table.
     ImportError
         If a file of CSV, Parquet or Arrow is given and pyarrow is not installed.
 
@@ -142,28 +141,30 @@ def read_qrels(
     source: Any, *, value: str | bool | None = None, qid: str | None = None, doc_id: str | None = None,
     format: str | None = None, duplicates: str = "raise", separator: str | None = None, n_jobs: int | None = None,
 ) -> Entries:  # fmt: skip
-    r"""Read judgements (qrels) from a file of any usual form, noticed by its first line, or from a table in memory.
+    r"""Read judgements (qrels) from a file, whose format is recognized by its first line, or from a table in memory.
 
-    As `read_run` reads a run: lines of TREC, ``query iteration document relevance``, whose iteration is not used;
-    BEIR's ``qrels/test.tsv`` with its header; three fields, ``query document relevance``; two, ``query document``, of
-    relevant documents (MS MARCO); JSON ``{query: {document: grade}}`` or ``{query: [relevant documents]}``; and tables.
+    The formats are those of `read_run`: TREC, ``query iteration document relevance``, whose iteration is not used;
+    BEIR's ``qrels/test.tsv`` with its header; three fields, ``query document relevance``; two fields, ``query
+    document``, of relevant documents (MS MARCO); JSON ``{query: {document: grade}}`` or ``{query: [relevant
+    documents]}``; and tables.
 
     Parameters
     ----------
     value : str or False, default=None
-        Column of relevance. False: each row is a relevant document, or an item that a user took, and has 1. None: a
-        name that libraries give it; without such a column as False, unless another column may have grades: one of
-        numbers, or of two to ten different texts, that is no id and no time.
+        Column of relevance. False: each row is a relevant document, or an item that a user took, with grade 1. None: a
+        column with a known name. Without such a column the default is False, and an error if another column may have
+        grades: a column of numbers, or of two to ten different texts, that is not an id or a time.
     format : {"trec"}, default=None
-        "trec": lines of TREC, whatever the first one looks like, such as one whose query begins with a bracket, as JSON
-        does. None: noticed.
+        "trec": lines of TREC, even if the first line looks like JSON, because its query begins with a bracket. None:
+        recognized.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a query twice: refuse it; the other two take its row of the highest relevance.
+        Treatment of a document that is in a query twice: raise an error; the others take its row with the highest
+        relevance.
 
     Returns
     -------
     Entries
-        Their value is the relevance. See `join` and `sklearn_rank.evaluate_run`.
+        With the relevance as value. See `join` and `sklearn_rank.evaluate_run`.
 
     Raises
     ------
@@ -198,7 +199,7 @@ def _read(
     FORMAT[kind].check("format", format, caller)
     value_is_meant = given.value is False
     if value_is_meant and kind == "run":
-        raise TypeError("value=False is of judgements: each row is relevant. Got it in read_run.")
+        raise TypeError("value=False is only for read_qrels, where it makes each row relevant. Got it in read_run.")
     given = given._replace(value=None) if value_is_meant else given
     check_names(None, *given)
     is_file = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
@@ -340,8 +341,8 @@ def _refuse_ratings(start: bytes, mark: str | None, name: str) -> None:
     count = [*users] == [str(i) for i in range(len(rows))] and len(rows) > 2 and len({*items}) > 1
     if count:
         raise ValueError(
-            f"The first of four fields counts the lines of {name}, as the index that to_csv() writes: write with "
-            "index=False, and a header."
+            f"The first of four fields in {name} counts the lines, like the index that to_csv() writes: write the file "
+            "with index=False and a header."
         )
     are_ratings = n_ratings < len({*items}) and all(map(is_number, ratings)) and (are_few or repeat)
     if are_times or are_ratings:
@@ -378,9 +379,9 @@ def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
             is_open = (step[inside] >= 0).any() and ((by_value == rank).all() or (by_value == rank - 1).all())
         if format is None and is_open:
             raise ValueError(
-                "The third field may be a rank or a score: pass format='ranks' or format='scores', on the command line "
-                "--run-format. Got whole numbers that rise by steps, or that are counted in no order, in every query "
-                f"of {name}."
+                "The third field may be a rank or a score: pass format='ranks' or format='scores', or --run-format on "
+                "the command line. Got whole numbers that rise by steps, or count in no order, in every query of "
+                f"{name}."
             )
     return negated(entries) if format == "ranks" else entries
 
@@ -457,7 +458,9 @@ def _columns_of_rows(rows: list[Any], name: str, kind: str, given: Roles) -> dic
     wrong = [row for row in rows if not isinstance(row, Mapping)]
     if wrong or not rows:
         got = echo(wrong[0]) if wrong else "none"
-        raise ValueError(f"Rows of JSON are objects, with keys such as qid, doc_id and score. Got {got} in {name}.")
+        raise ValueError(
+            f"Each JSON row must be an object with keys such as qid, doc_id and score. Got {got} in {name}."
+        )
     keys = dict.fromkeys(chain.from_iterable(rows))
     known = [key for key in needed(keys, kind, given) if key in keys]
     values = candidates(keys, kind, given).value

@@ -57,8 +57,8 @@ def read_hits(query: Any, hits: list[Any]) -> list[Any]:
     without = [one for one, score in pairs if score is None]
     if without and len(without) < len(pairs):
         raise TypeError(
-            f"All hits of a query have a score, or none has. Got none for document {echo(without[0])} of query "
-            f"{echo(query)}."
+            "Either all hits of a query need a score or none. "
+            f"Got none for document {echo(without[0])} of query {echo(query)}."
         )
     if without:
         _refuse_other_order(query, hits)
@@ -75,7 +75,7 @@ def _refuse_other_order(query: Any, hits: list[Any]) -> None:
     may_fall = not COUNTED.search(str(name))
     if values != sorted(values) and not (may_fall and values == sorted(values, reverse=True)):
         raise ValueError(
-            f"Hits without a score must stand best first, and {echo(name)} says otherwise: sort them by it. "
+            f"Hits without a score must be in order, best first, but {echo(name)} is not: sort the hits by it. "
             f"Got {echo(values)} for query {echo(query)}."
         )
 

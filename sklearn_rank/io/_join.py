@@ -66,7 +66,7 @@ DOORS = {"join": JOIN, "evaluate_run": RUN}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankingData:
-    """Rows as metrics take them, returned by `join` and `read_table`.
+    """Labels, scores and queries of rows, returned by `join` and `read_table`.
 
     Attributes
     ----------
@@ -79,13 +79,13 @@ class RankingData:
     doc_id : ndarray of shape (n_samples,) or None
         Document of each row.
     not_in_run : ndarray
-        Queries of the judgements that the run does not have.
+        Judged queries that the run lacks.
     not_in_qrels : ndarray
-        Queries of the run that the judgements do not have.
+        Queries of the run without judgements.
     missing_from_run, missing_from_qrels : str
         Treatment of these queries.
     n_excluded : tuple of int
-        Number of documents of the run, and of the judgements, that ``exclude=`` took out.
+        Number of documents of the run, and of the judgements, that ``exclude=`` removed.
     """
 
     y_true: Array
@@ -114,7 +114,7 @@ class RankingData:
         return self.doc_id.__getitem__ if self._documents else None
 
     def counts(self) -> str:
-        """Rows, queries that one side lacks, and what was done with these, in a line."""
+        """Return a line with the number of rows, and the missing queries with their treatment."""
         retrieved, judged = self.y_score > -np.inf, ~np.isnan(self.y_true)
         text = (
             f"{retrieved.sum()} documents retrieved, {(retrieved & judged).sum()} of them judged, "
@@ -127,7 +127,7 @@ class RankingData:
         return f"{text}; {self.missing_queries()}"
 
     def missing_queries(self) -> str:
-        """Queries that one side lacks, and what was done with these, in a line."""
+        """Return a line with the queries that one side lacks, and their treatment."""
         return (
             f"queries not in the run: {_listed(self.not_in_run, self.missing_from_run)}; "
             f"queries without judgements: {_listed(self.not_in_qrels, self.missing_from_qrels)}"
@@ -178,11 +178,11 @@ def join(
     Parameters
     ----------
     judgements : Entries, mapping or table
-        Relevance, of `read_qrels`; or ``{query: {document: grade}}``,
-        ``{query: relevant documents}``, or any other form that `sklearn_rank.evaluate_run` takes.
+        Relevance, from `read_qrels`; or ``{query: {document: grade}}``, ``{query: relevant documents}``, or another
+        form of `sklearn_rank.evaluate_run`.
     run : Entries, mapping or table
-        Scores, of `read_run`; or ``{query: {document: score}}``,
-        ``{query: [documents, best first]}``, or any other form that `sklearn_rank.evaluate_run` takes.
+        Scores, from `read_run`; or ``{query: {document: score}}``, ``{query: [documents, best first]}``, or another
+        form of `sklearn_rank.evaluate_run`.
     missing_from_run : {"zero", "drop", "raise"}, default="zero"
         Queries of the judgements without retrieved documents: keep them, so that metrics count them as zero
         (trec_eval with ``-c``), leave them out (trec_eval without ``-c``), or raise.
@@ -194,19 +194,21 @@ def join(
     float32 : bool, default=False
         Whether scores are rounded to single precision first, like version 9 of trec_eval.
     negative : {"unjudged", "keep"}, default="unjudged"
-        Documents of negative relevance: in the pool but not judged, like trec_eval, with a NaN that infAP tells from
-        the NaN of a document outside the pool; or the labels unchanged, which metrics read by their own `negative`, and
-        all alike with ``convention="trec_eval"``. Keep them where pandas writes data to a file: NaN is null there.
+        Documents of negative relevance. "unjudged": in the pool but not judged, as in trec_eval, with a NaN that infAP
+        distinguishes from the NaN of a document outside the pool. "keep": the labels stay, and metrics read them by
+        their own `negative`; all metrics agree with ``convention="trec_eval"``. Keep labels if pandas writes them to a
+        file, where NaN becomes null.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document that is in a list of ids twice: refuse it; take its first place, so that later documents move up; or
-        keep its other places for unjudged documents. Readers of files and tables have a `duplicates` of their own.
+        Treatment of a document that a list of ids repeats: raise an error; take its first place, so that later
+        documents move up; or keep its other places as unjudged documents. Readers of files and tables have their own
+        `duplicates`.
     exclude : mapping of query to documents, or table, default=None
-        Documents that are taken out of the run and of the judgements, such as those seen in training. Queries that are
-        in neither are not looked at, as long as one is. A table has a column of queries or users and one of documents
-        or items, such as "user_id" and "item_id".
+        Documents to remove from the run and from the judgements, such as items of training. Queries that neither side
+        has are ignored, unless all are. A table needs a column of queries or users and a column of documents or items,
+        such as "user_id" and "item_id".
     document_of : mapping of chunk to document or callable, default=None
-        Document of each chunk, where the run ranks chunks and the judgements name documents: a mapping, a Series with
-        chunks as its index, or a function of the id of a chunk. Each document is then in a query once.
+        Document of each chunk, if the run ranks chunks and the judgements name documents: a mapping, a Series with
+        chunks as its index, or a function of a chunk's id. Each document is then in a query once.
     aggregate : {"max", "first", "sum"}, default="max"
         With `document_of`, the score of a document: the best score of its chunks, the score of its first chunk in the
         order of the run, or the sum of all.
@@ -214,13 +216,14 @@ def join(
     Returns
     -------
     RankingData
-        With `y_true`, `y_score`, `qid`, `doc_id` and which queries were missing on either side.
+        With `y_true`, `y_score`, `qid`, `doc_id`, and the queries that one side lacks.
 
     Raises
     ------
     ValueError
-        If a query is missing and that is to raise, no query is in both, run and judgements are the wrong way round, a
-        list has a document twice, a chunk has no document, a value is not finite, or a keyword is not what it must be.
+        If a query is missing and the keyword is "raise", no query is in both, run and judgements are the wrong way
+        round, a list repeats a document, a chunk has no document, a value is not finite, or a keyword has an invalid
+        value.
     TypeError
         If ids are strings on one side only, or one side has another form.
 
@@ -231,7 +234,7 @@ def join(
 
     Examples
     --------
-    Document c was judged and not found, b found and not judged, and query q2 was not asked:
+    Document c was judged and not retrieved, b retrieved and not judged, and the run lacks query q2:
 
     >>> import io
     >>> from sklearn_rank import evaluate

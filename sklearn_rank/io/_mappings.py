@@ -233,7 +233,7 @@ def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kin
     for query, listed in zip(names.tolist(), documents.lists, strict=True):
         if any(map(is_missing, listed)):
             raise ValueError(
-                "Every document needs an id, so leave missing ones out. "
+                "Every document needs an id: remove documents without one. "
                 f"Got {echo(next(filter(is_missing, listed)))} for query {echo(query)} of the {kind}."
             )
     refuse_rounded_ids(np.asarray(documents))
@@ -258,8 +258,8 @@ def both_entries(
         _refuse_idle(out, of_run, judged)
     if n_judged and not (judged.value > 0).any():
         raise ValueError(
-            "exclude takes out every relevant document, so nothing is left to find: pass only what was known before. "
-            f"Got {n_judged} judged documents in it."
+            "exclude removes every relevant document: pass only documents that were known before, such as training "
+            f"items. Got {n_judged} judged documents in it."
         )
     return _without_empty(judged, of_run), of_run, (n_run, n_judged)
 
@@ -527,8 +527,8 @@ def _listed(query: Any, given: Any, kind: str, duplicates: str, judged: ListedDo
         )
     if kind == "run" and isinstance(given, (set, frozenset)):
         raise TypeError(
-            "A set has no order, so the documents of a run are a list, best first, or {document: score}; judgements "
-            f"may be sets, and come first. Got a set for query {echo(query)}."
+            "A set has no order: pass the documents of a run as a list, best first, or as {document: score}. Only "
+            f"judgements may be sets, and they come first. Got a set for query {echo(query)}."
         )
     documents = _as_list(query, given, kind)
     if kind == "run" and documents and is_hit(documents[0]):
@@ -575,8 +575,8 @@ def _of_pairs(query: Any, pairs: list[Any]) -> tuple[list[Any], Iterable[Any]]:
     documents, scores = [document for document, _ in pairs], [score for _, score in pairs]
     if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
         raise ValueError(
-            "A list of (document, score) must stand best first, by falling score: negate distances, or give a "
-            f"dictionary of scores, which needs no order. Got rising scores for query {echo(query)}: {echo(pairs)}."
+            "A list of (document, score) must be in order of descending score: negate distances, or pass a dictionary "
+            f"of scores, which needs no order. Got rising scores for query {echo(query)}: {echo(pairs)}."
         )
     return documents, scores
 

@@ -55,10 +55,10 @@ def open_to_read(source: Any) -> Iterator[Any]:
     elif hasattr(source, "read"):
         data = source.read()
         if not isinstance(data, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"A file is a path or an open file of bytes or text. Got {type(data).__name__}.")
+            raise TypeError(f"A file must be a path, or an open file of bytes or text. Got {type(data).__name__}.")
         opened = io.BufferedReader(io.BytesIO(data.encode("utf-8", ERRORS) if isinstance(data, str) else data))
     else:
-        raise TypeError(f"A file is a path or an open file. Got {type(source).__name__} instead.")
+        raise TypeError(f"A file must be a path or an open file. Got {type(source).__name__} instead.")
     with opened:
         start = opened.peek(16)
         for kind, pattern in OTHER_KINDS.items():
@@ -92,8 +92,8 @@ class _Unpacked(gzip.GzipFile):
         data = super().read(size)
         if unpacks_too_far(self.tell(), self._n_bytes):
             raise ValueError(
-                f"A gzip file is unpacked up to 1 GiB, or {MOST_RATIO} times its own bytes; if you trust it, gunzip it "
-                f"first. Got {self._source}, {self._n_bytes} bytes that become more than {self.tell()}."
+                f"A gzip file must not unpack to more than 1 GiB and {MOST_RATIO} times its size; if you trust it, "
+                f"gunzip it first. Got {self._source}, {self._n_bytes} bytes that become more than {self.tell()}."
             )
         return data
 
@@ -155,8 +155,7 @@ def open_to_write(target: Any) -> Iterator[Any]:
         yield target
     else:
         raise TypeError(
-            "A file to write is a path, or a file that was opened as binary ('wb'). "
-            f"Got {type(target).__name__} instead."
+            f"The file to write must be a path, or a file opened as binary ('wb'). Got {type(target).__name__} instead."
         )
 
 
@@ -172,6 +171,6 @@ class _AllWritten:
             n_written = self._file.write(data)
             if not n_written:
                 raise OSError(
-                    f"All must be written. Got {len(data)} bytes that {source_name(self._file)} did not take."
+                    f"The file must accept all bytes. Got {len(data)} bytes that {source_name(self._file)} refused."
                 )
             data = data[n_written:]

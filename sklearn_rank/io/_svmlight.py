@@ -23,7 +23,7 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     Parameters
     ----------
     path : str, path or binary file
-        What gzip made is unpacked. An id may be written as a whole float, "qid:1.0".
+        Gzip is unpacked. An id may be written as a whole float, "qid:1.0".
     **options
         Passed to `sklearn.datasets.load_svmlight_file`, such as ``n_features=46``.
 
@@ -36,8 +36,8 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     Raises
     ------
     ValueError
-        If a line has no qid, or is not so, or gzip made a file small that has more than 1 GiB and more than 100 times
-        the bytes.
+        If a line lacks a qid or has another format, or if a gzip file unpacks to more than 1 GiB and more than 100
+        times its size.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def read_svmlight(path: PathLike, **options: Any) -> tuple[Any, Any, Any]:
     except (ValueError, IndexError, OverflowError) as error:
         text = one_line(str(error), 200)
         raise ValueError(
-            f"A file of SVMlight has lines 'label qid:1 1:0.5 2:0.1'. Got {source_name(path)}: {text}."
+            f"Lines of SVMlight must be like 'label qid:1 1:0.5 2:0.1'. Got {source_name(path)}: {text}."
         ) from None
     if len(y) == 0 or len(qid) != len(y):
         raise ValueError(
-            "Every line must have a qid, and there must be one. "
+            "A file must have at least one line, and every line a qid. "
             f"Got {len(qid)} qid in {len(y)} lines of {source_name(path)}."
         )
     return X, y, qid

@@ -58,21 +58,21 @@ def read_table(
     Parameters
     ----------
     table : frame of pandas or polars, table of Arrow or DuckDB, mapping of arrays, path or binary file
-        Files are of CSV (with a header), Parquet or Arrow, known by their first bytes, and need the extra "arrow". In
+        Files are CSV (with a header), Parquet or Arrow, recognized by their first bytes, and need the extra "arrow". In
         CSV ids are strings, unchanged.
     y_true : str, default="label"
-        Column of relevance; a missing value is a document that was not judged.
+        Column of relevance; a missing value means that the document was not judged.
     y_score : str, default="score"
-        Column of scores; -inf is a document that was not retrieved.
+        Column of scores; -inf means that the document was not retrieved.
     qid : str, default="qid"
         Column, or level of the index, of queries.
     doc_id : str, default=None
         Column of documents, if they matter.
     duplicates : {"raise", "first", "nonrelevant"}, default="raise"
-        A document of `doc_id` that is in a query twice: refuse it; take its row of the highest score; or keep its other
-        rows, too, for unjudged documents.
+        Treatment of a document of `doc_id` that is in a query twice: raise an error; take its row with the highest
+        score; or keep its other rows as well, as unjudged documents.
     separator : str, default=None
-        Character between the fields of a CSV file. None: a comma, tab or semicolon, with which its header has the named
+        Character between the fields of a CSV file. None: the comma, tab or semicolon that gives the header the named
         columns.
 
     Returns
@@ -83,8 +83,7 @@ def read_table(
     Raises
     ------
     ValueError
-        If there is no such column, it has a missing value where none may be, a document is in a query twice, or there
-        is no row.
+        If the table lacks a column or has no row, a query or a score is missing, or a document is in a query twice.
     TypeError
         If labels or scores are not numbers.
     ImportError
@@ -119,7 +118,7 @@ def read_table(
     report(READ_TABLE, of_one_direction(seen))
     label, score, ids, nothing = queries.label, queries.score, columns[2], np.empty(0, dtype=object)
     if doc_id is None and duplicates != "raise":
-        raise ValueError(f"duplicates={echo(duplicates)} is about documents, so it needs doc_id=. Got none.")
+        raise ValueError(f"duplicates={echo(duplicates)} needs the column of documents, doc_id=. Got doc_id=None.")
     if doc_id is None:
         return RankingData(label, score, ids, nothing, nothing, "zero", "drop", ())
     entries = column_entries(score, ids, ids_in(table, doc_id))
@@ -152,7 +151,7 @@ def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: st
         with open_to_read(table) as file:
             return table_in(file, table, lambda known: [*names, *_ranks(known, names)], ids, separator, names=names)
     if separator is not None:
-        raise TypeError(f"separator= is for a file of CSV. Got {type(table).__name__}, whose columns are apart.")
+        raise TypeError(f"separator= applies only to CSV files. Got {type(table).__name__}.")
     if hasattr(table, "collect") and hasattr(table, "collect_schema"):
         return table.collect()
     hint = "" if isinstance(table, Mapping) else hint_for_table(table)
@@ -164,7 +163,9 @@ def opened(table: Any, ids: list[str], others: Sequence[str] = (), separator: st
 
         return table_of(table)
     hint = f" {hint}" if hint else ""
-    raise TypeError(f"A table is a frame, a mapping of arrays, or a file.{hint} Got {type(table).__name__} instead.")
+    raise TypeError(
+        f"A table must be a frame, a mapping of arrays, or a file.{hint} Got {type(table).__name__} instead."
+    )
 
 
 def _ranks(known: list[str], names: list[str]) -> list[str]:

@@ -196,22 +196,22 @@ def write_run(
     Parameters
     ----------
     path : str, path or binary file
-        Through gzip if the name ends in ".gz".
+        Packed by gzip if the name ends in ".gz".
     y_score : array-like of shape (n_samples,)
-        Higher ranks first; documents of equal score in the order of the input. ``-inf``: not retrieved, left out.
+        Higher scores rank first; documents of equal score keep the order of the input. Rows with ``-inf`` were not
+        retrieved and are left out.
     qid : array-like of shape (n_samples,), default=None
-        Query of each row. None: taken from the level "qid" of the index of `y_score`.
+        Query of each row. None: from the level "qid" of the index of `y_score`.
     doc_id : array-like of shape (n_samples,)
-        Document of each row. Ids are written as ``str`` has them, bytes as they are.
+        Document of each row. Ids are written by ``str``, bytes unchanged.
     tag : str, default="sklearn_rank"
         Name of the run.
 
     Raises
     ------
     ValueError
-        If an id or the tag is empty or has a blank or a NUL in it, which no reader could tell from two fields; if a
-        document is in a query twice, two queries are the same text, such as 1 and "1", a score is NaN or +inf, or
-        lengths differ.
+        If an id or the tag is empty or contains a blank or a NUL; if a document is in a query twice, two queries have
+        the same text, such as 1 and "1", a score is NaN or +inf, or lengths differ.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def write_run(
     if len({*queries}) < len(queries):
         text = Counter(queries).most_common(1)[0][0]
         alike = [one for one, as_text in zip(grouping.ids.tolist(), queries, strict=True) if as_text == text]
-        raise ValueError(f"In a run of TREC ids are text, and queries must differ there. Got {echo_all(alike)} in qid.")
+        raise ValueError(f"Queries must differ as text, as TREC runs have no types. Got {echo_all(alike)} in qid.")
     (tag,) = _writable([tag], "tag")
     order, query = grouping.input_rows(), np.repeat(np.arange(grouping.n_queries), grouping.sizes)
     repeated_rows(
@@ -263,7 +263,7 @@ def _writable(ids: list[Any], name: str) -> list[str]:
         encoded = text.encode("utf-8", ERRORS)
         if encoded.split() != [encoded] or b"\0" in encoded:
             raise ValueError(
-                f"A run of TREC has blanks between its fields and no NUL, so {name} must be without, and not empty. "
+                f"Blanks separate the fields of a TREC run, so {name} must have no blank and no NUL, and not be empty. "
                 f"Got {echo(text)}."
             )
     return texts

@@ -81,11 +81,11 @@ def test_labels_of_what_is_left_out_are_not_looked_at(kind):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame])
 def test_a_relevant_document_must_be_left(kind):
     labels, scores = np.array([[1.0, 0, 0, 0], [0, 2, 0, 0]]), np.array([[4.0, 3, 2, 1]] * 2)
-    with pytest.raises(ValueError, match="exclude takes out every relevant document"):
+    with pytest.raises(ValueError, match="exclude removes every relevant document"):
         evaluate(kind(labels), scores, exclude=kind(labels))
     assert evaluate(kind(0 * labels), scores, metrics="map", exclude=kind(labels)).mean() == {"map": 0}
     run, judged = {"q": ["a", "b"], "r": ["a", "b"]}, {"q": {"a": 1, "b": 0}, "r": {"b": 1}}
-    with pytest.raises(ValueError, match="exclude takes out every relevant document.* Got 2 judged"):
+    with pytest.raises(ValueError, match="exclude removes every relevant document.* Got 2 judged"):
         evaluate_run(judged, run, exclude={"q": ["a"], "r": ["b"]})
     assert evaluate_run(judged, run, metrics="mrr", exclude={"q": ["a"]}).mean() == {"mrr": 0.25}
 

@@ -289,10 +289,16 @@ CSV = "topic,page,bm25\n1,a,0.5\n"
         (read_run, pd.DataFrame(ROWS), {"format": "trec"}, TypeError, "Got no file for DataFrame"),
         (read_run, RUNS["TREC"], {"format": "csv"}, ValueError, "'format' parameter of read_run .*'trec'.*Got 'csv'"),
         (read_qrels, RUNS["TREC"], {"format": "ranks"}, ValueError, "'format' parameter of read_qrels .*Got 'ranks'"),
-        (read_run, pd.DataFrame(ROWS), {"separator": ","}, TypeError, "separator= is for a file of CSV. Got DataFrame"),
+        (
+            read_run,
+            pd.DataFrame(ROWS),
+            {"separator": ","},
+            TypeError,
+            "separator= applies only to CSV files. Got DataFrame",
+        ),
         (read_run, CSV, {"qid": ["topic"]}, TypeError, r"A column is named by a str. Got \['topic'\]"),
         (read_run, read_run(file(RUNS["TREC"])), {}, TypeError, r"go to evaluate_run\(judgements, run\)\. Got Entries"),
-        (read_run, pd.Series([1.0]), {}, TypeError, "A table is a frame.*Got Series instead"),
+        (read_run, pd.Series([1.0]), {}, TypeError, "A table must be a frame.*Got Series instead"),
         (read_run, RUN, {}, TypeError, "A table as run needs a column of queries.*evaluate_run and io.join take"),
         (read_qrels, RELEVANT, {}, TypeError, "A table as judgements needs .*evaluate_run and io.join take"),
     ],
@@ -326,7 +332,7 @@ def test_separators_of_tables_are_noticed(mark):
     assert read_table(file(quoted), y_score=name).y_score.tolist() == [0.5]
     with pytest.raises(ValueError, match="one of the table's: 'qid', 'doc_id', 'label', 'score'. Got 'nope'"):
         read_table(file(text), y_score="nope")
-    with pytest.raises(TypeError, match="separator= is for a file of CSV. Got DataFrame"):
+    with pytest.raises(TypeError, match="separator= applies only to CSV files. Got DataFrame"):
         read_table(pd.DataFrame({"qid": [1]}), separator=mark)
 
 
@@ -350,8 +356,8 @@ def test_separators_of_tables_are_noticed(mark):
             '{"qid": "1", "docno": "a", "score": 1}\n{"qid": "1", "score": 2}',
             "'docno' must not have",
         ),
-        (read_run, "[]", "Rows of JSON are objects.*Got none"),
-        (read_run, "[1]", "Rows of JSON are objects.*Got 1"),
+        (read_run, "[]", "Each JSON row must be an object.*Got none"),
+        (read_run, "[1]", "Each JSON row must be an object.*Got 1"),
         (
             read_run,
             json.dumps({"mteb_model_meta": {}, "default": {"test": RUN, "dev": RUN}}),

@@ -167,8 +167,12 @@ def test_ids_that_look_like_hits():
     ("hits", "error", "message"),
     [
         ([Document("a", 0.5), "b"], TypeError, "A list of hits must hold hits only. Got 'b' for query '1'"),
-        ([Document("a", 0.5), Document("b")], TypeError, "All hits of a query have a score, or none has. Got none for"),
-        ([Document("a", 0.5), Document("b", 0.9)], ValueError, "by falling score"),
+        (
+            [Document("a", 0.5), Document("b")],
+            TypeError,
+            "Either all hits of a query need a score or none. Got none for",
+        ),
+        ([Document("a", 0.5), Document("b", 0.9)], ValueError, "descending score"),
         ([Document("a", 0.5), Document("a", 0.4)], ValueError, "Got document 'a' 2 times for query '1'"),
         ([{"key": "a", "score": 0.5}], TypeError, "must be hashable.*turn hits into a dictionary"),
         ([Document(None, 0.5)], TypeError, "must be hashable"),

@@ -90,5 +90,5 @@ def test_readers_of_others_refuse_such_numbers_too():
         with pytest.raises(TypeError, match="Column 'score' must hold real numbers"):
             read_table(io.BytesIO(f"label,score,qid\n1,{text},a\n".encode()))
     for line in (b"0x1 qid:1 1:1\n", b"1 qid:1 1:0,5\n", b"1,5 qid:1 1:1\n"):
-        with pytest.raises(ValueError, match="A file of SVMlight has lines"):
+        with pytest.raises(ValueError, match="Lines of SVMlight must be like"):
             read_svmlight(io.BytesIO(b"1 qid:1 1:0.5\n" + line))

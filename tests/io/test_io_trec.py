@@ -292,14 +292,14 @@ def test_runs_are_read_back_as_they_were_written(name, tmp_path, rng):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"doc_id": ["a b", "c"]}, "must be without, and not empty. Got 'a b'"),
-        ({"doc_id": ["", "c"]}, "doc_id must be without, and not empty. Got ''"),
-        ({"qid": ["1 ", "1 "]}, "so qid must be without"),
-        ({"doc_id": ["a\0b", "c"]}, r"no NUL, so doc_id must be without, and not empty. Got 'a\\x00b'"),
-        ({"qid": [1, "1"]}, "queries must differ there. Got 1, '1' in qid"),
-        ({"qid": [b"1", "1"]}, "queries must differ there. Got b'1', '1' in qid"),
+        ({"doc_id": ["a b", "c"]}, "must have no blank and no NUL, and not be empty. Got 'a b'"),
+        ({"doc_id": ["", "c"]}, "doc_id must have no blank and no NUL, and not be empty. Got ''"),
+        ({"qid": ["1 ", "1 "]}, "so qid must have no blank"),
+        ({"doc_id": ["a\0b", "c"]}, r"so doc_id must have no blank and no NUL, and not be empty. Got 'a\\x00b'"),
+        ({"qid": [1, "1"]}, "Queries must differ as text.* Got 1, '1' in qid"),
+        ({"qid": [b"1", "1"]}, "Queries must differ as text.* Got b'1', '1' in qid"),
         ({"doc_id": [1, "1"]}, "Got document '1' of query 1 again in row 1, first in row 0"),
-        ({"tag": "my run"}, "so tag must be without"),
+        ({"tag": "my run"}, "so tag must have no blank"),
         ({"doc_id": ["a", "a"]}, "Got document 'a' of query 1 again in row 1, first in row 0"),
         ({"doc_id": ["a"]}, "doc_id must have one entry per row"),
         ({"y_score": [np.nan, 1]}, "y_score must not contain NaN"),
@@ -378,6 +378,6 @@ def test_what_follows_an_invalid_line_is_not_read(n_jobs):
 
 @pytest.mark.parametrize("line", [b"x" * 10**6, b"1 qid:1 1:" + b"x" * 10**6, b"1 qid:1 " + b"9" * 10**6 + b":1"])
 def test_a_long_line_of_svmlight_is_not_in_the_message(line):
-    with pytest.raises(ValueError, match=r"A file of SVMlight has lines .* Got BytesIO: ") as caught:
+    with pytest.raises(ValueError, match=r"Lines of SVMlight must be like .* Got BytesIO: ") as caught:
         read_svmlight(io.BytesIO(b"1 qid:1 1:1\n" + line))
     assert len(str(caught.value)) < 1000

@@ -291,10 +291,10 @@ INPUTS = {
     ),
     "hits in no order of distance": (
         lambda: mean(AB, {"1": [{"id": d, "distance": x} for d, x in zip("abc", (0.2, 0.1, 0.3), strict=True)]}),
-        "'distance' says otherwise",
+        "'distance' is not: sort",
     ),
     "hits in no order of rank": (
-        lambda: mean(AB, {"1": [{"id": "b", "rank": 2}, {"id": "a", "rank": 1}]}), "best first, and 'rank' says",
+        lambda: mean(AB, {"1": [{"id": "b", "rank": 2}, {"id": "a", "rank": 1}]}), "best first, but 'rank' is not",
     ),
     "a rank with fractions": (lambda: mean(AB, ranked([0.5, 0.25])), "'rank' has numbers that are no ranks.*0.25"),
     "a rank that is negated": (lambda: mean(AB, ranked([-1, -2])), "'rank' has numbers that are no ranks"),
