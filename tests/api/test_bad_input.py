@@ -112,6 +112,6 @@ def test_every_argument_has_an_entry():
     assert not missing
 
 
-def test_what_is_only_returned_is_public():
+def test_types_that_are_only_returned_are_public():
     assert {*RETURNED} <= doors().keys()
     assert all(inspect.isclass(doors()[where]) or "." in where for where in RETURNED)

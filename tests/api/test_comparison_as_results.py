@@ -72,7 +72,7 @@ def test_systems_are_compared_again():
     assert again.baseline == "new"
 
 
-def test_it_is_no_result_of_one_system():
+def test_calls_for_one_system_refuse_a_comparison():
     from sklearn_rank.display import DistributionDisplay
 
     with pytest.raises(ValueError, match=r"or one of compare_systems\(.*, such as report\['new'\]. Got Comp"):

@@ -122,7 +122,7 @@ def test_queries_by_documents_stay_what_they_are():
     ],
     ids=["qrels", "result", "array", "arrays", "Series"],
 )
-def test_what_is_no_table(data, hint):
+def test_doors_refuse_objects_that_are_no_table(data, hint):
     with pytest.raises(TypeError) as raised:
         evaluate_table(data)
     assert hint in str(raised.value)
@@ -187,7 +187,7 @@ def test_spark_by_its_looks():
             call(frame)
 
 
-def test_what_is_not_for_others_keeps_its_error():
+def test_doors_keep_errors_without_a_hint():
     with pytest.raises(TypeError, match="^y_true must hold real numbers"):
         evaluate(["a", "b"], [1, 2], qid=[1, 1])
     with pytest.raises(TypeError, match="^data must be a frame of pandas or polars.*Got DuckDBPyConnection"):

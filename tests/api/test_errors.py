@@ -179,7 +179,7 @@ CUTOFFS = ("at", "topk", "top_k", "n", "cutoff")
 
 
 @pytest.mark.parametrize("name", [*QIDS, *CUTOFFS, "weights", "nothing_known"])
-def test_what_other_libraries_call_it(name):
+def test_keyword_names_of_other_libraries(name):
     """The message has qid and k among what there is, and says which of them is meant."""
     hints = dict.fromkeys(QIDS, "qid= is the query of each row.*qid_from_group_sizes")
     hints |= dict.fromkeys(CUTOFFS, "k= is the cutoff") | {"weights": "sample_weight="}
@@ -261,7 +261,7 @@ def test_the_nearest_word_is_of_the_function_or_of_its_metrics(call, message):
         call()
 
 
-def test_no_cutoff_is_meant_where_there_is_none():
+def test_hints_name_no_cutoff_without_one():
     with pytest.raises(TypeError, match="kendall_score has no keyword 'at'.*It has no cutoff"):
         kendall_score(Y, S, qid=Q, at=3)
 

@@ -107,7 +107,7 @@ def test_a_search_warns_once():
         (lambda y, s: qid_from_group_sizes([0, 2, 5]), "are np.diff(starts)."),
     ],
 )
-def test_what_is_meant(call, meant):
+def test_qid_index_errors_at_every_door(call, meant):
     y = pd.Series([1, 0, 1, 0], index=pd.Index([1, 1, 2, 2], name="qid"))
     with pytest.raises(ValueError, match=re.escape(meant)):
         call(y, [0.1, 0.2, 0.3, 0.4])

@@ -179,7 +179,7 @@ NOTHING = {
 
 @pytest.mark.parametrize("case", NOTHING)
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
-def test_nothing_is_refused_at_every_door(case, tmp_path, capsys):
+def test_results_without_evidence_at_every_door(case, tmp_path, capsys):
     label, metric, new, old = NOTHING[case]
     results = both(label, metric, new, old)
     for name, result in results.items():

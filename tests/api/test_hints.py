@@ -40,7 +40,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize(("call", "message"), CALLS.items())
-def test_what_is_said_of_a_call(call, message):
+def test_hint_of_each_call(call, message):
     with pytest.raises((TypeError, ValueError), match=re.escape(message)):
         eval(call, SCOPE)
 

@@ -730,7 +730,7 @@ def test_folds_of_ordinary_data_stay_silent():
     assert seen(report.compare, {"a": Ridge(), "b": DummyRegressor()}, X, y, qid=qid) == ([], "")
 
 
-def test_what_is_meant_stays_silent():
+def test_legitimate_data_raise_no_warning():
     rng = np.random.default_rng(0)
     label, qid = rng.integers(0, 3, 90), np.repeat(np.arange(30), 3)
     assert seen(evaluate, label, label, qid=qid) == ([], "")

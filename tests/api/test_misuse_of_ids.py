@@ -190,7 +190,7 @@ def attributes(values, clusters=False):
     return lambda: evaluate(rng.integers(0, 3, 6 * n), rng.random(6 * n), qid=np.repeat(np.arange(n), 6), **given)
 
 
-def test_values_that_are_none():
+def test_placeholder_values_of_attributes():
     name = "placeholder values"
     for values in ([0, 1, 2, 3, 4, -1], ["a", "nan"], ["4", "None", "5"], [*map(str, range(6)), "-1"], [1, -(2**63)]):
         assert seen(attributes(values)) == ([name], "")

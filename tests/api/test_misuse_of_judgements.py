@@ -100,7 +100,7 @@ def test_unevenly_judged_at_every_door():
     assert {door.name for door in ALL_DOORS if door.outcome(UNEVENLY_JUDGED)} == {door.name for door, _ in CALLS}
 
 
-def test_what_is_done_with_a_comparison_is_silent(tmp_path):
+def test_methods_of_a_comparison_do_not_warn_again(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         report = compare_systems(*runs(), metrics=METRICS)
@@ -142,7 +142,7 @@ def test_ordinary_judgements_are_silent(data):
     assert told_by(compare_systems, *data, metrics=METRICS) == 0
 
 
-def test_judgements_of_relevant_documents_alone_are_silent():
+def test_judgements_of_relevant_documents_only_do_not_warn():
     """There a better system is judged more: recommendations, clicks, one known document a query."""
     qrels, systems = runs(relevant=0.8)
     relevant = {q: {d for d, g in of_query.items() if g} for q, of_query in qrels.items()}

@@ -120,7 +120,7 @@ def test_pairs_to_leave_out_have_other_ids():
     assert seen(scorer("ndcg@10", exclude={1: [2], 500: [3]}), model, X[IS_TEST]) == ([], "")
 
 
-def test_validation_rows_of_ones_own_are_looked_at_alone():
+def test_given_validation_rows_are_checked_separately():
     rng = np.random.default_rng(0)
     features, y, qid = rng.random((600, 3)), rng.integers(1, 6, 600), np.repeat(np.arange(60), 10)
     ranker = QueryRanker(GradientBoostingRegressor(n_estimators=2), eval_metric="map", random_state=0)

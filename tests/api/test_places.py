@@ -115,7 +115,7 @@ def test_every_metric(place, metrics):
     check(place, frame_of(in_one_order(rough_data_for(metrics[0]))), metrics=specs)
 
 
-def test_what_few_rows_have(place):
+def test_places_with_nan_or_unretrieved_in_some_parts(place):
     """Only some parts have NaN labels, and only some -inf scores."""
     data = make()
     rows = np.random.default_rng(0).random(len(data.qid)) < 0.02

@@ -83,7 +83,7 @@ def test_other_rows_are_refused():
         catboost_metric("map", two)
 
 
-def test_what_is_no_pool_with_queries():
+def test_catboost_refuses_pools_without_queries():
     with pytest.raises(TypeError, match="catboost_metric.'map@10', pool.*Got None"):
         catboost_metric("map@10")
     for wrong in ([pool(VALID), VALID[0]], [VALID[0], pool(VALID)], []):

@@ -211,7 +211,7 @@ def test_lightgbm_multiclass_ranks_by_expected_grade():
         lightgbm_metric("map@10")(np.array([[2.0, -1], [0, 1]]), data)
 
 
-def test_what_no_round_is_best_by():
+def test_lightgbm_undefined_rounds_are_never_best():
     """A mean over no query at all is not compared."""
     metric = lightgbm_metric("map", replace_undefined_by=float("nan"))
     with pytest.raises(ValueError, match="not defined for any of the 2 queries"):

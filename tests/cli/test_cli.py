@@ -272,7 +272,7 @@ iprec_at_recall_0.50 0.5000 0.5000 0.0000 0.3333
 """What pytrec_eval 0.5.11 says of these: measure, queries 301, 302 and 304, all."""
 
 
-def test_what_trec_eval_prints_of_a_small_run(tmp_path, cli):
+def test_command_prints_a_small_run_like_trec_eval(tmp_path, cli):
     """Ties, documents pooled and not judged, or not found, or not judged, and queries that one side lacks."""
     (tmp_path / "qrels").write_text(TREC_QRELS)
     (tmp_path / "run").write_text(TREC_RUN)
@@ -289,7 +289,7 @@ def test_what_trec_eval_prints_of_a_small_run(tmp_path, cli):
 
 
 @pytest.mark.parametrize(("run", "words"), [("trec_test", []), ("trec_trunc_complete", ["--missing-from-run", "zero"])])
-def test_what_trec_eval_prints(run, words, tmp_path, cli):
+def test_command_prints_the_digits_of_trec_eval(run, words, tmp_path, cli):
     """Its collection, through files, by its own names: query by query and all, with all digits and as printed."""
     write_trec_files(run, tmp_path / "qrels", tmp_path / "run")
     stored = read(f"trec/{run}.json")["trec_eval"]
@@ -597,7 +597,7 @@ def test_command_errors_are_one_line(files, cli, words, message):
     assert message in err
 
 
-def test_what_is_not_the_users_fault(files, cli, monkeypatch):
+def test_command_internal_errors(files, cli, monkeypatch):
     def stop(*_, **__):
         raise KeyError("lost")
 
@@ -648,7 +648,7 @@ def test_the_program_is_found_where_the_package_says():
 
 
 @pytest.mark.slow
-def test_as_a_program(files):
+def test_command_as_a_module(files):
     """The module runs, reads its standard input, and is quiet when nobody reads on."""
     command, here = [sys.executable, "-m", "sklearn_rank"], Path(__file__).parents[2]
     words = [*command, "evaluate", str(files / "qrels"), "-", "-q", "--missing-from-qrels", "zero"]

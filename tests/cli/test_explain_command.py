@@ -32,7 +32,7 @@ def explain(capsys, *arguments, code=0):
 
 
 @pytest.mark.parametrize("metric", ["ndcg@2", "map"])
-def test_it_prints_what_the_comparison_explains(files, capsys, metric):
+def test_explain_command_prints_the_explanation(files, capsys, metric):
     report = compare_systems(QRELS, {"old": OLD, "new": NEW}, metrics=metric)
     found = report.explain("1", new="new", old="old")
     given = ["qrels", "new", "--baseline", "old", "-m", metric]

@@ -112,7 +112,7 @@ def evaluated(files, name, metrics):
     return sklearn_rank.evaluate_run(qrels, run, metrics=metrics)
 
 
-def test_it_is_no_worse_of_results(cli, files):
+def test_gate_command_matches_no_worse(cli, files):
     metrics = ["ndcg@5", "map"]
     new, old = (evaluated(files, name, metrics) for name in ("unsure", "old"))
     expected = no_worse(new=new, old=old, margin={"ndcg@5": 0.05, "map": 0.01}, alpha=0.1, largest_loss={"map": 0.9})

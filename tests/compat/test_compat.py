@@ -75,7 +75,7 @@ def test_worked_example():
     )
 
 
-def test_nothing_is_no_error():
+def test_pytrec_eval_with_empty_input():
     evaluator = ours.RelevanceEvaluator(QRELS, {"map"})
     assert evaluator.evaluate({}) == {}
     assert evaluator.evaluate({"empty": {"d1": 1.0}, "other": {"d1": 1.0}}) == {}
@@ -171,7 +171,7 @@ def test_provider_of_ir_measures():
     assert {m: found[m] for m in measures} == pytest.approx({m: expected[m] for m in measures}, abs=1e-12)
 
 
-def test_what_is_no_number_and_no_value():
+def test_pytrec_eval_invalid_values():
     with pytest.raises(ValueError, match="Field 5 must be a number. Got 'high' in line 1"):
         ours.parse_run(["q Q0 d 1 high tag"])
     with pytest.raises(ValueError, match="Field 4 must be a number. Got '1.5' in line 2"):

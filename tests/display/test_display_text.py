@@ -446,7 +446,7 @@ def test_curves_without_an_end_have_a_legend():
     assert last_point(ends_early).tolist() == [1, 0.3]
 
 
-def test_what_is_no_curve_is_named_in_a_legend():
+def test_other_artists_are_named_in_a_legend():
     """The caller's dots are on the same axes."""
     ax = plt.figure(layout="constrained").gca()
     ax.scatter([1, 2], [0.3, 0.4], label="dots")

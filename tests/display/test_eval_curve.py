@@ -27,7 +27,7 @@ def fitted(ranking):
 @pytest.mark.parametrize(
     ("metric", "label"), [("map@10", "MAP@10 of"), ("relevance_position", "Relevance position (lower is better) of")]
 )
-def test_what_is_drawn(metric, label, fitted):
+def test_eval_curve_display_lines(metric, label, fitted):
     ranker = fitted[metric]
     display = EvalCurveDisplay.from_estimator(ranker)
     assert display.line_.get_ydata().tolist() == ranker.eval_curve_.tolist()

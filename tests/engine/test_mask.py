@@ -87,7 +87,7 @@ def test_mask_containers(make):
     assert ndcg_score([[0, 1], [1, NAN]], [[1, 2], [1, NAN]], mask=make(mask)) == 1.0
 
 
-def test_a_full_mask_is_none():
+def test_full_mask_has_no_effect():
     y, s = np.arange(12).reshape(3, 4) % 3, np.arange(12.0).reshape(3, 4)[:, ::-1]
     assert_equal(evaluate(y, s, mask=np.ones((3, 4), bool)), evaluate(y, s))
 
@@ -124,7 +124,7 @@ ALL = [[True] * 3] * 2
         ([[False] * 3, [False] * 3], ValueError, r"Got 2 of 2 rows without, the first is row 0\."),
     ],
 )  # fmt: skip
-def test_masks_that_are_none(mask, error, message):
+def test_invalid_masks(mask, error, message):
     with pytest.raises(error, match=message):
         ndcg_score(Y, S, mask=mask)
 
@@ -203,7 +203,7 @@ def test_subtopics_have_one_mask_a_row():
 
 
 @pytest.mark.parametrize("where", ["evaluate_table", "spark"])
-def test_what_takes_rows_says_where_a_mask_goes(where):
+def test_calls_with_rows_point_to_mask(where):
     """It is said before the data are looked at."""
     called = sklearn_rank.spark.evaluate if where == "spark" else getattr(sklearn_rank, where)
     with pytest.raises(TypeError, match=r"keyword 'mask'\. mask= is for padded arrays, .* leave padding out before"):

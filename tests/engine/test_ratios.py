@@ -57,7 +57,7 @@ def test_ratios_of_each_shape(numerators, denominators, needs, n):
 @together("n", N)
 @pytest.mark.parametrize("denominators", DENOMINATORS)
 @pytest.mark.parametrize("wrong", [math.inf, math.nan])
-def test_one_number_out_of_range_is_told_of_wherever_it_stands(wrong, denominators, n):
+def test_ratios_out_of_range_at_each_position(wrong, denominators, n):
     """Unless its ratio is undefined."""
     rng = np.random.default_rng(n)
     y, needed = DENOMINATORS[denominators](rng, n, 3), rng.integers(0, 2, (n, 1)) * 1.0

@@ -109,7 +109,7 @@ NOT_RECORDED = [
 
 
 @together("formula, k", [(f, None) for f in NOT_RECORDED] + [(f, 3) for f in NOT_RECORDED + OF_WHOLE_LISTS])
-def test_what_is_not_recorded_leaves_no_calls(formula, k):
+def test_formulas_that_are_not_recorded_leave_no_entries(formula, k):
     """Such as numbers of two orders by position: these may be cut at other places."""
     specs = [parse_metric("fallout", k=3), parse_metric(ours(formula), k=k), parse_metric("recall", k=3)]
     curves = [plans.Curve(spec, spec.cutoffs, {}) for spec in specs]

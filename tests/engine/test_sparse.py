@@ -195,7 +195,7 @@ def test_labels_without_a_row_that_have_no_judgement():
     assert rows.read_unjudged("nonrelevant").label.tolist() == [1, 0, 2]
 
 
-def test_nothing_is_retrieved():
+def test_sparse_scores_without_entries():
     y_true = sparse.csr_array([[0.5, 1.0], [2.0, 0.0]])
     result = evaluate(y_true, sparse.csr_array((2, 2)), metrics=["ndcg@10", "recall"])
     assert result.mean() == {"ndcg@10": 0, "recall": 0}

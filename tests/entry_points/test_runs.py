@@ -392,7 +392,7 @@ def test_run_of_which_no_document_is_judged():
         (["a"], TypeError, "exclude must be {query: documents}, or a table of both. Got list"),
     ],
 )
-def test_what_cannot_be_excluded_is_refused(exclude, error, message):
+def test_invalid_exclude(exclude, error, message):
     with pytest.raises(error, match=message):
         evaluate_run(QRELS, RUN, exclude=exclude)
 
@@ -430,7 +430,7 @@ def test_a_run_larger_than_a_block_matches_every_document():
         assert all(result.per_query[m][q] == alone.per_query[m][0] for m in alone.per_query)
 
 
-def test_it_is_public_and_comes_on_demand():
+def test_evaluate_run_is_public_and_lazy():
     assert sklearn_rank.evaluate_run is evaluate_run
     assert "evaluate_run" in dir(sklearn_rank)
 
@@ -467,7 +467,7 @@ def test_a_pair_that_comes_again_is_an_error():
         evaluate_run({"a": {"d"}}, {"a": [("d", 2.0), ("d", 1.0)]})
 
 
-def test_what_seems_the_other_way_round():
+def test_swapped_run_and_judgements():
     """A run with as few scores as a scale has, which is no longer than what it is judged by."""
     for n_grades, n_judged, warns in ((6, 9, True), (7, 9, False), (6, 8, False)):
         run = {"a": {f"d{i}": i % n_grades for i in range(9)}}

@@ -75,7 +75,7 @@ def test_every_form_is_the_mean_of_each_query(form, tmp_path):
     assert str(Comparison.load(tmp_path / "found")) == str(found)
 
 
-def test_a_list_beside_one_run():
+def test_several_runs_next_to_one_run():
     """Runs of other numbers are fine, and a list of one run is that run."""
     found = compare_systems(Y, {"A": A, "B": B[0], "one": [B[1]]}, qid=QID, metrics="map")
     assert [*found.y_score] == ["B", "one"]

@@ -117,7 +117,7 @@ def test_other_columns(table):
         ({"y_score": {"a": np.arange(300), "b": "new"}}, TypeError, "With a table, y_score names the columns"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_columns(table, change, kind, message):
+def test_compare_systems_column_errors(table, change, kind, message):
     arguments = {"data": table, "y_score": ["old", "new"], "metrics": "map"} | change
     with pytest.raises(kind, match=message):
         compare_systems(arguments.pop("data"), arguments.pop("y_score"), **arguments)
@@ -196,7 +196,7 @@ def test_queries_that_a_run_lacks(runs):
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_runs(runs, change, kind, message):
+def test_compare_systems_run_errors(runs, change, kind, message):
     arguments, keywords = change(*runs)
     with pytest.raises(kind, match=message):
         compare_systems(*arguments, **({"metrics": "map"} | keywords))

@@ -298,7 +298,7 @@ def test_prepared_labels_keep_chance():
         same(prepared.evaluate(score), expected)
 
 
-def test_what_is_kept_says_all_of_what_is_computed(tmp_path):
+def test_saved_chance_has_all_values(tmp_path):
     """Also when it is loaded: of errors, of metrics that are 0 or 1, and of undefined queries."""
     rows, names = data(), ["relevance_position", "hit@1", "ndcg@5", "p(average=micro)@3"]
     keys = (
@@ -546,7 +546,7 @@ def test_distances_of_a_database():
 # --- prints ------------------------------------------------------------------------------------------------------
 
 
-def test_it_prints_in_every_form():
+def test_chance_prints_in_every_form():
     result = evaluate(**data(), metrics=[*NAMES, "kendall"], chance=True)
     for text in (str(result), str(result.adjusted()), str(result.chance()), str(result.best())):
         assert max(map(len, text.splitlines())) <= 100

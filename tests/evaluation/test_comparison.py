@@ -272,7 +272,7 @@ def test_long_names_that_differ_in_the_middle_differ_in_print(shuffled):
         (lambda r: r.most_different("ridge", "smooth", 2.5), "'n' parameter of most_different must be an int >= 1"),
     ],
 )
-def test_what_there_is_not_cannot_be_looked_at(report, ask, message):
+def test_comparison_errors_for_missing_parts(report, ask, message):
     with pytest.raises(ValueError, match=message):
         ask(report)
 

@@ -81,7 +81,7 @@ def test_keywords_that_are_no_plain_values(data):
     assert list(result.mean().values()) == expected[:2]
 
 
-def test_what_metrics_share_is_not_theirs_to_change(data):
+def test_metrics_cannot_modify_shared_arrays(data):
     y, s, qid = data
 
     @metric("greedy")
@@ -311,7 +311,7 @@ def rows_of_a_model():
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_labels_without_an_order_are_told_of(door):
+def test_labels_without_an_order_warn(door):
     label, score, qid = rows_of_a_model()
     with pytest.warns(RankingWarning, match="every document is relevant"):
         DOORS[door](label + 1, score, qid, "map")
@@ -319,7 +319,7 @@ def test_labels_without_an_order_are_told_of(door):
 
 
 @pytest.mark.parametrize("door", [door for door in DOORS if door != "matrices"])
-def test_ranks_and_distances_are_told_of(door):
+def test_ranks_and_distances_warn(door):
     label, score, qid = rows_of_a_model()
     pd = pytest.importorskip("pandas")
     ranks = pd.Series(score).groupby(qid).rank(ascending=False)
@@ -406,7 +406,7 @@ def test_a_change_of_any_of_a_few_labels_is_seen(n_rows):
         assert result.label_fingerprints is not None
 
 
-def test_what_is_computed_again_is_what_can_be():
+def test_recomputed_values_reveal_modified_data():
     """One metric that changed is enough; undefined values are equal, and functions of users are not called again."""
     label, score, qid = np.array([1.0, 0, 0, 0, 0, 0]), np.array([3.0, 2, 1, 3, 2, 1]), np.array([0, 0, 0, 1, 1, 1])
     n_calls = []

@@ -58,7 +58,7 @@ def test_values_are_those_of_the_other_rows(kind):
             np.testing.assert_allclose(found, values[name], rtol=1e-12)
 
 
-def test_what_is_left_out_is_not_read():
+def test_excluded_documents_are_not_read():
     scores, labels = np.where(SEEN, np.nan, SCORES), np.where(SEEN, np.inf, LABELS)
     first = np.zeros_like(SEEN)
     first[:, 0] = True
@@ -126,7 +126,7 @@ def test_frames_must_have_the_same_columns():
         (LABELS, {0: [1]}, TypeError, "exclude"),
     ],
 )
-def test_what_is_no_matrix_of_documents_is_refused(labels, exclude, error, message):
+def test_exclude_refuses_other_matrices(labels, exclude, error, message):
     with pytest.raises(error, match=message):
         evaluate(labels, SCORES, metrics="map", exclude=exclude)
 

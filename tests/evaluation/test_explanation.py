@@ -412,7 +412,7 @@ def pools(n_queries=30, share=0.2, relevant=0.5, seed=0):
 
 
 @pytest.mark.filterwarnings("ignore:.*judged far less")
-def test_judged_shares_stand_beside_every_comparison(tmp_path):
+def test_explanations_have_judged_shares(tmp_path):
     qrels, runs = pools()
     report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"])
     expected = {

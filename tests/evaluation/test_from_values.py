@@ -129,7 +129,7 @@ def test_a_mean_may_differ_by_a_share_of_the_largest_value(values, mean, fits):
 
 
 @pytest.mark.parametrize("name", ["undefined", "means", "meaning", "average", "greater_is_better", "is_binary"])
-def test_what_is_given_by_metric_is_of_the_metrics(name):
+def test_from_values_refuses_other_metric_names(name):
     with pytest.raises(ValueError, match=f"^{name} of from_values must be by metric, mrr, map. Got 'p'"):
         Evaluation.from_values(["a"], {"mrr": [1], "map": [1]}, **{name: {"p": 1}})
     with pytest.raises(TypeError, match=rf"^{name} of from_values must be a dict by metric, or None. Got \[1\]"):

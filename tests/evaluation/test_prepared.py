@@ -242,7 +242,7 @@ def test_ids_of_rows_that_are_queries_change_afterwards():
     assert prepared.evaluate([[2, 1], [2, 1]]).qid.tolist() == [7, 8]
 
 
-def test_what_cannot_be_prepared():
+def test_prepare_errors():
     from scipy.sparse import csr_matrix
 
     with pytest.raises(TypeError, match="labels to evaluate"):
@@ -259,7 +259,7 @@ def test_what_cannot_be_prepared():
         prepare([1, 0], qid=[0, 0], metrics="map", n_jobs=0)
 
 
-def test_a_constant_scale_is_told_of_once():
+def test_constant_scale_warns_once():
     y_true, y_score, qid = rows(600, 30)
     with pytest.warns(RankingWarning, match="every document is relevant"):
         prepared = prepare(y_true + 1, qid=qid, metrics="map")
@@ -281,7 +281,7 @@ def test_documents_not_retrieved_shorten_the_lists_of_few_rows():
     assert prepare(label, metrics=several, qid=qid)(score) == evaluate(label, score, qid=qid, metrics=several).mean()
 
 
-def test_a_mean_beyond_floats_is_told_of_as_without_preparation():
+def test_overflow_warns_like_evaluate():
     """Each value is finite, and their sum is not."""
     y, qid = [1.5e308, 1.5e308], [1, 2]
 

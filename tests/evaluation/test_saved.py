@@ -25,7 +25,7 @@ def kind_of(name):
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_what_is_loaded_has_the_same_numbers(name, tmp_path):
+def test_loaded_results_have_the_same_numbers(name, tmp_path):
     result, kind = RESULTS[name](), kind_of(name)
     result.save(tmp_path / "saved")
     loaded = kind.load(tmp_path / "saved")

@@ -122,7 +122,7 @@ class Unpacked:
         return open, (self.path, "w")
 
 
-def test_what_is_pickled_is_not_run(saved, tmp_path):
+def test_storage_never_unpickles(saved, tmp_path):
     """As any of the arrays, as one more, or as the whole file."""
     kind, _, data = saved
     pickled = np.array([Unpacked(str(tmp_path / "ran"))], dtype=object)
@@ -289,7 +289,7 @@ def one_array(path, array, announced=None):
     return path
 
 
-def test_what_announces_too_much_is_refused(tmp_path):
+def test_storage_refuses_decompression_bombs(tmp_path):
     """More than 1 GiB and more than 100 times the file, whatever comes out."""
     text = np.array("{}")
     path = one_array(tmp_path / "made", text, 2**30)
@@ -306,7 +306,7 @@ def test_what_announces_too_much_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("more", [-1, 1, 40])
-def test_what_comes_out_is_what_was_announced(more, tmp_path):
+def test_storage_refuses_wrong_sizes(more, tmp_path):
     path = tmp_path / "made"
     text = np.array(json.dumps({"kind": "Comparison", "version": 1, "objects": {}}))
     with pytest.raises(ValueError, match="Got Comparison of layout 1"):
@@ -371,7 +371,7 @@ def test_nested_ids_are_saved(tmp_path):
     assert Evaluation.load(tmp_path / "r").qid.tolist() == [("a", ("b", 1)), ("a", ("b", 2))]
 
 
-def test_what_fails_changes_nothing(tmp_path):
+def test_failed_save_changes_no_file(tmp_path):
     path = tmp_path / "file"
     for before in (None, b"before"):
         if before is not None:
@@ -397,7 +397,7 @@ def test_a_link_stays_one(tmp_path):
     assert (tmp_path / "real").read_bytes() == b"x"
 
 
-def test_folders_that_are_none(tmp_path):
+def test_save_to_invalid_paths(tmp_path):
     for path, error in ((tmp_path, IsADirectoryError), (tmp_path / "no" / "r.npz", FileNotFoundError)):
         with pytest.raises(error) as caught:
             small_evaluation().save(path)
@@ -444,7 +444,7 @@ def test_a_full_disk_leaves_no_half_of_a_file(forks, tmp_path):
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("run", "before")]
 
 
-def test_what_is_saved_are_arrays_alone(tmp_path):
+def test_saved_files_contain_only_arrays(tmp_path):
     small_evaluation().save(tmp_path / "saved")
     with np.load(tmp_path / "saved", allow_pickle=False) as file:
         assert not any(file[name].dtype.hasobject for name in file)

@@ -18,7 +18,7 @@ def same(a, b):
     return a.to_dict() == b.to_dict() and a.qid.tolist() == b.qid.tolist()
 
 
-def test_what_is_no_plain_file_is_written_to_and_stays():
+def test_streams_and_devices_are_not_replaced():
     with replacing(os.devnull) as file:
         file.write(b"text")
     assert os.path.exists(os.devnull)

@@ -105,7 +105,7 @@ def test_gzip_that_is_not_whole(reader):
 @pytest.mark.parametrize(
     "data", [b"", b"\n\n", b"\0" * 100, bytes(range(256)) * 9, b"PAR1junk", b"ARROW1junk", RUN[:-9]]
 )
-def test_what_is_no_such_file(data, reader):
+def test_readers_refuse_damaged_files(data, reader):
     read, good = reader
     if (read, data) in ((read_run, RUN[:-9]),):
         data = data[:-3]

@@ -78,7 +78,7 @@ def test_numbers_are_those_of_python(rng):
     + ["--1", "+-1", "+"]
     + ["-", ".", "e5", "1f", "1.0L", "1d5", "\N{ARABIC-INDIC DIGIT ONE}", "\N{FULLWIDTH DIGIT ONE}", "½"],
 )
-def test_what_is_no_finite_decimal_number_is_refused(text):
+def test_readers_refuse_non_finite_numbers(text):
     for read, line in ((read_run, f"q1 Q0 d 1 {text} me"), (read_qrels, f"q1 0 d {text}")):
         with pytest.raises(ValueError, match=r"must have a finite decimal number as (score|relevance)\. Got '.*line 2"):
             read(io.BytesIO(f"\n{line}\n".encode()))

@@ -131,7 +131,7 @@ def test_arrow_holds_no_memory_of_python(make, columns, monkeypatch, before_arro
 
 
 @pytest.mark.parametrize("make", FILES.values(), ids=FILES)
-def test_what_was_read_stays_where_the_file_is_overwritten(make, columns, tmp_path):
+def test_read_table_survives_overwriting_the_file(make, columns, tmp_path):
     path, other = tmp_path / "table", columns | {"label": columns["label"] + 1}
     path.write_bytes(make(columns).getvalue())
     table = _tables.opened(path, ["query"], ["label", "model"])

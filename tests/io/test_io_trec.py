@@ -58,7 +58,7 @@ def rows(entries):
         "gzip",
     ],
 )
-def test_what_a_run_may_look_like(text, tmp_path):
+def test_read_run_layouts(text, tmp_path):
     expected = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.03)]
     assert rows(run_of(text)) == expected
     (tmp_path / "run").write_bytes(text)
@@ -140,7 +140,7 @@ def test_empty_files(text):
         qrels_of(text)
 
 
-def test_sources_that_are_none():
+def test_invalid_sources_of_a_run():
     with pytest.raises(TypeError, match="a frame, a mapping of arrays, or a file. Got int"):
         read_run(3)
     with pytest.raises(ValueError, match="truncated or damaged"):
@@ -305,7 +305,7 @@ def test_runs_are_read_back_as_they_were_written(name, tmp_path, rng):
         ({"y_score": [np.nan, 1]}, "y_score must not contain NaN"),
     ],
 )
-def test_what_cannot_be_written(change, message):
+def test_write_run_errors(change, message):
     given = {"y_score": [2.0, 1.0], "qid": [1, 1], "doc_id": ["a", "b"], "tag": "me"} | change
     file = io.BytesIO()
     with pytest.raises(ValueError, match=message):
@@ -346,7 +346,7 @@ def test_scores_in_single_precision():
     assert data.y_score.tolist() == [float(np.float32(0.1)), float(np.float32(0.1 + 1e-6))]
 
 
-def test_what_is_excluded_of_one_side_is_counted():
+def test_join_counts_excluded_documents():
     data = join({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, exclude={"q": ["b"]})
     assert "excluded: 0 documents of the run, 1 of the judgements" in str(data)
 
@@ -368,7 +368,7 @@ def test_lines_of_blanks_are_counted():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_what_follows_an_invalid_line_is_not_read(n_jobs):
+def test_reader_stops_at_an_invalid_line(n_jobs):
     taken = []
     pieces = (taken.append(i) or b"x\n" for i in range(10_000))
     with pytest.raises(ValueError, match="Got 1 in line 1 of file"):

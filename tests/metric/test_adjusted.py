@@ -93,7 +93,7 @@ def test_adjusted_means():
     assert below == pytest.approx({"cg@1": (-3 + 2) / (-1 + 2), "cg@3": np.nan}, nan_ok=True)
 
 
-def test_what_an_adjusted_metric_is():
+def test_adjusted_definition():
     for name, greater in (("ndcg@1", True), ("ranking_loss", False)):
         spec = parse_metric(name, adjusted=True)
         assert spec.greater_is_better

@@ -93,7 +93,7 @@ def test_long_tables():
     assert len(of(discount=first).meaning["ndcg"]) < 600
 
 
-def test_what_a_function_reads_is_read_at_once():
+def test_canonical_text_reads_functions_immediately():
     results = []
     for factor in (1, 100):  # one variable of both functions
         results.append(of(gain=lambda r: factor * r))  # noqa: B023
@@ -243,7 +243,7 @@ def test_the_first_of_three_that_differ():
         compare_all(systems)
 
 
-def test_what_was_retrieved_makes_no_other_labels():
+def test_label_fingerprints_ignore_unretrieved_documents():
     """Documents of label 0 and without a label differ between systems; so do places of judged documents."""
     a = of("mrr", unjudged="nonrelevant")
     inf = -np.inf

@@ -43,7 +43,7 @@ def test_choices(names, keywords, expected):
     assert expected in line(*names, **keywords)
 
 
-def test_nothing_is_said_where_nothing_applies():
+def test_choices_without_remarks():
     assert line("rmse") == choices_in_words({"of my own": "of my own"}) == ""
     assert "queries" not in line("p@10")
 
@@ -55,7 +55,7 @@ SHARED = "unjudged=None, replace_undefined_by=0, average=macro"
     "meaning",
     ["ndcg_score(k=5)", "ndcg_score(k=", "mine(k=1, gain=(", "(k=3, stop=exp2)", f"a(k=3, stop=exp2, {SHARED})", ""],
 )
-def test_nothing_is_said_of_a_meaning_in_words_of_the_user(meaning):
+def test_choices_are_silent_about_texts_of_the_user(meaning):
     result = Evaluation.from_values(["a", "b"], {"ndcg@5": [0.5, 1.0]}, meaning={"ndcg@5": meaning})
     assert repr(result).splitlines()[-1].startswith("nDCG@5")
 

@@ -76,7 +76,7 @@ def test_contributions_by_hand(metric, label, score, expected):
         lambda r: (r.cumsum(r.label), 2.0),
     ],
 )
-def test_sums_of_formulas_of_ones_own(formula, score):
+def test_contributions_of_own_formulas(formula, score):
     _define_again("own_sum", formula, {}, {})
     label = [3, 0, 1, 2]
     value = evaluate(label, score, qid=[0] * 4, metrics="own_sum").mean()["own_sum"]
@@ -106,7 +106,7 @@ def test_metrics_that_are_no_sum(metric):
         lambda r: np.array([[y.sum()] for y, s in r.queries()]),
     ],
 )
-def test_formulas_of_ones_own_that_are_no_sum(formula):
+def test_contributions_refuse_other_formulas(formula):
     _define_again("no_sum", formula, {}, {})
     assert added("no_sum", [1, 3], [2, 1]) is None
 

@@ -143,7 +143,7 @@ def test_metrics_do_not_change_with_what_stands_beside_them(metric):
             assert_array_equal(found[str(spec)], alone)
 
 
-def test_what_counts_as_relevant_is_each_metrics_own():
+def test_min_relevance_of_each_metric():
     y, s, qid = [1, 2, 0, 2], [4, 3, 2, 1], [0] * 4
     found = evaluate(y, s, qid=qid, metrics=["map", "map(min_relevance=2)", "recall@2"]).mean()
     assert_allclose(list(found.values()), [(1 + 1 + 3 / 4) / 3, (1 / 2 + 2 / 4) / 2, 2 / 3])
@@ -177,7 +177,7 @@ def test_a_subtopic_without_a_relevant_document_adds_nothing_to_err_ia():
 
 @together("name", ["label", "score", "rank", "relevant", "judged", "n", "n_relevant", "n_judged"])
 @pytest.mark.parametrize("facts", [{}, {"pointwise": True}], ids=str)
-def test_what_a_formula_is_given_cannot_be_changed(name, facts):
+def test_formula_arguments_are_read_only(name, facts):
     def change(r):
         getattr(r, name)[...] = 0
         return r.cumsum()

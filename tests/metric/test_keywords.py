@@ -242,7 +242,7 @@ def test_a_function_is_asked_for_the_labels_at_hand():
 
 
 @pytest.mark.filterwarnings("ignore:A label has the gain")
-def test_what_is_not():
+def test_gains_and_bounds_without_a_scale_are_accepted():
     assert rbp_score([9, 0], [2, 1], qid=[0, 0]) == pytest.approx(0.2)  # a binary gain has no scale
     assert rbp_score([0, 4, 2], [1, 2, 3], qid=[0] * 3, gain="exp2") == pytest.approx(0.2 * (3 / 15 + 0.8 * 15 / 15))
     assert dcg_score([-3, 1], [2, 1], qid=[0, 0], gain=lambda label: label, discount="flat") == -2

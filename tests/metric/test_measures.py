@@ -33,7 +33,7 @@ def test_numbers_are_those_of_ir_measures(seed):
         assert values == pytest.approx({q: expected[measure, q] for q in qrels}, abs=1e-9), measure
 
 
-def test_those_that_other_providers_have():
+def test_measures_of_other_providers():
     """By hand: the only relevant document, of grade 2, stands at rank 2 of two."""
     result = evaluate_run({"q": {"a": 2, "b": 0}}, {"q": ["b", "a"]}, metrics=[ERR @ 5, RBP(p=0.5, rel=1), Judged @ 2])
     assert result.mean() == pytest.approx({"ERR@5": 3 / 16 / 2, "RBP(p=0.5,rel=1)": 0.25, "Judged@2": 1})
@@ -41,7 +41,7 @@ def test_those_that_other_providers_have():
     assert gains.mean()["nDCG(dcg='exp-log2')@5"] == pytest.approx((1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3)))
 
 
-def test_where_metrics_go():
+def test_metrics_as_measures_in_other_calls():
     spec = parse_metric(nDCG @ 10)
     assert [spec.metric.name, spec.k, spec["gain"]] == ["ndcg", 10, "linear"]
     assert str(parse_metric(str(spec))) == str(spec)

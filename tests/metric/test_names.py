@@ -59,7 +59,7 @@ def test_blanks_are_read_as_before():
     assert {str(parse_metric(name)) for name in names} == {"ndcg@10", "ndcg(gain=exp2)@10"}
 
 
-def test_what_is_echoed():
+def test_metric_errors_echo_the_name():
     assert echo("short") == "'short'"
     assert echo("x" * 58) == repr("x" * 58)
     assert echo("a" * 500 + "z") == "'" + "a" * 39 + " ... " + "a" * 13 + "z'"
@@ -137,7 +137,7 @@ def test_a_measure_that_is_not_ours_is_not_taken_for_one(name):
 
 
 @pytest.mark.parametrize("name", name_hints.OTHER)
-def test_what_is_said_of_other_names(name):
+def test_suggested_metric_names_parse(name):
     """Each name in quotes parses, and the name itself does not."""
     for text in (name, f"{name.upper()}@10", f"{name}_10"):
         with pytest.raises(ValueError, match="instead") as caught:
@@ -313,7 +313,7 @@ def test_functions_beside_names_say_which_way_is_better():
     assert [*found] == ["own_loss", "map"]
 
 
-def test_names_of_ones_own_have_a_direction():
+def test_own_names_have_a_direction():
     for name, better in (("ndcg@5", True), ("mse", False), ("my own", True)):
         assert names.direction_of(name, argument="x=False") == better
     with pytest.raises(

@@ -180,7 +180,7 @@ def test_a_scorer_of_a_plain_function_prints():
         (lambda r: r.cascade(np.ones(5)), r"Got shape \(5,\)"),
     ],
 )
-def test_what_a_formula_returns_and_sums(formula, message):
+def test_results_and_sums_of_own_formulas(formula, message):
     with pytest.raises(ValueError, match=message):
         metric("wrong")(formula)(Y, S, qid=QID)
 
@@ -225,7 +225,7 @@ def test_a_plain_function_is_not_asked_about_a_query_of_which_all_documents_were
     assert (lengths, result.n_undefined, result.mean()) == ([2], {"mine": 1}, {"mine": 2.0})
 
 
-def test_what_a_function_of_ones_own_holds_on_to_is_let_go():
+def test_own_functions_are_garbage_collected():
     class Held:
         """Something large."""
 
@@ -249,7 +249,7 @@ def test_sums_of_parts_that_cancel_have_no_quotient():
         signed_score([1, 0, 1, 1], [2, 1, 2, 1], qid=[0, 0, 1, 1], average="micro")
 
 
-def test_what_is_not_said_of_a_metric_is_what_the_decorator_says():
+def test_defaults_of_the_metric_decorator():
     entry = metric("says_nothing")(lambda r: r.cumsum(r.label)).metric
     told = {name: getattr(entry, name) for name in Properties.__annotations__}
     assert told == {

@@ -153,7 +153,7 @@ DOORS = [
 
 @pytest.mark.parametrize("door", DOORS)
 @together("function", UNSAID)
-def test_it_must_be_said(door, function):
+def test_plain_function_needs_a_direction(door, function):
     with pytest.raises(ValueError, match="suggests that lower is better. Pass parse_metric.*greater_is_better=False"):
         door(function)
     if not isinstance(function, functools.partial) and function is not my_loss:
@@ -174,7 +174,7 @@ def test_ends_of_names(name):
         assert parse_metric(function).metric.greater_is_better
 
 
-def test_what_is_said_stays_said():
+def test_plain_function_keeps_its_direction():
     spec = parse_metric(my_loss, greater_is_better=False)
     for again in (parse_metric(spec), parse_metric(spec, k=3), pickle.loads(pickle.dumps(spec))):
         assert not again.metric.greater_is_better

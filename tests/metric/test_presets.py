@@ -103,7 +103,7 @@ def test_gain_of_keras_rs_is_exponential():
     assert found == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
 
 
-def test_what_torchmetrics_does_with_a_query_without_a_relevant_document():
+def test_torchmetrics_empty_target_actions():
     """empty_target_action: "neg" 0, "pos" 1, "skip" left out; of precision as of recall."""
     data = rows({"a": ([1, 0], []), "b": ([0, 0], [])})
     names = ["precision@1", "recall@1", "map@1", "mrr@1", "hit@1", "rprec", "ndcg@1"]

@@ -63,7 +63,7 @@ def test_a_wrong_formula_raises_where_it_is_defined(rule, formula):
     assert "wrong" not in REGISTRY
 
 
-def test_what_a_wrong_formula_is_told_to_do():
+def test_probe_errors_name_a_way_out():
     with pytest.raises(
         ValueError, match=r"is a value, .* is a weight; .* call r.refuse_ties .* or declare defines_ties=True"
     ):
@@ -140,7 +140,7 @@ def test_ours_go_through_as_well(metric):
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyError, ValueError, TypeError])
-def test_a_formula_that_raises_for_a_reason_of_its_own_is_left_alone(error):
+def test_probe_passes_on_errors_of_the_formula(error):
     def picky(r):
         if r.n.max() < 10:
             raise error("more!")
@@ -181,7 +181,7 @@ def test_ours_are_not_tried_and_imports_do_not_wait():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_nothing_of_the_data_is_told():
+def test_probe_errors_show_no_data():
     """A formula of ours, under another name, is as good as ours."""
     entry = metric("again")(formula_of(ndcg_score)).metric
     assert entry.is_built_in
@@ -254,7 +254,7 @@ def test_a_formula_that_tells_unjudged_documents_is_tried_on_some():
     assert not any(np.isnan(label).any() for _, labels, _ in tried() for label in labels)
 
 
-def test_a_wrong_formula_is_told_two_values_and_the_cutoff():
+def test_probe_errors_show_two_values_and_the_cutoff():
     for formula, at in (
         (lambda r: len(r.label) + (r.k > 2) * 0.0, " at k=1"),
         (lambda r: 1.0 * (r.k > 2) * len(r.label), " at k=3"),

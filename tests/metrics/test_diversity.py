@@ -55,7 +55,7 @@ def test_there_is_no_worst_and_no_best_order(metric, ties):
         metric([[1, 0], [0, 1]], [1, 1], qid=[0, 0], ties=ties)
 
 
-def test_what_ndeval_divides_err_ia_by():
+def test_err_ia_denominator_of_ndeval():
     everything = np.ones((10, 3))
     found = metrics.err_ia_score(everything, np.zeros(10), qid=[0] * 10, k=range(1, 11))
     assert_allclose(found, np.cumsum([2.0**-i / i for i in range(1, 11)]))

@@ -137,7 +137,7 @@ def test_weights_are_refused_where_their_sums_cannot_be_computed(rng):
         (relevance_position_error, [TINY, 0], [1, 2], {}),
     ],
 )
-def test_what_is_beyond_the_range_of_a_float_is_refused(function, y_true, y_score, keywords):
+def test_metrics_refuse_overflow(function, y_true, y_score, keywords):
     message = f"{function.__name__} overflowed: a sum or product is beyond the range of a float"
     with pytest.raises(ValueError, match=message):
         function(y_true, y_score, qid=[0, 0], **keywords)

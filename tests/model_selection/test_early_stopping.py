@@ -79,7 +79,7 @@ def by_query(chosen):
 @pytest.mark.parametrize(
     "model", [LikeXGBRanker(), LikeXGBRegressor(), LikeOldLGBMRanker(), LikeLGBMRanker()], ids=repr
 )
-def test_what_each_model_is_given(model, seed):
+def test_early_stopping_arguments_of_each_model(model, seed):
     ranker = QueryRanker(model, eval_fraction=0.25, random_state=seed).fit(X, Y, qid=QID, sample_weight=WEIGHT)
     (held_out,) = ranker.eval_qid_
     rows, qid, sizes, weight, of_query = by_query([q for q in "abcd" if q != held_out])
@@ -380,7 +380,7 @@ def test_pipelines_of_one_step_and_inside_pipelines():
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-def test_rows_that_nothing_stops_by_are_told(library, ranking):
+def test_unused_validation_rows_warn(library, ranking):
     """They would be missing from the training for nothing."""
     features, y, qid = ranking
     ranker = {"lightgbm": "LGBMRanker", "xgboost": "XGBRanker"}[library]

@@ -184,7 +184,7 @@ def test_the_best_round_is_the_one_found_by_hand(name, metric, shuffled):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "stages"])
-def test_nothing_of_ours_stays_in_the_model(name, ranking):
+def test_model_keeps_no_reference(name, ranking):
     X, y, qid = ranking
     train, stop = qid < 30, qid >= 30
     X = X.copy()

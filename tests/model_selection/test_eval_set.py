@@ -142,14 +142,14 @@ def test_queries_that_are_not_drawn_may_not_come_back(ranking):
 
 
 @pytest.mark.parametrize("bad", ["all", 0.2, "list", "one", "five"])
-def test_it_is_a_tuple(bad, split):
+def test_eval_set_is_a_tuple(bad, split):
     train, held_out = split
     wrong = {"list": [held_out, held_out], "one": held_out[:1], "five": (*held_out, None, None)}.get(bad, bad)
     with pytest.raises(TypeError, match=r"eval_set must be a tuple \(X, y, qid\).* Got (list|str|float|tuple)"):
         QueryRanker(models()["xgb"], eval_metric="map").fit(*train[:2], qid=train[2], eval_set=wrong)
 
 
-def test_as_xgboost_writes_it(split):
+def test_eval_set_in_the_form_of_xgboost(split):
     (X, y, qid), held_out = split
     fits = [
         QueryRanker(models()["xgb"], eval_metric="map").fit(X, y, qid=qid, **given)
@@ -170,7 +170,7 @@ def test_as_xgboost_writes_it(split):
             )
 
 
-def test_what_else_is_refused(split):
+def test_eval_set_errors(split):
     pd = pytest.importorskip("pandas")
     (X, y, qid), (Xe, ye, qid_e) = split
     ranker = QueryRanker(models()["lgbm"], eval_metric="map")
@@ -207,7 +207,7 @@ def test_arguments_of_other_libraries(split):
             QueryRanker(models()["xgb"]).fit(X, y, qid=qid, **{name: qid_e})
 
 
-def test_hist_gradient_boosting_waits_for_no_rounds_of_its_own_unless_told(ranking):
+def test_hist_gradient_boosting_default_patience(ranking):
     """Its ``early_stopping="auto"`` comes with ``n_iter_no_change=10``, which nobody has asked for."""
     X, y, qid = ranking
     ranker = QueryRanker(HistGradientBoostingRegressor(max_iter=14), eval_fraction=0.4, eval_metric="recall@20")
@@ -242,7 +242,7 @@ class InStages(RegressorMixin, BaseEstimator):
 
 
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")
-def test_any_value_is_better_than_none():
+def test_eval_set_undefined_rounds_are_never_best():
     """Rank correlation is not defined for equal scores, so that a first round may have no value."""
     X, y, qid = np.arange(3.0)[:, None], [0, 1, 2], [1, 1, 1]
     ranker = QueryRanker(InStages([0, 0, -1, 0]), eval_metric="kendall(replace_undefined_by=nan)")

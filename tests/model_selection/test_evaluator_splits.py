@@ -121,7 +121,7 @@ def test_splits_are_pairs(data, cv, message):
         (lambda train, test: (train, np.ones(9, dtype=bool)), "of masks of all .* rows"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_split(data, split, message):
+def test_evaluator_split_errors(data, split, message):
     X, y, qid, test = data
     cv = [split(np.flatnonzero(~test), np.flatnonzero(test))]
     with pytest.raises(ValueError, match=message):

@@ -60,7 +60,7 @@ each_wrong = pytest.mark.parametrize(("change", "message"), WRONG.values(), ids=
 
 
 @each_wrong
-def test_a_wrong_prediction_fails_its_model_alone(shuffled, change, message):
+def test_invalid_prediction_fails_only_its_model(shuffled, change, message):
     X, y, qid = shuffled
     with pytest.warns(FitFailedWarning, match="b failed and is left out"):
         report = EVALUATOR.compare({"a": Ridge(), "b": ByItself(change)}, X, y, qid=qid)
@@ -89,7 +89,7 @@ def test_wrapped_or_not(shuffled, change, message):
     assert [*report.results] == ["a"]
 
 
-def test_nothing_is_no_prediction(shuffled):
+def test_none_is_an_invalid_prediction(shuffled):
     X, y, qid = shuffled
     with pytest.warns(FitFailedWarning, match="Got None instead"):
         EVALUATOR.compare({"a": Ridge(), "b": ByItself(lambda s: None)}, X, y, qid=qid)
@@ -214,7 +214,7 @@ class NoParameters:
         (make_pipeline(StandardScaler()), "Got Pipeline"),
     ],
 )
-def test_what_is_no_estimator(shuffled, model, message):
+def test_compare_refuses_objects_that_are_no_estimator(shuffled, model, message):
     X, y, qid = shuffled
     rule = rf"must be an estimator with 'fit' and 'predict'.*{message}"
     with pytest.raises(TypeError, match=f"Model 'b' {rule}") as error:

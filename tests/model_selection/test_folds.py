@@ -148,7 +148,7 @@ def test_folds_of_evaluator_and_learning_curve(orders):
         np.testing.assert_allclose(one, curves[0])
 
 
-def test_one_of_several_splits_is_none():
+def test_folds_refuse_invalid_splits():
     for splits in ([([0], [1]), 5], [0, 1, "a"], [([0], [1]), ([0], [1], [2])]):
         with pytest.raises(ValueError, match=r"of row numbers\. Got \["):
             check_splitter(splits, "RankingEvaluator")

@@ -76,7 +76,7 @@ def test_halving_takes_one_number(shuffled, params):
         EVALUATOR.search(halving, X, y, qid=qid)
 
 
-def test_as_many_queries_as_were_asked_for(shuffled):
+def test_halving_number_of_queries(shuffled):
     X, y, qid = shuffled
     halving = HalvingGridSearchCV(RANKER, GRID, resource="max_queries", min_resources=6, max_resources=18)
     assert EVALUATOR.search(halving, X, y, qid=qid).n_resources_ == [6, 18]

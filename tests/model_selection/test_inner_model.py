@@ -326,7 +326,7 @@ def test_weights_of_batches_are_those_of_queries(ranking):
         ranker.partial_fit(X, y, qid=qid, sample_weight=np.arange(len(y)) + 1.0)
 
 
-def test_a_model_whose_importances_are_none(ranking):
+def test_inner_model_without_importances(ranking):
     class Without(Ridge):
         feature_importances_ = None
 

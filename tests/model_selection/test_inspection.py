@@ -75,7 +75,7 @@ def test_a_mean_over_orders():
     assert found.importances_std[0] == found.importances[0].std()
 
 
-def test_what_is_the_same_for_a_whole_query(shuffled):
+def test_permutation_importance_of_query_features(shuffled):
     """The second feature turns the order of a query's documents round: exactly 0 within, much across."""
     X, y, qid = shuffled
     sign = np.where([int(q[1:]) % 2 for q in qid], 1.0, -1.0)

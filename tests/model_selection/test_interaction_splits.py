@@ -214,13 +214,13 @@ def test_missing_users_and_columns():
 
 
 @pytest.mark.parametrize("n", [0, 1.5, True, "1", None])
-def test_numbers_that_are_none(n):
+def test_interaction_splits_invalid_numbers(n):
     with pytest.raises(ValueError, match="The 'n_test' parameter of LeaveLastOut must be an int >= 1"):
         LeaveLastOut(n)
 
 
 @pytest.mark.parametrize("size", [0, 1.0, -0.2, True, "0.2", None, np.nan])
-def test_sizes_that_are_none(size):
+def test_interaction_splits_invalid_sizes(size):
     with pytest.raises(ValueError, match="The 'test_size' parameter of GlobalTimeSplit must be an int >= 1"):
         GlobalTimeSplit(size)
 
@@ -268,7 +268,7 @@ def test_time_zones_and_dates():
 
 @pytest.mark.parametrize("column", [True, 1.5, ["u"]])
 @pytest.mark.parametrize("name", ["user", "item"])
-def test_what_is_no_column(name, column):
+def test_interaction_splits_invalid_columns(name, column):
     for make in (LeaveLastOut, lambda **given: make_recommender_scorer("mrr", items=["x"], **given)):
         with pytest.raises(TypeError, match=f"The '{name}' parameter of .* must be the name of a column of a frame"):
             make(**{name: column})

@@ -206,7 +206,7 @@ def test_max_queries_needs_queries():
         QueryRanker(Ridge(), max_queries=2).fit(X, Y)
 
 
-def test_nothing_is_drawn_unasked():
+def test_ranker_leaves_the_random_state_alone():
     state = check_random_state(0)
     QueryRanker(Ridge(), random_state=state).fit(X, Y, qid=QID)
     assert state.randint(10**9) == check_random_state(0).randint(10**9)

@@ -409,7 +409,7 @@ def test_a_model_that_ranks_for_unknown_users_is_asked():
 
 
 @pytest.mark.parametrize("error", [KeyError("u9"), IndexError("9 is out of bounds"), ValueError("unknown category")])
-def test_what_a_model_raises_for_unknown_users_is_a_warning(error):
+def test_recommender_errors_for_unknown_users_become_warnings(error):
     model = InteractionRecommender(Partly(answer=error)).fit(ROWS)
     scorer = make_recommender_scorer("p@1", items=range(5), replace_undefined_by=np.nan)
     with pytest.warns(UserWarning, match=rf"1 of 2 test users are not in training.*Got {type(error).__name__}: "):
@@ -418,7 +418,7 @@ def test_what_a_model_raises_for_unknown_users_is_a_warning(error):
         scorer(InteractionRecommender(Partly(answer=error)).fit(frame([(9, 0)])), frame([(9, 1)]))
 
 
-def test_what_a_model_that_lists_raises():
+def test_recommender_scorer_passes_on_errors_of_models():
     class Strict(Answers):
         def recommend(self, users, k):
             return [{0: [1, 2]}[user] for user in users]
@@ -718,7 +718,7 @@ def test_wrong_test_rows(X, y, error, message):
         make_recommender_scorer("ndcg@10", items=range(4))(model, X, y)
 
 
-def test_what_was_seen_takes_a_model_that_remembers():
+def test_exclude_seen_needs_a_model_with_interactions():
     scorer = make_recommender_scorer("mrr", items=range(4))
     model = Fixed(np.zeros((2, 4))).fit(ROWS)
     with pytest.raises(

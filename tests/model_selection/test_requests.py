@@ -87,7 +87,7 @@ def test_weights_that_differ_within_a_query_are_refused_on_request(automatic, ki
         cross_validate(QueryRanker(Ridge()), X, y, scoring=scorer, cv=CV, params=weights, error_score="raise")
 
 
-def test_what_the_user_said_comes_first(automatic):
+def test_explicit_requests_win(automatic):
     ranker = QueryRanker(Ridge())
     assert requested(ranker, "fit")["sample_weight"] is requested(ranker, "partial_fit")["sample_weight"] is True
     for alias in (False, "weight_of_row"):

@@ -56,7 +56,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_it_is_called_as_its_metric(name):
+def test_scorer_is_named_like_its_metric(name):
     scorer = NAMED[name]()
     assert repr(scorer) == str(scorer) == f"{scorer}" == scorer.__name__ == name
     assert isinstance(scorer, type(make_scorer(max)))
@@ -187,7 +187,7 @@ class TestScikitLearn:
         assert clone(search).scoring == search.scoring
         assert str(clone(search)) == str(search)
 
-    def test_its_own_doors_hand_the_scorer_back(self):
+    def test_get_scorer_returns_scorers_unchanged(self):
         scorer = get_scorer("ndcg@10")
         assert sklearn.metrics.get_scorer(scorer) is scorer
         assert check_scoring(Ridge(), scorer) is scorer
@@ -253,7 +253,7 @@ class TestMany:
             get_scorer(several)
 
     @pytest.mark.parametrize("at_once", [True, False])
-    def test_wherever_scikit_learn_takes_several(self, at_once):
+    def test_several_scorers_in_scikit_learn(self, at_once):
         """By one scorer of all of them, and by a dict of scorers of one."""
         names = ["ndcg@10", "neg_rmse"]
         scoring = make_ranking_scorer(names) if at_once else {name: get_scorer(name) for name in names}

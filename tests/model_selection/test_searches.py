@@ -312,7 +312,7 @@ def test_ids_of_any_type_are_handed_on(ranking, as_ids):
         assert found.best_score_ == evaluator.search(SEARCH, X, y, qid=qid).best_score_
 
 
-def test_what_a_search_returns_may_be_fitted_on_other_rows(ranking):
+def test_searched_estimator_fits_other_rows(ranking):
     X, y, qid = ranking
     found = EVALUATOR.search(SEARCH, X, y, qid=qid)
     again = EVALUATOR.cross_validate(found, X, y, qid=qid)

@@ -111,7 +111,7 @@ def test_both_sizes_of_random_halves(rows):
         (np.eye(4), r"Got shape \(4, 4\)"),
     ],
 )
-def test_clusters_that_are_none(clusters, message):
+def test_splits_invalid_clusters(clusters, message):
     with pytest.raises(ValueError, match=message):
         next(QueryKFold(2).split([[0]] * 4, groups=[1, 2, 2, 3], clusters=clusters))
 

@@ -73,7 +73,7 @@ def test_time_zones_are_one_moment():
         ([1, 1, 1, 1], "take fewer splits, a smaller gap, or finer times. Got 3 queries at 1 times, n_splits=1"),
     ],
 )
-def test_times_that_are_none(time, message):
+def test_invalid_times(time, message):
     with pytest.raises(ValueError, match=message):
         next(QueryTimeSeriesSplit(1).split([[0]] * 4, groups=[*"aabc"], time=time))
 
@@ -103,7 +103,7 @@ def test_missing_times_of_pandas():
     ],
     ids=repr,
 )
-def test_gaps_that_are_none(gap, time, message):
+def test_invalid_gaps(gap, time, message):
     with pytest.raises(ValueError, match=message):
         next(QueryTimeSeriesSplit(2, gap=gap).split([[0]] * 12, groups=range(12), time=time))
 

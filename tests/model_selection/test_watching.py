@@ -102,7 +102,7 @@ def spoil(of_fold):
     of_fold.scores.clear()
 
 
-def test_a_model_that_fails_is_told_of(shuffled):
+def test_watching_reports_failing_models(shuffled):
     X, y, qid = shuffled
     told, evaluator = [], RankingEvaluator(METRICS, cv=2)
     with pytest.warns(FitFailedWarning, match="bad failed"):

@@ -120,7 +120,7 @@ def test_more_rows_than_a_worker_holds_at_once(spark):
     np.testing.assert_allclose(found["mae"], expected.per_query["mae"][order], rtol=1e-12)
 
 
-def test_functions_of_ones_own(spark):
+def test_spark_own_functions(spark):
     """A plain function sees rows highest score first, and those of equal scores lowest label first."""
     rows = spark.createDataFrame([(1, 1.0, 7), (3, 2.0, 7), (2, 2.0, 7)], "label int, score double, qid int")
     first = lambda y, s: y[0] * 100 + y[1] * 10 + y[2]  # noqa: E731
@@ -327,7 +327,7 @@ def wrong_rows(column, value):
     return pa.Table.from_pylist(rows)
 
 
-def test_what_a_worker_raises_can_be_read(spark):
+def test_spark_worker_errors_are_readable(spark):
     from pyspark.errors import PySparkException
 
     result = per_query(spark.createDataFrame(wrong_rows("score", None)), metrics=["map", "err"])
@@ -436,7 +436,7 @@ def test_a_worker_with_another_numpy_or_without_the_module_of_a_function(monkeyp
     assert "No module named 'test_spark'. Send their module, by addPyFile" in found
 
 
-def test_what_workers_lack_reaches_the_user(spark, tmp_path):
+def test_spark_missing_modules_reach_the_user(spark, tmp_path):
     """From rows, and from a table made of them. Where two stages fail at once, Spark leaves Java's error as it is."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException

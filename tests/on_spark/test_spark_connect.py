@@ -6,10 +6,10 @@ import test_spark_results
 from test_spark import (  # noqa: F401
     test_names_of_columns,
     test_same_bits_each_time,
-    test_what_a_worker_raises_can_be_read,
-    test_what_workers_lack_reaches_the_user,
+    test_spark_missing_modules_reach_the_user,
+    test_spark_worker_errors_are_readable,
 )
-from test_spark_results import test_what_is_known_of_a_result_travels_with_it  # noqa: F401
+from test_spark_results import test_spark_results_keep_their_metadata  # noqa: F401
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -26,7 +26,7 @@ def spark(spark):
         session.stop()
 
 
-def test_it_is_connect(spark):
+def test_spark_connect_session(spark):
     assert type(spark.range(1)).__module__ == "pyspark.sql.connect.dataframe"
 
 

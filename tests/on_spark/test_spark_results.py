@@ -60,7 +60,7 @@ def test_means_of_nothing_defined(spark):
             assert np.isnan(mean(per_query(df, metrics=name, replace_undefined_by=NAN))[name])
 
 
-def test_what_is_known_of_a_result_travels_with_it(spark, tmp_path):
+def test_spark_results_keep_their_metadata(spark, tmp_path):
     data = make()
     metrics = ["gm_map", "p(average=micro)@5"]
     df = spark.createDataFrame(table_of(data, w=data.qid % 3 + 1.0))

@@ -442,12 +442,12 @@ def loaded_without(absent, module, monkeypatch):
         ("ir_measures", "sklearn_rank.compat.ir_measures", "needs ir_measures: pip install ir-measures"),
     ],
 )
-def test_what_is_missing_is_named(absent, module, message, monkeypatch):
+def test_missing_dependency_is_named(absent, module, message, monkeypatch):
     with pytest.raises(ImportError, match=message):
         loaded_without(absent, module, monkeypatch)
 
 
-def test_what_the_compiled_part_lacks_is_not_the_compiled_part():
+def test_import_errors_inside_kernels_are_not_reworded():
     code = "import sys; sys.modules['numpy'] = None; import sklearn_rank"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of numpy halted")

@@ -122,7 +122,7 @@ def test_lengths_of_zipf_have_a_long_tail(bench):
     assert of.min() == 1
 
 
-def test_what_a_peer_cannot_do_is_said(bench):
+def test_bench_reports_unsupported_peers(bench):
     pytest.importorskip("lightgbm")
     peers = bench("peers")
     with pytest.raises(peers.Impossible, match="at most 10,000 rows a query"):

@@ -139,7 +139,7 @@ def test_readme_of_a_package_is_in_the_sdist_and_not_in_the_wheel(project):
     assert not (project / "built" / readme).exists()
 
 
-def test_what_a_build_leaves_is_ignored():
+def test_build_outputs_are_ignored_by_git():
     """An editable install writes C, libraries and metadata beside the sources."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("no clone")

@@ -15,7 +15,7 @@ each_seed = pytest.mark.parametrize("seed", range(20))
 
 
 @each_seed
-def test_what_means_the_same_has_the_same_value(seed):
+def test_equivalent_calls_have_equal_values(seed):
     for number, error in draws("same", seed, N_CASES):
         pytest.fail(f"draw {number}: {error}\n{same.notes(error)}", pytrace=False)
 

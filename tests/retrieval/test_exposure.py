@@ -281,7 +281,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("wrong", "error", "message"), WRONG)
-def test_what_exposure_cannot_count_is_refused(wrong, error, message):
+def test_exposure_errors(wrong, error, message):
     given = {"run": RUN, "items": ITEMS, "k": 2} | wrong
     with pytest.raises(error, match=message):
         exposure(given.pop("run"), **given)
@@ -303,7 +303,7 @@ def test_intervals_must_be_asked_for():
         ({"similarity": np.triu(np.ones((7, 7)))}, ValueError, "must be symmetric"),
     ],
 )
-def test_what_diversity_cannot_read_is_refused(given, error, message):
+def test_diversity_errors(given, error, message):
     with pytest.raises(error, match=message):
         intra_list_diversity(RUN, items=ITEMS, k=2, **given)
 

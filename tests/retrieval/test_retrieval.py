@@ -386,7 +386,7 @@ def parts_of(x):
 
 
 @pytest.mark.parametrize("make", [np.array, with_repeated_entries])
-def test_what_is_given_stays_as_it_is(make, codes, features, indicators, rng):
+def test_retrieval_does_not_modify_inputs(make, codes, features, indicators, rng):
     indices = np.array([rng.permutation(N_ITEMS)[:5] for _ in range(N_QUERIES)])
     given = {
         "codes": [x.copy() for x in codes], "features": [make(x * (rng.random(x.shape) < 0.7)) for x in features],

@@ -145,7 +145,7 @@ def test_tests_of_independent_queries_are_refused(test):
         compare(result(x, cluster), result(0 * x, cluster), test=test)
 
 
-def test_one_cluster_is_none():
+def test_one_cluster_is_refused():
     for method in ("t", "percentile", "bca"):
         for values in ([1.0, 2.0, 3.0], [np.nan] * 3):
             assert np.isnan(confidence_interval(values, clusters=[1, 1, 1], method=method)).all()

@@ -176,7 +176,7 @@ def test_systems_without_a_difference_need_queries():
     assert no_worse(**results(better + 0.1, better), margin=0)
 
 
-def test_it_says_what_it_needs(tmp_path):
+def test_gate_reports_the_queries_it_needs(tmp_path):
     """With fewer queries than the margin needs if nothing differs it is undecided, not an error."""
     same = results(np.full(80, 0.3), np.full(80, 0.3))
     found = no_worse(**same, margin=0.02)
@@ -548,7 +548,7 @@ def found(rng):
     return no_worse(new=new, old=old, margin={"ndcg(gain=linear)@10": 0.02, "mse": 0.03}, largest_loss={"mse": 0.6})
 
 
-def test_it_fits_a_terminal_and_a_notebook(found):
+def test_gate_prints_in_a_terminal_and_a_notebook(found):
     assert max(map(len, str(found).splitlines())) <= 100
     assert found._repr_html_().count("<table>") == 2
     assert found.to_latex().count(r"\begin{tabular}") == 2

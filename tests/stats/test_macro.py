@@ -55,7 +55,7 @@ def test_survey_of_r_is_this_formula():
             assert_allclose(found, (case["expected"]["mean"], case["expected"]["se"]), rtol=1e-9)
 
 
-def test_it_is_the_stratified_mean_of_survey_with_equal_shares():
+def test_macro_mean_matches_the_stratified_mean_of_survey():
     found = macro(result(X).segments())
     expected = survey(X, 1 / np.bincount(SEGMENT)[SEGMENT], SEGMENT)
     assert_allclose((found["mean"], found["standard error"]), expected, rtol=1e-12)
@@ -211,7 +211,7 @@ def test_tests_of_other_questions_give_no_p_value():
     assert macro(alike.segments())["p"] == 1.0
 
 
-def test_as_text():
+def test_macro_mean_as_text():
     compared, _ = report()
     long = "a system with a name that is rather long"
     named = compare_systems({"old": compared.results["old"], long: compared.results["new"]})

@@ -222,7 +222,7 @@ def test_power(difference, n, alpha, alternative, expected):
 
 
 @pytest.mark.slow
-def test_what_can_be_detected_and_how_many_queries_it_takes():
+def test_power_and_needed_queries():
     assert power_of(1.0, difference=0.15, power=0.9) == 469  # TTestPower: 0.89944 with 468, 0.90005 with 469
     assert power_of(1.0, difference=-0.15, power=0.9) == 469
     assert power_of(0.0, difference=5.0, power=0.8) == 2
@@ -357,7 +357,7 @@ def test_rounding_is_relative_to_the_larger_of_two_values():
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("alpha", [0.001, 0.01, 0.2])
-def test_what_can_be_detected_at_another_level(alpha, alternative):
+def test_power_at_another_level(alpha, alternative):
     found = power_of(0.2, n_queries=60, power=0.8, alpha=alpha, alternative=alternative)
     found = -found if alternative == "less" else found
     power = power_of(0.2, difference=found, n_queries=60, alpha=alpha, alternative=alternative)

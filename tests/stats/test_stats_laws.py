@@ -353,7 +353,7 @@ def test_undefined_queries_are_left_out_of_both():
         compare_all({"a": a, "b": b, "c": [np.nan, 1, 1, 1.0]})
 
 
-def test_which_metric(rng):
+def test_compare_needs_a_metric(rng):
     one, two = results(rng)
     with pytest.raises(ValueError, match="results of several need metric=. Got mrr, rmse in 'a'"):
         compare(one, two)
@@ -474,7 +474,7 @@ def test_clusters_and_weights_of_results_are_not_given_again(what, n_with):
         compare(a, b, **{what: {"a": 1, "b": 1, "c": 2}})
 
 
-def test_systems_that_are_judged_far_less_are_told_of():
+def test_unevenly_judged_systems_warn():
     """New has documents without a judgement first; the judgements name others than relevant documents, or do not."""
     qid, scores = np.repeat(np.arange(30), 10), np.tile(np.arange(10.0), 30)
     labels = np.tile([np.nan] * 4 + [1, 0, 1, 0, 1, 0], 30)
@@ -642,7 +642,7 @@ def test_many_that_are_refused(values):
             compare_all(two, correction="tukey", **options)
 
 
-def test_as_text_as_a_frame_and_pickled(rng, values):
+def test_compare_results_as_text_frame_and_pickle(rng, values):
     pytest.importorskip("pandas")
     one, two = results(rng)
     result = compare(one, two, metric="mrr")
@@ -681,7 +681,7 @@ def test_as_text_as_a_frame_and_pickled(rng, values):
 
 
 @all_tests
-def test_inputs_are_left_alone_and_nothing_is_warned_of(test):
+def test_compare_leaves_inputs_and_does_not_warn(test):
     a, b = np.array([0, 0, 0, 0, 1.0]), np.zeros(5)
     a.flags.writeable = b.flags.writeable = False
     with warnings.catch_warnings():

@@ -98,7 +98,7 @@ DECLARED = {*BINARY, *(name for name in [*get_metric_names(), *AT_1] if parse_me
 
 
 @pytest.mark.parametrize("name", sorted(DECLARED))
-def test_what_is_declared_binary_is_0_or_1(name):
+def test_binary_metrics_are_0_or_1(name):
     """For lists with several relevant documents, some not retrieved, and grades above 1."""
     spec = parse_metric(name)
     rng = np.random.default_rng(0)
@@ -258,7 +258,7 @@ def test_alike_systems_still_leave_a_difference_possible():
 
 
 @pytest.mark.parametrize("test", ["t", "randomization", "sign", "wilcoxon"])
-def test_which_comparisons_have_it(test):
+def test_comparisons_with_success_rates(test):
     a, b = successes(30, 0.6), successes(30, 0.4, 1)
     found, by_t = compare(result(a), result(b), test=test), compare(a, b, test=test)
     assert (found.interval_method, by_t.interval_method) == ("bonett-price", "t")

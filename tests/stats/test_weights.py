@@ -99,7 +99,7 @@ def test_weights_match_statsmodels():
 
 @pytest.mark.parametrize("test", TAKEN)
 @pytest.mark.parametrize("clusters", [None, np.arange(40) // 3])
-def test_equal_weights_are_none(test, clusters):
+def test_equal_weights_have_no_effect(test, clusters):
     x, _ = weighted()
     without = quick(x, 0 * x, test=test, clusters=clusters)
     assert quick(x, 0 * x, test=test, clusters=clusters, weight=np.full(40, 0.3)) == without

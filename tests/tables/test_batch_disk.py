@@ -57,7 +57,7 @@ def test_an_error_that_is_kept_holds_no_file(n_jobs, tmp_path):
     assert not open_files(tmp_path)
 
 
-def test_a_folder_that_is_none_is_told_of_first(tmp_path):
+def test_invalid_folder_is_reported_first(tmp_path):
     def batches():
         raise AssertionError("read")
         yield
@@ -137,7 +137,7 @@ def test_a_file_that_was_cut_short_is_an_error(left, tmp_path):
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGINT", "SIGTERM"])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-def test_nothing_is_left_by_a_process_that_was_killed(forks, name, tmp_path):
+def test_killed_process_leaves_no_files(forks, name, tmp_path):
     code = "evaluate_table(batches(9, spilled), metrics='map', memory_limit=2**16, folder=sys.argv[1])"
     with forks.run(SPILL + code, tmp_path) as process:
         assert process.stdout.readline() == b"spilled\n"

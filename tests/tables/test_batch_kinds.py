@@ -287,7 +287,7 @@ def test_folders_of_one_number_are_refused(tmp_path):
     assert sorted(found.qid.tolist()) == ["07", "7", "8"]
 
 
-def test_what_cannot_be_read_is_named(tmp_path):
+def test_unreadable_batches_are_named(tmp_path):
     pytest.importorskip("pyarrow")
     (written(tmp_path / "text", ROWS) / "readme.txt").write_text("The rows of May.")
     (tmp_path / "text" / "_SUCCESS").write_text("")
@@ -330,7 +330,7 @@ def test_text_stays_the_same_query_where_ids_of_other_types_come_after_it():
 
 
 @pytest.mark.parametrize("first", [3, 4])
-def test_weights_in_some_batches_alone(first):
+def test_weights_in_only_some_batches(first):
     rows = [1, 0], [2, 1], ["a", "a"], [1, 1]
     others = [1, 0], [2, 1], ["b", "b"], [1, 1]
     with pytest.raises(ValueError, match="Either all batches have sample_weight or none"):

@@ -20,7 +20,7 @@ class Lazy:
         return 5
 
 
-def test_it_is_computed_once():
+def test_cached_property_is_computed_once():
     lazy = Lazy()
     assert (lazy.value, lazy.value, lazy.n_computed) == (5, 5, 1)
     assert Lazy.value.__doc__ == "What help() shows."
