@@ -38,7 +38,7 @@ from sklearn_rank.stats._weights import check_weight, joined_weights, weights_of
 
 
 class QueryResult(Protocol):
-    """Values of metrics per query, with what is needed to know whether two results may be compared."""
+    """Values of metrics per query, with all data that decide whether two results can be compared."""
 
     @property
     def qid(self) -> NDArray[Any]:
@@ -66,11 +66,11 @@ class QueryResult(Protocol):
 
     @property
     def clusters(self) -> NDArray[Any] | None:
-        """What each query belongs to; None where queries are independent."""
+        """Cluster of each query; None if queries are independent."""
 
     @property
     def weight(self) -> Array | None:
-        """Weight of each query in the mean; None where all are equal."""
+        """Weight of each query in the mean; None if all are equal."""
 
     @property
     def average(self) -> Mapping[str, str]:
@@ -82,7 +82,7 @@ class QueryResult(Protocol):
 
     @property
     def judged(self) -> Mapping[str, Array]:
-        """Share of the documents of each query that are judged, by metric, as far as it is known."""
+        """Share of judged documents of each query, by metric, if known."""
 
     @property
     def judges_both(self) -> bool:
@@ -90,7 +90,7 @@ class QueryResult(Protocol):
 
     @property
     def settled(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Whether the judgements of a query alone fix its value, by metric, as far as it is known."""
+        """Whether the judgements of a query fix its value for every system, by metric, if known."""
 
     @property
     def tells(self) -> Mapping[str, NDArray[np.bool_]]:
@@ -98,11 +98,11 @@ class QueryResult(Protocol):
 
     @property
     def counts(self) -> Mapping[str, QueryCounts]:
-        """Number of queries, of those without a value, and of those that are settled, by metric."""
+        """Numbers of queries, of queries without a value, and of settled queries, by metric."""
 
     @property
     def run_means(self) -> RunMeans:
-        """Mean of each run by metric, if this is the mean of several runs; else empty."""
+        """Mean of each run by metric if the result is a mean of several runs; otherwise empty."""
 
 
 def is_result(values: Any) -> TypeGuard[QueryResult]:
@@ -112,7 +112,7 @@ def is_result(values: Any) -> TypeGuard[QueryResult]:
 
 @dataclass(frozen=True)
 class SystemValues:
-    """Values of one system; `qid` is None if queries are known by their position only."""
+    """Values of one system; `qid` is None if queries are matched by position."""
 
     values: Array
     qid: NDArray[Any] | None
@@ -135,13 +135,12 @@ class SystemValues:
 class Aligned:
     """Values of several systems after alignment, with the number of queries left out and values filled in.
 
-    `cluster` is the number of each query's cluster; None where queries are independent. `qid` has the ids of queries
-    that are paired; None where they are known by their position. `weight` is relative to the highest; None where all
-    are equal. `meaning` is the metric with its keywords, if known. `judged` has the mean share of judged documents of
-    each system, as far as it is known; `findings` say that one was judged far less, or that two are one object.
-    `settled` are the queries whose judgements alone fix the value, and `counts` count them among all queries, if known.
-    `nothing` is why no query can tell the systems apart; None if one can, or it is unknown. `run_means` has the mean of
-    each run of the systems that have several.
+    `cluster`: number of each query's cluster; None if queries are independent. `qid`: ids of paired queries; None if
+    they are matched by position. `weight`: relative to the highest; None if all are equal. `meaning`: the metric with
+    its keywords, if known. `judged`: mean share of judged documents of each system, if known. `findings`: a system with
+    far fewer judged documents, or the same object twice. `settled`: queries whose judgements fix the value for every
+    system, if known; `counts` counts them. `nothing`: reason why no query can tell the systems apart, if known.
+    `run_means`: mean of each run of systems with several runs.
     """
 
     values: list[Array]
@@ -163,20 +162,20 @@ class Aligned:
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
-        """Lowest and highest value of the metric; infinite if unknown, or if values are beyond."""
+        """Lowest and highest value of the metric; infinite if unknown, or if a value is outside."""
         low, high = bounds_of(self.metric or "", self.meaning or "")
         within = all(x.min() >= low and x.max() <= high for x in self.values)
         return (float(low), float(high)) if within else UNBOUNDED
 
     @property
     def largest_difference(self) -> float:
-        """Largest difference of two values that the metric allows; infinite if unknown, or if values are beyond it."""
+        """Largest difference of two values of the metric; infinite if the bounds are unknown."""
         low, high = self.bounds
         return high - low
 
 
 class _SameQueries(NamedTuple):
-    """Values of shape (n_systems, n_queries), the ids, where the queries of each system are, values filled in."""
+    """Values of shape (n_systems, n_queries), ids, each system's positions in them, and number of filled values."""
 
     table: Array
     ids: NDArray[Any] | None
@@ -193,10 +192,10 @@ def align(
     weight: Any = None,
     settled_as: float | None = None,
 ) -> Aligned:
-    """Defined values of each system; for a paired test of the same queries in the same order.
+    """Defined values of each system; for a paired test, of the same queries in the same order.
 
-    `settled_as` is the value of queries whose judgements alone fix it in all systems, NaN to leave them out; None: as
-    the results say.
+    `settled_as`: value of queries whose judgements fix the value for every system; NaN leaves them out, None keeps the
+    values of the results.
 
     Raises
     ------
@@ -258,7 +257,7 @@ def align(
 
 
 def joined_runs(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Results by name; several runs of a system, a list of results, become one; other values stay."""
+    """Results by name; a list of results, the runs of a system, becomes one result."""
     return {name: _joined(result) for name, result in results.items()}
 
 
@@ -268,7 +267,7 @@ def _joined(result: Any) -> Any:
 
 
 def _nothing(read: list[SystemValues]) -> Nothing | None:
-    """Why no query can tell the systems apart, if that is known of all of them."""
+    """Reason why no query can tell the systems apart, if known for all systems."""
     if any(one.tells is None for one in read):
         return None
     return nothing_in(ValuesOfSystem(one.values, one.tells, one.settled) for one in read if one.tells is not None)
@@ -285,7 +284,7 @@ def _counts_of_all(read: list[SystemValues]) -> QueryCounts | None:
 
 
 def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] | None:
-    """Queries whose judgements alone fix the value in all systems that have them; None if that is unknown."""
+    """Whether the judgements of each query fix its value in all systems; None if unknown."""
     if same.ids is None or any(one.settled is None for one in read):
         return None
     settled = np.ones(len(same.ids), bool)
@@ -295,14 +294,14 @@ def _settled(read: list[SystemValues], same: _SameQueries) -> NDArray[np.bool_] 
 
 
 def _direction(series: Mapping[str, Any]) -> bool:
-    """Whether higher values are better, by the name that a Series has: a column of a result is named by its metric."""
+    """Whether higher values are better, by the name of a Series, which is the metric in a column of a result."""
     names = (getattr(values, "name", None) for values in series.values())
     name = next((name for name in names if isinstance(name, str)), None)
     return name is None or direction_of(name, argument="greater_is_better=False")
 
 
 def _refuse_weight_by_position(weight: Any, options: ComparisonOptions, function_name: str) -> None:
-    """Refuse weights given for systems on different queries."""
+    """Refuse weights if systems have different queries."""
     if weight is not None:
         raise ValueError(
             f"If queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
@@ -346,7 +345,7 @@ def read_values(results: Mapping[str, Any], metric: str | None, function_name: s
     Raises
     ------
     ValueError or TypeError
-        As `align`, as far as that does not depend on the values.
+        As in `align`, except for errors that depend on the values.
     """
     read = [_values_of(result, name, metric, function_name) for name, result in results.items()]
     if len({one.meaning is None for one in read}) > 1:

@@ -16,32 +16,32 @@ from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Index
 
 CLUSTERED_TESTS = ("t", "randomization", "bootstrap")
-"""Tests that are valid where queries of one cluster depend on each other."""
+"""Tests that are valid if queries of one cluster depend on each other."""
 
 
 def named_queries(values: Any) -> NDArray[Any] | None:
-    """Ids of the queries of a pandas Series; None where queries are known by their position only."""
+    """Query ids of a pandas Series; None if queries are matched by position."""
     # A list has a method `index`, so this asks for the index of a Series only.
     index = labels_of(values)
     return None if index is None else np.asarray(index)
 
 
 def clusters_of_queries(clusters: Any, ids: NDArray[Any] | None, n_queries: int) -> Index:
-    """Number of each query's cluster; `ids` is None if queries are known by their position only.
+    """Number of each query's cluster; `ids` is None if queries are matched by position.
 
     Raises
     ------
     ValueError
-        If there is not one per query, or one is missing.
+        If a query has no cluster, or the number of clusters differs from the number of queries.
     TypeError
-        If named queries have clusters by position.
+        If queries have ids and clusters come by position.
     """
     values = by_query(clusters, "clusters", ids, n_queries, "evaluate(..., clusters=)")
     return number_of_rows(values, n_queries)
 
 
 def by_query(given: Any, name: str, ids: NDArray[Any] | None, n_queries: int, elsewhere: str) -> NDArray[Any]:
-    """Cluster or weight of each query; `elsewhere` is another way to give them."""
+    """Cluster or weight of each query; `elsewhere` is an alternative that the error names."""
     if ids is not None:
         index = labels_of(given)
         if index is None and not isinstance(given, Mapping):
@@ -63,12 +63,12 @@ def joined_clusters(
     names: Sequence[str],
     function_name: str,
 ) -> Index | None:
-    """Number of each query's cluster where results have clusters; `positions` are their queries in `ids`.
+    """Number of each query's cluster, from results with clusters; `positions` are their queries in `ids`.
 
     Raises
     ------
     ValueError
-        If one result has clusters and another has not, or has others.
+        If only some results have clusters, or clusters differ.
     """
     known = of_all_or_none(given, names, "clusters", "clusters", function_name)
     if not known:
@@ -82,12 +82,12 @@ def joined_clusters(
 def of_all_or_none(
     given: Sequence[NDArray[Any] | None], names: Sequence[str], what: str, keyword: str, function_name: str
 ) -> list[NDArray[Any]]:
-    """What all results have; an empty list if none has it.
+    """Clusters or weights that all results have; an empty list if no result has them.
 
     Raises
     ------
     ValueError
-        If some have it.
+        If only some results have them.
     """
     known = [one for one in given if one is not None]
     if 0 < len(known) < len(given):
@@ -107,12 +107,12 @@ def agreed_by_query(
     rule: str,
     what: str,
 ) -> Index:
-    """Number that systems give each query, at their `positions` in `ids`; None gives no number.
+    """Number of each query on which all systems agree; `positions` are their queries in `ids`, None has no numbers.
 
     Raises
     ------
     ValueError
-        If two systems differ in a query.
+        If two systems have different numbers for a query.
     """
     expected, source = np.full(len(ids), -1, dtype=np.int64), np.full(len(ids), -1)
     for i, (own, position) in enumerate(zip(given, positions, strict=True)):
@@ -130,7 +130,7 @@ def agreed_by_query(
 
 
 def check_clusters(function_name: str, test: str, clusters: Any) -> None:
-    """Refuse clusters with a test that takes independent queries.
+    """Refuse clusters if the test needs independent queries.
 
     Raises
     ------
@@ -148,8 +148,8 @@ def refuse_one_cluster(function_name: str, cluster: Index) -> None:
 
 
 def refuse_clusters(function_name: str, test: str) -> NoReturn:
-    """Raise ValueError for a test that takes independent queries."""
+    """Raise ValueError for a test that needs independent queries."""
     raise ValueError(
         f"If queries have clusters, {function_name} takes test='t', 'randomization' or 'bootstrap'; for other "
-        f"tests pass one value per cluster, such as its mean. Got test={echo(test)}, which takes independent queries."
+        f"tests pass one value per cluster, such as its mean. Got test={echo(test)}, which needs independent queries."
     )

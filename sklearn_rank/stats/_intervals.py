@@ -40,7 +40,7 @@ from sklearn_rank.stats._samples import (
 from sklearn_rank.stats._weights import WeightLike, weights_of_queries
 
 MOST_NAMED = 6
-"""Names in a note."""
+"""Largest number of names in a note."""
 
 
 @named_arguments
@@ -143,7 +143,7 @@ def confidence_interval(
 
 
 def _counted(values: Any, weight: Any, clusters: Any) -> tuple[Array, Index | None, Array | None]:
-    """Values that are in the mean, the number of each one's cluster, and its weight unless all are equal."""
+    """Values in the mean, their clusters, and their weights unless all are equal."""
     x, ids = numbers(values, "values", "confidence_interval"), named_queries(values)
     cluster = None if clusters is None else clusters_of_queries(clusters, ids, len(x))
     weights = None if weight is None else weights_of_queries(weight, ids, len(x))
@@ -152,7 +152,7 @@ def _counted(values: Any, weight: Any, clusters: Any) -> tuple[Array, Index | No
 
 
 def _check_successes(x: Array, weight: Array | None, cluster: Index | None) -> None:
-    """Raise ValueError for values that make Wilson's interval wrong."""
+    """Raise ValueError if Wilson's interval does not apply."""
     rule = "method='wilson' of confidence_interval is for values 0 and 1, without weights and clusters."
     if weight is not None or cluster is not None:
         raise ValueError(f"{rule} Got {'weights' if cluster is None else 'clusters'}: use method='t'.")
@@ -161,7 +161,7 @@ def _check_successes(x: Array, weight: Array | None, cluster: Index | None) -> N
 
 
 def method_of_metric(method: str, values: Array, weight: Array | None, cluster: Any, *, is_binary: bool) -> str:
-    """Method of the interval of a metric: "auto" is Wilson's for one that is 0 or 1 by definition, where it applies."""
+    """Method of the interval of a metric; "auto" is Wilson's for binary metrics if it applies, otherwise t."""
     if method != "auto":
         return method
     kept = counted(values, weight)
@@ -170,18 +170,18 @@ def method_of_metric(method: str, values: Array, weight: Array | None, cluster: 
 
 
 def skew_note(which: Sequence[str] = ()) -> str:
-    """Note for intervals that may not keep their level; ``docs/decide/measured.md`` has figures."""
+    """Note on intervals that may not keep their level; ``docs/decide/measured.md`` has figures."""
     whose = f"the intervals of {_named(which)}" if which else "the interval"
     return f"Skewed values and few queries: {whose} may not keep {'their' if which else 'its'} level."
 
 
 def width_note(which: Sequence[str]) -> str:
-    """Note for intervals without width."""
+    """Note on intervals without width."""
     return f"All queries behind an interval of {_named(which)} have the same value: other queries may differ."
 
 
 def _named(which: Sequence[str]) -> str:
-    """The first of some names, and how many others there are."""
+    """The first names, and the number of others."""
     return ", ".join([*which[:MOST_NAMED], *([f"{len(which) - MOST_NAMED} others"] if len(which) > MOST_NAMED else [])])
 
 
@@ -194,7 +194,7 @@ def t_interval(centre: float, standard_error: float, df: float, confidence_level
 
 
 def may_not_keep_level(values: Array, weight: Array | None, clusters: Any, *, is_binary: bool) -> bool:
-    """Whether queries are too few for the skew of values, or weights, and the interval is not Wilson's."""
+    """Whether queries are too few for the skew of values or weights, and the interval is not Wilson's."""
     if method_of_metric("auto", values, weight, clusters, is_binary=is_binary) == "wilson":
         return False
     x, cluster, weights = _counted(values, weight, clusters)
@@ -204,17 +204,17 @@ def may_not_keep_level(values: Array, weight: Array | None, clusters: Any, *, is
 def difference_interval(
     sample: Paired | Unpaired, *, is_binary: bool, confidence_level: float, alternative: str, most: float = math.inf
 ) -> tuple[str, Interval]:
-    """Name and ends of the interval of a difference: of success rates where they are, else by t.
+    """Method and ends of the interval of a difference: an interval of success rates if they are, otherwise t.
 
-    It ends at `most`, the largest difference that the metric allows. Differences without any spread have no interval,
-    and no name.
+    The interval is cut at `most`, the largest difference that the metric allows. Differences without spread have no
+    interval, and "" as the method.
     """
     rates = are_rates(sample, is_binary=is_binary)
     if rates and isinstance(sample, Unpaired):
         return "newcombe", _opened(*newcombe(sample, quantile(confidence_level, alternative)), alternative)
     if not rates and has_no_spread(sample):
         return "", (math.nan, math.nan)
-    # The pseudo queries give no degrees of freedom.
+    # The pseudo queries do not add degrees of freedom.
     tested = with_pseudo_pairs(sample) if rates and isinstance(sample, Paired) else sample
     low, high = t_interval(tested.difference, tested.standard_error, sample.df, confidence_level, alternative)
     name = "bonett-price" if rates else "t" if isinstance(sample, Paired) else "welch"
@@ -222,13 +222,13 @@ def difference_interval(
 
 
 def cut(interval: Interval, name: str, meaning: str, values: Array) -> Interval:
-    """The interval of a mean of values of a metric, which ends at the metric's bounds."""
+    """Cut the interval of a mean at the bounds of the metric."""
     lowest, highest = bounds_of_values(name, meaning, values)
     return max(interval[0], lowest), min(interval[1], highest)
 
 
 def bounds_of_values(name: str, meaning: str, values: Array) -> Interval:
-    """Bounds of a metric, by its name and meaning; infinite if unknown, or if a value is beyond them."""
+    """Bounds of a metric by its name and meaning; infinite if unknown, or if a value is outside."""
     (low, high), known = bounds_of(name, meaning), values[~np.isnan(values)]
     return (float(low), float(high)) if ((known >= low) & (known <= high)).all() else UNBOUNDED
 
@@ -247,8 +247,8 @@ def bootstrap_distribution(sample: Sample, n_resamples: int, random_state: Rando
 def bca_interval(sample: Sample, means: Array, confidence_level: float, alternative: str) -> Interval:
     """Bias-corrected and accelerated interval, from the means of bootstrap samples.
 
-    `scipy.stats.bootstrap` computes the acceleration by leaving out one query at a time, n passes over n values. The
-    acceleration of a mean is the skewness of the deviations from it over 6 sqrt(n); those in a cluster are summed up.
+    `scipy.stats.bootstrap` computes the acceleration by leaving out one query at a time, n passes over n values. For a
+    mean, the acceleration is the skewness of the deviations over 6 sqrt(n); deviations are summed within clusters.
     """
     centre, u = sample.centre, sample.deviations
     below = (np.count_nonzero(means < centre) + np.count_nonzero(means <= centre)) / (2 * len(means))

@@ -1,4 +1,4 @@
-"""Means and differences where people judge a few queries and a model judges many: prediction-powered inference."""
+"""Prediction-powered inference: people judge a few queries, and a model judges many."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, sample
 from sklearn_rank.stats._significance import ComparisonOptions, student, t_pvalue
 
 LARGEST_T = 5.0
-"""Welch's t of the model's values on people's queries against the others that chance does not give."""
+"""Welch's t of the model's values on people's queries and on the others; a larger t is not due to chance."""
 
 LEAST_WAYS = 1_000_000
-"""Ways to choose people's queries; chance does not hit one of them."""
+"""Number of ways to choose people's queries beyond which a coincidence is ruled out."""
 
 FEWEST_HUMAN, FEW_HUMAN = 5, 20
-"""Queries judged by people that are needed, and below which a note says that they are few."""
+"""Smallest number of queries judged by people, and the number below which a note says that they are few."""
 
 
 # --- the estimate ------------------------------------------------------------------------------------------------
 
 
 class JudgedValues(NamedTuple):
-    """Values of queries by people, by the model on the same queries, and by the model on the others.
+    """Values per query: by people, by the model on the same queries, and by the model on the other queries.
 
-    `pseudo` are the values of two queries more that intervals of success rates have: 1 and 0, or differences 1 and -1.
-    `bounds` are the lowest and the highest value, or difference, of the metric.
+    `pseudo`: values of the two pseudo queries of success rates, 1 and 0, or differences 1 and -1; otherwise empty.
+    `bounds`: lowest and highest value, or difference, of the metric.
     """
 
     human: Array
@@ -58,7 +58,7 @@ class JudgedValues(NamedTuple):
 
 
 class JudgedEstimate(NamedTuple):
-    """A mean by prediction-powered inference, the standard error behind its interval, lambda, the interval, and p."""
+    """Prediction-powered mean, its standard error (with pseudo queries), lambda, interval and p-value."""
 
     mean: float
     standard_error: float
@@ -68,9 +68,9 @@ class JudgedEstimate(NamedTuple):
 
 
 def power_tuned(values: JudgedValues, lam: float | None = None) -> tuple[float, float, float]:
-    """PPI++ estimate of a mean, its standard error and lambda, the weight of the model, which is tuned if it is None.
+    """PPI++ estimate of a mean, its standard error, and lambda, the weight of the model; None tunes lambda.
 
-    Variances divide by n, but the one of all values of the model in lambda, as in ppi-python.
+    As in ppi-python, the variance of all model values in lambda divides by n - 1, and all other variances by n.
     """
     human, model, others = values[:3]
     n, n_others = len(human), len(others)
@@ -84,10 +84,11 @@ def power_tuned(values: JudgedValues, lam: float | None = None) -> tuple[float, 
 
 
 def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
-    """The estimate and its interval; people's own where the model gives all queries the same value.
+    """The estimate and its interval; only people's values count if the model gives all queries the same value.
 
-    For the interval of a success rate the model was wrong once each way on two queries more, and for a difference of
-    two it did not see that one was won and one was lost (Bonett and Price, with a judge). The mean is of the data.
+    The interval of a success rate adds two pseudo queries on which the model is wrong once in each direction. The
+    interval of a difference adds a win and a loss that the model does not see (Bonett and Price, with a judge). The
+    mean does not include the pseudo queries.
     """
     mean, _, lam = _tuned(values)
     with_pseudo = _with_pseudo_queries(values)
@@ -97,7 +98,7 @@ def estimate(values: JudgedValues, confidence_level: float) -> JudgedEstimate:
 
 
 def _tuned(values: JudgedValues) -> tuple[float, float, float]:
-    """Mean, standard error and lambda; people's own where the model gives all queries the same value."""
+    """Mean, standard error and lambda; only people's values count if the model gives all queries the same value."""
     return _people(values) if _is_constant(values) else power_tuned(values)
 
 
@@ -108,19 +109,19 @@ def _is_constant(values: JudgedValues) -> bool:
 
 
 def _people(values: JudgedValues) -> tuple[float, float, float]:
-    """Mean and standard error of people's values alone, and lambda, which is 0."""
+    """Mean and standard error of only people's values; lambda is 0."""
     return exact_mean(values.human), sample_of(values.human, None).standard_error, 0.0
 
 
 def _with_pseudo_queries(values: JudgedValues) -> JudgedValues:
-    """Values with the pseudo queries, on which the model is as wrong as it can be."""
+    """Add the pseudo queries, on which the model makes the largest possible error."""
     human = np.append(values.human, values.pseudo)
     wrong = 0 * values.pseudo if -1.0 in values.pseudo else values.pseudo[::-1]
     return values._replace(human=human, model=np.append(values.model, wrong))
 
 
 def _with_ends(values: JudgedValues, centre: float, standard_error: float, level: float) -> tuple[Interval, float]:
-    """Interval by t, which ends at the bounds of the metric, and p; of values without a spread none, and p of signs."""
+    """Student's t interval, cut at the bounds of the metric, and p; without spread, only p, of a sign test."""
     # The pseudo queries of differences give no degrees of freedom.
     df = len(values.human) - 1.0 - len(values.pseudo) * (-1.0 in values.pseudo)
     if standard_error <= EQUAL_WITHIN * abs(centre):
@@ -172,7 +173,7 @@ def judged_values(
 
 
 def _kind_of_values(human: Aligned, model: Aligned) -> tuple[Array, Array]:
-    """Pseudo queries of success rates (no other values have them), and bounds of values or differences."""
+    """Pseudo queries, which only success rates have, and bounds of the values or differences."""
     is_difference = len(human.values) > 1
     if is_difference:
         most = min(human.largest_difference, model.largest_difference)
@@ -209,7 +210,7 @@ def _checked(results: Mapping[str, Any], function: str) -> None:
 
 
 def _warn_unless_random(human: Aligned, model: Aligned, name: str) -> bool:
-    """Warn where the model's values on people's queries are unlike a random part; say whether it did."""
+    """Warn if the model's values show that people's queries are not a random part; return whether it warned."""
     assert human.qid is not None
     assert model.qid is not None
     known, (of_people, of_model) = number_together([human.qid, model.qid])
@@ -217,9 +218,9 @@ def _warn_unless_random(human: Aligned, model: Aligned, name: str) -> bool:
     judged[of_people] = True
     for x in model.values:
         own, others = x[judged[of_model]], x[~judged[of_model]]
-        # Few queries may be alike by chance, so theirs do not spread less than the others.
+        # A few queries can have similar values by chance, so their spread is at least that of the others.
         error = math.hypot(max(own.std(), others.std()) / math.sqrt(len(own)), others.std() / math.sqrt(len(others)))
-        # Values without any spread are compared by the ways to choose as many queries.
+        # Without any spread, the number of ways to choose the queries decides.
         is_certain = error > 0 or math.comb(len(x), len(own)) > LEAST_WAYS
         if is_certain and abs(own.mean() - others.mean()) > LARGEST_T * error:
             warn_caller(
@@ -232,7 +233,7 @@ def _warn_unless_random(human: Aligned, model: Aligned, name: str) -> bool:
 
 
 def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
-    """Warn where the model's labels equal people's on all queries that both judged."""
+    """Warn if the model's labels equal people's on all queries that both judged."""
     sums = [result.label_fingerprints for result in given]
     if sums[0] is None or sums[1] is None:
         return
@@ -252,7 +253,7 @@ def _warn_of_the_same_judge(given: tuple[QueryResult, QueryResult]) -> None:
 def _rows(
     values: JudgedValues, found: JudgedEstimate, confidence_level: float, *, with_p: bool
 ) -> list[tuple[Any, ...]]:
-    """Rows of a table: by both judges, by people alone, by the model alone, which has no interval of its own."""
+    """Rows of a table: both judges, only people, and only the model, which has no interval."""
     human, model, others = values[:3]
     alone, alone_p = _people_alone(values, confidence_level)
     everything = np.concatenate([model, others])
@@ -269,7 +270,7 @@ def _rows(
 
 
 def _people_alone(values: JudgedValues, confidence_level: float) -> tuple[Interval, float]:
-    """Interval and p of people's own values: of a success rate Wilson's, of a difference with the pseudo queries."""
+    """Interval and p of only people's values: Wilson's for a success rate, with pseudo queries for a difference."""
     human = np.append(values.human, values.pseudo) if -1.0 in values.pseudo else values.human
     found = _with_ends(
         values._replace(human=human), exact_mean(human), sample_of(human, None).standard_error, confidence_level
@@ -280,7 +281,7 @@ def _people_alone(values: JudgedValues, confidence_level: float) -> tuple[Interv
 
 
 def _cells(interval: Interval) -> tuple[float | None, float | None]:
-    """Cells of an interval, empty where there is none."""
+    """Cells of an interval; empty without an interval."""
     return (None, None) if math.isnan(interval[0]) else interval
 
 
@@ -308,7 +309,7 @@ def _notes_of(values: Mapping[str, JudgedValues]) -> list[str]:
 
 
 def _residuals_are_equal(values: JudgedValues) -> bool:
-    """Whether people and the model differ by the same on all queries that both judged; success rates allow for it."""
+    """Whether people and the model differ by the same amount on all queries; success rates allow for it."""
     human, residual = values.human, values.human - values.model
     return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
 

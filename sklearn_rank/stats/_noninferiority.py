@@ -1,7 +1,7 @@
 """Non-inferiority of the mean of a bounded difference: Student's t with lost queries added, and the queries it needs.
 
-A sample without losses does not show that losses do not exist. So one and a half queries that lose everything are added
-to the sample. Student's t of the extended sample then keeps its level for rare losses, too; ``docs/decide/measured.md``
+A sample without losses does not show that losses do not exist. So the test adds one and a half queries that lose
+everything. Student's t of the extended sample then keeps its level even for rare losses; ``docs/decide/measured.md``
 has measured levels.
 """
 
@@ -19,7 +19,7 @@ from sklearn_rank.stats._power import MOST_QUERIES
 from sklearn_rank.stats._samples import RatioOfSums, Sample, ratio
 
 N_LOST = 1.5
-"""Queries added that lose everything: with 1.2 the largest exact level is 0.0548, with 1.5 it is 0.0488."""
+"""Number of added queries that lose everything: with 1.2 the largest exact level is 0.0548, with 1.5 it is 0.0488."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class UnitSums:
         return cls(len(total), *(math.fsum(part) for part in parts))
 
     def times(self, factor: float) -> UnitSums:
-        """Sums of that multiple of the units."""
+        """Sums of a multiple of the units."""
         return UnitSums(*(factor * value for value in vars(self).values()))
 
     @property
@@ -64,7 +64,7 @@ class UnitSums:
         return self.total / self.size
 
     def with_mean(self, mean: float) -> UnitSums:
-        """Units with another mean gain that deviate from it as these do."""
+        """Sums for another mean gain with the same deviations from the mean."""
         by = mean - self.mean
         return replace(
             self,
@@ -131,9 +131,9 @@ def quantile(alpha: float, df: float) -> float:
 
 
 def smallest_margin(sums: UnitSums, largest_loss: float, alpha: float) -> float:
-    """Smallest margin that units of these sizes can show if none differs; a larger one has a p-value below alpha.
+    """Smallest margin that units of these sizes can show if no query differs; larger margins have p < alpha.
 
-    Infinite if that is not below the largest loss, which no mean exceeds.
+    Infinite if it is not below the largest loss, which no mean exceeds.
     """
     margin = -WithLosses(sums.without_difference, largest_loss).low(alpha)
     return margin if margin < largest_loss else math.inf
@@ -141,7 +141,7 @@ def smallest_margin(sums: UnitSums, largest_loss: float, alpha: float) -> float:
 
 @dataclass(frozen=True)
 class Aim:
-    """A test of one metric: units of `n_queries` queries, the margin, and the level at which it decides."""
+    """Test of one metric: sums of `n_queries` queries, the margin, and the level."""
 
     sums: UnitSums
     n_queries: int
@@ -156,7 +156,7 @@ class Aim:
 
     @property
     def n_least(self) -> int:
-        """Smallest number of queries with which the test decides if none differs."""
+        """Smallest number of queries with which the test decides if no query differs."""
         same = replace(self, sums=self.sums.without_difference)
         return smallest(lambda n: same._decides(same._of(n)))
 
@@ -188,15 +188,15 @@ class Aim:
 
 
 def n_for_all(aims: Sequence[Aim], chance: float) -> float:
-    """Smallest number of queries with which all tests decide at once with this chance at least; infinite if none does.
+    """Smallest number of queries with which all tests decide with this probability; infinite if there is none.
 
-    The chances that each does not decide add up to at least the chance that some does not (Bonferroni).
+    The sum of the probabilities that a test does not decide bounds the probability that any does not (Bonferroni).
     """
     return _smallest_or_none(lambda n: math.fsum(1 - aim.power(n) for aim in aims) <= 1 - chance)
 
 
 def n_for_some(aims: Sequence[Aim], chance: float) -> float:
-    """Smallest number of queries with which one of the tests decides with this chance; infinite if none does."""
+    """Smallest number of queries with which a test decides with this probability; infinite if there is none."""
     return min(_smallest_or_none(lambda n, aim=aim: aim.power(n) >= chance) for aim in aims)  # type: ignore[misc]
 
 
@@ -205,7 +205,7 @@ def _smallest_or_none(enough: Callable[[int], bool]) -> float:
 
 
 def smallest(enough: Callable[[int], bool]) -> int:
-    """Smallest number of queries from 2 on that is enough, by bisection; some number must be."""
+    """Smallest number of queries, at least 2, that is enough, by bisection; there must be such a number."""
     high = 2
     while not enough(high):
         high *= 2

@@ -15,14 +15,14 @@ from sklearn_rank._utils.typing import Array, Index
 QueryNumbers = TypeVar("QueryNumbers", bound=NDArray[Any])
 
 EQUAL_WITHIN = 1e-12
-"""Two values of a query are equal up to this relative difference: sums in another order differ by rounding."""
+"""Values of a query are equal up to this relative difference: the order of sums changes the rounding."""
 
 FEW_UNITS = 20
-"""Units of equal weight with which an interval keeps its level."""
+"""Number of units of equal weight from which an interval keeps its level."""
 
 
 MANY_VALUES = 512
-"""Values that `math.fsum` adds in more time than `exact_sum` takes."""
+"""Number of values from which `exact_sum` is faster than `math.fsum`."""
 
 
 def exact_sum(x: Array) -> float:
@@ -47,12 +47,12 @@ def exact_sum(x: Array) -> float:
 
 
 def exact_mean(x: Array, weight: Array | None = None) -> float:
-    """Mean that is the same to the last bit in any order, and of opposite sign for opposite values."""
+    """Mean with the same bits in any order, and with the opposite sign for opposite values."""
     return exact_sum(x) / len(x) if weight is None else exact_sum(weight * x) / exact_sum(weight)
 
 
 def spread(x: Array, weight: Array | None = None) -> float:
-    """Standard deviation (n - 1); exactly zero where values differ by rounding only."""
+    """Standard deviation (n - 1); exactly zero if values differ only by rounding."""
     if np.ptp(x) <= EQUAL_WITHIN * np.abs(x).max():
         return 0.0
     if weight is None:
@@ -62,31 +62,31 @@ def spread(x: Array, weight: Array | None = None) -> float:
 
 
 def counted(values: Array, weight: Array | None) -> NDArray[np.bool_]:
-    """Which queries are in the mean: those with a value, and a weight above 0."""
+    """Mask of the queries in the mean, which have a value and a weight above 0."""
     defined: NDArray[np.bool_] = ~np.isnan(values)
     return defined if weight is None else defined & (weight > 0)
 
 
 def some(of_queries: QueryNumbers | None, chosen: Any) -> QueryNumbers | None:
-    """Numbers of some queries; None without numbers."""
+    """Entries of the chosen queries; None stays None."""
     return None if of_queries is None else of_queries[chosen]
 
 
 def scaled(weight: Array | None) -> Array | None:
-    """Weights relative to the highest, because their scale has no meaning; None where all are equal."""
+    """Weights relative to the highest, because only ratios count; None if all are equal."""
     if weight is None or len(weight) == 0 or weight.min() == weight.max():
         return None
     return weight / weight.max()
 
 
 def ratio(x: float, y: float) -> float:
-    """Quotient x / y for y >= 0; its limit, 0 or an infinity, where y is zero."""
+    """Quotient x / y for y >= 0; 0 or infinity if y is zero."""
     return x / y if y > 0 else math.copysign(math.inf, x) if x else 0.0
 
 
 @dataclass(frozen=True)
 class IndependentValues:
-    """Values of independent queries, and how far their mean is from the true one."""
+    """Values of independent queries, and the standard error of their mean."""
 
     total: Array
 
@@ -127,18 +127,18 @@ class IndependentValues:
 
     @property
     def data(self) -> tuple[Array, ...]:
-        """What a resample draws together."""
+        """Arrays that a resample indexes together."""
         return (self.total,)
 
     @staticmethod
     def mean_and_error(x: Array, axis: int = -1) -> Array:
-        """Mean and its standard error, of resamples."""
+        """Mean and standard error of resamples."""
         return np.stack([x.mean(axis=axis), x.std(axis=axis, ddof=1) / np.sqrt(x.shape[axis])])
 
 
 @dataclass(frozen=True)
 class RatioOfSums:
-    """Weighted sums of values, and sums of weights, of each unit, and how far the mean is from the true one.
+    """Weighted sum of values and sum of weights of each unit, and the standard error of the mean.
 
     A unit is a query, or a cluster of queries; different units are independent of each other. The mean is the sum of
     the totals over the sum of the sizes.
@@ -175,27 +175,27 @@ class RatioOfSums:
     def standard_error(self) -> float:
         """Standard error of the mean, by linearization.
 
-        The weighted deviations from the mean are summed up in each of G units. G / (G - 1) times the sum of their
-        squares, over the squared sum of the weights: HC1 for queries, CR1 of K.-Y. Liang and S. Zeger, 1986, for
-        clusters.
+        The squared standard error is G / (G - 1) times the sum of squares of the weighted deviations, summed within
+        each of G units, over the squared sum of the weights. That is HC1 for queries, and CR1 of K.-Y. Liang and S.
+        Zeger, 1986, for clusters.
         """
         squares = exact_sum(self.deviations**2)
         return math.sqrt(self.n / (self.n - 1) * squares) / self.weight if self.n > 1 else math.nan
 
     @cached_property
     def deviations(self) -> Array:
-        """Weighted sum of the deviations from the mean in each unit; exactly zero where these are rounding only."""
+        """Weighted sum of the deviations from the mean in each unit; exactly zero if they are only rounding errors."""
         sums = self.total - self.centre * self.size
         return sums if np.ptp(sums) > EQUAL_WITHIN * np.abs(self.total).max() else np.zeros(self.n)
 
     @property
     def data(self) -> tuple[Array, ...]:
-        """What a resample draws together."""
+        """Arrays that a resample indexes together."""
         return self.total, self.size
 
     @staticmethod
     def mean_and_error(total: Array, size: Array, axis: int = -1) -> Array:
-        """Mean and its standard error, of resamples of units."""
+        """Mean and standard error of resamples of units."""
         weight, n = size.sum(axis=axis), total.shape[axis]
         mean = total.sum(axis=axis) / weight
         squares = ((total - np.expand_dims(mean, axis) * size) ** 2).sum(axis=axis)
@@ -219,13 +219,13 @@ def sums_by_cluster(x: Array, cluster: Index, weight: Array | None = None) -> tu
 
 
 def sample_of(x: Array, cluster: Index | None, weight: Array | None = None) -> Sample:
-    """Values of queries, independent unless the number of each query's cluster is given, and equal unless weighted."""
+    """Sample of values per query, with clusters and weights if there are any."""
     return IndependentValues(x) if cluster is None and weight is None else RatioOfSums.of(x, cluster, weight)
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Two systems on the same queries; a test of them reads the differences, or their sums in each cluster."""
+    """Two systems on the same queries; tests use the differences, or their sums within each cluster."""
 
     a: Array
     b: Array
@@ -237,7 +237,7 @@ class Paired:
         """Difference of each query, a - b."""
         d = self.a - self.b
         largest = max(-self.a.min(initial=0), self.a.max(initial=0), -self.b.min(initial=0), self.b.max(initial=0))
-        # Most systems have no difference that is so small.
+        # Differences as small as this are rare.
         if not ((np.abs(d) <= EQUAL_WITHIN * largest) & (d != 0)).any():
             return d + 0.0
         return np.where(np.abs(d) <= EQUAL_WITHIN * np.maximum(np.abs(self.a), np.abs(self.b)), 0.0, d)
@@ -269,7 +269,7 @@ class Paired:
 
     @property
     def deviations(self) -> Array:
-        """What each unit moves the mean difference, up to a factor."""
+        """Contribution of each unit to the mean difference, up to a factor."""
         return self.sample.deviations
 
     @property
@@ -330,7 +330,7 @@ class Unpaired:
 
     @property
     def deviations(self) -> Array:
-        """What each query moves the difference of the means."""
+        """Contribution of each query to the difference of the means."""
         a, b = ((x - x.mean()) / len(x) for x in (self.a, self.b))
         return np.concatenate([a, -b])
 
@@ -349,16 +349,16 @@ class Unpaired:
 
 
 def has_no_spread(sample: Paired | Unpaired) -> bool:
-    """Whether differences are equal up to rounding, so that t cannot speak for other queries."""
+    """Whether differences are equal up to rounding, so that their standard error has no meaning."""
     return sample.standard_error <= EQUAL_WITHIN * abs(sample.difference)
 
 
 def is_skewed(sample: Sample | Paired | Unpaired) -> bool:
-    """Whether a t interval may not keep its level, because units are too few for the skew of values, or weights.
+    """Whether a t interval may not keep its level, because units are too few for the skew of values or weights.
 
-    Values: W. G. Cochran's rule, n < 25 skewness^2 (Sampling techniques, 3rd ed., 1977, p. 42). Weights: fewer than 20
-    units that count as much by L. Kish (Survey sampling, 1965), and less than nine tenths of all. A sample without
-    spread is not skewed.
+    Values: W. G. Cochran's rule, n < 25 skewness^2 (Sampling techniques, 3rd ed., 1977, p. 42). Weights: an effective
+    sample size (L. Kish: Survey sampling, 1965) below 20 and below nine tenths of the units. A sample without spread is
+    not skewed.
     """
     if not sample.standard_error > 0:
         return False

@@ -1,4 +1,4 @@
-"""Segments of queries: a test that they differ at all, and the mean over segments."""
+"""Segments of queries: the test that they differ, and the mean over segments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WELCH, WALD = "Welch's ANOVA", "Wald test by cluster"
 
 
 class Heterogeneity(NamedTuple):
-    """Result of the test; NaN where fewer than two segments have a standard error."""
+    """Result of the test; NaN if fewer than two segments have a standard error."""
 
     statistic: float = math.nan
     df: tuple[float, float] = (math.nan, math.nan)
@@ -30,12 +30,12 @@ class Heterogeneity(NamedTuple):
 
 
 def equal_means(x: Array, segment: Index, cluster: Index | None = None, weight: Array | None = None) -> Heterogeneity:
-    """Test whether the means of segments may be equal; a segment of one value, or of equal values, is left out.
+    """Test whether the means of segments are equal; segments of one value, or of equal values, are left out.
 
     Welch's ANOVA: B. L. Welch: On the comparison of several mean values: an alternative approach. Biometrika 38, 1951,
-    on linearized standard errors where there are weights or clusters. Where a cluster has queries in several segments,
-    their means depend on each other: then it is a Wald test of all contrasts, scaled as Hotelling's T^2 of as many
-    observations as there are clusters.
+    with linearized standard errors for weights and clusters. If a cluster has queries in several segments, the means of
+    these segments depend on each other. Then the test is a Wald test of all contrasts, scaled as Hotelling's T^2 with
+    one observation per cluster.
     """
     parts = _parts(segment)
     samples = [_sample(x, rows, cluster, weight) for rows in parts]
@@ -51,7 +51,7 @@ def equal_means(x: Array, segment: Index, cluster: Index | None = None, weight: 
 
 
 class MacroMean(NamedTuple):
-    """Mean over segments of their means; without a standard error where a segment has none."""
+    """Mean of the means of segments; NaN as the standard error if a segment has none."""
 
     mean: float
     standard_error: float
@@ -60,13 +60,14 @@ class MacroMean(NamedTuple):
 
 
 def macro_mean(x: Array, segment: Index, cluster: Index | None = None, weight: Array | None = None) -> MacroMean:
-    """Mean over segments, where each counts once, with the standard error of a stratified sample.
+    """Mean of the means of segments, with the standard error of a stratified sample.
 
-    Squared standard errors of the segments are summed up, over the squared number of segments. The degrees of freedom
-    follow F. E. Satterthwaite: An approximate distribution of estimates of variance components. Biometrics
-    Bulletin 2, 1946: the number of queries less the number of segments where all spread alike, and fewer where a
-    segment of few queries has most of the variance. Where a cluster has queries in several segments, its deviations are
-    summed up over all of them, and there is one degree of freedom less than there are clusters.
+    The squared standard error is the sum of the squared standard errors of the segments over the squared number of
+    segments. The degrees of freedom follow F. E. Satterthwaite: An approximate distribution of estimates of variance
+    components. Biometrics Bulletin 2, 1946. They equal the number of queries less the number of segments if all
+    segments have the same size and spread, and are fewer if a segment of few queries has most of the variance. If a
+    cluster has queries in several segments, its deviations are summed over all of them, and the degrees of freedom are
+    the number of clusters less one.
     """
     parts = _parts(segment)
     samples, means, k = [_sample(x, rows, cluster, weight) for rows in parts], _means(x, parts, weight), len(parts)
@@ -82,7 +83,7 @@ def macro_mean(x: Array, segment: Index, cluster: Index | None = None, weight: A
 
 
 class PseudoQueries(NamedTuple):
-    """Two values that intervals of success rates add to each segment, and how often: 1 and 0, or differences 1 and -1.
+    """Two values that intervals of success rates add to each segment, and how often: 1 and 0, or 1 and -1.
 
     Hits and misses: A. Agresti, B. Coull: Approximate is better than "exact" for interval estimation of binomial
     proportions. The American Statistician 52, 1998, their z^2 / 2 of each spread over all segments.
@@ -107,7 +108,7 @@ def hits_and_misses(confidence_level: float) -> PseudoQueries:
 
 
 WON_AND_LOST = PseudoQueries((1.0, -1.0), 2.0)
-"""Pseudo queries of a difference of two success rates, which do not depend on the level, so that p has them, too."""
+"""Pseudo queries of a difference of success rates; they do not depend on the level, so p uses them as well."""
 
 
 def macro_row(
@@ -116,7 +117,7 @@ def macro_row(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Number of segments and queries, the mean over segments, its interval, standard error and degrees of freedom.
 
-    `pseudo` are the queries that the interval of success rates adds. Values without a spread have no interval.
+    `pseudo`: queries that the interval of success rates adds. Values without spread have no interval.
     """
     if len(x) == 0:
         return (0, 0, *[None] * 5)
@@ -134,7 +135,7 @@ def macro_row(
 def macro_pvalue(
     pair: Paired, segment: Index, options: ComparisonOptions, pseudo: PseudoQueries | None
 ) -> float | None:
-    """P-value of a difference of means over segments; None for tests that are not of means."""
+    """P-value of a difference of means over segments; None for tests that do not compare means."""
     if options.test not in ("t", "randomization"):
         return None
     if pair.identical:
@@ -143,7 +144,7 @@ def macro_pvalue(
         mean, error = pseudo.mean_and_error(pair.values, segment)
         return t_pvalue(mean / error, math.inf, options.alternative)
     found = macro_mean(pair.values, segment, pair.cluster, pair.weight)
-    # Without a spread t is infinite, and only signs are left.
+    # Without spread, t is infinite, so the test uses the signs.
     if options.test == "t" and found.standard_error != 0:
         t = ratio(found.mean, found.standard_error)
         return None if math.isnan(t) else t_pvalue(t, found.df, options.alternative)
@@ -167,7 +168,7 @@ def _overlap(samples: list[Sample], parts: list[Index], cluster: Index) -> bool:
 
 
 def _parts(segment: Index) -> list[Index]:
-    """Places of the values of each segment."""
+    """Positions of the values of each segment."""
     order = np.argsort(segment, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(segment[order])) + 1)
 

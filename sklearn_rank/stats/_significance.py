@@ -1,4 +1,4 @@
-"""The tests, by name: each is a function of two samples that returns a statistic and a p-value."""
+"""The tests by name: each is a function of two samples that returns a statistic and a p-value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ComparisonOptions:
 
     @property
     def paired(self) -> bool:
-        """Whether the test takes the same queries."""
+        """Whether the test needs the same queries for both systems."""
         return TESTS[self.test].paired
 
 
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
 
 class SignificanceTest(NamedTuple):
-    """Kind of sample that a test takes, the test, and the effect size that belongs to it."""
+    """Kind of sample of a test, the test, and its effect size."""
 
     sample: Callable[[Array, Array], Any]
     outcome: Callable[[Any, ComparisonOptions], Outcome]
@@ -52,12 +52,12 @@ class SignificanceTest(NamedTuple):
 
     @property
     def paired(self) -> bool:
-        """Whether it takes the same queries."""
+        """Whether the test needs the same queries for both systems."""
         return self.sample is Paired
 
 
 def student(sample: Paired | Unpaired, options: ComparisonOptions) -> Outcome:
-    """Student's t test of paired samples, Welch's of others; without any spread p is of signs, or of permutations."""
+    """Student's t test of paired samples, otherwise Welch's; without spread, p of a sign or permutation test."""
     t = ratio(sample.difference, sample.standard_error)
     if has_no_spread(sample):
         return Outcome(t, pvalue_without_spread(sample, options.alternative))
@@ -65,12 +65,12 @@ def student(sample: Paired | Unpaired, options: ComparisonOptions) -> Outcome:
 
 
 def pvalue_without_spread(sample: Paired | Unpaired, alternative: str) -> float:
-    """Exact p-value where all differences are equal, or all values of each system."""
+    """Exact p-value if all differences are equal, or all values of each system."""
     if sample.difference == 0:
         return 1.0
     if isinstance(sample, Paired):
         return _binomial_pvalue(np.full(sample.sample.n, sample.difference), alternative)
-    # One of all ways to deal the values to the systems is as extreme.
+    # Only one assignment of the values to the systems is as extreme.
     p = 1 / math.comb(sum(sample.n), sample.n[0])
     if alternative == "two-sided":
         return min(2 * p, 1.0)
@@ -85,27 +85,27 @@ def t_pvalue(t: float, df: float, alternative: str) -> float:
 
 
 def wilcoxon(sample: Paired, options: ComparisonOptions) -> Outcome:
-    """Wilcoxon's signed-rank test; queries without a difference are left out."""
+    """Wilcoxon's signed-rank test without the queries that do not differ."""
     result = stats.wilcoxon(sample.values, alternative=options.alternative)
     return Outcome(float(result.statistic), float(result.pvalue))
 
 
 def sign(sample: Paired, options: ComparisonOptions) -> Outcome:
-    """Sign test: a is above b as often as below. Queries without a difference are left out."""
+    """Sign test of the hypothesis that a is above b as often as below, without the queries that do not differ."""
     d = sample.values[sample.values != 0]
     return Outcome(float((d > 0).sum()), _binomial_pvalue(d, options.alternative))
 
 
 def _binomial_pvalue(d: Array, alternative: str) -> float:
-    """P-value of the number of positive ones among numbers whose signs are equally likely; 0 is not among them."""
+    """P-value of the number of positive values if both signs are equally likely; `d` has no zeros."""
     return float(stats.binomtest(int((d > 0).sum()), len(d), alternative=alternative).pvalue)
 
 
 def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
-    """Fisher's randomization test: the two values of a query change places at random, or in all ways if these are few.
+    """Fisher's randomization test: swap the two values of queries, at random or in all ways if there are few.
 
-    Queries of one cluster change together. Where all differences are of one size, as with success rates, the number of
-    positive ones is binomial, and the test is exact for any number of queries: the exact test of McNemar.
+    Queries of one cluster are swapped together. If all differences have the same size, as with success rates, the
+    number of positive differences is binomial, and the test is exact for any number of queries: McNemar's exact test.
     """
     d = sample.sample.total[sample.sample.total != 0]
     if len(d) and np.ptp(np.abs(d)) == 0:
@@ -113,7 +113,7 @@ def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
     sums, exact = _resampling.sign_flips(d, options.n_resamples, options.random_state)
     observed, scale = sample.difference * sample.sample.weight, float(np.abs(sample.weighted).sum())
     alternative = options.alternative
-    # "less" flips the same signs for b less a.
+    # "less" flips the same signs as "greater" for b less a.
     if alternative == "less":
         observed, alternative = -observed, "greater"
     p = _resampling.tail_of_symmetric(sums, observed, alternative, exact=exact, scale=scale)
@@ -121,13 +121,13 @@ def randomization(sample: Paired, options: ComparisonOptions) -> Outcome:
 
 
 def bootstrap(sample: Paired, options: ComparisonOptions) -> Outcome:
-    """Bootstrap test of the t statistic under a mean difference of 0; the same resamples give a BCa interval."""
+    """Bootstrap test of the t statistic for a mean difference of 0, and a BCa interval of the same resamples."""
     drawn_from, t = sample.sample, ratio(sample.difference, sample.standard_error)
-    # Without a spread all resamples are alike.
+    # Without spread, all resamples are equal.
     if has_no_spread(sample):
         return student(sample, options)
     means, errors = bootstrap_distribution(drawn_from, options.n_resamples, options.random_state)
-    # The statistic of a resample without spread is an infinity, or 0.
+    # The statistic of a resample without spread is infinite or 0.
     with np.errstate(divide="ignore", invalid="ignore"):
         resampled = np.nan_to_num((means - sample.difference) / errors)
     p = _resampling.tail_of_symmetric(resampled, t, options.alternative, exact=False, scale=abs(t))
@@ -141,9 +141,9 @@ def mannwhitney(sample: Unpaired, options: ComparisonOptions) -> Outcome:
 
 
 def permutation(sample: Unpaired, options: ComparisonOptions) -> Outcome:
-    """Permutation test of the difference of means: queries change sides at random, or in all ways if these are few."""
+    """Permutation test of the difference of means: reassign queries at random, or in all ways if there are few."""
     a, b, alternative = sample.a, sample.b, options.alternative
-    # The smaller sample is drawn, or the lower one of two of equal size.
+    # Draw the smaller sample; of two equal sizes, the lower sample.
     if (len(a), sample.difference) > (len(b), 0.0):
         a, b = b, a
         alternative = {"greater": "less", "less": "greater"}.get(alternative, alternative)
@@ -154,7 +154,7 @@ def permutation(sample: Unpaired, options: ComparisonOptions) -> Outcome:
 
 
 def rank_biserial(sample: Paired) -> float:
-    """Matched-pairs rank-biserial correlation: share of the rank sum in favour of a, minus the share for b."""
+    """Matched-pairs rank-biserial correlation: share of the rank sum for a minus the share for b."""
     d = sample.values[sample.values != 0]
     ranks = stats.rankdata(np.abs(d))
     return ratio(float((np.sign(d) * ranks).sum()), float(ranks.sum()))
@@ -167,13 +167,13 @@ def won_less_lost(sample: Paired) -> float:
 
 
 def cliff(sample: Unpaired) -> float:
-    """Rank-biserial correlation (Cliff's delta): share of pairs with a above b less that with a below b."""
+    """Rank-biserial correlation (Cliff's delta): share of pairs with a above b minus the share with a below b."""
     u = stats.mannwhitneyu(sample.a, sample.b, method="asymptotic").statistic
     return float(2 * u / (len(sample.a) * len(sample.b)) - 1)
 
 
 def cohen(sample: Paired | Unpaired) -> float:
-    """Cohen's d_z of paired samples, d of others."""
+    """Cohen's d_z of paired samples, otherwise Cohen's d."""
     return sample.cohen
 
 
@@ -190,9 +190,9 @@ TESTS = {
 
 
 def run_test(sample: Paired | Unpaired, options: ComparisonOptions, *, is_binary: bool = False) -> Outcome:
-    """Outcome of the test; p = 1 for identical systems, whatever the test and the alternative.
+    """Outcome of the test; p is 1 for identical systems with every test and alternative.
 
-    The t test of two success rates on the same queries has two pseudo queries, like their interval.
+    The t test of two success rates on the same queries adds two pseudo queries, like their interval.
     """
     if sample.identical and isinstance(sample, Paired):
         return Outcome(0.0, 1.0)

@@ -12,9 +12,9 @@ NO_WORSE, IS_WORSE, UNDECIDED, NO_LOSS_SHOWN = "no worse", "worse", "undecided",
 class MetricOutcome(NamedTuple):
     """Outcome of the gate by one metric.
 
-    `difference` is new less old. `loss` is the largest mean loss that is not ruled out. `n_least` is the number of
-    queries that can show the margin if none differs, and `smallest_margin` the margin that these queries can show then.
-    Without a margin `margin` and `n_least` are None.
+    `difference`: new less old. `loss`: largest mean loss that is not ruled out. `n_least`: smallest number of queries
+    that can show the margin if no query differs. `smallest_margin`: smallest margin that these queries can show then.
+    Without a margin, `margin` and `n_least` are None.
     """
 
     name: str
@@ -30,7 +30,7 @@ class MetricOutcome(NamedTuple):
 
 
 def joint_decision(decisions: Iterable[str]) -> str:
-    """The decision by all metrics: worse by some, or no worse by all, or without a margin no loss shown by all."""
+    """Decision of all metrics: worse if one is worse, otherwise the decision that all share, or undecided."""
     decided = {*decisions}
     if IS_WORSE in decided:
         return IS_WORSE
@@ -38,7 +38,7 @@ def joint_decision(decisions: Iterable[str]) -> str:
 
 
 def verdict(metrics: Sequence[MetricOutcome], alpha: float, *, n_identical: int | None = None) -> str:
-    """Sentence that says what is decided, and on what; `n_identical` is the number of lists if all are the same."""
+    """Sentence with the decision and its reason; `n_identical` is the number of lists if all are identical."""
     decision = joint_decision(metric.decision for metric in metrics)
     if n_identical is not None:
         head = "No worse" if decision == NO_WORSE else "No loss is shown"
@@ -60,12 +60,12 @@ def verdict(metrics: Sequence[MetricOutcome], alpha: float, *, n_identical: int 
 
 
 def is_too_small(metric: MetricOutcome) -> bool:
-    """Whether a metric is undecided on fewer queries than can show the margin if none differs."""
+    """Whether a metric is undecided because its queries are too few to show the margin."""
     return metric.decision == UNDECIDED and metric.n_least is not None and metric.n_queries < metric.n_least
 
 
 def _needs(too_few: Sequence[MetricOutcome], *, several: bool) -> str:
-    """Number of queries that the most demanding metric needs, and the margin that these queries can show."""
+    """Number of queries that the most demanding metric needs, and the smallest margin that these queries can show."""
     first = max(too_few, key=lambda metric: metric.n_least or 0)
     where = f" in {first.name}" if several else ""
     can = f"; {rounded_up(first.smallest_margin)} can be shown" if math.isfinite(first.smallest_margin) else ""
@@ -76,13 +76,13 @@ def _needs(too_few: Sequence[MetricOutcome], *, several: bool) -> str:
 
 
 def rounded_up(x: float) -> str:
-    """A positive number with two digits, none below it."""
+    """A positive number, rounded up to two digits."""
     step = 10.0 ** (math.floor(math.log10(x)) - 1)
     return f"{math.ceil(round(x / step, 9)) * step:.2g}"
 
 
 def _no_loss_shown(metrics: Sequence[MetricOutcome], alpha: float) -> str:
-    """What an alarm says that does not go off: no loss is shown, and which losses are not ruled out."""
+    """Sentence if no loss is shown: the differences, and the losses that are not ruled out."""
     n_queries = {metric.n_queries for metric in metrics}
     several, where = len(metrics) > 1, f" on {n_queries.pop()} queries" if len(n_queries) == 1 else ""
     parts, losses = [], []

@@ -1,4 +1,4 @@
-"""Weights of the queries that are compared: which query has which, and which tests allow them."""
+"""Weights of the compared queries: the weight of each query, and the tests that allow weights."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WeightLike = ArrayLike | Mapping[Hashable, float] | None
 
 
 def weights_of_queries(weight: Any, ids: NDArray[Any] | None, n_queries: int) -> Array:
-    """Weight of each query; `ids` is None if queries are known by their position only.
+    """Weight of each query; `ids` is None if queries are matched by position.
 
     Raises
     ------
     ValueError
-        If there is not one per query, or no mean can be taken of them.
+        If the number of weights differs from the number of queries, or a weight is invalid.
     TypeError
-        If named queries have weights by position, or one is not a number.
+        If queries have ids and weights come by position, or if a weight is not a number.
     """
     array = as_floats(by_query(weight, "weight", ids, n_queries, "evaluate(..., sample_weight=)"), "weight")
     if len(array):
@@ -41,12 +41,12 @@ def joined_weights(
     names: Sequence[str],
     function_name: str,
 ) -> Array | None:
-    """Weight of each query where results have weights; `positions` are their queries in `ids`.
+    """Weight of each query, from results with weights; `positions` are their queries in `ids`.
 
     Raises
     ------
     ValueError
-        If one result has weights and another has none, or has others.
+        If only some results have weights, or weights differ.
     """
     known = of_all_or_none(given, names, "weights", "sample_weight", function_name)
     if not known:
@@ -58,7 +58,7 @@ def joined_weights(
 
 
 def check_weight(function_name: str, test: str, weight: Array | None) -> None:
-    """Refuse weights that are not all equal with a test where every query counts once.
+    """Refuse unequal weights if the test counts every query once.
 
     Raises
     ------
@@ -68,6 +68,6 @@ def check_weight(function_name: str, test: str, weight: Array | None) -> None:
     if scaled(weight) is not None and test not in CLUSTERED_TESTS:
         raise ValueError(
             f"If queries have weights, {function_name} takes test='t', 'randomization' or 'bootstrap'. "
-            f"Got test={echo(test)}, where every query counts once: for that pass only values, "
+            f"Got test={echo(test)}, which counts every query once: to do so, pass only values, "
             "result.to_frame()[metric]."
         )
