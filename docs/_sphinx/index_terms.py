@@ -57,6 +57,7 @@ OF_PAGES = {
     "questions/chance": ("baseline", "random baseline", "adjusted for chance"),
     "reference/glossary": ("glossary", "topic", "session", "ground truth", "padding", "torn query", "type I error"),
     "reference/checked": ("reproducibility", "rounding", "platforms"),
+    "questions/equal_scores": ("equal scores", "bf16", "bfloat16", "fp16", "float16", "low precision", "quantization"),
     "questions/group_sizes": ("group sizes", "group_ptr"),
     "rag/README": ("RAG", "retrieval-augmented generation", "chunks", "nuggets", "threshold", "golden questions"),
     "rag/runs": ("chunks of documents", "duplicates", "missing queries", "letters"),
