@@ -31,9 +31,9 @@ class Check:
     kind : str
         What a door must hand over for it.
     about : str
-        What was done, for the page.
+        The mistake, for the page.
     evidence : str
-        The least evidence, for the page.
+        The least evidence, for the page; "" if one case is enough.
     says : str
         Words of its message that no other message has, for filters.
     severity : {"warning", "decision", "error"}

@@ -15,7 +15,7 @@ from sklearn_rank._utils.echo import echo, echo_all
 TWICE = Check(
     "one model twice", "models",
     "One object has two names in a comparison, or two models with equal steps and parameters hold one estimator.",
-    "the object",
+    "",
     "are one object", "error",
 )  # fmt: skip
 FROZEN = Check(

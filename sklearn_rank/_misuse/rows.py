@@ -90,7 +90,7 @@ CONSTANT = Check(
     "no order matters", "labels",
     "All labels of each query are equal, or all documents are relevant, or none is, so no order changes the metric.",
     "20 lists; 14 rows of the lowest label if all documents are relevant; if none is, 70 "
-    "rows of the highest label above 0, or 1,400 rows, or a decision",
+    "rows of the highest label above 0, or 1,400 rows, or any number in a function that fits",
     "cannot tell good rankings from bad ones here", "decision",
 )  # fmt: skip
 SOFT = Check(
@@ -102,14 +102,14 @@ SOFT = Check(
 LARGE_GRADES = Check(
     "large grades", "grades",
     "A label is above 31 and gains `2**label - 1`.",
-    "one label",
+    "",
     "so that one label decides", "decision",
 )  # fmt: skip
 SCALE = Check(
     "another scale", "labels",
     "Labels are between 0 and 1 and a metric reads grades up to `max_grade`; or labels go up to 100 and are relevant "
     "from 1; or a label such as 99 or 999 is among grades up to 10.",
-    "6 rows of 2 queries; 20 lists; one label",
+    "6 rows of 2 queries, 20 lists or one label",
     "on another scale", "decision",
 )  # fmt: skip
 ONE_ROW = Check(
@@ -151,7 +151,7 @@ ANOTHER_GAIN = Check(
 NAMED = Check(
     "a column where lower is better", "names",
     "Scores named rank, position, distance, cost, loss, error, perplexity, latency or l2 are not negative.",
-    "the name",
+    "",
     "so lower seems to be better",
 )  # fmt: skip
 UNDIVIDED = Check(
@@ -169,7 +169,7 @@ TRANSPOSED = Check(
 MATRIX_AGAIN = Check(
     "a query in two matrices", "batches",
     "Two batches of queries by documents share an id.",
-    "one id",
+    "",
     "where a row is a query", "error", can_be_meant=False,
 )  # fmt: skip
 BATCH_AGAIN = Check(

@@ -63,7 +63,7 @@ TWO_TYPES = Check(
 FRACTION = Check(
     "rank and score swapped in a file", "lines",
     "The rank column of a TREC run has a fraction.",
-    "one line",
+    "",
     "must have a whole number as rank", "error", can_be_meant=False,
 )  # fmt: skip
 CONTRADICTED = Check(

@@ -46,7 +46,7 @@ def list_of_checks() -> str:
     lines: dict[str, list[str]] = {}
     for check in ALL_CHECKS:
         lines.setdefault(_where(check), []).append(
-            f"- **{check.name}** (`{check.says}`): {check.about} Needs {check.evidence}.\n"
+            f"- **{check.name}** (`{check.says}`): {check.about}{f' Needs {check.evidence}.' * bool(check.evidence)}\n"
         )
     return "\n".join(f"{where}\n\n{''.join(checks)}" for where, checks in lines.items())
 
