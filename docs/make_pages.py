@@ -133,6 +133,7 @@ def shared(most: dict[str, str], text: str) -> str:
             for line in wrap(f"In the formulas, {'; '.join(letters)}.", 116)
             if letters
         )
+        + "\n" * bool(letters)
         + KEYWORDS
     )
 

@@ -40,7 +40,7 @@ class NoClosedForm(ValueError):
 
 
 class Pairs(NamedTuple):
-    """Pairs of documents of each query, shape (n_queries, 1) each; those alike in score and label are in none."""
+    """Numbers of pairs of documents, shape (n_queries, 1) each. Pairs equal in score and in label are in no field."""
 
     right: Array
     wrong: Array
@@ -49,7 +49,7 @@ class Pairs(NamedTuple):
 
 
 class Ranked:
-    """Ranked queries as a formula reads them: the only thing that it may read.
+    """Ranked queries: the only input of a formula, besides its keywords.
 
     Three shapes occur, and they combine by NumPy's rules of broadcasting:
 
@@ -80,7 +80,7 @@ class Ranked:
 
     @property
     def score(self) -> Array:
-        """Score of each item; ranking metrics have no use for it."""
+        """Score of each item, for metrics that read its value and not only the order."""
         score: Array = self._order.score
         return score
 
@@ -96,32 +96,32 @@ class Ranked:
 
     @cached_property
     def relevant(self) -> Array:
-        """1.0 where an item's label is at least `min_relevance`, else 0.0."""
+        """1.0 if the label of the item is at least `min_relevance`, else 0.0."""
         return read_only(self.by_label(lambda label: (label >= self._min_relevance).astype(np.float64)))
 
     @cached_property
     def judged(self) -> Array:
-        """1.0 where an item has a label that is not NaN, else 0.0."""
+        """1.0 if the label of the item is not NaN, else 0.0."""
         return read_only(self.by_label(lambda label: (label == label).astype(np.float64)))
 
     @cached_property
     def pooled(self) -> Array:
-        """1.0 where an item was in the pool of documents to judge, judged or not, else 0.0."""
+        """1.0 if the item was in the pool of documents to judge, judged or not, else 0.0."""
         return read_only(np.maximum(self.judged, is_pooled(self._order.rows.label)))
 
     @cached_property
     def n_relevant(self) -> Array:
-        """Relevant documents of each query, also those not retrieved."""
+        """Number of relevant documents of each query, retrieved or not."""
         return read_only(self._order.count_at_least(self._min_relevance))
 
     @cached_property
     def n_judged(self) -> Array:
-        """Judged documents of each query, also those not retrieved."""
+        """Number of judged documents of each query, retrieved or not."""
         return read_only(self._order.count_at_least(np.finfo(np.float64).min))
 
     @cached_property
     def n(self) -> Array:
-        """Ranked documents of each query: all but those not retrieved."""
+        """Number of ranked documents of each query: all that were retrieved."""
         return read_only(self._order.count_ranked())
 
     @cached_property
@@ -135,7 +135,7 @@ class Ranked:
 
     @cached_property
     def cutoff(self) -> Array:
-        """Cutoff at each point of the curve; beyond every list where there is none."""
+        """Cutoff at each point of the curve; larger than every list if there is no cutoff."""
         return self._cutoffs[None].astype(np.float64)
 
     @cached_property
@@ -181,8 +181,7 @@ class Ranked:
     def joint(self, x: ArrayLike, y: ArrayLike, most: Array | None = None) -> Array:
         """`x` of the item at each position times the sum of `y` over the items down to it, inclusive.
 
-        `most` is what that sum counts for at most, a whole number for each query; x and y are then 0 or 1, and never
-        both 1.
+        `most` is the highest value of the sum, an integer for each query; x and y are then 0 or 1, and never both 1.
         """
         return self._apply(JOINT, x, y, of_query=most)
 
@@ -218,13 +217,13 @@ class Ranked:
         return self._apply(AT_RANKS, self.ideal.joint(1.0, value))
 
     def pairs(self) -> Pairs:
-        """Number of pairs of items ranked as their labels are, the other way, or tied in score or label alone."""
+        """Number of pairs in the right order, in the wrong order, tied only in score, and tied only in label."""
         self._refuse_ties_at_the_cutoff("pairs() of a formula")
         counts = self._apply(PAIRS, self.label)
         return Pairs(*[counts[:, i : i + 1] for i in range(4)])
 
     def centred_ranks(self, x: ArrayLike) -> Array:
-        """Rank of each item by `x`, highest first, equal ones sharing their mean rank, less the query's mean rank."""
+        """Rank of each item by `x`, highest first, minus the mean rank of its query; equal items share a mean rank."""
         self._refuse_ties_at_the_cutoff("centred_ranks() of a formula")
         return self._apply(CENTRED_RANKS, x)
 
@@ -254,11 +253,11 @@ class Ranked:
 
     @cached_property
     def n_subtopics(self) -> Array:
-        """Subtopics of each query that have a relevant document, also one not retrieved."""
+        """Number of subtopics of each query with a relevant document, retrieved or not."""
         return self.over_subtopics(lambda s: np.minimum(s.n_relevant, 1.0)).sum(axis=0)
 
     def most_novel(self, alpha: float) -> Ranked:
-        """All judged documents; each next one adds most, and each subtopic is worth less each time."""
+        """All judged documents in greedy order: each document adds most, and a covered subtopic is worth less."""
         label, indptr = self._order.rows.labels.judged
         depth = int(self._cutoffs[-1])
         return self._of(Ranking.by_novelty(label, indptr, depth=depth, alpha=alpha, min_relevance=self._min_relevance))
@@ -270,7 +269,7 @@ class Ranked:
 
     @property
     def tied(self) -> bool:
-        """Whether the expectation over tied items is asked for, and some of those that count are tied."""
+        """Whether ``ties="average"`` and some items down to the last cutoff are tied."""
         ends = self._order.rows.tie_ends
         if ends is None:
             return False
@@ -278,7 +277,7 @@ class Ranked:
         return bool((blocks & (self.rank <= self._cutoffs[-1])).any())
 
     def queries(self, reader: str = "queries() of a formula") -> Iterator[tuple[Array, Array]]:
-        """Labels and scores of one query after the other, copies that may be changed: for plain functions, slow."""
+        """Copies of the labels and scores, query by query; slow, for plain functions."""
         self._refuse_ties_at_the_cutoff(reader)
         ptr = self._order.rows.ptr
         for start, stop in zip(ptr[:-1], ptr[1:], strict=True):
