@@ -18,14 +18,13 @@ AS_WRITTEN = {"scikit-learn", "pytrec_eval and ir_measures", "ragas and deepeval
 """Words of a list that begin with a name in lower case."""
 OUTSIDE = {"CONTRIBUTING": "contributing", "CHANGELOG": "changelog", "SECURITY": "SECURITY"}
 """Files beside `docs`, and the pages that include them."""
-BESIDE = re.compile(r"\[([^]]*)\]\(((?:\.\./)+[\w./]+\.md)(#[\w-]*)?\)")
-"""A link to a Markdown file above the page."""
+UPWARDS = re.compile(r"\[([^]]*)\]\(\.\./([\w./]+\.md)(?:#[\w-]*)?\)")
+"""A link to a Markdown file in a folder above that of the page."""
 
 
 def add_menu(app, docname, source):
     """Append to a head of a section the menu of the pages that it lists."""
-    source[0] = re.sub(r"\]\(((?:\.\./)+)(\w+)\.md", _inside, source[0])
-    source[0] = BESIDE.sub(lambda link: _path_of(docname, *link.groups()), source[0])
+    source[0] = UPWARDS.sub(lambda link: _on_the_site(docname, link), source[0])
     if Path(docname).name in HEADS:
         menu = {}
         for words, page in LISTED.findall(source[0]):
@@ -39,15 +38,14 @@ def _entry(words, page):
     return page if "`" in words else f"{name} <{page}>"
 
 
-def _inside(link):
-    up, name = link.groups()
-    return f"]({up[3:]}{OUTSIDE[name]}.md" if name in OUTSIDE else link[0]
-
-
-def _path_of(docname, words, path, heading):
-    """The words and the path in the repository, if no page of the site is there."""
-    target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(docname), path))
-    return f"[{words}]({path}{heading or ''})" if target.startswith("docs/") else f"{words} (`{target}`)"
+def _on_the_site(docname, link):
+    """The link, or one to the page that includes the file; the path of other files that are not in `docs`."""
+    words, path = link.groups()
+    target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(docname), "..", path))
+    if target.startswith("docs/"):
+        return link[0]
+    stem = target.removesuffix(".md")
+    return f"[{words}]({path.removesuffix(target)}{OUTSIDE[stem]}.md)" if stem in OUTSIDE else f"{words} (`{target}`)"
 
 
 def setup(app):

@@ -66,6 +66,22 @@ def test_a_page_is_in_one_menu():
     assert sorted(pages) == sorted({*pages})
 
 
+def test_links_out_of_the_docs():
+    """They lead to the page that includes the file; a file that is on no page becomes its path."""
+    sections = pytest.importorskip("sections")
+    for page, link, expected in (
+        ("a/b", "[words](../../CHANGELOG.md)", "[words](../changelog.md)"),
+        ("a/b", "[words](../SECURITY.md)", "[words](../SECURITY.md)"),
+        ("a/b", "[words](../../SECURITY.md)", "[words](../SECURITY.md)"),
+        ("a", "[words](../CONTRIBUTING.md#rules)", "[words](contributing.md)"),
+        ("a/b", "[words](../../sklearn_rank/_engine/README.md#ties)", "words (`sklearn_rank/_engine/README.md`)"),
+        ("a/b", "[words](../c/README.md#heading)", "[words](../c/README.md#heading)"),
+    ):
+        source = [link]
+        sections.add_menu(None, page, source)
+        assert source == [expected]
+
+
 def test_powers_stand_in_code():
     """What stands between two of them would be bold."""
     prose = {
