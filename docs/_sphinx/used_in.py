@@ -15,7 +15,10 @@ CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LITERAL = re.compile(r"`([^`\n]+)`")
 IMPORT = re.compile(r"from (sklearn_rank[\w.]*) import (?:\(([^)]*)\)|(.*))")
 PLACES = set(ENTRIES.values())
-FOLDERS = ("", "coming_from/", "data_sets/", "questions/", "start/", "tools/")
+FOLDERS = (
+    "", "coming_from/", "conventions/", "data_sets/", "decide/", "larger/",
+    "questions/", "rag/", "recommenders/", "start/", "tools/", "tune/",
+)  # fmt: skip
 FAMILIES = {
     f"sklearn_rank.metrics.{metric.function_name}": f"metrics/{metric.formula.__module__.rpartition('.')[2]}"
     for metric in REGISTRY.values()
