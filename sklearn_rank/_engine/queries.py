@@ -276,18 +276,29 @@ class DocumentsWithoutRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LazyQueries:
-    """Queries that are built block by block when they are needed, and not kept.
+    """Queries that are built block by block when they are needed, and not kept, because all rows may not fit in memory.
 
     `blocks` and ``make(first, last, depth)`` take a depth: documents down to it must have a row; None for all
     documents, retrieved or not. `done` is called with the number of queries after each block. With
     `is_by_column` the document at place j of a query whose documents all have a row is column j of the input.
     """
 
-    n_documents: Index
+    grouping: Grouping
     blocks: Callable[[int | None], list[tuple[int, int]]]
     make: Callable[[int, int, int | None], Queries]
     done: Callable[[int], object] = int
     is_by_column: bool = False
+    weight: Array | None = None
+    properties: QueryAttributes = NO_PROPERTIES
+
+    @property
+    def n_documents(self) -> Index:
+        """Documents of each query."""
+        return self.grouping.sizes
+
+    def of(self, ids: NDArray[Any], weight: Array | None) -> LazyQueries:
+        """The same queries with ids and weights."""
+        return replace(self, grouping=replace(self.grouping, ids=ids), weight=weight)
 
     def for_each(self, function: Callable[[int, int, Queries], T], depth: int | None, n_jobs: int | None) -> list[T]:
         """List ``function(first, last, queries)`` for each block."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -179,7 +180,9 @@ def list_batches(
 
     n_documents = np.full(n_queries, grades.n_documents - without_self)
     sizes = n_documents if left_out is None else n_documents - np.diff(left_out.indptr)
-    return LazyQueries(sizes, blocks, make, is_by_column=not without_self and left_out is None)
+    return LazyQueries(
+        Grouping.by_sizes(sizes, first_query=0), blocks, make, is_by_column=not without_self and left_out is None
+    )
 
 
 def drop_self(x: NDArray[Any], first: int) -> NDArray[Any]:
@@ -198,8 +201,8 @@ NONE_LEFT = (
 def check_sparse(
     y_true: MatrixLike, y_score: MatrixLike, *, qid: ArrayLike | None, sample_weight: ArrayLike | None,
     tie_break: ArrayLike | None, exclude: Any = None,
-) -> tuple[LazyQueries, Array | None]:  # fmt: skip
-    """Check sparse judgements and their scores, sparse or not, a row a query; return weights of queries too.
+) -> LazyQueries:  # fmt: skip
+    """Check sparse judgements and their scores, sparse or not, a row a query.
 
     Entries of the matrix `exclude` are no documents.
     """
@@ -218,9 +221,10 @@ def check_sparse(
         if out is not None:
             scores = np.where(out.toarray(), -np.inf, scores)
         _refuse_bad_scores(scores, lambda at: at // n_documents)
-        return _dense_batches(scores, grades, out), weight
+        return replace(_dense_batches(scores, grades, out), weight=weight)
     score = _list_scores(scores if out is None else _without(sparse.csr_array(scores, dtype=np.float64), out))
-    return list_batches(score.indptr, score.indices, score.data, grades, left_out=out), weight
+    batches = list_batches(score.indptr, score.indices, score.data, grades, left_out=out)
+    return replace(batches, weight=weight)
 
 
 def left_out(exclude: Any, shape: tuple[int, ...]) -> Any:
@@ -291,4 +295,5 @@ def _dense_batches(score: NDArray[Any], grades: Grades, left_out: Any = None) ->
 
     n_rows, sizes = ROWS_IN_MEMORY // n_documents, np.full(n_queries, n_documents)
     sizes = sizes if left_out is None else sizes - np.diff(left_out.indptr)
-    return LazyQueries(sizes, lambda depth: cut_rows(n_queries, n_rows), make, is_by_column=left_out is None)
+    grouping = Grouping.by_sizes(sizes, first_query=0)
+    return LazyQueries(grouping, lambda depth: cut_rows(n_queries, n_rows), make, is_by_column=left_out is None)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, QueryAttributes, check_attributes
+from sklearn_rank._engine.attributes import AttributesLike, ClustersLike, check_attributes
 from sklearn_rank._engine.columns import check_columns, check_rows, queries_in
 from sklearn_rank._engine.fingerprints import fingerprints_of
-from sklearn_rank._engine.grouping import Grouping, find_qid, refuse_other_queries
+from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.read import as_mask, read, with_columns, with_scores
 from sklearn_rank._evaluation.kept_data import Documents, RankedData, settled_by
@@ -171,18 +171,16 @@ def evaluate_rows(
         from sklearn_rank._engine.sparse import check_sparse
 
         check_n_jobs(n_jobs)
-        batches, weight = check_sparse(y_true, y_score, **data, exclude=exclude)
-        ids = np.arange(len(batches.n_documents))
-        properties = check_attributes(by, clusters, Grouping.one_row_each(ids))
-        result = evaluate_queries(batches, specs, ids, weight, n_jobs, properties, door=door)
+        batches = check_sparse(y_true, y_score, **data, exclude=exclude)
+        properties = check_attributes(by, clusters, batches.grouping)
+        result = evaluate_queries(replace(batches, properties=properties), specs, n_jobs, door=door)
         return with_chance(result) if chance else result
     if exclude is not None:
         y_true, mask = without_excluded(y_true, exclude, mask)
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keep_float32=True, **data)
     queries = with_columns(queries, y_true, columns_of(specs), columns or {})
-    properties = check_attributes(by, clusters, queries.grouping, y_true=y_true, y_score=y_score, qid=qid)
-    ids = queries.grouping.ids
-    result = evaluate_queries(queries, specs, ids, queries.weight, n_jobs, properties, documents=documents)
+    queries.properties = check_attributes(by, clusters, queries.grouping, y_true=y_true, y_score=y_score, qid=qid)
+    result = evaluate_queries(queries, specs, n_jobs, documents=documents)
     if name is not None or not is_plain(queries, specs, y_true, y_score):
         look(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
     report(door, findings_of_queries(result))
@@ -221,8 +219,7 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
 
 
 def evaluate_queries(
-    queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], ids: NDArray[Any],
-    weight: NDArray[np.float64] | None, n_jobs: int | None, properties: QueryAttributes | None = None, *,
+    queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], n_jobs: int | None, *,
     kept: LazyQueries | None = None, door: Door = EVALUATE, documents: Documents | None = None,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are built a block at a time.
@@ -243,7 +240,7 @@ def evaluate_queries(
         settled = settled_by(others, metrics, computed[len(specs) :])
     look_at_evidence(door, evidence, specs, kinds="labels")
     data = RankedData(kept or queries, n_jobs, fingerprints, documents, known_settled=settled)
-    return Evaluation(ids, weight, metrics, data, *(properties or ()))
+    return Evaluation(queries.grouping.ids, queries.weight, metrics, data, *queries.properties)
 
 
 def _read_on_the_way(
@@ -292,11 +289,12 @@ def evaluate_systems(
         if queries_in(of_system) is not None:
             refuse_other_queries(of_system, find_qid(y_true, qid), name=named[name])
         checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
-    grouping = checked[first].grouping
-    properties = check_attributes(by, clusters, grouping, y_true=y_true, **{named[first]: scores}, qid=qid)
+    given = {"y_true": y_true, named[first]: scores, "qid": qid}
+    properties = check_attributes(by, clusters, queries.grouping, **given)
     with findings_of_systems(SYSTEMS) as seen:
         for name, queries in checked.items():
-            results[name] = evaluate_queries(queries, specs, grouping.ids, queries.weight, n_jobs, properties)
+            queries.properties = properties
+            results[name] = evaluate_queries(queries, specs, n_jobs)
             with collected_findings() as seen[name]:
                 look(SYSTEMS, queries, specs, y_true=y_true, y_score=y_score[name], name=names.get(name))
                 report(SYSTEMS, findings_of_queries(results[name]))

@@ -503,7 +503,8 @@ class UserRankings:
         """Queries, each a user, and their documents, the items that are not left out."""
         pairs = PREDICTED_PAIRS if isinstance(self._source, PairScores) else ROWS_IN_MEMORY
         blocks = cut_rows(len(self.users), pairs // self.n_items)
-        return LazyQueries(self.n_items - self._n_excluded, lambda depth: blocks, self._make)
+        grouping = Grouping.by_sizes(self.n_items - self._n_excluded, first_query=0)
+        return LazyQueries(grouping, lambda depth: blocks, self._make)
 
     def _make(self, first: int, last: int, depth: int | None) -> Queries:
         users = self.users[first:last]

@@ -174,14 +174,13 @@ def evaluate_retrieval(
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
     if not (is_real(memory) and memory > 0):
         raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {echo(working_memory)}.")
-    batches = in_words(
-        search(distances, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
-    )
+    n_threads = effective_n_jobs(n_jobs)
+    batches = in_words(search(distances, grades, without_self=exclude_self, memory=memory, n_threads=n_threads))
+    batches = batches.of(ids, weight)
     if not progress:
-        return evaluate_queries(batches, specs, ids, weight, n_jobs, door=RETRIEVAL)
+        return evaluate_queries(batches, specs, n_jobs, door=RETRIEVAL)
     with import_tqdm()(total=n_queries, unit=" queries") as bar:
-        shown = replace(batches, done=bar.update)
-        return evaluate_queries(shown, specs, ids, weight, n_jobs, kept=batches, door=RETRIEVAL)
+        return evaluate_queries(replace(batches, done=bar.update), specs, n_jobs, kept=batches, door=RETRIEVAL)
 
 
 def in_words(batches: LazyQueries) -> LazyQueries:

@@ -49,7 +49,8 @@ def search(distances: Distances, grades: Grades, *, without_self: bool, memory: 
         grouping = Grouping.by_sizes(np.bincount(query, minlength=last - first), first_query=first)
         return as_queries(label, 0.0 - near, grouping, unlisted=unlisted)
 
-    return LazyQueries(np.full(n_queries, n_items - without_self), lambda depth: cut_rows(n_queries, n_rows), make)
+    grouping = Grouping.by_matrix(np.arange(n_queries), n_items - without_self)
+    return LazyQueries(grouping, lambda depth: cut_rows(n_queries, n_rows), make)
 
 
 # --- the nearest items ---------------------------------------------------------------------------------------

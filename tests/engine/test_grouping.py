@@ -12,12 +12,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from grouped_by_dict import check
+from grouped_by_dict import check, reference
 from registry import together
 
 from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import group_rows, refuse_other_queries
+from sklearn_rank._engine.grouping import Grouping, Origin, RowNotBuilt, group_rows, refuse_other_queries
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.metrics import ndcg_score
@@ -491,3 +491,60 @@ def test_a_level_of_another_name_is_to_be_renamed(name):
         ndcg_score(y, [2, 1])
     call = str(error.value).rpartition(": y_true")[2].removesuffix(".")
     assert ndcg_score(eval(f"y{call}"), [2, 1]) == 1
+
+
+# --- the value -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["grouped", "shuffled"])
+def test_grouping_against_a_dict(order):
+    _, x, qid = make_rows([3, 1, 5, 2], order)
+    rows, grouping = [*reference(qid.tolist()).values()], group_rows(qid, len(qid))
+    assert (grouping.n_queries, grouping.n_rows, grouping.longest) == (4, 11, 5)
+    assert grouping.sizes.tolist() == [len(of_query) for of_query in rows]
+    assert grouping.first_rows.tolist() == [of_query[0] for of_query in rows]
+    assert [grouping.ids[q] for q in grouping.query_of_row] == qid.tolist()
+    assert grouping.number_by_id.tolist() == [sorted({*qid}).index(one) for one in qid]
+    assert grouping.reduce(x).tolist() == pytest.approx([x[of_query].sum() for of_query in rows])
+    assert grouping.reduce(x, np.maximum).tolist() == [x[of_query].max() for of_query in rows]
+    assert [grouping.query_at(i) for i in range(11)] == np.repeat(range(4), grouping.sizes).tolist()
+    for first in range(4):
+        for last in range(first, 5):
+            expected = [row for of_query in rows[first:last] for row in of_query]
+            assert grouping.take(x, first, last).tolist() == x[expected].tolist()
+            assert grouping.input_rows(first, last).tolist() == expected
+            assert grouping.starts(first, last).tolist() == np.cumsum([0, *map(len, rows[first:last])]).tolist()
+    in_order = grouping.in_order()
+    assert in_order.take(grouping.take(x)).tolist() == grouping.take(x).tolist()
+    assert in_order.input_rows().tolist() == grouping.input_rows().tolist()
+
+
+def test_some_rows_are_grouped_in_their_order():
+    grouping = group_rows(list("abcab"), 5)
+    query, some = grouping.with_rows(np.array([4, 2, 1]))
+    assert query.tolist() == [1, 2]
+    assert some.ids.tolist() == ["b", "c"]
+    assert some.input_rows().tolist() == [0, 2, 1]
+    first = grouping.first_queries(2)
+    assert (first.ids.tolist(), first.indptr.tolist(), first.order) == (["a", "b"], [0, 2, 4], None)
+
+
+def test_the_first_invalid_row_has_its_number_in_the_input():
+    def first(grouping, *rows):
+        return grouping.first_row(np.isin(np.arange(grouping.n_rows), rows))
+
+    assert first(group_rows([1, 2, 1], 3), 2, 1) == 1
+    assert first(Grouping.by_matrix(np.arange(3), 4, first_query=5), 9) == 7
+    assert first(Grouping.by_sizes([2, 0, 3], first_query=5), 2) == 7
+    masked = Grouping(np.arange(2), np.array([0, 2, 3]), None, Origin(rows=np.array([1, 3, 6]), n_given=8))
+    assert first(masked, 2, 1) == 3
+    with pytest.raises(RowNotBuilt):
+        first(Grouping.by_matrix(np.arange(3), 4))
+
+
+def test_rows_of_a_matrix_are_queries():
+    matrix, rows = Grouping.by_matrix(np.arange(3), 4), group_rows([1, 1, 2], 3)
+    assert (matrix.row_is_query, matrix.n_given, matrix.n_rows) == (True, 3, 12)
+    assert (rows.row_is_query, rows.n_given, rows.n_rows) == (False, 3, 3)
+    each = Grouping.one_row_each(np.array(["x", "y"]))
+    assert (each.row_is_query, each.n_given, each.sizes.tolist()) == (True, 2, [1, 1])
