@@ -198,7 +198,7 @@ def hint_for_their_name(text: str) -> str:
 
 
 def _is_slip(name: str, known: str) -> bool:
-    """Whether a known name was typed with two neighbours swapped, or a long one with one letter off.
+    """Whether a known name was typed with two neighbors swapped, or a long one with one letter off.
 
     The first letter must be right, because letters in front make other measures: GMAP, IDCG, GAUC.
     """

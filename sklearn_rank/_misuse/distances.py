@@ -60,7 +60,7 @@ def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> 
 
 
 def finds_itself(n_found: int, n_queries: int, is_same: bool = False) -> Iterator[Finding]:
-    """Queries that are their own first neighbour, `n_found` of so many; or the database is the queries."""
+    """Queries that are their own first neighbor, `n_found` of so many; or the database is the queries."""
     if is_same or (n_queries >= LEAST_QUERIES and n_found >= NEARLY_ALL * n_queries):
         yield Finding(
             ITSELF,

@@ -1,4 +1,4 @@
-"""Evaluation of search: a database ranked by distance, lists of neighbours, answers above a threshold."""
+"""Evaluation of search: a database ranked by distance, lists of neighbors, answers above a threshold."""
 
 from sklearn_rank._evaluation.threshold_curve import threshold_curve
 from sklearn_rank.retrieval._evaluate import evaluate_retrieval

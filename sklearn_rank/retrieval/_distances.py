@@ -87,8 +87,8 @@ def make_distances(distance: Any, queries: Any, items: Any, params: Mapping[str,
         )
     if isinstance(distance, str) and distance == "precomputed":
         raise ValueError(
-            "Distances are made here from features, so distance must not be 'precomputed'; for given distances use "
-            "sklearn_rank.evaluate(relevance, -distances, metrics=...), or score_neighbors for nearest neighbours."
+            "Distances are computed from features, so distance must not be 'precomputed'; for given distances use "
+            "sklearn_rank.evaluate(relevance, -distances, metrics=...), or score_neighbors for nearest neighbors."
         )
     numeric = built_in and distance != "hamming"
     is_narrow = all(str(getattr(x, "dtype", "")).endswith("float32") for x in (queries, items))

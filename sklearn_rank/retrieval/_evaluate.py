@@ -63,9 +63,9 @@ def evaluate_retrieval(
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
-    """Rank a database for each query by distance of features, and score the rankings by shared labels.
+    """Rank a database by distance for each query, and score the rankings by shared labels.
 
-    Distances are computed for a chunk of queries at a time, and only values per query are kept.
+    Distances are computed for one chunk of queries at a time, and only values per query are kept.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def evaluate_retrieval(
     database_features : array-like or sparse matrix of shape (n_database, n_features), default=None
         Features of the items. None: each query searches the other queries.
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
-        Shape (n,) or (n, 1), one label each: an item with the label of the query has grade 1, others 0. Indicators
+        Shape (n,) or (n, 1), one label each: an item with the label of the query has grade 1, other items 0. Indicators
         of 0 and 1 in several columns, dense or sparse: the grade is the number of shared labels, ``l_q^T l_i``. Without
-        a database, only `query_labels`.
+        a database pass only `query_labels`.
     distance : str or callable, default="cosine"
         "cosine" (0 for a zero vector) and "inner_product", higher is nearer; "euclidean"; "hamming" for codes of
         {-1, 1}, {0, 1} or packed uint8; or a `metric` of `sklearn.metrics.pairwise_distances`, lower is nearer.
@@ -85,24 +85,24 @@ def evaluate_retrieval(
     distance_params : mapping, default=None
         Keywords for `sklearn.metrics.pairwise_distances`, such as ``{"p": 3}`` for "minkowski".
     relevance : matrix of shape (n_queries, n_database) or callable, default=None
-        Grades in place of labels, dense or sparse, or a function that takes an array of query numbers and returns their
-        rows.
+        Grades instead of labels, dense or sparse, or a function from an array of query numbers to the rows of these
+        queries.
     exclude_self : bool, default=False
-        Whether row i of the database is query i, and is left out of the ranking of query i.
+        Whether row i of the database is query i, which is then left out of its own ranking.
     query_ids : array-like of shape (n_queries,), default=None
         Ids of the queries in the result. None: 0, 1, ...
     sample_weight : array-like of shape (n_queries,), default=None
         Weight of each query in the mean.
     working_memory : float, default=None
-        MiB for distances and their rankings at a time. A list that metrics read to its end is never cut, even if it
-        needs more. None: the setting of scikit-learn's configuration.
+        MiB for the distances and rankings of a chunk. A single list that metrics read to its end may need more. None:
+        the setting of scikit-learn's configuration.
     progress : bool, default=False
         Whether to show a progress bar over chunks; needs the extra "progress".
     n_jobs : int or None, default=None
         Threads to use, counted as in joblib.
     **keywords
-        Keywords for all metrics that have them, such as `ties` or `gain`. With ``distance="hamming"`` ties are the
-        rule: the default is the exact expectation over all orders of items at the same distance.
+        Keywords for all metrics that have them, such as `ties` or `gain`. Ties are common with ``distance="hamming"``:
+        the default is the exact expectation over all orders of items at the same distance.
 
     Returns
     -------
@@ -113,9 +113,9 @@ def evaluate_retrieval(
     ------
     ValueError
         If shapes do not match, frames have their rows or columns in different orders, features are not finite, codes
-        are outside their alphabet, labels are not indicators, or an argument is out of range.
+        have other values, labels are not indicators, or an argument is out of range.
     TypeError
-        If neither labels nor `relevance` are given, or both.
+        If you pass both labels and `relevance`, or none.
 
     References
     ----------
@@ -153,7 +153,7 @@ def evaluate_retrieval(
         report(RETRIEVAL, largest_for_equal(distances.between_items, distance))
     if n_items > MOST_ITEMS:
         raise ValueError(
-            f"The database can have {MOST_ITEMS} items at most, whose places take 31 bits. Got {n_items}. "
+            f"The database must have at most {MOST_ITEMS} items, whose numbers take 31 bits. Got {n_items}. "
             "Search it with an index and use score_neighbors."
         )
     if exclude_self:
@@ -196,11 +196,11 @@ def check_self(n_queries: int, n_items: int) -> None:
     """Raise ValueError unless there are as many items as queries, and at least two."""
     if n_queries != n_items:
         raise ValueError(
-            "With exclude_self row i of the database is query i, so there must be as many. "
+            "With exclude_self row i of the database is query i, so their numbers must be equal. "
             f"Got {n_queries} queries and {n_items} database items."
         )
     if n_items < 2:
-        raise ValueError("Queries are searched among the other ones, so there must be at least two. Got one.")
+        raise ValueError("Queries search each other, so there must be at least two. Got one.")
 
 
 def check_order(queries: Mapping[str, Any], items: Mapping[str, Any], without_self: bool) -> None:

@@ -1,4 +1,4 @@
-"""Score lists of neighbours from an index, or of items from a recommender."""
+"""Score lists of neighbors from an index, or of items from a recommender."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def score_neighbors(
     n_jobs: int | None = None,
     **keywords: Any,
 ) -> Evaluation:
-    """Score the neighbours that an index found, exact or approximate, by labels or by the true neighbours.
+    """Score the neighbors that an exact or approximate index found, by labels or by the true neighbors.
 
-    Takes the output of ``NearestNeighbors.kneighbors``, faiss or another index. Items that it did not find are not
-    retrieved; relevant ones among them count as such, as in recall.
+    Pass the output of ``NearestNeighbors.kneighbors``, faiss or another index. Items that the index did not find count
+    as not retrieved, and lower recall if they are relevant.
 
     Parameters
     ----------
     distances : array-like of shape (n_queries, n_neighbors) or None
-        Distance of each neighbour; equal ones are tied. None: neighbours come nearest first.
+        Distance of each neighbor; equal distances are ties. None: neighbors come nearest first.
     indices : array-like of int, shape (n_queries, n_neighbors)
-        Database item of each neighbour; -1 or NaN where the index found none.
+        Database item of each neighbor; -1 or NaN for a missing neighbor.
     query_labels, database_labels : array-like of shape (n,) or indicator matrix of shape (n, n_labels), default=None
         As in `evaluate_retrieval`.
     metrics : str, metric function or sequence of them, default=("ndcg@10", "map", "wap@100", "acg@100", "p@5")
@@ -67,19 +67,19 @@ def score_neighbors(
     relevance : matrix of shape (n_queries, n_database) or callable, default=None
         As in `evaluate_retrieval`.
     true_indices : array-like of int, shape (n_queries, n_true), default=None
-        True neighbours of each query, found by exact search: only these are relevant. "recall@10" of the 10 true ones
-        is the recall of an index.
+        True neighbors of each query, found by exact search: only they are relevant. "recall@10" with 10 true neighbors
+        is the recall of the index.
     true_distances : array-like of shape (n_queries, n_true), default=None
-        Distances of the true neighbours, in place of their indices: every neighbour that is as near as the farthest
-        true one counts, so that ties at this distance cost no recall. faiss and ann-benchmarks count in this way.
+        Distances of the true neighbors instead of their indices: every neighbor that is as near as the farthest true
+        neighbor counts, so ties at this distance cost no recall, as in faiss and ann-benchmarks.
     tolerance : float, default=0.0
-        With `true_distances`, how much farther a neighbour may be. An index that computes in single precision needs it.
+        With `true_distances`, how much farther a neighbor may be. Use it for an index in single precision.
     n_database : int, default=None
-        Number of items. None: from `database_labels` or a matrix `relevance`, else the highest index plus one.
+        Number of items. None: from `database_labels` or a matrix `relevance`, otherwise the highest index plus one.
     higher_is_nearer : bool, default=False
         Whether `distances` are similarities, such as inner products.
     exclude_self : bool, default=False
-        Whether item i is query i, and is left out wherever it was found; true neighbours must not contain it.
+        Whether item i is query i, which is then left out of its own list; true neighbors must not contain it.
     query_ids : array-like of shape (n_queries,), default=None
         Ids of the queries in the result. None: 0, 1, ...
     sample_weight : array-like of shape (n_queries,), default=None
@@ -97,15 +97,15 @@ def score_neighbors(
     Raises
     ------
     ValueError
-        If shapes do not match, frames have their rows or columns in different orders, an index is out of range, or an
-        item is twice in a list.
+        If shapes do not match, frames have their rows or columns in different orders, an index is out of range, or a
+        list repeats an item.
     TypeError
-        If not exactly one of labels, `relevance`, `true_indices` and `true_distances` is given, or indices are not
-        whole numbers.
+        If you do not pass exactly one of labels, `relevance`, `true_indices` and `true_distances`, or if indices are
+        not whole numbers.
 
     Examples
     --------
-    One of the true neighbours is found first, the other is tied with a wrong one: (1 + 1/2) / 2 at rank 2:
+    The first neighbor is a true neighbor, the other true neighbor is tied with a wrong item: (1 + 1/2) / 2 at rank 2:
 
     >>> from sklearn_rank.retrieval import score_neighbors
     >>> metrics = ["recall@2", "recall@3"]
@@ -152,12 +152,10 @@ def score_neighbors(
         items = np.where(items == np.arange(n_queries)[:, None], -1, items)
     labels = query_labels, database_labels, relevance
     if sum(x is not None for x in (true_indices, true_distances)) + any(x is not None for x in labels) > 1:
-        raise TypeError(
-            "Either true_indices, true_distances, or labels or relevance must say what is relevant. Got more than one."
-        )
+        raise TypeError("Pass only one of true_indices, true_distances, relevance, or the labels. Got more than one.")
     if true_distances is not None:
         if distances is None:
-            raise TypeError("true_distances are compared with distances. Got distances=None.")
+            raise TypeError("true_distances needs distances to compare with. Got distances=None.")
         _matrix(items, near, n_items, "indices")
         near_true = _true_nearness(true_distances, n_queries, higher_is_nearer)
         items, true = _as_near(items, near, near_true, tolerance, n_items)
@@ -210,12 +208,12 @@ def _nearness(distances: Any, items: Index, higher_is_nearer: bool) -> NDArray[n
     fault = (items >= 0) & ~np.isfinite(near)
     if fault.any():
         row = int(np.argmax(fault.any(axis=1)))
-        raise ValueError(f"distances must be finite where a neighbour was found. Got one that is not in row {row}.")
+        raise ValueError(f"distances must be finite where a neighbor was found. Got one that is not in row {row}.")
     return near
 
 
 def _true_nearness(distances: Any, n_queries: int, higher_is_nearer: bool) -> Array:
-    """Nearness of the true neighbours."""
+    """Nearness of the true neighbors."""
     true = as_floats(distances, "true_distances")
     if true.ndim != 2 or len(true) != n_queries or not true.shape[1] or not np.isfinite(true).all():
         raise ValueError(
@@ -228,7 +226,7 @@ def _true_nearness(distances: Any, n_queries: int, higher_is_nearer: bool) -> Ar
 def _as_near(items: Index, near: Array, true: Array, tolerance: float, n_items: int) -> tuple[Index, Index]:
     """Neighbours, and the ones that are as near as the farthest true one, filled up with items not in the list.
 
-    If more neighbours are so near than there are true ones, the surplus leaves the list: any of them will do.
+    If more neighbors are so near than there are true ones, the surplus leaves the list: any of them will do.
     """
     n_true = true.shape[1]
     hit = (items >= 0) & (near >= true.min(axis=1, keepdims=True) - tolerance)

@@ -40,8 +40,7 @@ def make_grades(
     given = [name for name, x in sources.items() if x is not None]
     if given not in (["query_labels", "database_labels"], ["relevance"]):
         raise TypeError(
-            "Either query_labels and database_labels, or relevance must say what is relevant. "
-            f"Got {' and '.join(given) or 'neither'}."
+            f"Pass either query_labels and database_labels, or relevance. Got {' and '.join(given) or 'neither'}."
         )
     if relevance is not None:
         return _judged(relevance, n_queries, n_items)

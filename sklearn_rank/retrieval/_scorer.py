@@ -23,12 +23,12 @@ from sklearn_rank.retrieval._evaluate import evaluate_retrieval
 
 @named_arguments
 def make_retrieval_scorer(metric: MetricsLike = "map@10", *, distance: Any = "cosine", **options: Any) -> Any:
-    """Make a scorer of transformers: each test sample ranks the others, and those with its label are relevant.
+    """Make a scorer of transformers: each test sample ranks the others, and samples with its label are relevant.
 
     Parameters
     ----------
     metric : str, metric function, sequence of them, or dict of str to one of them, default="map@10"
-        In the forms of `make_ranking_scorer`.
+        As in `make_ranking_scorer`.
     distance : str or callable, default="cosine"
         As in `evaluate_retrieval`.
     **options
@@ -37,8 +37,8 @@ def make_retrieval_scorer(metric: MetricsLike = "map@10", *, distance: Any = "co
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y)`` for ``scoring=``. It returns a number, or a dict if there are several metrics;
-        searches need ``refit="map@10"`` then. Higher is better, so the value of an error is negative, and its name
+        ``scorer(estimator, X, y)`` for ``scoring=``. It returns a number, or a dict if there are several metrics, and
+        then searches need ``refit="map@10"``. Higher is better, so the value of an error is negative, and its name
         starts with ``"neg_"``.
 
     Raises

@@ -43,5 +43,5 @@ def test_more_ids_than_numbers_of_32_bits_are_refused(monkeypatch, step):
 
 def test_more_items_than_places_of_31_bits_are_refused(monkeypatch):
     monkeypatch.setattr(_evaluate, "MOST_ITEMS", 3)
-    with pytest.raises(ValueError, match="3 items at most, whose places take 31 bits. Got 4. .* use score_neighbors"):
+    with pytest.raises(ValueError, match="at most 3 items, whose numbers take 31 bits. Got 4. .* use score_neighbors"):
         evaluate_retrieval(np.eye(2, 4), np.eye(4), [0, 1], [0, 1, 1, 0])

@@ -68,12 +68,12 @@ def test_neighbors_without_self(rng):
     assert found == pytest.approx(evaluate(*dense, metrics="auc").mean(), abs=1e-12)
 
 
-# --- true neighbours by distance -----------------------------------------------------------------------------
+# --- true neighbors by distance -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("higher", [False, True])
 @pytest.mark.parametrize("n_found", [5, 10, 14])
-def test_recall_of_an_index_counts_neighbours_as_near_as_the_farthest_true_one(n_found, higher):
+def test_recall_of_an_index_counts_neighbors_as_near_as_the_farthest_true_one(n_found, higher):
     """As faiss and ann-benchmarks do: hits in the first ten are those within the distance of the tenth true one."""
     rng = np.random.default_rng(n_found)
     items, queries = rng.integers(0, 3, (300, 5)), rng.integers(0, 3, (40, 5))
@@ -91,7 +91,7 @@ def test_recall_of_an_index_counts_neighbours_as_near_as_the_farthest_true_one(n
     assert result.per_query["recall@10"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
 
 
-def test_neighbours_that_were_not_found_and_a_tolerance():
+def test_neighbors_that_were_not_found_and_a_tolerance():
     arguments = {"true_distances": [[0.1, 0.2, 0.2]], "metrics": "recall@3", "n_database": 9}
     a_third = pytest.approx({"recall@3": 1 / 3})
     assert score_neighbors([[0.1, np.inf, np.inf]], [[7, -1, -1]], **arguments).mean() == a_third
@@ -116,7 +116,7 @@ def test_neighbours_that_were_not_found_and_a_tolerance():
 def test_true_distances_that_cannot_be_meant(keywords, error, message):
     with pytest.raises(error, match=message):
         score_neighbors([[0.1, 0.2]], [[0, 1]], metrics="recall@1", **keywords)
-    with pytest.raises(TypeError, match="compared with distances. Got distances=None"):
+    with pytest.raises(TypeError, match="true_distances needs distances to compare with. Got distances=None"):
         score_neighbors(None, [[0, 1]], true_distances=[[0.1]], metrics="recall@1")
     with pytest.raises(ValueError, match="Got 1 twice in row 0 of indices"):
         score_neighbors([[0.1, 0.2]], [[1, 1]], true_distances=[[0.1]], metrics="recall@1")
