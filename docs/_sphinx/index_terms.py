@@ -55,7 +55,7 @@ OF_PAGES = {
     ),
     "getting_started": ("comparison", "how to read a comparison", "quick start"),
     "questions/chance": ("baseline", "random baseline", "adjusted for chance"),
-    "reference/glossary": ("glossary", "topic", "session", "ground truth", "padding", "torn query", "type I error"),
+    "reference/glossary": ("glossary", "topic", "session", "ground truth", "torn query", "type I error"),
     "reference/checked": ("reproducibility", "rounding", "platforms"),
     "questions/equal_scores": ("equal scores", "bf16", "bfloat16", "fp16", "float16", "low precision", "quantization"),
     "questions/group_sizes": ("group sizes", "group_ptr"),

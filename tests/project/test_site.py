@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,24 @@ def test_a_page_is_in_one_menu():
     pages = [page for _, page in listed]
     assert len(pages) > 50
     assert sorted(pages) == sorted({*pages})
+
+
+def test_each_page_is_in_one_menu():
+    sections = pytest.importorskip("sections")
+    pages = [page for page in DOCS.glob("**/*.md") if not {"_build", "auto_gallery", "gallery"} & {*page.parts}]
+    menus = [("index", (DOCS / "index.md").read_text())]
+    for head in [page for page in pages if page.stem in sections.HEADS]:
+        source, name = [head.read_text()], head.relative_to(DOCS).with_suffix("").as_posix()
+        sections.add_menu(None, name, source)
+        menus.append((name, source[0]))
+    found = Counter(
+        (DOCS / name).parent.joinpath(entry).resolve()
+        for name, text in menus
+        for menu in re.findall(r"^```{toctree}\n:hidden:\n\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        for entry in re.findall(r"([\w./]+)>?$", menu, re.MULTILINE)
+    )
+    others = [page for page in pages if found[page.resolve().with_suffix("")] != 1]
+    assert others == [DOCS / "index.md"]
 
 
 def test_links_out_of_the_docs():
