@@ -1,4 +1,4 @@
-"""Rules for the keywords that the functions of statistics share."""
+"""Checks of the keywords that the functions of statistics share."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ RULES = {
 
 
 def check_arguments(function_name: str, **values: Any) -> None:
-    """Raise ValueError for the first value that its rule does not accept."""
+    """Raise ValueError for the first invalid value."""
     for name, value in values.items():
         RULES[name].check(name, value, function_name)
 
 
 def numbers(x: Any, name: str, function_name: str, *, squared: bool = True) -> Array:
-    """Array of one dimension, finite or NaN; of any size unless sums of squares are needed.
+    """One-dimensional array of finite numbers or NaN; with `squared`, of a size that can be squared.
 
     Raises
     ------

@@ -143,7 +143,7 @@ def paired_test(
     correction: str | None = None, baseline: str | None = None,
     adjust: Callable[[Sequence[PairRow]], Array] | None = None,
 ) -> PairedTest:  # fmt: skip
-    """Test pairs of the systems that were aligned; `adjust` gives the corrected p-values of their rows."""
+    """Test pairs of the aligned systems; `adjust` computes the corrected p-values of their rows."""
     values = dict(zip(systems, aligned.values, strict=True))
     samples = [sample_of_pair(values[a], values[b], options, aligned) for a, b in pairs]
     means = {name: exact_mean(x, aligned.weight) for name, x in values.items()}
@@ -162,7 +162,7 @@ def paired_test(
 
 
 def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, Any]:
-    """Attributes of a test that say what was compared, and how."""
+    """Attributes of a test that describe the comparison."""
     return {
         "metric": aligned.metric, "meaning": aligned.meaning or "", "test": options.test,
         "alternative": options.alternative,
@@ -175,7 +175,7 @@ def common_to_rows(aligned: Aligned, options: ComparisonOptions) -> dict[str, An
 
 
 def sample_of_pair(a: Array, b: Array, options: ComparisonOptions, aligned: Aligned) -> Paired | Unpaired:
-    """Values of two systems as the test takes them."""
+    """Values of two systems in the form that the test needs."""
     return Paired(a, b, aligned.cluster, aligned.weight) if TESTS[options.test].paired else Unpaired(a, b)
 
 
@@ -217,7 +217,7 @@ def corrected_rows(
     rows: Sequence[PairRow], samples: Sequence[Paired | Unpaired | None], pvalues: Sequence[float],
     options: ComparisonOptions, aligned: Aligned,
 ) -> tuple[PairRow, ...]:  # fmt: skip
-    """The rows with their corrected p-values, and the intervals at the level of these."""
+    """The rows with corrected p-values and with intervals at the same level."""
     n_tests = sum(sample is not None for sample in samples)
     return tuple(
         replace(
@@ -233,7 +233,7 @@ def _corrected_interval(
     row: PairRow, sample: Paired | Unpaired, corrected: float, n_tests: int, options: ComparisonOptions,
     aligned: Aligned,
 ) -> Interval:  # fmt: skip
-    """Interval of a pair whose p was corrected: by what p has grown, the chance to miss is smaller."""
+    """Interval of a pair with a corrected p: 1 - level shrinks by the factor by which p grows."""
     level = corrected_level(options.confidence_level, row.pvalue, corrected, n_tests)
     if level == options.confidence_level:
         return row.confidence_interval
@@ -253,6 +253,6 @@ def corrected_level(level: float, pvalue: float, corrected: float, n_tests: int)
 
 
 def counts(d: Array, greater_is_better: bool) -> tuple[int, int, int]:
-    """Numbers of differences where a is better, equal and worse."""
+    """Numbers of queries on which a is better, equal and worse."""
     above, below = int((d > 0).sum()), int((d < 0).sum())
     return (above if greater_is_better else below), len(d) - above - below, (below if greater_is_better else above)

@@ -54,7 +54,7 @@ from sklearn_rank.stats._verdict import (
 )
 
 CHANCE = 0.8
-"""Probability of a decision on as many queries as an undecided gate asks for."""
+"""Probability that the number of queries in the note of an undecided gate decides."""
 
 N_SHOWN = 5
 """Queries that are printed for each metric: those that lost most."""
@@ -97,9 +97,9 @@ def estimate_mean(x: Array, cluster: Index | None = None, weight: Array | None =
 class PairedQueries:
     """Values of the new and the old system by one metric, on the same queries.
 
-    `span` is the highest value of the metric less its lowest; None where it is not bounded, or not known.
-    `counts` count the queries that were given, if known; `nothing` says why no query can tell the systems apart;
-    `run_means` has the mean of each run of a system with several.
+    `span`: highest less lowest value of the metric; None if it is unbounded or unknown. `counts`: counts of all
+    queries, if known. `nothing`: reason why no query can tell the systems apart. `run_means`: mean of each run of
+    systems with several runs.
     """
 
     qid: NDArray[Any]
@@ -119,7 +119,7 @@ class PairedQueries:
 
     @cached_property
     def gain(self) -> Array:
-        """Gain of each query: new less old, or old less new if lower is better; positive where new is better."""
+        """Gain of each query: new less old, or old less new if lower is better; positive if new is better."""
         better, other = (self.new, self.old) if self.greater_is_better else (self.old, self.new)
         return Paired(better, other).values
 
@@ -144,7 +144,7 @@ class PairedQueries:
 
     @property
     def range_seen(self) -> float:
-        """Highest value of both systems less the lowest; where all are equal, the size of this value, or 1."""
+        """Highest less lowest value of both systems; if all values are equal, their absolute value, or 1."""
         both = np.concatenate([self.new, self.old])
         return float(np.ptp(both) or np.abs(both).max() or 1.0)
 
@@ -154,7 +154,7 @@ class PairedQueries:
 
     @property
     def n_settled_left_out(self) -> int:
-        """Queries that are left out because their judgements alone fix the value."""
+        """Number of queries left out because their judgements fix the value."""
         is_left_out = (
             self.counts is not None and self.counts.counts_as is not None and math.isnan(self.counts.counts_as)
         )
@@ -162,7 +162,7 @@ class PairedQueries:
 
     @property
     def n_clusters(self) -> int | None:
-        """Clusters of the queries; None where queries are independent."""
+        """Number of clusters; None if queries are independent."""
         return None if self.cluster is None else len(distinct_values(self.cluster))
 
 
@@ -178,9 +178,9 @@ class MarginTest(NamedTuple):
 def margin_test(
     pair: PairedQueries, margin: float | None, largest_loss: float, alpha: float, n_metrics: int
 ) -> MarginTest:
-    """Test a mean gain against -margin, to one side by `alpha`, to the other by `alpha` over all metrics.
+    """Test a mean gain against -margin: for "no worse" at `alpha`, for "worse" at `alpha / n_metrics`.
 
-    Without a margin only a loss is tested, against 0.
+    Without a margin, test only for a loss, against 0.
     """
     mean, standard_error, df = pair.estimate
     lowest = WithLosses(pair.sums, largest_loss)
@@ -202,7 +202,7 @@ def margin_test(
 
 
 def above_margin(pair: PairedQueries, margin: float) -> float:
-    """Gain plus the margin; exactly zero where it is rounding only."""
+    """Gain plus the margin; exactly zero if it is only a rounding error."""
     above = pair.estimate.mean + margin
     return above if abs(above) > EQUAL_WITHIN * max(np.abs(pair.new).max(), np.abs(pair.old).max()) else 0.0
 
@@ -211,14 +211,14 @@ def above_margin(pair: PairedQueries, margin: float) -> float:
 
 
 class ComparedLists(NamedTuple):
-    """How many ranked lists differ; None if that is not known, because these results have no fingerprints of them."""
+    """Number of ranked lists that differ; None if the results in `unknown` have no fingerprints of rankings."""
 
     n_changed: int | None
     unknown: tuple[str, ...] = ()
 
 
 def compared_lists(results: Mapping[str, QueryResult]) -> ComparedLists:
-    """Compare the ranked lists of both systems, query by query; a query of one alone differs."""
+    """Compare the ranked lists of both systems by query; a query that only one system has counts as different."""
     prints = {name: result.ranking_fingerprints for name, result in results.items()}
     if unknown := [name for name, sums in prints.items() if sums is None]:
         return ComparedLists(None, tuple(unknown))
@@ -507,7 +507,7 @@ class GateResult(TableReport, HasPage, Saveable):
         return notes + [*filter(None, [about_runs, judged_note({name: pair.judged for name, pair in pairs.items()})])]
 
     def _notes_on_lists(self) -> list[str]:
-        """Notes where no query differs in value, and the lists are not known to be the same."""
+        """Notes if no query differs in value and the lists are not known to be identical."""
         if self._lists.n_changed == 0 or any(pair.gain.any() for pair in self.pairs.values()):
             return []
         n_units = min(pair.sums.n for pair in self.pairs.values())
@@ -530,7 +530,7 @@ class GateResult(TableReport, HasPage, Saveable):
         return notes
 
     def _assumptions(self) -> list[str]:
-        """Notes on the largest loss of a query where it is not the range of the metric."""
+        """Notes on the largest loss of a query if it is not the range of the metric."""
         stated = dict[float, list[str]]()
         for name, pair in self.pairs.items():
             if (loss := self.largest_loss[name]) != pair.span:
@@ -607,7 +607,7 @@ class GateResult(TableReport, HasPage, Saveable):
 
 
 PASSES = "no worse if"
-"""Column that says which bound decides, and what it must pass."""
+"""Column that shows which bound decides, and the value that it must pass."""
 
 COLUMNS = ("metric", "queries", "old", "new", "difference", "low", "high", "p", "margin", PASSES, "decision")
 COLUMNS_OF_ALARM = tuple(name for name in COLUMNS if name not in ("margin", PASSES))
@@ -791,7 +791,7 @@ def no_worse(
                 f"A margin is in units of the metric, such as 0.01, and must be below its largest value, or every "
                 f"system would be no worse. Got {value:g} for {echo(metric)}, {which}."
             )
-    # Fingerprints of rankings take as long as metrics, and lists that changed a value are not the same.
+    # Fingerprints of rankings take as long as metrics, so compare them only if no value differs.
     same = not any(pair.gain.any() or pair.n_filled for pair in pairs.values())
     lists = compared_lists(results) if same else ComparedLists(None)
     return GateResult(given, float(alpha), losses, pairs, lists, (results["old"], results["new"]))
@@ -844,7 +844,7 @@ def _check_name(parameter: str, name: Any, known: list[str]) -> None:
 
 
 def _largest_losses(given: Any, pairs: Mapping[str, PairedQueries]) -> dict[str, float]:
-    """Largest loss that a query of each metric can have: given, or the range of the metric, or of its values."""
+    """Largest loss of a query by each metric: the argument, or the range of the metric, or of its values."""
     losses = {name: pair.range_seen if pair.span is None else pair.span for name, pair in pairs.items()}
     if given is None:
         return losses
@@ -893,7 +893,7 @@ def _paired(metric: str, aligned: Aligned) -> PairedQueries:
 
 
 def _span(bounds: tuple[float, float], new: Array, old: Array) -> float | None:
-    """Highest less lowest value of a metric, also of values that replace undefined ones; None without bounds."""
+    """Highest less lowest value of a metric, including values that replace undefined values; None without bounds."""
     low = min(bounds[0], float(new.min()), float(old.min()))
     high = max(bounds[1], float(new.max()), float(old.max()))
     return float(high - low) if math.isfinite(high - low) else None

@@ -1,4 +1,4 @@
-"""What the page of a gate says."""
+"""Content of the page of a gate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_rank._version import __version__
 
 
 def content_of_gate(gate: Any, options: Options) -> Content:
-    """What the page of a `GateResult` says; lists of documents come from the results, if it has them."""
+    """Content of the page of a `GateResult`; ranked lists come from the results, if it has them."""
     metrics, tests = [*gate.pairs], gate.tests
     first = gate.pairs[metrics[0]]
     systems, ids = ["old", "new"], first.qid.tolist()
@@ -70,7 +70,7 @@ def _lead(gate: Any, metric: str, means: Means) -> Parts:
 
 
 def _made(gate: Any, options: Options) -> list[tuple[str, str]]:
-    """How it was made."""
+    """Origin of the page."""
     made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in gate.pairs.items() if pair.meaning]
     fingerprints = getattr((gate.results or (None,))[0], "label_fingerprints", None)
     if fingerprints is not None:

@@ -1,4 +1,4 @@
-"""What a test of differences returns: a row for each pair of systems, and for each segment of the queries."""
+"""Result of a test of differences: a row for each pair of systems and each segment of the queries."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from sklearn_rank.stats._samples import exact_mean, some
 T = TypeVar("T")
 
 EQUAL_DIFFERENCES = 1e-12
-"""Share of a difference below which its standard error is rounding."""
+"""Standard errors below this share of the difference are rounding errors."""
 
 PAIR_NAME_WIDTH = 16
-"""Characters of a system's name where pairs are printed, so that a line fits a terminal."""
+"""Maximum width of a system's name in printed pairs, so that a line fits a terminal."""
 
 DIFFERENCE, CORRECTED = LabelledName("difference", "a - b"), PValueName("p corrected", "corr. p")
 """Columns whose printed heads are no longer than their numbers."""
@@ -58,14 +58,14 @@ METHODS_OF_RATES = {"bonett-price": "Bonett and Price's", "newcombe": "Newcombe'
 """Names of the intervals of success rates."""
 
 CORRECTED_LEVEL = "at the level of the corrected p"
-"""Words about printed and drawn intervals."""
+"""Description of printed and drawn intervals."""
 
 PLURALS = {"query": "queries", "fold": "folds"}
 
 
 @dataclass(frozen=True)
 class PairRow:
-    """Numbers of a pair, on all queries or in a segment; NaN and None where there are too few for a test."""
+    """Numbers of a pair, on all queries or in a segment; NaN and None if the queries are too few for a test."""
 
     a: str
     b: str
@@ -95,7 +95,7 @@ class PairRow:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the difference is the same for every query, so that there is no interval, and p is of signs."""
+        """Whether the difference is the same for every query: no interval, and p of a sign test."""
         is_equal = self.standard_error <= EQUAL_DIFFERENCES * abs(self.difference)
         return is_equal and self.difference != 0 and not self.interval_method
 
@@ -106,7 +106,7 @@ class PairRow:
         return (None, None) if math.isnan(low) else (low, high)
 
     def cells(self) -> tuple[Any, ...]:
-        """Cells of a table, None where there is no number."""
+        """Cells of a table; None without a number."""
         numbers = (
             self.mean_a, self.mean_b, self.difference, *self.confidence_interval, self.pvalue, self.corrected_pvalue,
             self.effect_size,
@@ -116,13 +116,13 @@ class PairRow:
 
 
 class OfOnePair(Generic[T]):
-    """An attribute of a test of one pair, read from its row; a test of several rows does not have it."""
+    """Attribute of a test with one row, read from this row; a test with several rows does not have it."""
 
     def __init__(self, description: str) -> None:
         self.__doc__ = description
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Store the name of the attribute, which the row has, too."""
+        """Store the name of the attribute, which is also its name in the row."""
         self.name = name
 
     @overload
@@ -151,7 +151,7 @@ class OfOnePair(Generic[T]):
 
 @dataclass(frozen=True)
 class SegmentTests:
-    """The other tests of systems by segment: on all queries, of the segments' differences, of means over segments."""
+    """Further tests of systems by segment: on all queries, of the interaction, and of means over segments."""
 
     by: tuple[str, ...]
     overall: PairedTest
@@ -440,14 +440,14 @@ class PairedTest(TableReport):
         return f"{what}: {pair}, {self._counted(first.n_units)}, {test}, {self.alternative}{correction}"
 
     def _counted(self, n: int | tuple[int, int] | None = None) -> str:
-        """What the means are of: "80 weighted queries in 20 clusters"."""
+        """Description of the units: "80 weighted queries in 20 clusters"."""
         number = "" if n is None else f"{written_count(n)} "
         clusters = "" if self.n_clusters is None else f" in {self.n_clusters} clusters"
         return f"{number}{'weighted ' if self.is_weighted else ''}{PLURALS[self.unit]}{clusters}"
 
     @property
     def _is_corrected(self) -> bool:
-        """Whether a printed p-value is another one than without a correction."""
+        """Whether the correction changes a printed p-value."""
         return any(row.corrected_pvalue > row.pvalue for row in self.pair_rows)
 
     @property
@@ -481,7 +481,7 @@ class PairedTest(TableReport):
 
     @property
     def note_without_settled(self) -> str:
-        """Means without the queries whose judgements alone fix the value, in a sentence; "" if they are the same."""
+        """Sentence with the means without queries whose judgements fix the value; "" if the means are the same."""
         if self.counts is None or not self.means_without_settled:
             return ""
         pair = self.pairs[0] if len(self.pairs) == 1 else None
@@ -499,13 +499,13 @@ class PairedTest(TableReport):
         return self._printed(lambda name: shorten(str(name), PAIR_NAME_WIDTH), VALUE_WIDTH)
 
     def _printed(self, written: Callable[[Any], str], width: int) -> list[Table]:
-        """The columns that decide, names and values of attributes as long as they may be; `table` has the others."""
+        """The most important columns, with shortened names and values of attributes; `table` has all columns."""
         if self.by:
             return [self._of_segments(a, b, width) for a, b in self.pairs]
         return [self._alone(written)] if len(self.pair_rows) == 1 else self._of_pairs(written)
 
     def _alone(self, written: Callable[[Any], str]) -> Table:
-        """The only pair in a line."""
+        """The only pair, in one line."""
         (row,) = self.pair_rows
         corrected: dict[str, Any] = {P_CORRECTED: row.corrected_pvalue} if self._is_corrected else {}
         counts = {} if row.won is None else {"won": row.won, "tied": row.tied, "lost": row.lost}
@@ -531,7 +531,7 @@ class PairedTest(TableReport):
         return [Table(("system", PLURALS[self.unit], "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
 
     def _of_segments(self, a: str, b: str, width: int) -> Table:
-        """The rows of a pair, and the one of all queries."""
+        """The rows of a pair, and its row of all queries."""
         width = width if width == WIDTH else max(6, width // len(self.by))
         rows = []
         for row in (*self.pair_rows, *self.overall.pair_rows):
@@ -554,16 +554,16 @@ def _is_constant(row: PairRow) -> bool:
 
 
 def written_count(n: int | tuple[int, int]) -> int | str:
-    """Number of queries, "12 and 15" where systems have queries of their own."""
+    """Number of queries, or "12 and 15" if each system has its own queries."""
     return " and ".join(map(str, n)) if isinstance(n, tuple) else n
 
 
 def means_without_settled(
     values: Mapping[str, Array], settled: NDArray[np.bool_] | None, weight: Array | None
 ) -> dict[str, float]:
-    """Means of systems without the queries whose judgements alone fix the value; empty if they are the same, or none.
+    """Means without the queries whose judgements fix the value; empty if these means are the same or undefined.
 
-    Values that are NaN are left out for all systems.
+    A query with NaN is left out for all systems.
     """
     if settled is None:
         return {}
@@ -580,7 +580,7 @@ def means_without_settled(
 def note_without_settled(
     means: Mapping[str, float], counts: QueryCounts, meaning: str, metric: str, pair: tuple[str, str] | None
 ) -> str:
-    """Means of systems, and the difference of the only pair, without queries that judgements alone settle."""
+    """Sentence with the means, and the difference of the only pair, without queries whose judgements fix the value."""
     n = counts.n_settled or 0
     which = f"the {n:,} queries that have" if n > 1 else "the query that has"
     shown = ", ".join(f"{name} {cell(mean)}" for name, mean in means.items())

@@ -20,14 +20,14 @@ from sklearn_rank.stats._samples import EQUAL_WITHIN
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
-    """NumPy generator for a `random_state`, which is read as scikit-learn reads it."""
+    """NumPy generator for a `random_state` of scikit-learn."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
 
 
 def batch_size(n: int) -> int:
-    """Number of resamples of n values in memory at a time."""
+    """Number of resamples of n values that are in memory at the same time."""
     return max(1, NUMBERS_IN_MEMORY // max(n, 1))
 
 
@@ -36,7 +36,7 @@ def _blocks(n_resamples: int, n: int) -> Iterator[int]:
 
 
 def sign_flips(d: Array, n_resamples: int, random_state: RandomState) -> tuple[Array, bool]:
-    """Sums of d with signs flipped, and whether these are all possible sums."""
+    """Sums of d with random signs, and whether all possible sums are included."""
     # A zero has no sign to flip.
     size = np.sort(np.abs(d[d != 0]))
     n = len(size)
@@ -54,7 +54,7 @@ def _flipped(size: Array, positive: NDArray[Any]) -> Array:
 
 
 def partitions(values: Array, k: int, n_resamples: int, random_state: RandomState) -> tuple[Array, bool]:
-    """Sums of k of the values, and whether these are all possible sums."""
+    """Sums of k of the values, and whether all possible sums are included."""
     values, n = np.sort(values), len(values)
     if math.comb(n, k) <= n_resamples:
         return values[list(combinations(range(n), k))].sum(axis=1), True
@@ -64,7 +64,7 @@ def partitions(values: Array, k: int, n_resamples: int, random_state: RandomStat
 
 
 def ranges_within_queries(values: Array, n_resamples: int, random_state: RandomState) -> Array:
-    """Range of the sums of the systems, after the values of each query (row) were dealt to the systems at random."""
+    """Range of the systems' sums after shuffling the values of each query (row) among the systems."""
     values = np.sort(values, axis=1)
     # Queries with equal values add the same to every system.
     values = values[values[:, 0] < values[:, -1]]
