@@ -316,6 +316,14 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> Groupi
     return Grouping(ids, *sort_by_number(number, len(ids), starts, n_rows, n_jobs))
 
 
+def group_numbers(number: NDArray[Any], n_queries: int, n_jobs: int | None = None) -> Grouping:
+    """Group rows by the number of the query of each; a query may have no row."""
+    ids = np.arange(n_queries)
+    if _rises(number, np.less_equal):
+        return Grouping(ids, np.searchsorted(number, np.arange(n_queries + 1, dtype=number.dtype)))
+    return Grouping(ids, *sort_by_number(number.astype(np.uint32, copy=False), n_queries, None, len(number), n_jobs))
+
+
 def distinct_ids(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> tuple[NDArray[Any], Number]:
     """Distinct ids in order of first appearance, and the number of each row's query."""
     ids, starts, number, _ = _numbered_runs(qid, n_rows, n_jobs)

@@ -215,14 +215,10 @@ def values_with(variants: Variants, spec: MetricSpec) -> Array:
     for label, score, size in variants:
         of_part = np.full(len(size), spec["replace_undefined_by"])
         if size.any():
-            of_part[size > 0] = compute(_queries(label, score, size[size > 0]), [spec], None)[0].values()[:, 0]
+            queries = queries_of(label, score, Grouping.by_sizes(size[size > 0]))
+            of_part[size > 0] = compute(queries, [spec], None)[0].values()[:, 0]
         values.append(of_part)
     return np.concatenate(values)
-
-
-def _queries(label: Array, score: Array, size: Index) -> Queries:
-    """Queries of lists, one after the other."""
-    return queries_of(label, score, Grouping.by_sizes(size))
 
 
 def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) -> Variants:
@@ -231,7 +227,7 @@ def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) 
     The row -1 is a document that the list does not have, which comes last and has no rank.
     """
     size, start = one.grouping.sizes[query] + (rows < 0), one.grouping.indptr[query]
-    for block in cut_queries(np.append(0, np.cumsum(size)), ROWS_IN_MEMORY):
+    for block in cut_queries(Grouping.by_sizes(size).indptr, ROWS_IN_MEMORY):
         some = slice(*block)
         lengths, ends = size[some], np.cumsum(size[some])
         first = ends - lengths
@@ -512,7 +508,7 @@ def explanations_of(source: Source, numbers: Sequence[int]) -> list[Explanation]
             f"{display_name(source.metric)} is undefined."
         )
     documents = Documents.of(lists, source.names)
-    queries = [_queries(one.label, one.score, one.grouping.sizes) for one in lists]
+    queries = [queries_of(one.label, one.score, one.grouping) for one in lists]
     ranks = _ranks(queries, documents, spec)
     old, new = (contributions(one, spec, value) for one, value in zip(queries, values, strict=True))
     is_sum = old[1] & new[1]
@@ -565,7 +561,7 @@ def documents_to_judge(source: Source, n: int) -> Table:
     rows: list[tuple[Any, ...]] = []
     numbers = np.flatnonzero(share > 0)
     size = np.sum([data.n_documents[numbers] for data in source.data], axis=0)
-    for first, last in cut_queries(np.append(0, np.cumsum(size)), ROWS_IN_MEMORY):
+    for first, last in cut_queries(Grouping.by_sizes(size).indptr, ROWS_IN_MEMORY):
         of_block = _rows_to_judge(source, numbers[first:last], share, n)
         rows = sorted([*rows, *of_block], key=lambda row: -abs(row[-1]))[:n]
     return _fitted(("query", "document", *_rank_columns(source.names), "change"), rows)
@@ -578,14 +574,14 @@ def _rows_to_judge(source: Source, numbers: Index, share: Array, n: int) -> Iter
     asked_of = np.zeros(len(numbers), bool)
     for one in lists:
         if not _is_judged(one.label, spec).all():
-            ranks = expected_ranks(_queries(one.label, one.score, one.grouping.sizes), spec)
+            ranks = expected_ranks(queries_of(one.label, one.score, one.grouping), spec)
             asked_of |= one.grouping.reduce(_to_judge(one.label, ranks, spec), np.logical_or)
     if not asked_of.any():
         return
     numbers, values = numbers[asked_of], values[:, asked_of]
     lists = source.lists(numbers)
     documents = Documents.of(lists, source.names)
-    ranks = _ranks([_queries(one.label, one.score, one.grouping.sizes) for one in lists], documents, spec)
+    ranks = _ranks([queries_of(one.label, one.score, one.grouping) for one in lists], documents, spec)
     asked = np.flatnonzero(_to_judge(documents.label, np.fmin(*ranks), spec))
     change = _changes(lists, documents, asked, values, spec, source.highest_grade)
     change *= share[numbers[documents.query[asked]]]

@@ -29,11 +29,11 @@ def remarks_on(queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec]) 
 def _on_scores(queries: Queries) -> str:
     """That all scores are equal in every query."""
     grouping = queries.grouping
-    score = grouping.take(queries.score)
-    starts, has_order = grouping.indptr[:-1], grouping.sizes > 1
-    equal = np.maximum.reduceat(score, starts) == np.minimum.reduceat(score, starts)
-    n = grouping.n_queries
-    return f"all scores are equal in {n} of {n} queries" if has_order.any() and equal.all() else ""
+    n, equal = (
+        grouping.n_queries,
+        grouping.reduce(queries.score, np.maximum) == grouping.reduce(queries.score, np.minimum),
+    )
+    return f"all scores are equal in {n} of {n} queries" if n < grouping.n_rows and equal.all() else ""
 
 
 def _on_orders(queries: Queries, specs: Mapping[str, MetricSpec]) -> str:

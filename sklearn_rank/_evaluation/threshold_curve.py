@@ -146,7 +146,7 @@ def threshold_curve(
     _look(queries, y_true, y_score, {"min_relevance": min_relevance, "unjudged": unjudged})
     queries = queries.by_query()
     label, score = queries.label, queries.score
-    number = np.repeat(np.arange(queries.grouping.n_queries), queries.n_documents)
+    number = queries.grouping.query_of_row
     if unjudged == "drop":
         judged = ~np.isnan(label)
         label, score, number = label[judged], score[judged], number[judged]

@@ -496,10 +496,10 @@ def agreement(queries: Queries, n: int) -> Moments:
     grouping = queries.grouping
     n = min(n, grouping.n_queries)
     label, score = (grouping.take(x, 0, n).astype(np.float64) for x in (queries.row_label, queries.score))
-    return moments_of(label, score, grouping.indptr[: n + 1])
+    return moments_of(label, score, grouping.first_queries(n))
 
 
-def moments_of(label: Array, score: Array, indptr: Index) -> Moments:
+def moments_of(label: Array, score: Array, grouping: Grouping) -> Moments:
     """Correlation of labels and scores in each list, of documents that were judged and retrieved, where both vary.
 
     Over all orders of the documents its mean is 0, and its variance 1 / (n - 1). A pool may have the low documents of a
@@ -507,24 +507,22 @@ def moments_of(label: Array, score: Array, indptr: Index) -> Moments:
     for unjudged documents if that is higher.
     """
     listed, judged = np.isfinite(score), label == label
-    values = _correlations(label, score, listed & judged, indptr)
+    values = _correlations(label, score, listed & judged, grouping)
     if not judged.all():
-        values = np.maximum(values, _correlations(np.nan_to_num(label), score, listed, indptr))
-    n = np.add.reduceat((listed & judged).astype(np.int64), indptr[:-1])
+        values = np.maximum(values, _correlations(np.nan_to_num(label), score, listed, grouping))
+    n = grouping.reduce((listed & judged).astype(np.int64))
     varies = np.isfinite(values) & (n >= LEAST_DOCUMENTS)
     return Moments.of(values[varies], float((1 / (n[varies] - 1)).sum()))
 
 
-def _correlations(label: Array, score: Array, counts: NDArray[np.bool_], indptr: Index) -> Array:
+def _correlations(label: Array, score: Array, counts: NDArray[np.bool_], grouping: Grouping) -> Array:
     """Correlation of the documents that count in each list; not finite if one does not vary."""
-    starts, size = indptr[:-1], np.diff(indptr)
-    n = np.maximum(np.add.reduceat(counts.astype(np.float64), starts), 1.0)
+    n, sizes, total = np.maximum(grouping.reduce(counts.astype(np.float64)), 1.0), grouping.sizes, grouping.reduce
 
     def centred(x: Array) -> Array:
         x = np.where(counts, x, 0.0)
-        return np.where(counts, x - np.repeat(np.add.reduceat(x, starts) / n, size), 0.0)
+        return np.where(counts, x - np.repeat(total(x) / n, sizes), 0.0)
 
     with np.errstate(all="ignore"):
         label, score = centred(label), centred(score)
-        spread = np.add.reduceat(label**2, starts) * np.add.reduceat(score**2, starts)
-        return np.asarray(np.add.reduceat(label * score, starts) / np.sqrt(spread))
+        return np.asarray(total(label * score) / np.sqrt(total(label**2) * total(score**2)))

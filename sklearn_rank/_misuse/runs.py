@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import number_together
+from sklearn_rank._engine.grouping import Grouping, number_together
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._misuse.check import Check, Finding
 from sklearn_rank._misuse.evidence import LEAST_DOCUMENTS, SAMPLED_ROWS, moments_of, stand_in
@@ -188,10 +188,10 @@ def rises(score: Array, code: NDArray[np.integer]) -> bool:
     return int(np.count_nonzero(risen & (size >= LEAST_DOCUMENTS))) >= LEAST_QUERIES
 
 
-def worst_first(label: Array, score: Array, indptr: Index) -> Iterator[Finding]:
+def worst_first(label: Array, score: Array, sizes: Index) -> Iterator[Finding]:
     """A run whose scores rise in the order given, if relevant documents have the lower scores."""
     # Judgements may name relevant documents alone.
-    if moments_of(np.nan_to_num(label), score, indptr).z < -CLEAR:
+    if moments_of(np.nan_to_num(label), score, Grouping.by_sizes(sizes)).z < -CLEAR:
         yield Finding(
             RISING,
             "Scores of the run rise in the order given in every query, and relevant documents have the lower ones: the "

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import Grouping, sort_by_number
+from sklearn_rank._engine.grouping import Grouping, group_numbers, sort_by_number
 from sklearn_rank._engine.queries import Queries
 from sklearn_rank._engine.read import queries_of
 from sklearn_rank._tables.batch_validator import NumberedRows, as_float64, joined_rows
@@ -46,10 +46,10 @@ class Part(NamedTuple):
             first, last = self.digits
             high = dense // np.uint32(BASE)
             dense -= high * np.uint32(BASE - (last - first)) + np.uint32(first)
-        indptr, order = sort_by_number(dense, int(dense.max()) + 1, None, len(dense), n_jobs)
-        indptr = np.append(indptr[:-1][np.diff(indptr) > 0], len(order))
-        label, score = as_float64(label.take(order, axis=0)), as_float64(score.take(order))
-        return queries_of(label, score, Grouping(number[order[indptr[:-1]]], indptr), None, n_jobs)
+        of_all = group_numbers(dense, int(dense.max()) + 1, n_jobs)
+        has_rows, sizes = of_all.sizes > 0, of_all.sizes
+        grouping = Grouping.by_sizes(sizes[has_rows], number[of_all.first_rows[has_rows]])
+        return queries_of(as_float64(of_all.take(label)), as_float64(of_all.take(score)), grouping, None, n_jobs)
 
 
 def scattered_parts(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import Keys, hashed, number_together, sort_by_number
+from sklearn_rank._engine.grouping import Grouping, Keys, group_numbers, hashed, number_together
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank._misuse.evidence import MARKS, odd_texts
 from sklearn_rank._utils.constraints import one_of
@@ -59,6 +59,11 @@ class QueryIds:
     def __repr__(self) -> str:
         """Number of rows and queries."""
         return f"QueryIds of {len(self.code)} rows and {len(self.names)} queries"
+
+    @property
+    def _grouping(self) -> Grouping:
+        """Rows by query."""
+        return group_numbers(self.code, len(self.names))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,17 +162,6 @@ class Entries:
         return f"Entries of {len(self)} rows and {len(self.qid.names)} queries"
 
 
-Grouping = tuple[Index, Index | None]
-"""Start of each query's rows in grouped order, and that order; None if rows are grouped already."""
-
-
-def grouped(code: NDArray[Any], n_codes: int) -> Grouping:
-    """Group rows by the code of their query."""
-    if (code[1:] >= code[:-1]).all():
-        return np.searchsorted(code, np.arange(n_codes + 1, dtype=code.dtype)), None
-    return sort_by_number(code.astype(np.uint32, copy=False), n_codes, None, len(code), None)
-
-
 def checked(entries: Entries, where: Callable[[int], str], duplicates: str = "raise") -> Entries:
     """Return the entries with each document of a query once, or with its other rows marked."""
     again = repeated_rows(entries, where, duplicates)
@@ -202,10 +196,7 @@ def repeated_rows(
         If a query has a document twice, with ``duplicates="raise"``.
     """
     keys = document_keys(entries.doc_id)[0]
-    n_queries = len(entries.qid.names)
-    rows = grouped(entries.qid.code, n_queries)
-    nothing = np.empty(0, dtype=np.int64)
-    _, twice = match(keys, rows, Keys(nothing), (np.zeros(n_queries + 1, dtype=np.int64), None))
+    twice = repeated_keys(keys, entries.qid._grouping)
     if twice[0] < 0:
         return None
     if duplicates == "raise":
@@ -231,11 +222,26 @@ def match(keys: Keys, rows: Grouping, other_keys: Keys, other_rows: Grouping) ->
     twice.
     """
     matches = np.empty(len(other_keys.key), dtype=np.int64)
-    table = np.empty(4 * max(1, int(np.diff(rows[0]).max(initial=0))), dtype=np.int64)
+    table = np.empty(4 * max(1, int(rows.sizes.max(initial=0))), dtype=np.int64)
     alike = grouping_kernels.match_rows(
-        *keys, *rows, other_keys.key, other_keys.text, other_keys.end, *other_rows, table, matches
+        *keys,
+        rows.indptr,
+        rows.order,
+        other_keys.key,
+        other_keys.text,
+        other_keys.end,
+        other_rows.indptr,
+        other_rows.order,
+        table,
+        matches,
     )
     return matches, alike
+
+
+def repeated_keys(keys: Keys, rows: Grouping) -> tuple[int, int]:
+    """Two rows with the same query and key, or -1 twice."""
+    nothing = np.zeros(rows.n_queries, dtype=np.int64)
+    return match(keys, rows, Keys(nothing[:0]), Grouping.by_sizes(nothing))[1]
 
 
 def document_keys(*lists: Any) -> list[Keys]:

@@ -23,7 +23,7 @@ from sklearn_rank._utils.echo import echo, echo_all, extended
 from sklearn_rank._utils.numbers import is_number
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank.io._columns import EXAMPLE, THREE_COLUMNS, as_scores, check_names, entries_of_frame, negated
-from sklearn_rank.io._entries import DUPLICATES, Entries, grouped
+from sklearn_rank.io._entries import DUPLICATES, Entries
 from sklearn_rank.io._mappings import entries_of
 from sklearn_rank.io._source import complete_lines, open_to_read, read_bytes, source_name
 from sklearn_rank.io._tables import SEPARATOR, opened, table_in
@@ -364,11 +364,11 @@ def _ranked(entries: Entries, format: str | None, name: str) -> Entries:
         If they may be ranks or scores.
     """
     if format is None:
-        starts, order = grouped(entries.qid.code, len(entries.qid.names))
-        value = entries.value if order is None else entries.value[order]
+        grouping = entries.qid._grouping
+        starts, value = grouping.indptr, grouping.take(entries.value)
         inside = np.ones(max(len(value) - 1, 0), dtype=bool)
         inside[starts[1:-1] - 1] = False
-        step, size = np.diff(value), np.diff(starts)
+        step, size = np.diff(value), grouping.sizes
         rank = np.arange(len(value)) - np.repeat(starts[:-1], size) + 1.0
         if (value == rank).all():
             format = "ranks"

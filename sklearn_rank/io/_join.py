@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_rank._engine.grouping import Number, concatenate_ranges, number_together
+from sklearn_rank._engine.grouping import Grouping, Number, concatenate_ranges, group_numbers, number_together
 from sklearn_rank._engine.kernels import trec as trec_kernels
 from sklearn_rank._engine.queries import pooled_if_negative
 from sklearn_rank._misuse.check import Door, report
@@ -42,7 +42,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._documents import AGGREGATE, DocumentOf, with_documents
-from sklearn_rank.io._entries import DUPLICATES, Entries, Grouping, QueryIds, Text, document_keys, grouped, match, taken
+from sklearn_rank.io._entries import DUPLICATES, Entries, QueryIds, Text, document_keys, match, taken
 from sklearn_rank.io._mappings import (
     ORDER,
     JudgementsLike,
@@ -299,7 +299,7 @@ def joined(
         # Scores that become infinite are refused later.
         with np.errstate(over="ignore"):
             score = score.astype(np.float32).astype(np.float64)
-    judged_rows, rows = grouped(of_qrels, len(names)), grouped(of_run, len(names))
+    judged_rows, rows = group_numbers(of_qrels, len(names)), group_numbers(of_run, len(names))
     matches = _matches(run, qrels, rows, judged_rows)
     if run._again is not None:
         matches[run._again] = -1
@@ -307,14 +307,25 @@ def joined(
     source = np.empty(len(y_true), dtype=np.int64)
     retrieved = np.zeros(len(qrels), dtype=np.uint8)
     n = trec_kernels.join_rows(
-        score, matches, *rows, label, *judged_rows, keep.view(np.uint8), retrieved, y_true, y_score, source
+        score,
+        matches,
+        rows.indptr,
+        rows.order,
+        label,
+        judged_rows.indptr,
+        judged_rows.order,
+        keep.view(np.uint8),
+        retrieved,
+        y_true,
+        y_score,
+        source,
     )
     y_true, y_score, source = y_true[:n], y_score[:n], source[:n]
-    size = np.diff(rows[0]) + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
+    size = rows.sizes + np.bincount(of_qrels[retrieved == 0], minlength=len(names))
     code = np.repeat(np.arange(keep.sum(), dtype=np.uint32), size[keep])
     _look_at_matches(door, run, qrels, y_true, y_score, code, source)
     if may_rise:
-        report(door, worst_first(y_true, y_score, np.append(0, np.cumsum(size[keep]))))
+        report(door, worst_first(y_true, y_score, size[keep]))
     if tie_order == "trec_eval":
         _put_in_trec_order(code, run.doc_id, [y_score, y_true, source])
     return RankingData(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_rank._engine.columns import labels_of
-from sklearn_rank._engine.grouping import Keys
+from sklearn_rank._engine.grouping import Grouping, Keys
 from sklearn_rank._engine.ids import ids_of, is_missing, may_be_missing, refuse_rounded_ids
 from sklearn_rank._misuse.evidence import LOWEST_INT, MARKS, odd_ids, odd_texts
 from sklearn_rank._tables.columns import column_names, find_column
@@ -24,7 +24,7 @@ from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import LARGEST_EXACT, as_floats
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._columns import entries_in, entries_of_frame
-from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, Grouping, QueryIds, grouped, match, taken, without_rows
+from sklearn_rank.io._entries import HOW_TO_REPEAT, Entries, QueryIds, match, repeated_keys, taken, without_rows
 from sklearn_rank.io._hits import is_hit, read_hits
 
 TAKEN = {
@@ -222,8 +222,7 @@ def _plain_entries(mapping: Mapping[Any, Any], kind: str, judged: ListedDocument
 
 def _is_again(code: Index, ends: Index) -> bool:
     """Whether a list has a document twice."""
-    nothing = Keys(np.empty(0, dtype=np.int64)), (np.zeros(len(ends), dtype=np.int64), None)
-    return match(Keys(code), (ends, None), *nothing)[1][0] >= 0
+    return repeated_keys(Keys(code), Grouping.by_sizes(np.diff(ends)))[0] >= 0
 
 
 def _refuse_unfit_documents(names: NDArray[Any], documents: ListedDocuments, kind: str) -> None:
@@ -505,12 +504,12 @@ def by_index(series: Any, name: str, what: str = "query") -> dict[Any, Any]:
 
 def _documents_of_queries(entries: Entries) -> Iterator[tuple[Any, Listed]]:
     """Documents and values of each query; a document that is in it again has its best place first."""
-    starts, order = grouped(entries.qid.code, len(entries.qid.names))
-    rows = np.arange(len(entries)) if order is None else order
+    grouping = entries.qid._grouping
+    rows, ends = grouping.input_rows(), grouping.indptr.tolist()
     if entries._again is not None:
         rows = rows[np.lexsort((-entries.value[rows], entries.qid.code[rows]))]
     documents, values = taken(entries.doc_id, rows).tolist(), entries.value[rows].tolist()
-    for query, start, stop in zip(entries.qid.names.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+    for query, start, stop in zip(entries.qid.names.tolist(), ends[:-1], ends[1:], strict=True):
         yield query, (documents[start:stop], values[start:stop])
 
 
