@@ -237,7 +237,7 @@ QUESTIONS = """\
 | Do the first k have a relevant document, or all that an answer needs? | [`hit@k`](binary.md#hit), `hit(need=all)@k` |
 | How many of the first k are relevant? | [`precision@k`](binary.md#precision) |
 | How many relevant documents does a retriever find? | [`recall@k`](binary.md#recall) |
-| How soon is a user satisfied who reads from the top? | [`err`](stopping.md#err), [`rbp`](stopping.md#rbp) |
+| How soon does a user who reads from the top find an answer? | [`err`](stopping.md#err), [`rbp`](stopping.md#rbp) |
 | Is the order right from top to bottom? | [`auc`](pairs.md#auc) for 0 and 1, [`opa`](pairs.md#opa) for grades |
 | Do lists cover several meanings or subtopics? | [`alpha_ndcg`](diversity.md#alpha_ndcg), [`s_recall`](diversity.md#s_recall) |
 | Can I trust a number if many documents are unjudged? | [`judged@k`](incomplete.md#judged) next to it, [`bpref`](incomplete.md#bpref) |
