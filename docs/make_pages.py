@@ -54,7 +54,7 @@ FORMULAS = {
     "mrr": r"\mathrm{RR@}k=\frac{1}{\min\{i\le k: i\ \mathrm{relevant}\}}",
     "precision": r"P@k=\frac{\mathrm{hits}_k}{k}",
     "recall": r"R@k=\frac{\mathrm{hits}_k}{R}",
-    "f": r"F@k=\frac{(1+\beta^2)\,P\,R}{\beta^2P+R}",
+    "f": r"F@k=\frac{(1+\beta^2)\,P@k\,R@k}{\beta^2\,P@k+R@k}=\frac{(1+\beta^2)\,\mathrm{hits}_k}{\beta^2R+k}",
     "fallout": r"\mathrm{fallout@}k=\frac{k-\mathrm{hits}_k}{N}",
     "err": rf"\mathrm{{ERR@}}k=\sum_{{i=1}}^{{k}}\frac{{1}}{{i}}\,{_STOP},\qquad "
     r"R_i=\frac{2^{r_i}-1}{2^{\mathtt{max\_grade}}}",
@@ -123,7 +123,7 @@ def page(metrics: list[Metric]) -> str:
 
 def shared(most: dict[str, str], text: str) -> str:
     """What holds for a page: facts of most of its metrics, and the letters of its formulas."""
-    formulas = "".join(re.findall(r"```math\n(.*?)```", text, re.DOTALL))
+    formulas = "".join(re.findall(r"```math\n.*?```|^`[^`]*`$", text, re.DOTALL | re.MULTILINE))
     letters = [says for letter, says in LETTERS.items() if re.search(letter, formulas)]
     facts = "".join(f"- {fact}\n" for fact in most.values() if fact)
     return (
@@ -208,7 +208,7 @@ FACTS = {
 
 LETTERS = {
     r"\br_i\b": "`r_i` is the label at rank i",
-    r"\bR\b": "`R` is the number of relevant documents, retrieved or not",
+    r"(?<![A-Za-z@])R(?![A-Za-z@_])": "`R` is the number of relevant documents, retrieved or not",
     r"hits\}_": "`hits_i` is the number of relevant documents among the first i",
 }
 """Letters of the formulas, by where they are found."""

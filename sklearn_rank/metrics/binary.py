@@ -290,7 +290,7 @@ def recall_at_k_score(r: Ranked, *, denominator: str = "relevant") -> Curve:
 def fbeta_at_k_score(r: Ranked, *, beta: float = 1) -> Curve:
     """F-measure: the weighted harmonic mean of precision and recall at rank k.
 
-    ``F@k = (1 + beta**2) P R / (beta**2 P + R) = (1 + beta**2) hits / (beta**2 R + k)``
+    ``F@k = (1 + beta**2) P@k R@k / (beta**2 P@k + R@k) = (1 + beta**2) hits_k / (beta**2 R + k)``
 
     References
     ----------

@@ -46,7 +46,8 @@ def alpha_dcg_score(r: Ranked, *, alpha: float = 0.5, discount: Any = "log2", ba
 
     ``alpha-DCG@k = sum of g_i d(i) over i <= k, with g_i = sum over subtopics t of rel_it (1 - alpha)**c_it``
 
-    c_it counts the documents above rank i that are relevant to subtopic t. By default ``d(i) = 1 / log2(1 + i)``.
+    rel_it is 1 if the document at rank i is relevant to subtopic t, else 0. c_it counts the documents above rank i that
+    are relevant to t. By default ``d(i) = 1 / log2(1 + i)``.
     Values of different queries are not comparable; see `alpha_ndcg_score`.
 
     References
