@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from sklearn_rank.stats._noninferiority import UnitSums, WithLosses, quantile
+from sklearn_rank.stats._noninferiority import UnitSums, WithLosses, t_quantile
 
 ALPHA = 0.05
 SMALL, LARGE = (0.005, 0.01, 0.02), (0.05, 0.1)
@@ -29,7 +29,7 @@ def passes(total, squares, n, margin, critical):
 
 def level_of_hits(n, margin, won):
     """Exact probability that n queries pass, where shares `won` are won and `won + margin` lost."""
-    level, critical = 0.0, quantile(ALPHA, n)
+    level, critical = 0.0, t_quantile(ALPHA, n)
     for wins in range(int(stats.binom.isf(1e-9, n, won)) + 1 if won else 1):
         low, high = -1, n - wins
         while low < high:  # the most losses that pass
@@ -42,7 +42,7 @@ def level_of_hits(n, margin, won):
 
 def level_of_three_values(n, margin, n_supports, n_mixtures, seed):
     """Highest exact level of distributions on three values from -1 to 1 whose mean is -margin, all outcomes counted."""
-    rng, critical, highest = np.random.default_rng(seed), quantile(ALPHA, n), 0.0
+    rng, critical, highest = np.random.default_rng(seed), t_quantile(ALPHA, n), 0.0
     counts = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)])
     log_ways = math.lgamma(n + 1) - np.vectorize(math.lgamma)(counts + 1.0).sum(axis=1)
     fixed = [(-1.0, 0.0, 1.0), (-1.0, 0.0, 0.1), (-1.0, -margin / 2, margin)]
@@ -143,7 +143,7 @@ UNITS = {
 
 def level(draw, n, margin, n_draws, seed):
     """Share of draws of n units that lose the margin and pass."""
-    rng, critical, found = np.random.default_rng([seed, n, int(1e4 * margin)]), quantile(ALPHA, n), 0
+    rng, critical, found = np.random.default_rng([seed, n, int(1e4 * margin)]), t_quantile(ALPHA, n), 0
     for first in range(0, n_draws, block := max(1, 10**6 // n)):
         drawn = draw(rng, (min(block, n_draws - first), n), margin)
         total, size = drawn if isinstance(drawn, tuple) else (drawn, np.ones_like(drawn))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stderr
 from typing import Any
 
-from sklearn_rank._cli.arguments import read
+from sklearn_rank._cli.arguments import parse_arguments
 from sklearn_rank._cli.output import tell
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The encoding may lack characters of ids.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        options = read(arguments)
+        options = parse_arguments(arguments)
         # Errors leave the block, so they are told even with --quiet.
         with (
             open(os.devnull, "w") as nothing,

@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
-def read(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Options of the command line; an error about metrics without -m says so."""
     top = parser()
     options, more = top.parse_known_args(arguments)
@@ -108,7 +108,9 @@ def parser() -> argparse.ArgumentParser:
     _add_page(sub)
     _add_format(sub)
 
-    sub = add("report", report.report, "A page to look at: which run is better, where it loses, and the lists there.")
+    sub = add(
+        "report", report.write_report, "A page to look at: which run is better, where it loses, and the lists there."
+    )
     sub.epilog = report.REPORT_EPILOG
     _add_data(sub, METRICS_BY_DEFAULT[:1], "QRELS NEW", "judgements, then a new run or several")
     for name, more, text in (

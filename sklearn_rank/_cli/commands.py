@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from sklearn_rank._cli.data import (
     attribute_of,
     is_count_measure,
-    metrics_of,
-    names_of,
+    requested_metrics,
+    requested_names,
     results,
     results_with_baseline,
     short_names,
@@ -41,7 +41,7 @@ UNSHOWN = ("p", "effect", "tied", "queries")
 
 def evaluate_runs(options: argparse.Namespace) -> None:
     """Print means of metrics, or values per query."""
-    metrics = metrics_of(options)
+    metrics = requested_metrics(options)
     of_runs = results(options, metrics, "drop" if options.convention == "trec_eval" else "zero")
     if options.chance:
         of_runs = {run: with_chance(result) for run, result in of_runs.items()}
@@ -148,7 +148,7 @@ def compare_runs(options: argparse.Namespace) -> None:
     from sklearn_rank._comparison.paper_table import paper_table
     from sklearn_rank.stats import compare_all
 
-    metrics = metrics_of(options)
+    metrics = requested_metrics(options)
     of_runs = _at_least_two(options, metrics, "compare")
     if options.baseline is not None:
         options.baseline = short_names(options, of_runs)[options.baseline]
@@ -231,7 +231,7 @@ DOTS_PER_INCH = 200
 
 def plot(options: argparse.Namespace) -> None:
     """Draw a picture of one metric."""
-    metrics = names_of(options)
+    metrics = requested_names(options)
     if len(metrics) != 1:
         raise ValueError(f"plot takes exactly one metric. Got {', '.join(metrics)}.")
     if options.baseline is not None and options.kind not in WITH_BASELINE:

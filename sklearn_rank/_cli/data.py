@@ -57,7 +57,7 @@ PARAMETERS = re.compile(r"\w+(\.[^@()]*|[^@()]*,[^@()]*)")
 """A measure and its parameters in trec_eval's notation: P.5, utility_1,-1."""
 
 
-def names_of(options: argparse.Namespace) -> list[str]:
+def requested_names(options: argparse.Namespace) -> list[str]:
     """Names of the metrics that were asked for, one each.
 
     Raises
@@ -71,9 +71,9 @@ def names_of(options: argparse.Namespace) -> list[str]:
     return [name for given in options.metrics or options.default_metrics for name in _separate(given)]
 
 
-def metrics_of(options: argparse.Namespace) -> list[str]:
+def requested_metrics(options: argparse.Namespace) -> list[str]:
     """The same, measures of trec_eval by each of their parameters."""
-    names = names_of(options)
+    names = requested_names(options)
     return [*dict.fromkeys(expanded(names))] if options.convention == "trec_eval" else names
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_rank._cli.data import metrics_of, old_and_new
+from sklearn_rank._cli.data import old_and_new, requested_metrics
 from sklearn_rank._cli.output import put, show
 from sklearn_rank._evaluation.explanation import Source, documents_to_judge, explanation_of, source_of
 from sklearn_rank._utils.echo import echo
@@ -21,7 +21,7 @@ EXPLAIN_EPILOG = (
 
 def explain(options: argparse.Namespace) -> None:
     """Print the documents of a query with what each adds to the difference, or the documents to judge."""
-    metrics = metrics_of(options)
+    metrics = requested_metrics(options)
     if len(metrics) != 1:
         raise ValueError(f"explain takes one metric. Got {', '.join(metrics)}.")
     # It loads scipy.stats.

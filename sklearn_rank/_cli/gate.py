@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sklearn_rank._cli.data import metrics_of, old_and_new
+from sklearn_rank._cli.data import old_and_new, requested_metrics
 from sklearn_rank._cli.output import as_json, put, show
 from sklearn_rank._cli.page import write_page
 from sklearn_rank._evaluation.result import Evaluation
@@ -53,7 +53,7 @@ def gate_of(options: argparse.Namespace, metrics: list[str]) -> GateResult:
 
 def gate(options: argparse.Namespace) -> int:
     """Print whether the new run is no worse than the old one; return the exit code."""
-    found = gate_of(options, metrics_of(options))
+    found = gate_of(options, requested_metrics(options))
     if options.html is not None:
         write_page(options, found, options.html)
     if options.markdown is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sklearn_rank._cli.data import metrics_of, results_with_baseline
+from sklearn_rank._cli.data import requested_metrics, results_with_baseline
 from sklearn_rank._cli.gate import EXIT_CODES, gate_of
 from sklearn_rank._cli.output import put
 from sklearn_rank._cli.page import write_page
@@ -16,11 +16,11 @@ REPORT_EPILOG = (
 )
 
 
-def report(options: argparse.Namespace) -> int:
+def write_report(options: argparse.Namespace) -> int:
     """Write the page, and print its verdict; return the exit code."""
     from sklearn_rank._entry_points.systems import compare_systems
 
-    metrics = metrics_of(options)
+    metrics = requested_metrics(options)
     if options.margin:
         found = gate_of(options, metrics)
         write_page(options, found, options.output)

@@ -651,7 +651,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
 
     def _paper_table(self, confidence_level: float, digits: int, marks: str) -> PaperTable:
         several = len(self.results) > 1
-        look_at_evidence(VERDICTS, self.results)
+        look_at_results(VERDICTS, self.results)
         against = None if marks == "letters" else self.baseline
         tests = {m: self._tests(m, against) if several and m not in self.untested else None for m in self._metrics}
         notes = [*self._notes_on_evidence(), *note_on_runs(self.results), self._judged_note()]
@@ -732,7 +732,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         )  # fmt: skip
 
 
-def look_at_evidence(door: Door, results: Mapping[str, Evaluation]) -> None:
+def look_at_results(door: Door, results: Mapping[str, Evaluation]) -> None:
     """Report that no query can tell models apart by any metric; one model is not compared."""
     if len(results) > 1:
         report(door, without_evidence(nothing_by_metric(results)))

@@ -10,11 +10,11 @@ from sklearn_rank._comparison.verdict import SHOWN_BELOW, SystemOutcome, outcome
 from sklearn_rank._evaluation.page import (
     add_lists,
     answer,
-    attributes_of,
     content_of,
     depth_of_lists,
     facts_of,
     made_of,
+    query_attributes,
 )
 from sklearn_rank._metric.notation import display_name
 from sklearn_rank._report.content import Content, Difference, Mean, Means, Options, Segment, SegmentsOfPage
@@ -70,7 +70,7 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
         shown=shown, metrics=[*map(display_name, metrics)], greater_is_better=[up[metric] for metric in metrics],
         depth=depth_of_lists(first, metrics[0]), ids=first.qid.tolist(),
         values=values,
-        attributes=attributes_of(first), made=made_of(first, options.code), text=options.text,
+        attributes=query_attributes(first), made=made_of(first, options.code), text=options.text,
         query_text=options.query_text,
     )  # fmt: skip
     if tests[metrics[0]] is not None:

@@ -66,7 +66,7 @@ def check_attributes(by: Any, clusters: Any, grouping: Grouping, **others: Any) 
     """Check attributes and clusters; pandas objects must have the labels of the `others`, given by name."""
     if by is None and clusters is None:
         return QueryAttributes({}, None)
-    columns = named_columns(by)
+    columns = attributes_by_name(by)
     words = {name: "by" if columns[name] is by else f"by[{echo(name)}]" for name in columns}
     n_rows = grouping.n_given
     orders = {name: order for name, column in columns.items() if (order := order_of(column))}
@@ -82,7 +82,7 @@ def check_attributes(by: Any, clusters: Any, grouping: Grouping, **others: Any) 
     return QueryAttributes(attributes, None if clusters is None else of_queries(clusters, "clusters", grouping))
 
 
-def named_columns(by: Any) -> dict[str, Any]:
+def attributes_by_name(by: Any) -> dict[str, Any]:
     """Attributes by name: the keys of a dict, the columns of a frame, the name of a Series, or else "by"."""
     if by is None:
         return {}

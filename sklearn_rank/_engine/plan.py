@@ -65,7 +65,7 @@ class Axis(Enum):
     QUERY = "queries"
 
 
-class Curve(NamedTuple):
+class CurveRequest(NamedTuple):
     """A metric at some cutoffs, and the keywords of its formula."""
 
     spec: MetricRequest
@@ -287,7 +287,7 @@ class Recording:
             self.entries.append(entry)
         return Recorded(self, Result(slot), axis)
 
-    def record(self, curve: Curve) -> tuple[Any, Any, Any]:
+    def record(self, curve: CurveRequest) -> tuple[Any, Any, Any]:
         """Numerator and denominator of a formula, and what a query needs to have a value.
 
         Raises
@@ -342,15 +342,15 @@ class Plan:
     """
 
     def __init__(
-        self, curves: Sequence[Curve], longest: int, grades: Array = GRADES, pool: ProgramPool | None = None,
+        self, curves: Sequence[CurveRequest], longest: int, grades: Array = GRADES, pool: ProgramPool | None = None,
         all_ranked: bool = True,
     ) -> None:  # fmt: skip
         self.longest, self.highest, self.key = longest, int(grades.max(initial=0)), object()
         self._pool = ProgramPool(0) if pool is None else pool
         self._grades, self._ranks, self._all_ranked = grades, np.arange(1, longest + 1), all_ranked
         self.recordings: dict[str, Recording] = {}
-        self.curves: list[Curve] = []
-        self.others: list[Curve] = []
+        self.curves: list[CurveRequest] = []
+        self.others: list[CurveRequest] = []
         self.parts: list[tuple[Any, Any, Any]] = []
         for curve in curves:
             try:
@@ -360,7 +360,7 @@ class Plan:
             except NotRecorded:
                 self.others.append(curve)
 
-    def _record(self, curve: Curve) -> tuple[Any, Any, Any]:
+    def _record(self, curve: CurveRequest) -> tuple[Any, Any, Any]:
         spec = curve.spec
         if spec.metric.pointwise or not spec.metric.is_built_in or spec["average"] == "micro":
             raise NotRecorded

@@ -213,7 +213,7 @@ def check_sparse(
     n_queries, n_documents = check_matrix_shapes(label.shape, scores.shape, "y_score")
     refuse_one_column(label.shape)
     weight = None if sample_weight is None else check_query_weight(sample_weight, n_queries)
-    out = None if exclude is None else left_out(exclude, label.shape)
+    out = None if exclude is None else exclusion_matrix(exclude, label.shape)
     if out is not None and (relevant := label > 0).nnz and relevant.multiply(out).nnz == relevant.nnz:
         raise ValueError(NONE_LEFT)
     grades = Judgements((label if out is None else _without(label, out)).__getitem__, n_documents)
@@ -227,7 +227,7 @@ def check_sparse(
     return replace(batches, weight=weight)
 
 
-def left_out(exclude: Any, shape: tuple[int, ...]) -> Any:
+def exclusion_matrix(exclude: Any, shape: tuple[int, ...]) -> Any:
     """Matrix of bools with an entry for each document that is left out of a query.
 
     Raises

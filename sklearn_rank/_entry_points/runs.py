@@ -24,7 +24,7 @@ from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.io import RankingData, join
 from sklearn_rank.io._documents import DocumentOf
 from sklearn_rank.io._entries import Entries, QueryIds
-from sklearn_rank.io._join import joined
+from sklearn_rank.io._join import join_for
 from sklearn_rank.io._mappings import JudgementsLike, RunLike, by_index
 
 
@@ -130,7 +130,7 @@ def evaluate_run(
     weights, attributes = _mapping_by_query("sample_weight", sample_weight), _mapping_by_query("by", by)
     clusters = _mapping_by_query("clusters", clusters)
     with collected_findings() as seen:
-        data = joined(
+        data = join_for(
             "evaluate_run", judgements, run,
             missing_from_run="zero" if missing_from_run is None else missing_from_run,
             missing_from_qrels="drop" if missing_from_qrels is None else missing_from_qrels, negative="unjudged",

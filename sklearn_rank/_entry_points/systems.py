@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_evidence, look_at_judged
+from sklearn_rank._comparison.comparison import Comparison, known_baseline, look_at_judged, look_at_results
 from sklearn_rank._engine.attributes import AttributesLike, ClustersLike
 from sklearn_rank._entry_points.runs import evaluate_run
 from sklearn_rank._entry_points.several_runs import Runs, run_by_run, runs_by_name
@@ -25,7 +25,7 @@ from sklearn_rank._misuse.entry_points import SYSTEMS
 from sklearn_rank._misuse.models import copies_of_label, models_twice
 from sklearn_rank._misuse.runs import column_contradicts
 from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, checked_names, column_arguments
-from sklearn_rank._tables.columns import column_names, columns_of, exploded, read_column, table_with
+from sklearn_rank._tables.columns import column_names, exploded, read_column, table_columns, table_with
 from sklearn_rank._tables.roles import rank_beside
 from sklearn_rank._utils.arguments import UnknownKeyword, named_arguments
 from sklearn_rank._utils.docstring import described_as
@@ -214,7 +214,7 @@ def _compared(
 def _look(results: Mapping[str, Evaluation]) -> None:
     """Report that systems were judged unevenly, and that no query can tell them apart."""
     look_at_judged(SYSTEMS, results)
-    look_at_evidence(SYSTEMS, results)
+    look_at_results(SYSTEMS, results)
 
 
 # --- what was given ------------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ def _of_columns(
     parse_metrics(metrics, **keywords)
     table = table_with(data, names)
     table = exploded({name: read_column(table, name) for name in names.distinct()}, names.of_documents())
-    about_rows = columns_of(table, names)._asdict() | {"n_jobs": n_jobs}
+    about_rows = table_columns(table, names)._asdict() | {"n_jobs": n_jobs}
     del about_rows["y_score"]
     scores = {name: read_column(table, column) for name, column in y_score.items()}
     try:

@@ -15,7 +15,7 @@ from sklearn_rank._engine.fingerprints import fingerprints_of
 from sklearn_rank._engine.grouping import find_qid, refuse_other_queries
 from sklearn_rank._engine.queries import LazyQueries, Queries
 from sklearn_rank._engine.read import as_mask, read, with_columns, with_scores
-from sklearn_rank._evaluation.kept_data import Documents, RankedData, settled_by
+from sklearn_rank._evaluation.kept_data import DocumentsOfRows, RankedData, settled_by
 from sklearn_rank._evaluation.result import Evaluation, with_chance
 from sklearn_rank._metric.compute import compute
 from sklearn_rank._metric.names import DEFAULT_METRICS, columns_of, parse_with_columns
@@ -25,7 +25,7 @@ from sklearn_rank._misuse.check import Door, collected_findings, findings_of_sys
 from sklearn_rank._misuse.entry_points import EVALUATE, SYSTEMS
 from sklearn_rank._misuse.evidence import Evidence
 from sklearn_rank._misuse.ids import findings_of_queries
-from sklearn_rank._misuse.rows import is_plain, look, look_at_evidence
+from sklearn_rank._misuse.rows import look, look_at_evidence, surely_passes
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.containers import is_sparse
 from sklearn_rank._utils.echo import echo
@@ -152,7 +152,7 @@ def evaluate_rows(
     sample_weight: ArrayLike | None = None, by: AttributesLike = None,
     clusters: ClustersLike = None, tie_break: ArrayLike | None = None, mask: ArrayLike | None = None,
     exclude: MatrixLike | None = None, n_jobs: int | None = None, name: Any = None, kinds: str = "",
-    chance: bool = False, documents: Documents | None = None,
+    chance: bool = False, documents: DocumentsOfRows | None = None,
 ) -> Evaluation:  # fmt: skip
     """Metrics of rows that come in by a door, in an `Evaluation`.
 
@@ -181,7 +181,7 @@ def evaluate_rows(
     queries = with_columns(queries, y_true, columns_of(specs), columns or {})
     queries.properties = check_attributes(by, clusters, queries.grouping, y_true=y_true, y_score=y_score, qid=qid)
     result = evaluate_queries(queries, specs, n_jobs, documents=documents)
-    if name is not None or not is_plain(queries, specs, y_true, y_score):
+    if name is not None or not surely_passes(queries, specs, y_true, y_score):
         look(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
     report(door, findings_of_queries(result))
     return with_chance(result) if chance else result
@@ -197,9 +197,9 @@ def without_excluded(y_true: Any, exclude: Any, mask: Any) -> tuple[Any, NDArray
         )
     check_rows(y_true=y_true, exclude=exclude)
     check_columns(y_true, exclude, "exclude")
-    from sklearn_rank._engine.sparse import NONE_LEFT, left_out
+    from sklearn_rank._engine.sparse import NONE_LEFT, exclusion_matrix
 
-    kept = ~left_out(exclude, label.shape).toarray()
+    kept = ~exclusion_matrix(exclude, label.shape).toarray()
     if (label > 0).any() and not (label > 0)[kept].any():
         raise ValueError(NONE_LEFT)
     label = np.where(kept, label, 0.0)
@@ -220,7 +220,7 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
 
 def evaluate_queries(
     queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], n_jobs: int | None, *,
-    kept: LazyQueries | None = None, door: Door = EVALUATE, documents: Documents | None = None,
+    kept: LazyQueries | None = None, door: Door = EVALUATE, documents: DocumentsOfRows | None = None,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are built a block at a time.
 

@@ -33,7 +33,7 @@ MOST_SHOWN = 20
 NEAR = 1e-9
 """Difference of a value that is computed again, relative to it above 1."""
 
-Lists = tuple[RowsOfQueries, RowsOfQueries]
+Sides = tuple[RowsOfQueries, RowsOfQueries]
 """Some queries in both systems, the old one first."""
 
 Variants = Iterator[tuple[Array, Array, Index]]
@@ -56,7 +56,7 @@ class Documents:
     query: Index
 
     @classmethod
-    def of(cls, lists: Lists, names: tuple[str, str]) -> Documents:
+    def of(cls, lists: Sides, names: tuple[str, str]) -> Documents:
         """Match the documents of both systems, by their ids or by their rows."""
         old, new = lists
         if old.has_ids != new.has_ids:
@@ -78,7 +78,7 @@ class Documents:
         return cls(_object_array(ids), np.fmax(*labels), rows, query)
 
 
-def _places(lists: Lists) -> tuple[Index, tuple[Index, Index], list[Any]]:
+def _places(lists: Sides) -> tuple[Index, tuple[Index, Index], list[Any]]:
     """Query of each document, document of each row in both systems, and the ids of documents."""
     old, new = lists
     if not old.has_ids and np.array_equal(old.document, new.document):
@@ -135,7 +135,7 @@ class Source(NamedTuple):
         old, new = (cast("RankedData", result.kept_data.ranked) for result in self.results)
         return old, new
 
-    def lists(self, numbers: Index) -> Lists:
+    def lists(self, numbers: Index) -> Sides:
         """Rows of some queries in both systems."""
         old, new = (data.rows_of(numbers) for data in self.data)
         return old, new
@@ -184,7 +184,7 @@ def number_of(source: Source, query: Any) -> int:
     return ids.index(query)
 
 
-def values_of(source: Source, numbers: Index, lists: Lists) -> NDArray[np.float64]:
+def values_of(source: Source, numbers: Index, lists: Sides) -> NDArray[np.float64]:
     """Values of some queries in both systems, computed again: shape (2, n_queries).
 
     Raises
@@ -241,7 +241,7 @@ def changed(one: RowsOfQueries, rows: Index, query: Index, grade: float | None) 
             yield label, score, lengths
 
 
-def left_out(lists: Lists, documents: Documents, values: Array, queries: NDArray[np.bool_], spec: MetricSpec) -> Array:
+def left_out(lists: Sides, documents: Documents, values: Array, queries: NDArray[np.bool_], spec: MetricSpec) -> Array:
     """Change of the difference by each document of some queries: as it is, less what it is without the document.
 
     Documents of a query that neither system retrieved and that have one label do the same.
@@ -260,7 +260,7 @@ def left_out(lists: Lists, documents: Documents, values: Array, queries: NDArray
     return effect[at]
 
 
-def _is_retrieved(lists: Lists, documents: Documents) -> NDArray[np.bool_]:
+def _is_retrieved(lists: Sides, documents: Documents) -> NDArray[np.bool_]:
     """Whether either system retrieved each document."""
     retrieved = np.zeros(len(documents.ids), bool)
     for one, rows in zip(lists, documents.rows, strict=True):
@@ -278,7 +278,7 @@ def _to_judge(label: Array, first: Array, spec: MetricSpec) -> NDArray[np.bool_]
     return (first <= spec.depth) & ~_is_judged(label, spec)
 
 
-def _changes(lists: Lists, documents: Documents, asked: Index, values: Array, spec: MetricSpec, grade: float) -> Array:
+def _changes(lists: Sides, documents: Documents, asked: Index, values: Array, spec: MetricSpec, grade: float) -> Array:
     """Change of the difference by each document that is asked for, if it had a grade."""
     query = documents.query[asked]
     old, new = (

@@ -14,8 +14,8 @@ from sklearn_rank._engine.attributes import (
     AttributesLike,
     ClustersLike,
     QueryAttributes,
+    attributes_by_name,
     check_attributes,
-    named_columns,
 )
 from sklearn_rank._engine.columns import labels_of
 from sklearn_rank._engine.grouping import Grouping, group_rows
@@ -112,7 +112,7 @@ def given_metrics(
     return metrics
 
 
-def check_ids(qid: ArrayLike) -> NDArray[Any]:
+def check_distinct_ids(qid: ArrayLike) -> NDArray[Any]:
     """Query ids as an array of distinct ones."""
     ids = ids_of(qid).copy()
     if ids.ndim != 1:
@@ -163,7 +163,7 @@ def _check_labels(name: str, column: Any, ids: NDArray[Any]) -> None:
 
 def check_properties(by: AttributesLike, clusters: ClustersLike, ids: NDArray[Any]) -> QueryAttributes:
     """Attributes and clusters that are given per query."""
-    for name, column in {**named_columns(by), "clusters": clusters}.items():
+    for name, column in {**attributes_by_name(by), "clusters": clusters}.items():
         _check_labels(name, column, ids)
     return check_attributes(by, clusters, Grouping.one_row_each(ids))
 

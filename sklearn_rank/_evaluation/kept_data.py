@@ -34,7 +34,7 @@ CHECKED_ROWS = 1000
 LEAST_NOT_RELEVANT = 0.05
 """Share of judged documents with a label of 0 or below where judgements do not just name relevant documents."""
 
-Documents = Callable[[Index], NDArray[Any]]
+DocumentsOfRows = Callable[[Index], NDArray[Any]]
 """Ids of the documents of some rows of the input."""
 
 
@@ -138,7 +138,7 @@ class RankedData:
     queries: Queries | LazyQueries
     n_jobs: int | None = None
     known_fingerprints: Fingerprints | None = None
-    documents: Documents | None = None
+    documents: DocumentsOfRows | None = None
     labels_checksum: int | None = None
     scores_checksum: int | None = None
     known_settled: Settled | None = None

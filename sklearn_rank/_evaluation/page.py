@@ -90,7 +90,7 @@ def content_of(result: Any, options: Options) -> Content:
         level=f"{100 * LEVEL:g} %", systems=[name], baseline=None, shown=0, metrics=[*map(display_name, metrics)],
         greater_is_better=[result.greater_is_better[metric] for metric in metrics], depth=depth_of_lists(result, first),
         ids=result.qid.tolist(), values={(0, i): result.per_query[m] for i, m in enumerate(metrics)},
-        attributes=attributes_of(result), segments=[_segments(result, by, first) for by in result.attributes],
+        attributes=query_attributes(result), segments=[_segments(result, by, first) for by in result.attributes],
         made=made_of(result, options.code), text=options.text, query_text=options.query_text,
     )  # fmt: skip
     add_lists(content, result, {0: result}, None, first, options)
@@ -130,7 +130,7 @@ def facts_of(
     return facts
 
 
-def attributes_of(result: Any) -> list[Attribute]:
+def query_attributes(result: Any) -> list[Attribute]:
     """Attributes of the queries."""
     made = []
     for name, values in result.attributes.items():

@@ -15,7 +15,7 @@ from sklearn_rank._engine.values import PerQuery
 from sklearn_rank._evaluation.given_values import (
     GivenValues,
     check_column,
-    check_ids,
+    check_distinct_ids,
     check_metric_names,
     check_properties,
     check_weight,
@@ -172,7 +172,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
             values, undefined=undefined, means=means, meaning=meaning, average=average,
             greater_is_better=greater_is_better, is_binary=is_binary,
         )  # fmt: skip
-        ids = check_ids(qid)
+        ids = check_distinct_ids(qid)
         weight = None if weight is None else check_weight(weight, ids)
         metrics = given_metrics(ids, weight, values, undefined, means, meaning, average, greater_is_better, is_binary)
         given = ("n_documents", n_documents, np.int64), ("label_fingerprints", label_fingerprints, np.uint32)

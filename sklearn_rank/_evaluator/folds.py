@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_rank._metric.key_signs import ByName
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._misuse.check import Door
-from sklearn_rank._scoring.fit_data import take_rows
+from sklearn_rank._scoring.fit_data import index_rows
 from sklearn_rank._scoring.routing import Metadata, consumes, fit_routed
 from sklearn_rank._scoring.split import QueryKFold
 from sklearn_rank._utils.constraints import is_count
@@ -187,13 +187,13 @@ def _fit_fold(
     score_train: bool,
     output: Callable[..., Any],
 ) -> FoldResult:
-    of_train = {name: take_rows(values, fold[0]) for name, values in metadata.items()}
+    of_train = {name: index_rows(values, fold[0]) for name, values in metadata.items()}
 
     def part(rows: Index) -> tuple[Any, Any]:
-        return take_rows(X, rows), None if y is None else take_rows(y, rows)
+        return index_rows(X, rows), None if y is None else index_rows(y, rows)
 
     def output_of(rows: Index) -> Any:
-        queries = {"qid": take_rows(metadata["qid"], rows)} if "qid" in metadata else {}
+        queries = {"qid": index_rows(metadata["qid"], rows)} if "qid" in metadata else {}
         return output(estimator, *part(rows), **queries)
 
     began = perf_counter()

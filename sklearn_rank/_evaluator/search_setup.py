@@ -31,7 +31,7 @@ from sklearn_rank._ranker.estimator_checks import (
 )
 from sklearn_rank._ranker.fit_arguments import last_step
 from sklearn_rank._ranker.query_ranker import QueryRanker, as_query_ranker
-from sklearn_rank._scoring.fit_data import take_rows
+from sklearn_rank._scoring.fit_data import index_rows
 from sklearn_rank._scoring.routing import Metadata, consumes
 from sklearn_rank._scoring.scorer import RankingScorers
 from sklearn_rank._scoring.split import QueryKFold
@@ -287,8 +287,8 @@ def check_inner_searches(
                     f"QueryShuffleSplit or LeaveOneQueryOut. Got cv={echo(inner.cv)}."
                 )
             for train, _ in folds:
-                inside = {name: take_rows(values, train) for name, values in metadata.items()}
-                query_folds(inner.cv, take_rows(X, train), take_rows(y, train), number[train], inside)
+                inside = {name: index_rows(values, train) for name, values in metadata.items()}
+                query_folds(inner.cv, index_rows(X, train), index_rows(y, train), number[train], inside)
         elif tunes_itself(inner):
             name = type(inner).__name__
             warnings.warn(

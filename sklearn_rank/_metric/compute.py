@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.kernels import grades as grade_kernels
-from sklearn_rank._engine.plan import Curve, Plan, ProgramPool, can_be_planned, fill
+from sklearn_rank._engine.plan import CurveRequest, Plan, ProgramPool, can_be_planned, fill
 from sklearn_rank._engine.queries import DataSummary, LazyQueries, Queries
 from sklearn_rank._engine.ranking import N_GRADES, depth_of
 from sklearn_rank._engine.read import read, with_columns
@@ -27,7 +27,7 @@ from sklearn_rank._metric.spec import ORDERS, MetricSpec, spec_in_order, spec_of
 from sklearn_rank._misuse.check import report
 from sklearn_rank._misuse.entry_points import METRIC
 from sklearn_rank._misuse.evidence import compute_with
-from sklearn_rank._misuse.rows import another_gain, has_another_gain, is_plain, look
+from sklearn_rank._misuse.rows import another_gain, has_another_gain, look, surely_passes
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.lazy import cached_property
 from sklearn_rank._utils.numbers import distinct_values
@@ -77,7 +77,7 @@ def value_of(
         queries = with_columns(queries, y_true, metric.columns, columns)
     at = spec.curve_index
     value = _value(queries, spec, n_jobs)
-    if not is_plain(queries, {metric.function_name: spec}, y_true, y_score):
+    if not surely_passes(queries, {metric.function_name: spec}, y_true, y_score):
         look(METRIC, queries, {metric.function_name: spec}, y_true=y_true, y_score=y_score)
     if qid is None and mask is None and has_another_gain(metric.function_name, queries, keywords):
         linear = _value(queries, spec_of(metric, k, keywords | {"gain": "linear"}), n_jobs)
@@ -132,7 +132,7 @@ class BoundMetrics:
     """Metrics whose keywords are bound to the labels of queries: to be computed on any scores of these."""
 
     def __init__(
-        self, specs: Sequence[MetricSpec], curves: Mapping[Any, Curve], longest: int,
+        self, specs: Sequence[MetricSpec], curves: Mapping[Any, CurveRequest], longest: int,
         grades: Callable[[], Array], pool: ProgramPool | None,
     ) -> None:  # fmt: skip
         self.specs, self.curves, self._longest, self._grades, self._pool = specs, curves, longest, grades, pool
@@ -216,7 +216,7 @@ class BoundMetrics:
         return Plan([*self.curves.values()], self._longest, self._grades(), self._pool, all_ranked=False)
 
     @staticmethod
-    def _results(curves: Sequence[Curve], outs: Sequence[Out]) -> list[tuple[PerQuery, Mapping[str, Any]]]:
+    def _results(curves: Sequence[CurveRequest], outs: Sequence[Out]) -> list[tuple[PerQuery, Mapping[str, Any]]]:
         """Values of curves, which are written to arrays, and the keywords of their formulas."""
         return [(PerQuery.of_curve(c.spec, c.cutoffs, *out), c.keywords) for c, out in zip(curves, outs, strict=True)]
 
@@ -284,12 +284,12 @@ class MetricsInOrders:
         return self._known
 
 
-def arrays_for(curves: Sequence[Curve], n_queries: int) -> list[Out]:
+def arrays_for(curves: Sequence[CurveRequest], n_queries: int) -> list[Out]:
     """Arrays for the values of curves, and for whether they are undefined."""
     return arrays_of_values(n_queries, [len(curve.cutoffs) for curve in curves])
 
 
-def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve]:
+def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, CurveRequest]:
     """Curves of metrics that differ only in their cutoff, with their keywords bound to the labels of queries."""
     alike: dict[Any, list[MetricSpec]] = {}
     for spec in specs:
@@ -297,10 +297,10 @@ def _curves_of(queries: Queries, specs: Sequence[MetricSpec]) -> dict[Any, Curve
     return {key: _bind(queries, group) for key, group in alike.items()}
 
 
-def _bind(queries: Queries, group: Sequence[MetricSpec]) -> Curve:
+def _bind(queries: Queries, group: Sequence[MetricSpec]) -> CurveRequest:
     deepest = max(group, key=lambda spec: spec.depth)
     cutoffs = group[0].cutoffs if len(group) == 1 else distinct_values(np.concatenate([s.cutoffs for s in group]))
-    return Curve(deepest, cutoffs, deepest.bind(queries))
+    return CurveRequest(deepest, cutoffs, deepest.bind(queries))
 
 
 def _grades_of(queries: Queries) -> Array:

@@ -13,7 +13,7 @@ from sklearn_rank._engine.kernels import grades as grade_kernels
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array
 
-Function = Callable[[Any], Array]
+ArrayFunction = Callable[[Any], Array]
 
 FEW = 1024
 """Weights of up to so many ranks are remembered, because making them is much of a small call."""
@@ -32,7 +32,7 @@ def gain_table(gain: Any) -> tuple[Array, Array] | None:
     return np.array(grades, float), np.array([gain[grade] for grade in grades], float)
 
 
-def make_gain(gain: Any, min_relevance: float) -> Function:
+def make_gain(gain: Any, min_relevance: float) -> ArrayFunction:
     """Function from labels to gains."""
     table = gain_table(gain)
     if table is not None:
@@ -55,7 +55,7 @@ def exp2_minus_1(label: Array) -> Array:
 
 
 @np.errstate(over="ignore")
-def check_gain_function(function: Function, labels: Array, function_name: str) -> None:
+def check_gain_function(function: ArrayFunction, labels: Array, function_name: str) -> None:
     """Refuse a user's function of labels that is none, or falls: `labels` are those at hand, ascending.
 
     Raises
@@ -97,12 +97,12 @@ def check_weights(weights: Array, highest: float, function_name: str) -> None:
     )
 
 
-def make_stop(stop: str, max_grade: float) -> Function:
+def make_stop(stop: str, max_grade: float) -> ArrayFunction:
     """Function from labels to the probability that a user stops there."""
     return {"exp2": lambda label: exp2_minus_1(label) / 2.0**max_grade, "label": lambda label: label}[stop]
 
 
-def make_discount(discount: Any, base: float, depth: int, longest: int) -> Function:
+def make_discount(discount: Any, base: float, depth: int, longest: int) -> ArrayFunction:
     """Function from ranks to weights: a table of the ranks up to `longest`; only `depth` are read.
 
     Raises

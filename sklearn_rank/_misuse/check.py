@@ -13,7 +13,7 @@ from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.warning import warn_caller
 
 Severity = Literal["warning", "decision", "error"]
-Outcome = Literal["", "warning", "error"]
+Consequence = Literal["", "warning", "error"]
 
 WARNING = "sklearn_rank.exceptions.RankingWarning"
 
@@ -83,7 +83,7 @@ class Door:
         label = f"column {echo(y_true)}" if isinstance(y_true, str) else "columns y_true="
         return replace(self, words=(label, f"column {echo(y_score)}"))
 
-    def outcome(self, check: Check) -> Outcome:
+    def outcome(self, check: Check) -> Consequence:
         """What happens if the check finds something here; "" if it is not made."""
         if check.kind not in self.hands.split():
             return ""

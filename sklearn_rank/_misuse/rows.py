@@ -412,7 +412,7 @@ def reads_one(metric: MetricRequest) -> bool:
 # --- the look ------------------------------------------------------------------------------------------------
 
 
-def is_plain(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> bool:
+def surely_passes(queries: Queries, metrics: Metrics, y_true: Any, y_score: Any) -> bool:
     """Whether arrays surely pass all checks: a glance that takes no time, for most rows, before `look`."""
     summary, (low, high) = queries.summary, queries.summary.label_range
     is_usual = summary.labels_are_whole and high <= HIGHEST_GRADE and summary.score_range[1] > -np.inf

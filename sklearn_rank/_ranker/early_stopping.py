@@ -30,7 +30,7 @@ from sklearn_rank._ranker.fit_arguments import (
     training_arguments,
 )
 from sklearn_rank._scoring.fit_data import FitData
-from sklearn_rank._scoring.response import RESPONSE, check_grades, expected_grade, low_scores, predict_scores
+from sklearn_rank._scoring.response import RESPONSE, check_classes, expected_grade, low_scores, predict_scores
 from sklearn_rank._utils.constraints import is_count
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
@@ -129,7 +129,7 @@ def stops_early(model: Any) -> bool:
 
 
 @contextmanager
-def changed(model: Any, **parameters: Any) -> Iterator[Any]:
+def with_parameters(model: Any, **parameters: Any) -> Iterator[Any]:
     """A model with other parameters for a while."""
     given = model.get_params()
     model.set_params(**parameters)
@@ -169,7 +169,7 @@ def output_to_scores(model: Any, y: Any) -> Callable[[Any], NDArray[Any]]:
     """Function from the output of a model trained on labels `y` to scores; of a classifier from probabilities."""
     if not is_classifier(model):
         return np.asarray
-    grades = check_grades(distinct_values(np.asarray(y)), model)
+    grades = check_classes(distinct_values(np.asarray(y)), model)
     if len(grades) == 1:
         return lambda output: np.zeros(len(output))
     return lambda output: expected_grade(np.asarray(output), grades)
@@ -224,7 +224,7 @@ OF_STAGES = (
 
 def fit_staged(model: Any, train: FitData, validation: FitData, monitor: Monitor) -> Any:
     """Fit a model to the last stage, and choose among those up to where early stopping would have ended."""
-    with changed(model, **switched_off(model)):
+    with with_parameters(model, **switched_off(model)):
         model.fit(train.X, train.y, **training_arguments(model, train))
     for y_score in staged_scores(model, validation.X):
         if monitor.record(y_score):
@@ -267,7 +267,7 @@ def fit_hist_gradient_boosting(model: Any, train: FitData, validation: FitData, 
         return float(len(monitor.curve) - monitor.should_stop)
 
     stopping = {"early_stopping": True, "n_iter_no_change": 1, "tol": 0.0, "scoring": score}
-    with changed(model, **stopping):
+    with with_parameters(model, **stopping):
         model.fit(train.X, train.y, **all_arguments(model, train, validation))
     # The scorer holds the validation rows.
     forget_value(model, score)
@@ -306,7 +306,7 @@ def fit_lightgbm(model: Any, train: FitData, validation: FitData, monitor: Monit
 
     # LightGBM calls callbacks in this order; at 30 it has recorded the round.
     vars(stop_at_the_best)["order"] = 30
-    with changed(model, metric="None", **switched_off(model)):
+    with with_parameters(model, metric="None", **switched_off(model)):
         keywords = all_arguments(model, train, validation)
         callbacks = [stop_at_the_best, *(keywords.pop("callbacks", None) or ())]
         return model.fit(train.X, train.y, **keywords, eval_metric=metric, callbacks=callbacks)
@@ -354,7 +354,7 @@ def fit_xgboost(estimator: Any, train: FitData, validation: FitData, monitor: Mo
             best.set_attr(best_iteration=str(monitor.best), best_score=str(monitor.curve[monitor.best]))
             return best
 
-    with changed(estimator, callbacks=[Follow(), *(estimator.callbacks or ())], **switched_off(estimator)):
+    with with_parameters(estimator, callbacks=[Follow(), *(estimator.callbacks or ())], **switched_off(estimator)):
         return estimator.fit(train.X, train.y, **training_arguments(estimator, train))
 
 

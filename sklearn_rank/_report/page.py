@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_rank._report.content import Content, Difference, Mean, Means, SegmentsOfPage
 from sklearn_rank._report.markup import Child, document, element, name, number_cell, sentence
-from sklearn_rank._report.payload import MOST_FILTERED, as_json, kept_queries, payload
+from sklearn_rank._report.payload import MOST_FILTERED, ascii_json, kept_queries, payload
 from sklearn_rank._report.pictures import bars, dot, shares
 from sklearn_rank._report.text import between, listed, number, p_value, plain, sign_of, visible, visible_text
 
@@ -44,7 +44,7 @@ def to_html(content: Content, title: str | None) -> str:
         said = [f"Without {listed(left_out)}, with which the file would have more than 2 MB."] if left_out else []
         data = payload(content, kept, with_texts=with_texts, with_lists=with_lists)
         main = _main(content, kept, data, title, [*limits, *said])
-        text = document(visible(title or plain(content.heading), LONGEST_SAID), main, as_json(data))
+        text = document(visible(title or plain(content.heading), LONGEST_SAID), main, ascii_json(data))
         if len(text.encode()) <= MOST_BYTES:
             break
     return text

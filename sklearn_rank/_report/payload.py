@@ -71,7 +71,7 @@ def in_millionths(x: Array, base: Array | None = None, base_in_millionths: Milli
     return found
 
 
-def as_json(data: Any) -> str:
+def ascii_json(data: Any) -> str:
     """JSON in ASCII that no element can end in."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -61,10 +61,10 @@ class QueryData:
         X, y, weight, more, grouping = self.X, self.y, self.weight, self.more, self.grouping
         rows = grouping.order if chosen.all() else grouping.rows_of(np.flatnonzero(chosen))
         if rows is not None:
-            X, y, weight = take_rows(X, rows), take_rows(y, rows), None if weight is None else weight[rows]
+            X, y, weight = index_rows(X, rows), index_rows(y, rows), None if weight is None else weight[rows]
             # As scikit-learn does: an array with as many entries as there are rows has one for each.
             of_rows = {name for name, x in more.items() if getattr(x, "shape", ())[:1] == (len(self.y),)}
-            more = {name: take_rows(x, rows) if name in of_rows else x for name, x in more.items()}
+            more = {name: index_rows(x, rows) if name in of_rows else x for name, x in more.items()}
         return FitData(X, y, Grouping.by_sizes(grouping.sizes[chosen], grouping.ids[chosen]), weight, more)
 
     def take_all(self) -> FitData:
@@ -77,7 +77,7 @@ class QueryData:
             query_weight(self.weight, self.grouping)
 
 
-def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+def index_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     """Rows of an array, sparse matrix, frame or list."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
@@ -145,7 +145,7 @@ def read_eval_set(ranker: Any, eval_set: Any) -> QueryData:
 
 def refuse_trained_on(ids: NDArray[Any], eval_ids: NDArray[Any]) -> None:
     """Refuse validation queries that are among the queries to train on."""
-    number = numbers_in(ids, eval_ids)
+    number = positions_in(ids, eval_ids)
     (shared,) = np.nonzero(number < len(ids))
     if len(shared):
         raise ValueError(
@@ -159,7 +159,7 @@ def refuse_trained_on(ids: NDArray[Any], eval_ids: NDArray[Any]) -> None:
 # --- ids of two data sets ------------------------------------------------------------------------------------------
 
 
-def numbers_in(known: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
+def positions_in(known: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
     """Number of each id: its place in `known`, or one beyond."""
     # NumPy would turn 1 into "1", and refuse dates beside numbers.
     if known.dtype.kind != ids.dtype.kind:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_rank._engine.columns import check_features
 from sklearn_rank._engine.grouping import group_rows
-from sklearn_rank._scoring.fit_data import QueryData, echo_id, numbers_in
+from sklearn_rank._scoring.fit_data import QueryData, echo_id, positions_in
 from sklearn_rank._scoring.routing import find_routed_qid
 from sklearn_rank._utils.blocks import thread_blocks
 from sklearn_rank._utils.typing import Estimator, MatrixLike
@@ -54,7 +54,7 @@ class FittedQueries(FittedRows):
 
     def joined_with(self, other: FittedQueries) -> FittedQueries:
         """These queries and another batch, which must have the same rows of queries that are here."""
-        number = numbers_in(self.ids, other.ids)
+        number = positions_in(self.ids, other.ids)
         again = np.flatnonzero(number < len(self.ids))
         before = number[again]
         torn = other.n_rows[again] != self.n_rows[before]
@@ -76,7 +76,7 @@ class FittedQueries(FittedRows):
     def n_same(self, X: MatrixLike, y: Any, qid: Any) -> int:
         """Number of these queries that a test set has with the same labels and features."""
         grouping = group_rows(qid, len(y))
-        number = numbers_in(self.ids, grouping.ids)
+        number = positions_in(self.ids, grouping.ids)
         seen = np.flatnonzero(number < len(self.ids))
         known, rows = number[seen], project_rows(X)
         same = (grouping.sizes[seen] == self.n_rows[known]) & (
@@ -88,7 +88,7 @@ class FittedQueries(FittedRows):
     def check(self, X: MatrixLike, y: Any, qid: Any, before: tuple[Any, ...]) -> None:
         """Refuse a test set where one of these queries has other rows; `before` are Pipelines around the model."""
         grouping = group_rows(qid, len(y))
-        number = numbers_in(self.ids, grouping.ids)
+        number = positions_in(self.ids, grouping.ids)
         seen = np.flatnonzero(number < len(self.ids))
         known, n_rows = number[seen], grouping.sizes[seen]
         torn = n_rows != self.n_rows[known]

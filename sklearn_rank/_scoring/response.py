@@ -23,14 +23,14 @@ from sklearn_rank._utils.warning import levels_to_caller
 RESPONSE = ("predict_proba", "decision_function", "predict")
 """Methods to get scores from: the first that a model has, and that gives one score a document."""
 
-Call = Callable[[Any, str, Any], Any]
+CallMethod = Callable[[Any, str, Any], Any]
 
 
 def call_method(estimator: Estimator, method: str, X: MatrixLike) -> Any:
     return getattr(estimator, method)(X)
 
 
-def _answer(call: Call, estimator: Estimator, method: str, X: MatrixLike) -> Any:
+def _answer(call: CallMethod, estimator: Estimator, method: str, X: MatrixLike) -> Any:
     """What a method says of the rows of X, which it must not have put in another order."""
     answer = call(estimator, method, X)
     check_features(X, **{f"{method}(X)": answer})
@@ -51,7 +51,7 @@ def check_response_method(response_method: Any) -> None:
         )
 
 
-def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: Call = call_method) -> Any:
+def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call: CallMethod = call_method) -> Any:
     """Scores of documents: the expected grade where there are probabilities, else decisions, else predictions.
 
     ``call(estimator, method, X)`` calls a method; scikit-learn's `call` keeps what one scorer of several asked for.
@@ -65,7 +65,7 @@ def predict_scores(estimator: Any, X: Any, response_method: Any = RESPONSE, call
     if not is_classifier(model):
         methods = [method for method in methods if method != "predict_proba"] or methods
         return call(estimator, methods[0], X)
-    grades = check_grades(estimator.classes_, estimator)
+    grades = check_classes(estimator.classes_, estimator)
     if len(grades) == 1:
         return np.asarray(call(estimator, "predict", X), dtype=np.float64)
     y_score, method = _scores_of_grades(estimator, X, methods, grades, call)
@@ -89,7 +89,7 @@ def _model_inside(estimator: Any) -> Any:
 
 
 def _scores_of_grades(
-    estimator: Estimator, X: MatrixLike, methods: list[str], grades: NDArray[np.float64], call: Call
+    estimator: Estimator, X: MatrixLike, methods: list[str], grades: NDArray[np.float64], call: CallMethod
 ) -> tuple[NDArray[Any], str]:
     """Scores by the first method that gives one a document, and that method."""
     for method in methods:
@@ -131,7 +131,7 @@ def low_scores(y_score: Any, specs: Iterable[MetricSpec]) -> Any:
     return np.where(scores > -np.inf, scores, below)
 
 
-def check_grades(classes: Any, estimator: Any) -> NDArray[np.float64]:
+def check_classes(classes: Any, estimator: Any) -> NDArray[np.float64]:
     """Classes of a classifier, which must be numbers: they are grades."""
     if not all(isinstance(grade, Real) for grade in np.asarray(classes, dtype=object).tolist()):
         raise TypeError(

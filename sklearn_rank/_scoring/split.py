@@ -21,7 +21,7 @@ from sklearn_rank._engine.attributes import by_row
 from sklearn_rank._engine.columns import check_features, check_rows, labels_of, one_column, queries_in
 from sklearn_rank._engine.grouping import group_rows, number_of_rows, query_numbers, refuse_other_queries
 from sklearn_rank._engine.ids import ids_of
-from sklearn_rank._scoring.fit_data import take_rows
+from sklearn_rank._scoring.fit_data import index_rows
 from sklearn_rank._scoring.routing import ROUTING_IS_OFF, SplitRequests, find_routed_qid
 from sklearn_rank._utils.arguments import named_arguments
 from sklearn_rank._utils.constraints import (
@@ -551,7 +551,7 @@ def _check_alike(arrays: dict[str, Any], **columns: Any) -> None:
 def _rows_of(array: Any, rows: Index) -> Any:
     """Rows of an array in its type."""
     if hasattr(array, "iloc") or hasattr(array, "tocsr"):
-        return take_rows(array, rows)
+        return index_rows(array, rows)
     # pyarrow
     if hasattr(array, "combine_chunks") or hasattr(array, "to_pylist"):
         return array.take(rows)

@@ -79,7 +79,7 @@ def read_columns(batch: Any, names: ColumnNames) -> Columns:
         If it lacks a column.
     """
     if not isinstance(batch, (tuple, list)):
-        return columns_of(table_with(batch, names, "A batch", BATCH_KINDS), names)
+        return table_columns(table_with(batch, names, "A batch", BATCH_KINDS), names)
     n_columns = 3 if names.sample_weight is None else 4
     if len(batch) not in (3, 4) or len(batch) < n_columns:
         hint = "; with sample_weight= it needs the fourth" if n_columns == 4 else ""
@@ -90,7 +90,7 @@ def read_columns(batch: Any, names: ColumnNames) -> Columns:
     return Columns(*batch)
 
 
-def columns_of(table: Any, names: ColumnNames) -> Columns:
+def table_columns(table: Any, names: ColumnNames) -> Columns:
     """Columns of a table that has them."""
     columns = exploded({name: read_column(table, name) for name in names.distinct()}, names.of_documents())
     by_role: dict[str, Any] = {role: columns[name] for role, name in names.by_role()}

@@ -16,11 +16,11 @@ from sklearn_rank._tables.column_arguments import ColumnNames, about_columns, ch
 from sklearn_rank._tables.columns import (
     DATA_KINDS,
     column_names,
-    columns_of,
     exploded,
     is_in_pieces,
     is_stream,
     read_column,
+    table_columns,
     table_with,
 )
 from sklearn_rank._tables.pieces import evaluate_pieces
@@ -163,7 +163,7 @@ def _of_memory(
         data, of_pieces, "are for data in pieces: a path, a data set, an iterable of tables, or a stream",
         "a table in memory",
     )  # fmt: skip
-    arrays, rank = columns_of(table, names)._asdict(), rank_beside(column_names(table), names.flat())
+    arrays, rank = table_columns(table, names)._asdict(), rank_beside(column_names(table), names.flat())
     y_true, y_score = arrays.pop("y_true"), arrays.pop("y_score")
     try:
         with collected_findings() as seen:

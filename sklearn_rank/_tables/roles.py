@@ -75,20 +75,20 @@ USUAL = Roles()
 """No column is named by the caller."""
 
 
-def plain(name: Any) -> str:
+def normalized_name(name: Any) -> str:
     """A name without case, blanks, underscores, and the type that RecBole writes: "userId" and "user_id:token"."""
     return re.sub(r"[\s_\-.]", "", str(name).partition(":")[0].lower())
 
 
 def candidates(names: Iterable[Any], kind: str, given: Roles = USUAL) -> Candidates:
     """Columns that may have each role in a run or in judgements (`kind`), by their names."""
-    known = [(name, plain(name)) for name in names]
+    known = [(name, normalized_name(name)) for name in names]
     of_lists: list[Any] = []
     for ids, words in zip(LISTS, LISTS_IN_WORDS_OF_ROLES, strict=True):
         of_lists += [name for name, word in known if word in ids] or [name for name, word in known if word == words]
     documents = [name for name, word in known if word in DOCUMENT_IDS]
-    if {*map(plain, documents)} == OF_PYTERRIER:
-        documents = [name for name in documents if plain(name) == "docno"]
+    if {*map(normalized_name, documents)} == OF_PYTERRIER:
+        documents = [name for name in documents if normalized_name(name) == "docno"]
     documents = documents or [name for name, word in known if word in DOCUMENTS]
     if kind == "run":
         values = [name for name, word in known if word in NAMES_OF_SCORES]
@@ -103,13 +103,13 @@ def candidates(names: Iterable[Any], kind: str, given: Roles = USUAL) -> Candida
 
 def name_documents(names: Iterable[Any]) -> bool:
     """Whether a name is of documents."""
-    return not (DOCUMENT_IDS | DOCUMENTS).isdisjoint(map(plain, names))
+    return not (DOCUMENT_IDS | DOCUMENTS).isdisjoint(map(normalized_name, names))
 
 
 def rank_beside(names: Iterable[Any] | None, others: Iterable[Any]) -> Any:
     """The column of ranks that a table has beside others; None if it has none."""
     others = [*others]
-    return next((name for name in names or () if plain(name) == "rank" and name not in others), None)
+    return next((name for name in names or () if normalized_name(name) == "rank" and name not in others), None)
 
 
 def needed(names: Iterable[Any], kind: str, given: Roles = USUAL, value_is_meant: bool = False) -> list[Any]:
@@ -157,7 +157,7 @@ def roles_of(
         if len(several) > 1:
             _ask(role, several, kind)
     is_open = kind != "run" and given.value is None and not value_is_meant and query is not None and documents
-    if is_open and column is not None and (not values or plain(values[0]) == "score"):
+    if is_open and column is not None and (not values or normalized_name(values[0]) == "score"):
         others = [name for name in _others(names, found) if may_be_grades(column(name))]
         if others and values:
             _ask("value", [*values, *others], kind)
@@ -172,7 +172,7 @@ def roles_of(
 
 def _query_of(found: list[Any], kind: str, column: Callable[[Any], Any] | None) -> Any:
     """The column of queries: an id of queries, if no other candidate varies within one."""
-    explicit = [name for name in found if plain(name) in EXPLICIT]
+    explicit = [name for name in found if normalized_name(name) in EXPLICIT]
     if len(found) > 1 and len(explicit) == 1:
         others = [name for name in found if name not in explicit]
         if column is None or not any(_varies(column(explicit[0]), column(name)) for name in others):
@@ -197,7 +197,7 @@ def _others(names: list[Any], found: Candidates) -> list[Any]:
     known = {*found.qid, *found.doc_id, *found.value}
     return [
         name for name in names
-        if name not in known and not ASIDE.search(word := plain(name))
+        if name not in known and not ASIDE.search(word := normalized_name(name))
         and word not in LISTS_IN_WORDS_OF_ROLES and word not in DOCUMENTS
     ]  # fmt: skip
 

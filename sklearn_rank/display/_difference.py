@@ -20,12 +20,12 @@ from sklearn_rank.display._display import PredictionsDisplay, SystemDisplay
 from sklearn_rank.display._figure import (
     in_words,
     open_axes,
-    p_in_words,
     percent,
+    pvalue_text,
     set_explained,
     set_labels,
     set_rows,
-    signed,
+    signed_difference,
     test_in_words,
     thin,
     widen_margins,
@@ -165,7 +165,9 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         ax.plot([], [], " ", label=f"equal: {_queries(self.n_equal_)}")
         ax.axhline(0, color="0.3", linewidth=0.8)
         note = f" ({self.note})" if self.note else ""
-        mean = "\n".join([f"mean difference {signed(self.mean_, self._width())}", *self._statistics()]) + note
+        mean = (
+            "\n".join([f"mean difference {signed_difference(self.mean_, self._width())}", *self._statistics()]) + note
+        )
         self.mean_line_ = ax.axhline(self.mean_, color="black", linestyle="--", label=mean)
         self.band_ = None
         if self.confidence_interval is not None and self._has_interval():
@@ -187,7 +189,7 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         look = {"color": "black", "marker": "o", "markersize": 4, "capsize": 2.5, "label": label_of(self.names[0])}
         self.band_ = ax.errorbar(mean, len(rows), xerr=reach, **look | kwargs)
         self.mean_line_ = self.band_[0]
-        of_mean = ", ".join([signed(mean, self._width()), *self._statistics()[-1:]])
+        of_mean = ", ".join([signed_difference(mean, self._width()), *self._statistics()[-1:]])
         ax.annotate(of_mean, (1, len(rows)), (4, 0), ax.get_yaxis_transform(), "offset points", va="center")
         self._label_rows(ax)
         size = set_rows(ax, [bar.get_label() for bar in (*rows, self.band_)])
@@ -221,9 +223,9 @@ class DifferenceDisplay(SystemDisplay, PredictionsDisplay):
         if self.confidence_interval is not None and self._has_interval():
             level = "" if self.confidence_level is None else f"{percent(self.confidence_level)} interval "
             low, high = self.confidence_interval
-            texts.append(f"{level}[{signed(low, high - low)}, {signed(high, high - low)}]")
+            texts.append(f"{level}[{signed_difference(low, high - low)}, {signed_difference(high, high - low)}]")
         if self.pvalue is not None and not np.isnan(self.pvalue):
-            texts.append(p_in_words(self.pvalue))
+            texts.append(pvalue_text(self.pvalue))
         return texts
 
     @classmethod

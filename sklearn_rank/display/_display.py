@@ -17,7 +17,7 @@ from sklearn_rank._scoring.response import predict_scores
 from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Estimator, MatrixLike
 from sklearn_rank.display._figure import open_axes
-from sklearn_rank.display._input import check_results, evaluate_each, name_in, refuse_other_meaning
+from sklearn_rank.display._input import check_results, evaluate_each, name_in, refuse_other_metrics
 from sklearn_rank.display._signature import take_options
 from sklearn_rank.display._systems import name_systems
 
@@ -155,7 +155,7 @@ class ResultDisplay(SystemDisplay, PredictionsDisplay):
         displays = {
             name: cls._of_metrics(result, names[name], name=name, **options) for name, result in results.items()
         }
-        refuse_other_meaning(results, next(iter(names.values())))
+        refuse_other_metrics(results, next(iter(names.values())))
         return displays
 
     @classmethod

@@ -316,12 +316,12 @@ def in_words(test: str, correction: str | None) -> str:
     return "Tukey's HSD test" if correction == "tukey" else f"{test_in_words(test)}, {CORRECTION_LABELS[correction]}"
 
 
-def p_in_words(pvalue: float) -> str:
+def pvalue_text(pvalue: float) -> str:
     """A p-value as papers write it: "p = 0.012", "p < 0.001"."""
     return "p < 0.001" if pvalue < 0.001 else f"p = {pvalue:.{2 if pvalue >= 0.0995 else 3}f}"
 
 
-def signed(value: float, width: float) -> str:
+def signed_difference(value: float, width: float) -> str:
     """A difference with its sign, to two digits of the width of its interval, or to three of its own."""
     if 0 < width < math.inf:
         digits = max(0, 1 - math.floor(math.log10(width)))

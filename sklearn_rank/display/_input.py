@@ -81,7 +81,7 @@ def check_results(results: Any) -> None:
         raise TypeError(f"results must be a dict of results by name, one or more. Got {echo(results)}.")
 
 
-def refuse_other_meaning(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:
+def refuse_other_metrics(results: Mapping[str, Evaluation], metrics: Iterable[str]) -> None:
     """Refuse systems in one picture whose metric was computed otherwise.
 
     Raises

@@ -21,7 +21,7 @@ from sklearn_rank.display._display import PredictionsDisplay
 from sklearn_rank.display._figure import percent, set_explained, set_rows, value_label
 from sklearn_rank.display._input import check_results, evaluate_each, name_in
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import label_of, look, name_systems
+from sklearn_rank.display._systems import label_of, name_systems, style_of
 from sklearn_rank.stats._paired_test import CORRECTED_LEVEL
 
 MOST_LINES = 6
@@ -121,7 +121,7 @@ class SegmentsDisplay(PredictionsDisplay):
         for i, (name, values) in enumerate(self.values.items()):
             value, low, high = values.T
             y = np.arange(n) + (0.7 * ((i + 0.5) / n_systems - 0.5) if n_systems > 1 else 0.0)
-            style = look(i) | {"markersize": 5 if n_systems < 6 else 4, "capsize": 2, "linewidth": 1.2}
+            style = style_of(i) | {"markersize": 5 if n_systems < 6 else 4, "capsize": 2, "linewidth": 1.2}
             if n_systems > 1 or self.difference_from is not None:
                 style["label"] = label_of(str(name))
             if n_systems <= MOST_LINES:

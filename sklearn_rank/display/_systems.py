@@ -33,7 +33,7 @@ NAME_SHARE = 0.4
 """Share of the width that names may take."""
 
 
-def look(number: int) -> dict[str, Any]:
+def style_of(number: int) -> dict[str, Any]:
     """Colour, line style and marker of a system, the first being number 0; the first 144 differ."""
     i, turn = number % len(COLORS), number // len(COLORS)
     return {
@@ -45,7 +45,7 @@ def look(number: int) -> dict[str, Any]:
 
 def line_style(number: int, n_points: int) -> dict[str, Any]:
     """Look of the line of a system, with markers at some of its points."""
-    return look(number) | {"markersize": 5, "linewidth": 1.5, "markevery": max(1, n_points // 15)}
+    return style_of(number) | {"markersize": 5, "linewidth": 1.5, "markevery": max(1, n_points // 15)}
 
 
 def luminance(color: Any) -> float:

@@ -25,7 +25,7 @@ from sklearn_rank.display._figure import (
 )
 from sklearn_rank.display._input import baseline_in, check_results, name_in, paired
 from sklearn_rank.display._signature import completed
-from sklearn_rank.display._systems import HANDLE, NAME_SHARE, label_of, look, name_systems
+from sklearn_rank.display._systems import HANDLE, NAME_SHARE, label_of, name_systems, style_of
 
 MOST_TOPICS = 60
 """Most topics whose figure is made wide enough for all ids."""
@@ -119,7 +119,7 @@ class TopicsDisplay(PredictionsDisplay):
         ax.vlines(drawn, np.nanmin(values, axis=0), np.nanmax(values, axis=0), color="0.8", linewidth=0.8, zorder=0)
         self.points_ = {}
         for i, (name, of_system) in enumerate(zip(self.values, values, strict=True)):
-            style = look(i) | {"linestyle": "", "markersize": 5, "label": label_of(str(name))}
+            style = style_of(i) | {"linestyle": "", "markersize": 5, "label": label_of(str(name))}
             (self.points_[name],) = ax.plot(drawn, of_system, **style | kwargs)
         ax.set_xlim(-0.7, len(order) - 0.3)
         self._label(ax, drawn, len(order))

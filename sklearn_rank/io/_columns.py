@@ -18,7 +18,7 @@ from sklearn_rank._misuse.entry_points import READ_RUN
 from sklearn_rank._misuse.rows import is_lower
 from sklearn_rank._misuse.runs import contradicts
 from sklearn_rank._tables.columns import column_names, exploded, find_column, has_lists
-from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed, plain, rank_beside, roles_of
+from sklearn_rank._tables.roles import USUAL, Roles, candidates, needed, normalized_name, rank_beside, roles_of
 from sklearn_rank._utils.containers import n_rows_of
 from sklearn_rank._utils.echo import echo, echo_all
 from sklearn_rank._utils.numbers import as_floats
@@ -82,7 +82,7 @@ def as_scores(entries: Entries, name: Any, format: str | None) -> Entries:
     """
     if format == "ranks":
         return negated(entries)
-    is_rank, low = plain(name) == "rank", entries.value.min(initial=np.inf)
+    is_rank, low = normalized_name(name) == "rank", entries.value.min(initial=np.inf)
     if format is None and is_rank and low >= 0 and (entries.value % 1 == 0).all():
         return negated(entries)
     if format is None and (is_rank or (is_lower(name) and low >= 0)):
@@ -144,7 +144,7 @@ def in_row(row: int) -> str:
 
 
 def column_of(table: Any, name: str) -> Any:
-    check_column(column_names(table) or [*table], name)
+    check_named_once(column_names(table) or [*table], name)
     column = find_column(table, name)
     n_rows_of(column, f"Column {echo(name)}")
     return column
@@ -158,7 +158,7 @@ class WrongColumn(ValueError):
         self.column, self.columns = column, columns
 
 
-def check_column(names: list[Any], name: str) -> None:
+def check_named_once(names: list[Any], name: str) -> None:
     """Refuse a column that is not once among the names of a table."""
     if names.count(name) != 1:
         known, n_times = echo_all(names), names.count(name)

@@ -253,14 +253,14 @@ def join(
     ... ).per_query["map"]
     array([0.25, 0.  ])
     """
-    return joined(
+    return join_for(
         "join", judgements, run, missing_from_run=missing_from_run, missing_from_qrels=missing_from_qrels,
         tie_order=tie_order, float32=float32, negative=negative, duplicates=duplicates, exclude=exclude,
         document_of=document_of, aggregate=aggregate,
     )  # fmt: skip
 
 
-def joined(
+def join_for(
     caller: str, judgements: JudgementsLike, run: RunLike, *, missing_from_run: str, missing_from_qrels: str,
     tie_order: str, float32: bool, negative: str, duplicates: str, exclude: Mapping[Any, Iterable[Any]] | None,
     document_of: DocumentOf | None, aggregate: str,

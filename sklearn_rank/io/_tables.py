@@ -34,7 +34,7 @@ from sklearn_rank._utils.echo import echo, one_line
 from sklearn_rank._utils.hints import has, hint_for_table, is_table
 from sklearn_rank._utils.optional import import_optional
 from sklearn_rank.io._columns import (
-    check_column,
+    check_named_once,
     check_names,
     column_entries,
     column_of,
@@ -264,7 +264,7 @@ def _chosen(names: list[str], needed: Callable[[list[str]], list[str]]) -> list[
     """Columns to read; each must be once in the table."""
     chosen = [*dict.fromkeys(needed(names))]
     for name in chosen:
-        check_column(names, name)
+        check_named_once(names, name)
     return chosen
 
 

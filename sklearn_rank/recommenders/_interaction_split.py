@@ -25,7 +25,13 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Index
 from sklearn_rank._utils.warning import warn_caller
-from sklearn_rank.recommenders._interactions import Column, InteractionColumns, check_column, column_of, has_column
+from sklearn_rank.recommenders._interactions import (
+    Column,
+    InteractionColumns,
+    check_column_name,
+    has_column,
+    interaction_column,
+)
 
 
 class InteractionSplitter(SplitRequests, BaseCrossValidator):
@@ -94,7 +100,7 @@ class InteractionSplitter(SplitRequests, BaseCrossValidator):
     def _set_columns(self, **columns: Column) -> None:
         """Keep the names of columns."""
         for name, value in columns.items():
-            check_column(name, value, type(self).__name__)
+            check_column_name(name, value, type(self).__name__)
             setattr(self, name, value)
 
     def _is_test(self, user: Index, time: NDArray[Any]) -> NDArray[np.bool_]:
@@ -118,7 +124,7 @@ class InteractionSplitter(SplitRequests, BaseCrossValidator):
                     f"{type(self).__name__}(time='timestamp'), pass time= to split or RankingEvaluator, or "
                     f"params={{'time': time}} to cross_validate. Got none.{lost}"
                 )
-            given = column_of(X, "time", self.time, type(self).__name__)
+            given = interaction_column(X, "time", self.time, type(self).__name__)
         check_one_each(given, "time", n_rows)
         # A column of an array of objects may hold only times.
         return as_times(given.tolist() if isinstance(given, np.ndarray) and given.dtype.kind == "O" else given)

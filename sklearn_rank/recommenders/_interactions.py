@@ -17,7 +17,7 @@ from sklearn_rank._engine.columns import check_features, check_rows, names_of, o
 from sklearn_rank._engine.grouping import distinct_ids, group_rows
 from sklearn_rank._engine.ids import ids_of, refuse_unfit_ids
 from sklearn_rank._ranker.estimator_checks import check_estimator, with_inner
-from sklearn_rank._scoring.fit_data import echo_id, take_rows
+from sklearn_rank._scoring.fit_data import echo_id, index_rows
 from sklearn_rank._scoring.fitted_queries import FittedRows
 from sklearn_rank._scoring.response import RESPONSE, predict_scores
 from sklearn_rank._utils.arguments import named_arguments
@@ -43,7 +43,7 @@ def has_column(X: Any, what: str, name: Column) -> bool:
     return _key_of(X, what, name) is not None
 
 
-def column_of(X: Any, what: str, name: Column, caller: str) -> Any:
+def interaction_column(X: Any, what: str, name: Column, caller: str) -> Any:
     """Column of X that holds users, items or times.
 
     Raises
@@ -74,7 +74,7 @@ def _key_of(X: Any, what: str, name: Column) -> Any:
     return place if is_place else None
 
 
-def check_column(name: str, value: Any, caller: str) -> None:
+def check_column_name(name: str, value: Any, caller: str) -> None:
     """Refuse what can be no name and no number of a column."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int, np.integer))):
         raise TypeError(
@@ -94,12 +94,12 @@ class InteractionColumns:
     def table(self, X: Any, name: str = "X") -> InteractionTable:
         """Rows of users and items; `name` is theirs in an error."""
         X, caller = _as_table(X, name, self.caller), self.caller if name == "X" else f"{name} of {self.caller}"
-        user, item = (column_of(X, what, getattr(self, what), caller) for what in ("user", "item"))
+        user, item = (interaction_column(X, what, getattr(self, what), caller) for what in ("user", "item"))
         return InteractionTable(X, user, item, self)
 
     def ids(self, X: Any, what: str) -> NDArray[Any]:
         """Ids of the users or the items of the rows of X."""
-        return _ids_in(column_of(_as_table(X, "X", self.caller), what, getattr(self, what), self.caller), what)
+        return _ids_in(interaction_column(_as_table(X, "X", self.caller), what, getattr(self, what), self.caller), what)
 
 
 def _as_table(X: Any, name: str, caller: str) -> Any:
@@ -210,7 +210,7 @@ def _taken(column: Any, rows: Index) -> Any:
 MISSING_ITEM = "items must not contain missing values. Got None or NaN."
 
 
-def check_items(items: Any) -> NDArray[Any]:
+def check_item_ids(items: Any) -> NDArray[Any]:
     """Ids of all items, each once."""
     if isinstance(items, Set) or (isinstance(items, Iterable) and not hasattr(items, "__len__")):
         items = [*items]
@@ -428,7 +428,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
         labels = () if y is None else (one_column(y),)
         self.estimator_ = clone(self.estimator).fit(table.pairs(), *labels, **weights)
         self._fitted_queries, self.users_, self.items_ = fitted, fitted.users, fitted.items
-        self._first_row = columns.table(take_rows(table.X, np.arange(1)))
+        self._first_row = columns.table(index_rows(table.X, np.arange(1)))
         return self
 
     @available_if(predicts_pairs)
@@ -481,7 +481,7 @@ class InteractionRecommender(MetaEstimatorMixin, BaseEstimator):
                 "The 'exclude' parameter of recommend must be 'train', rows of users and items, a dict of users to "
                 f"items, or None. Got {echo(exclude)} instead."
             )
-        ids = self.items_ if items is None else check_items(items)
+        ids = self.items_ if items is None else check_item_ids(items)
         user_ids = ids_of(users)
         fitted = self._fitted_queries if exclude == "train" and isinstance(exclude, str) else None
         out = fitted or read_pairs({} if exclude is None else exclude, self._columns)

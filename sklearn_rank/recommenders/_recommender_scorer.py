@@ -50,8 +50,8 @@ from sklearn_rank.recommenders._interactions import (
     InteractionColumns,
     InteractionRecommender,
     InteractionTable,
-    check_column,
-    check_items,
+    check_column_name,
+    check_item_ids,
     lists_items,
     numbered,
     ranking_model,
@@ -147,7 +147,7 @@ def make_recommender_scorer(
     0.875
     """
     for name, value in (("user", user), ("item", item)):
-        check_column(name, value, "make_recommender_scorer")
+        check_column_name(name, value, "make_recommender_scorer")
     return RecommenderScorer(metric, items, exclude, InteractionColumns(user, item, "make_recommender_scorer"), params)
 
 
@@ -170,7 +170,7 @@ class RecommenderScorer:
         self.is_single = is_single_metric(metric)
         for spec in self.specs.values():
             _check_metric(spec)
-        self.items = check_items(items)
+        self.items = check_item_ids(items)
         self._index = IdIndex(self.items)
         if isinstance(exclude, str) and exclude != "train":
             raise ValueError(

@@ -17,7 +17,7 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.io._entries import Entries
 from sklearn_rank.io._mappings import RunLike, run_entries
-from sklearn_rank.recommenders._interactions import IdIndex, check_items
+from sklearn_rank.recommenders._interactions import IdIndex, check_item_ids
 
 IN_A_LIST_AGAIN = one_of("raise", "first", doc="")
 """What is done with an item that is in a list twice: it is shown once."""
@@ -64,7 +64,7 @@ def top_items(run: RunLike, items: Any, k: Any, caller: str, *, duplicates: str,
     """
     COUNT.check("k", k, caller)
     IN_A_LIST_AGAIN.check("duplicates", duplicates, caller)
-    ids = check_items(items)
+    ids = check_item_ids(items)
     entries = run_entries(run, duplicates=duplicates, exclude=exclude)
     if not len(entries.qid.names):
         raise ValueError(f"{caller} needs a run with a user. Got an empty one.")

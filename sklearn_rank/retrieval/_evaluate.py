@@ -175,7 +175,7 @@ def evaluate_retrieval(
     if not (is_real(memory) and memory > 0):
         raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {echo(working_memory)}.")
     n_threads = effective_n_jobs(n_jobs)
-    batches = in_words(search(distances, grades, without_self=exclude_self, memory=memory, n_threads=n_threads))
+    batches = naming_features(search(distances, grades, without_self=exclude_self, memory=memory, n_threads=n_threads))
     batches = batches.of(ids, weight)
     if not progress:
         return evaluate_queries(batches, specs, n_jobs, door=RETRIEVAL)
@@ -183,7 +183,7 @@ def evaluate_retrieval(
         return evaluate_queries(replace(batches, done=bar.update), specs, n_jobs, kept=batches, door=RETRIEVAL)
 
 
-def in_words(batches: LazyQueries) -> LazyQueries:
+def naming_features(batches: LazyQueries) -> LazyQueries:
     """LazyQueries whose errors name what the user gave: features and classes, neither labels nor rows."""
 
     def make(*block: Any) -> Queries:

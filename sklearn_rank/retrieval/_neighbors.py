@@ -23,7 +23,13 @@ from sklearn_rank._utils.echo import echo
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank._utils.threads import check_n_jobs
 from sklearn_rank._utils.typing import Array, Index
-from sklearn_rank.retrieval._evaluate import RETRIEVAL_METRICS, check_order, check_queries_data, check_self, in_words
+from sklearn_rank.retrieval._evaluate import (
+    RETRIEVAL_METRICS,
+    check_order,
+    check_queries_data,
+    check_self,
+    naming_features,
+)
 from sklearn_rank.retrieval._relevance import make_grades
 
 RELATIVE_TOLERANCE = real("a number >= 0", lambda v: v >= 0, "")
@@ -171,7 +177,7 @@ def score_neighbors(
     check_ids(ids, indices=indices, query_labels=query_labels, relevance=relevance)
     lists = _matrix(items, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
-    return evaluate_queries(in_words(batches).of(ids, weight), specs, n_jobs, door=NEIGHBORS)
+    return evaluate_queries(naming_features(batches).of(ids, weight), specs, n_jobs, door=NEIGHBORS)
 
 
 def _count(value: Any, name: str) -> int:

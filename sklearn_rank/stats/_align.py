@@ -34,7 +34,7 @@ from sklearn_rank.stats._clusters import (
 )
 from sklearn_rank.stats._samples import counted, scaled, some
 from sklearn_rank.stats._significance import ComparisonOptions
-from sklearn_rank.stats._weights import check_weight, joined_weights, weights_of_queries
+from sklearn_rank.stats._weights import joined_weights, refuse_weight, weights_of_queries
 
 
 class QueryResult(Protocol):
@@ -211,7 +211,7 @@ def align(
     for given in (clusters, *(one.clusters for one in read)):
         check_clusters(function_name, options.test, given)
     for own in (one.weight for one in read):
-        check_weight(function_name, options.test, own)
+        refuse_weight(function_name, options.test, own)
     if options.paired:
         same = _same_queries(read, list(results), options.missing, function_name)
         cluster = _clusters(read, same, clusters, list(results), function_name)
@@ -228,7 +228,7 @@ def align(
         n_left_out, values = int((~defined).sum()), list(same.table[:, defined])
         cluster, weights, qid = some(cluster, defined), some(weights, defined), some(same.ids, defined)
         settled = some(settled, defined)
-        check_weight(function_name, options.test, weights)
+        refuse_weight(function_name, options.test, weights)
     else:
         _refuse_weight_by_position(weight, options, function_name)
         values = [one.values[~np.isnan(one.values)] for one in read]

@@ -38,8 +38,8 @@ from sklearn_rank.stats._noninferiority import (
     WithLosses,
     n_for_all,
     n_for_some,
-    quantile,
     smallest_margin,
+    t_quantile,
 )
 from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, ratio, sample_of
 from sklearn_rank.stats._significance import ComparisonOptions, t_pvalue
@@ -49,8 +49,8 @@ from sklearn_rank.stats._verdict import (
     NO_WORSE,
     UNDECIDED,
     MetricOutcome,
+    gate_verdict,
     joint_decision,
-    verdict,
 )
 
 CHANCE = 0.8
@@ -195,7 +195,7 @@ def margin_test(
         decision = IS_WORSE
     elif margin is not None and pvalue <= alpha:
         decision = NO_WORSE
-    high = max(mean + quantile(level, df) * standard_error, -highest.low(level))
+    high = max(mean + t_quantile(level, df) * standard_error, -highest.low(level))
     bounds = max(lowest.low(alpha), -largest_loss), high if pair.span is None else min(high, pair.span)
     low, high = sorted(map(pair.new_less_old, bounds))
     return MarginTest(low, high, pvalue, decision)
@@ -311,7 +311,7 @@ class GateResult(TableReport, HasPage, Saveable):
         if nothing and self.decision == UNDECIDED:
             return f"Undecided: {nothing[0]}"
         n_queries = max(len(pair.qid) for pair in self.pairs.values())
-        return verdict(self._outcomes, self.alpha, n_identical=n_queries if self._lists.n_changed == 0 else None)
+        return gate_verdict(self._outcomes, self.alpha, n_identical=n_queries if self._lists.n_changed == 0 else None)
 
     @cached_property
     def _outcomes(self) -> list[MetricOutcome]:

@@ -20,7 +20,7 @@ from sklearn_rank.stats._proportions import (
     are_rates,
     are_successes,
     newcombe,
-    quantile,
+    normal_quantile,
     wilson,
     with_pseudo_pairs,
 )
@@ -133,7 +133,7 @@ def confidence_interval(
     if len(x) < 2 or (sample := sample_of(x, cluster, weights)).n < 2:
         return math.nan, math.nan
     if method == "wilson":
-        return wilson(x, quantile(confidence_level))
+        return wilson(x, normal_quantile(confidence_level))
     if method == "t" or sample.standard_error == 0:
         return t_interval(exact_mean(x, weights), sample.standard_error, sample.df, confidence_level, "two-sided")
     means, _ = bootstrap_distribution(sample, n_resamples, random_state)
@@ -211,7 +211,7 @@ def difference_interval(
     """
     rates = are_rates(sample, is_binary=is_binary)
     if rates and isinstance(sample, Unpaired):
-        return "newcombe", _opened(*newcombe(sample, quantile(confidence_level, alternative)), alternative)
+        return "newcombe", _opened(*newcombe(sample, normal_quantile(confidence_level, alternative)), alternative)
     if not rates and has_no_spread(sample):
         return "", (math.nan, math.nan)
     # The pseudo queries do not add degrees of freedom.

@@ -25,7 +25,7 @@ from sklearn_rank._utils.warning import warn_caller
 from sklearn_rank.stats._align import Aligned, QueryResult, align, is_result, read_values
 from sklearn_rank.stats._arguments import check_arguments
 from sklearn_rank.stats._intervals import Interval, t_interval
-from sklearn_rank.stats._proportions import are_successes, quantile, wilson
+from sklearn_rank.stats._proportions import are_successes, normal_quantile, wilson
 from sklearn_rank.stats._samples import EQUAL_WITHIN, Paired, exact_mean, sample_of
 from sklearn_rank.stats._significance import ComparisonOptions, student, t_pvalue
 
@@ -276,7 +276,7 @@ def _people_alone(values: JudgedValues, confidence_level: float) -> tuple[Interv
         values._replace(human=human), exact_mean(human), sample_of(human, None).standard_error, confidence_level
     )
     if len(values.pseudo) and -1.0 not in values.pseudo:
-        return wilson(human, quantile(confidence_level)), found[1]
+        return wilson(human, normal_quantile(confidence_level)), found[1]
     return found
 
 

@@ -122,10 +122,10 @@ class WithLosses:
 
     def low(self, alpha: float) -> float:
         """Lower bound of the mean gain, of level 1 - alpha: a margin above its negative has p-value < alpha."""
-        return self.mean - quantile(alpha, self.sums.n) * self.standard_error
+        return self.mean - t_quantile(alpha, self.sums.n) * self.standard_error
 
 
-def quantile(alpha: float, df: float) -> float:
+def t_quantile(alpha: float, df: float) -> float:
     """Value that Student's t exceeds with probability alpha."""
     return float(stats.t.isf(alpha, df))
 
@@ -176,7 +176,7 @@ class Aim:
         def beyond(mean: float) -> float:
             return WithLosses(sums.with_mean(mean), self.largest_loss).t(self.margin) - critical
 
-        critical = quantile(self.alpha, sums.n)
+        critical = t_quantile(self.alpha, sums.n)
         needed = optimize.brentq(beyond, -self.margin, highest, xtol=1e-9 * self.largest_loss)
         return float(stats.norm.cdf((sums.mean - needed) / sd))
 
@@ -184,7 +184,7 @@ class Aim:
         return self.sums.times(n / self.n_queries)
 
     def _decides(self, sums: UnitSums) -> bool:
-        return WithLosses(sums, self.largest_loss).t(self.margin) > quantile(self.alpha, sums.n)
+        return WithLosses(sums, self.largest_loss).t(self.margin) > t_quantile(self.alpha, sums.n)
 
 
 def n_for_all(aims: Sequence[Aim], chance: float) -> float:

@@ -18,7 +18,7 @@ def are_successes(values: Array) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-def quantile(confidence_level: float, alternative: str = "two-sided") -> float:
+def normal_quantile(confidence_level: float, alternative: str = "two-sided") -> float:
     """Quantile of the normal distribution that an interval of this level reaches to."""
     return float(stats.norm.ppf((1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level))
 

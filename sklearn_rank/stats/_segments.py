@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 from sklearn_rank.stats._intervals import t_interval
-from sklearn_rank.stats._proportions import quantile
+from sklearn_rank.stats._proportions import normal_quantile
 from sklearn_rank.stats._samples import Paired, Sample, exact_mean, ratio, sample_of, scaled, some, sums_by_cluster
 from sklearn_rank.stats._significance import ComparisonOptions, randomization, t_pvalue
 
@@ -104,7 +104,7 @@ class PseudoQueries(NamedTuple):
 
 def hits_and_misses(confidence_level: float) -> PseudoQueries:
     """Pseudo queries of a success rate."""
-    return PseudoQueries((1.0, 0.0), quantile(confidence_level) ** 2 / 2)
+    return PseudoQueries((1.0, 0.0), normal_quantile(confidence_level) ** 2 / 2)
 
 
 WON_AND_LOST = PseudoQueries((1.0, -1.0), 2.0)

@@ -37,7 +37,7 @@ def joint_decision(decisions: Iterable[str]) -> str:
     return decided.pop() if len(decided) == 1 else UNDECIDED
 
 
-def verdict(metrics: Sequence[MetricOutcome], alpha: float, *, n_identical: int | None = None) -> str:
+def gate_verdict(metrics: Sequence[MetricOutcome], alpha: float, *, n_identical: int | None = None) -> str:
     """Sentence with the decision and its reason; `n_identical` is the number of lists if all are identical."""
     decision = joint_decision(metric.decision for metric in metrics)
     if n_identical is not None:

@@ -57,7 +57,7 @@ def joined_weights(
     return np.asarray(distinct[agreed_by_query(of_each, positions, ids, names, rule, "weights")])
 
 
-def check_weight(function_name: str, test: str, weight: Array | None) -> None:
+def refuse_weight(function_name: str, test: str, weight: Array | None) -> None:
     """Refuse unequal weights if the test counts every query once.
 
     Raises

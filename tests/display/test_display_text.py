@@ -30,8 +30,8 @@ from sklearn_rank.display import (  # noqa: E402
     TopicsDisplay,
     _figure,
 )
-from sklearn_rank.display._figure import in_words, p_in_words, signed  # noqa: E402
-from sklearn_rank.display._systems import _fit_at_ends, ink, last_point, look, luminance  # noqa: E402
+from sklearn_rank.display._figure import in_words, pvalue_text, signed_difference  # noqa: E402
+from sklearn_rank.display._systems import _fit_at_ends, ink, last_point, luminance, style_of  # noqa: E402
 
 CUTOFFS = [1, 2, 3, 5, 10, 20]
 METRICS = [f"{name}@{k}" for name in ("ndcg", "p", "r") for k in CUTOFFS] + ["iprec(recall=0)", "iprec(recall=1)"]
@@ -154,7 +154,7 @@ def test_axes_of_a_grid_in_a_grid_and_of_a_part_of_a_figure():
 
 
 def test_systems_are_told_apart():
-    looks = [look(i) for i in range(144)]
+    looks = [style_of(i) for i in range(144)]
     assert len({tuple(one.values()) for one in looks}) == 144
     for one, other in itertools.combinations(looks[:12], 2):
         assert one["color"] != other["color"]
@@ -352,7 +352,7 @@ def test_a_difference_has_the_interval_of_its_mean_and_p():
     assert (band.y0, band.y1) == pytest.approx(found.confidence_interval)
     legend = " ".join(" ".join(t.get_text().split()) for t in display.ax_.get_legend().get_texts())
     assert "80 % interval [" in legend
-    assert f"{p_in_words(found.pvalue)} (t test)" in legend
+    assert f"{pvalue_text(found.pvalue)} (t test)" in legend
     assert display.mean_line_.get_ydata()[0] == display.mean_
     pooled = [evaluate(Y, noise, qid=QID, metrics="p@5", average="micro") for noise in NOISE[:2]]
     untested = DifferenceDisplay.from_results(dict(zip("ab", pooled, strict=True)))
@@ -385,12 +385,11 @@ def test_words():
     assert in_words("t", "holm") == "t test, Holm-corrected"
     assert in_words("t", "tukey") == "Tukey's HSD test"
     assert all(in_words(test, None).endswith("test, not corrected") for test in TESTS)
-    assert [p_in_words(p) for p in (0.0004, 0.0123, 0.0996, 0.5, 1)] == [
+    assert [pvalue_text(p) for p in (0.0004, 0.0123, 0.0996, 0.5, 1)] == [
         "p < 0.001", "p = 0.012", "p = 0.10", "p = 0.50", "p = 1.00"
     ]  # fmt: skip
-    assert [signed(0.0138, 0.0275), signed(-0.00001, 0.0275), signed(12.3, 150), signed(0.5, np.nan)] == [
-        "+0.014", "+0.000", "+12", "+0.500"
-    ]  # fmt: skip
+    pairs = [(0.0138, 0.0275), (-0.00001, 0.0275), (12.3, 150), (0.5, np.nan)]
+    assert [signed_difference(*pair) for pair in pairs] == ["+0.014", "+0.000", "+12", "+0.500"]
 
 
 def test_names_that_do_not_fit_are_left_out():

@@ -259,6 +259,8 @@ def said(label, score, qid, **keywords):
     except (TypeError, ValueError) as error:
         return type(error), str(error)
     found = {field.name: getattr(queries, field.name) for field in fields(queries)}
+    grouping = found.pop("grouping")
+    found |= {name: getattr(grouping, name) for name in ("ids", "indptr", "order", "origin")}
     return {
         name: (x.dtype.newbyteorder("="), x.shape, repr(x.tolist())) if isinstance(x, np.ndarray) else repr(x)
         for name, x in found.items()
@@ -333,7 +335,7 @@ def test_few_rows_by_one_call(case, monkeypatch):
 
 def test_plain_rows_are_read_by_one_call(monkeypatch):
     monkeypatch.setattr(reading, "_read_carefully", None)
-    assert read(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).indptr.tolist() == [0, 2, 3]
+    assert read(np.zeros(3), np.ones(3), qid=np.array([1, 1, 2])).grouping.indptr.tolist() == [0, 2, 3]
     queries = read(np.array([0.5, np.nan, -1]), np.array([1, -np.inf, 2], dtype=np.float32), qid=np.array([1, 1, 2]))
     assert queries.summary == ((-1.0, 0.5), True, True, False, True, (1.0, 2.0), "int")
 
@@ -360,9 +362,9 @@ def test_ids_of_plain_rows(dtype):
     ids = np.cumsum(np.arange(len(lengths))).astype(dtype)
     qid = np.repeat(ids, lengths)
     queries = read(np.zeros(len(qid)), np.zeros(len(qid)), qid=qid)
-    assert queries.order is None
-    np.testing.assert_array_equal(queries.qid, ids)
-    np.testing.assert_array_equal(queries.indptr, np.cumsum(np.append(0, lengths)))
+    assert queries.grouping.order is None
+    np.testing.assert_array_equal(queries.grouping.ids, ids)
+    np.testing.assert_array_equal(queries.grouping.indptr, np.cumsum(np.append(0, lengths)))
 
 
 # --- the public functions, on plain arrays and on others --------------------------------------------------------

@@ -112,7 +112,7 @@ NOT_RECORDED = [
 def test_formulas_that_are_not_recorded_leave_no_entries(formula, k):
     """Such as numbers of two orders by position: these may be cut at other places."""
     specs = [parse_metric("fallout", k=3), parse_metric(ours(formula), k=k), parse_metric("recall", k=3)]
-    curves = [plans.Curve(spec, spec.cutoffs, {}) for spec in specs]
+    curves = [plans.CurveRequest(spec, spec.cutoffs, {}) for spec in specs]
     plan, without = plans.Plan(curves, 900), plans.Plan(curves[::2], 900)
     assert plan.others == curves[1:2]
     recording, n_entries = plan.recordings["average"], len(without.recordings["average"].entries)

@@ -14,7 +14,7 @@ from registry import together
 
 from sklearn_rank import compare_systems, evaluate, evaluate_run, evaluate_table
 from sklearn_rank._cli import main
-from sklearn_rank._tables.roles import plain
+from sklearn_rank._tables.roles import normalized_name
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import read_qrels, read_run, read_svmlight, read_table
 
@@ -384,8 +384,8 @@ def test_usual_tables_are_read_in_silence():
             more, rows = {}, rows.rename(columns={"Query ID": "QueryID"})
         qrels = read_qrels(form(rows.assign(**{grade: rng.integers(0, 3, 20)}, **more)))
         run = read_run(form(rows.assign(**{value: ranks if value == "rank" else -ranks + rng.random()}, **more)))
-        assert plain(qrels.columns["value"]) == grade
-        assert plain(run.columns["value"]) == value
+        assert normalized_name(qrels.columns["value"]) == grade
+        assert normalized_name(run.columns["value"]) == value
         assert np.array_equal(run.value.argsort(kind="stable"), (-ranks).argsort(kind="stable"))
 
 

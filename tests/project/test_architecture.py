@@ -228,28 +228,41 @@ def test_no_file_is_too_long():
         assert len(path.read_text().splitlines()) <= 900, path
 
 
+SAME_CALL = {"sklearn_rank.spark._evaluate": {"evaluate"}}
+"""Public functions of the same name that are one call, of data in memory and elsewhere."""
+
+
 def defined_in(path):
-    """Names and values of the constants of a Python module; a class has the module as its value."""
+    """Names and values of the constants and type aliases of a Python module; classes and functions have its name."""
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.ClassDef):
             yield node.name, name_of(path)
+        elif isinstance(node, ast.FunctionDef) and node.name[0] != "_":
+            if node.name not in SAME_CALL.get(name_of(path), ()):
+                yield f"{node.name}()", name_of(path)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             pairs = [(target, node.value)]
             if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                 pairs = zip(target.elts, node.value.elts, strict=True)
             for name, value in pairs:
-                if ast.unparse(name).isupper() and not re.match("TypeVar|ParamSpec", ast.unparse(value)):
+                if ast.unparse(name)[0].isupper() and not re.match("TypeVar|ParamSpec", ast.unparse(value)):
                     yield ast.unparse(name), ast.unparse(value)
 
 
 def defined_in_kernel(path):
-    """The same of a Cython file, by its lines: constants, members of an enum, in C too, and classes."""
+    """The same of a Cython file, by its lines: constants, members of an enum, in C too, classes, types and functions.
+
+    A function may be declared in the `.pxd` of its module, so its value is the name without a suffix.
+    """
     text = re.sub(r" *#.*$", "", path.read_text(), flags=re.MULTILINE)
     yield from re.findall(r"^(?:cdef (?:[\w\[\]]+ )+|    )?([A-Z][A-Z0-9_]*) = (.+)$", text, re.MULTILINE)
     for members in re.findall(r"\benum \{(.*?)\};", text):
         yield from re.findall(r"(\w+) = ([^,]+?) *(?:,|$)", members)
     yield from ((name, path.name) for name in re.findall(r"^(?:cdef )?class (\w+)", text, re.MULTILINE))
+    yield from ((name, path.stem) for name in re.findall(r"^cdef (?:struct|union) (\w+)", text, re.MULTILINE))
+    yield from ((name, path.stem) for name in re.findall(r"^ctypedef \w+ (\w+)", text, re.MULTILINE))
+    yield from ((f"{name}()", path.stem) for name in re.findall(r"^cp?def [^(=]*?\b(?!__)(\w+)\(", text, re.MULTILINE))
 
 
 def meant(value):
@@ -262,12 +275,13 @@ def meant(value):
 
 
 def test_one_name_one_meaning():
-    """A class, or a constant of a module, has its name for itself, or the value of others of that name."""
+    """A class, type, constant or function that modules share has its own name, or the value of others of that name."""
     meanings = {}
     for defined, paths in (defined_in, PACKAGE.rglob("*.py")), (defined_in_kernel, kernels()):
         for name, value in (pair for path in paths for pair in defined(path)):
-            meanings.setdefault(name, set()).add(meant(value))
-    assert not {name for name, values in meanings.items() if len(values) > 1}
+            language = "C" if defined is defined_in_kernel and name.endswith("()") else ""
+            meanings.setdefault((language, name), set()).add(meant(value))
+    assert not {name: values for (_, name), values in meanings.items() if len(values) > 1}
 
 
 def test_names_of_tests_are_unique():

@@ -30,7 +30,7 @@ cdef double[MOST_TERMS] LOG     # of 0, 1, ...
 cdef double[ITEM_BY_ITEM + 1][ITEM_BY_ITEM] N_WAYS  # to choose one of so many items, and so many of the others
 
 
-cdef void _fill_tables() noexcept:
+cdef void _fill_logarithms() noexcept:
     cdef int64_t m, j
     for m in range(MOST_TERMS):
         LOG[m] = log(m)
@@ -40,7 +40,7 @@ cdef void _fill_tables() noexcept:
             N_WAYS[m][j] = N_WAYS[m][j - 1] * (m - j) / j
 
 
-_fill_tables()
+_fill_logarithms()
 
 
 # Operands of a cascade, and whether all that were read so far are probabilities.

@@ -22,7 +22,7 @@ cdef enum:
 cdef double ALL_WHOLE = 2.0**52     # from here on float64 has only whole numbers
 cdef uint64_t BITS_OF_IT = 0x4330000000000000
 
-ctypedef fused number_t:
+ctypedef fused source_t:
     int32_t
     int64_t
     float
@@ -31,7 +31,7 @@ cdef union bits_t:
     double value
     uint64_t bits
 
-cdef struct numbers_t:
+cdef struct summary_t:
     double low      # of those that are finite
     double high
     bint has_nan
@@ -54,7 +54,7 @@ def read_rows(label, score, ids, int64_t begin, int64_t end, grade, starts, head
     """
     cdef Py_buffer[6] x     # label, score, ids, grade, starts, heads
     cdef int64_t row = begin, stop, n, n_starts = 0, n_labels = 1
-    cdef numbers_t labels = numbers_t(INFINITY, -INFINITY, False, False, False, True), scores = labels
+    cdef summary_t labels = summary_t(INFINITY, -INFINITY, False, False, False, True), scores = labels
     cdef bint are_grades = grade is not None, is_known = True
     cdef int n_read = 0
     try:
@@ -91,10 +91,10 @@ def read_rows(label, score, ids, int64_t begin, int64_t end, grade, starts, head
                 PyBuffer_Release(&x[n_read])
     if not is_known:
         return None
-    return _facts(&labels), _facts(&scores), are_grades, n_starts
+    return _as_tuple(&labels), _as_tuple(&scores), are_grades, n_starts
 
 
-cdef tuple _facts(const numbers_t* x):
+cdef tuple _as_tuple(const summary_t* x):
     return x.low + 0.0, x.high + 0.0, x.has_nan, x.has_minus_inf, x.has_inf, x.are_whole
 
 
@@ -114,7 +114,7 @@ cdef int64_t _read_ids(
 
 
 cdef bint _read_labels(
-    const Py_buffer* x, int64_t first, int64_t begin, int64_t end, uint8_t* grade, bint* are_grades, numbers_t* labels
+    const Py_buffer* x, int64_t first, int64_t begin, int64_t end, uint8_t* grade, bint* are_grades, summary_t* labels
 ) noexcept nogil:
     """Add labels to the facts about those before, chunk by chunk as a row may have several; return False if it cannot.
 
@@ -137,7 +137,7 @@ cdef bint _read_labels(
     return True
 
 
-cdef bint _read_scores(const Py_buffer* x, int64_t begin, int64_t end, numbers_t* scores) noexcept nogil:
+cdef bint _read_scores(const Py_buffer* x, int64_t begin, int64_t end, summary_t* scores) noexcept nogil:
     """Add a chunk of scores to the facts about those before; return False if they are no floats."""
     cdef double[CHUNK] copy
     if x.format[0] not in b"df":
@@ -154,17 +154,17 @@ cdef const double* _as_doubles(const Py_buffer* x, int64_t begin, int64_t n, dou
     if kind == b"d":
         return <const double*> chunk
     if kind == b"f":
-        _copy(<const float*> chunk, n, copy)
+        _copy_as_double(<const float*> chunk, n, copy)
     elif kind in b"lq" and x.itemsize == 8:
-        _copy(<const int64_t*> chunk, n, copy)
+        _copy_as_double(<const int64_t*> chunk, n, copy)
     elif kind in b"il" and x.itemsize == 4:
-        _copy(<const int32_t*> chunk, n, copy)
+        _copy_as_double(<const int32_t*> chunk, n, copy)
     else:
         return NULL
     return copy
 
 
-cdef void _copy(const number_t* x, int64_t n, double* copy) noexcept nogil:
+cdef void _copy_as_double(const source_t* x, int64_t n, double* copy) noexcept nogil:
     cdef int64_t i
     for i in range(n):
         copy[i] = <double> x[i]
@@ -191,25 +191,25 @@ cdef bint _write_grades(const double* x, int64_t n, uint8_t* out) noexcept nogil
     return changed << 1 == 0 and above >> GRADE_BITS == 0   # a sign may differ: -0.0
 
 
-cdef void _add_grades(const uint8_t* x, int64_t n, numbers_t* facts) noexcept nogil:
-    """Add labels that were written as bytes to the facts."""
+cdef void _add_grades(const uint8_t* x, int64_t n, summary_t* summary) noexcept nogil:
+    """Add labels that were written as bytes to the summary."""
     cdef uint8_t low = 255, high = 0
     cdef int64_t i
     if n == 0:
         return
     for i in range(n):
         low, high = min(low, x[i]), max(high, x[i])
-    facts.low, facts.high = min(facts.low, <double> low), max(facts.high, <double> high)
+    summary.low, summary.high = min(summary.low, <double> low), max(summary.high, <double> high)
 
 
-cdef void _add(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
-    """Add numbers to the facts.
+cdef void _add(const double* x, int64_t n, summary_t* summary) noexcept nogil:
+    """Add numbers to the summary.
 
     Most chunks lie within the range so far: their distances from its ends have no sign. And x - x has a bit set only if
     x is NaN or infinite. A chunk within a range of one number has that number alone.
     """
     cdef uint64_t outside = 0, odd = 0
-    cdef double low = facts.low, high = facts.high
+    cdef double low = summary.low, high = summary.high
     cdef bits_t above, below, zero
     cdef int64_t i
     for i in range(n):
@@ -217,37 +217,37 @@ cdef void _add(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
         outside |= above.bits | below.bits
         odd |= zero.bits
     if low != high or outside >> 63 != 0 or odd != 0:
-        facts.are_whole = facts.are_whole and _are_whole(x, n)
+        summary.are_whole = summary.are_whole and _all_whole(x, n)
     if odd == 0:
         if outside >> 63 != 0:
-            _widen(x, n, facts)
+            _widen(x, n, summary)
         return
     for i in range(n):
         if x[i] - x[i] == 0:
-            _widen(x + i, 1, facts)
+            _widen(x + i, 1, summary)
         elif x[i] != x[i]:
-            facts.has_nan = True
+            summary.has_nan = True
         else:
-            facts.has_minus_inf |= x[i] < 0
-            facts.has_inf |= x[i] > 0
+            summary.has_minus_inf |= x[i] < 0
+            summary.has_inf |= x[i] > 0
 
 
-cdef void _widen(const double* x, int64_t n, numbers_t* facts) noexcept nogil:
+cdef void _widen(const double* x, int64_t n, summary_t* summary) noexcept nogil:
     """Widen the range to finite numbers, in lanes, because their order makes no difference."""
     cdef double[LANES] low, high
     cdef int64_t i, k, n_in_lanes = n - n % LANES
     for k in range(LANES):
-        low[k], high[k] = facts.low, facts.high
+        low[k], high[k] = summary.low, summary.high
     for i in range(0, n_in_lanes, 4):
         for k in range(LANES):
             low[k], high[k] = min(low[k], x[i + k]), max(high[k], x[i + k])
     for i in range(n_in_lanes, n):
         low[0], high[0] = min(low[0], x[i]), max(high[0], x[i])
     for k in range(LANES):
-        facts.low, facts.high = min(facts.low, low[k]), max(facts.high, high[k])
+        summary.low, summary.high = min(summary.low, low[k]), max(summary.high, high[k])
 
 
-cdef bint _are_whole(const double* x, int64_t n) noexcept nogil:
+cdef bint _all_whole(const double* x, int64_t n) noexcept nogil:
     """Whether all finite numbers are whole: adding and taking away 2**52 rounds those that are below it."""
     cdef uint64_t changed = 0
     cdef bits_t size, back

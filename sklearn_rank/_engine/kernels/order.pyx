@@ -213,7 +213,7 @@ cdef int64_t _choose(
     cdef score_t least
     if 2 * n_lanes <= n:
         bar = max(bar, _reached_by(score, n, depth, n_lanes, best))
-    elif _copy(score, n, key):
+    elif _copy_finite(score, n, key):
         return n
     if score_t is float and bar > -INFINITY:
         bar = max(bar, -FLT_MAX)    # as a float, so that no score is widened to be compared
@@ -227,7 +227,7 @@ cdef int64_t _choose(
     return n_chosen
 
 
-cdef inline bint _copy(const score_t* score, int64_t n, double* key) noexcept nogil:
+cdef inline bint _copy_finite(const score_t* score, int64_t n, double* key) noexcept nogil:
     """Copy scores; whether all are finite, and so reach any bar: x - x of others is NaN."""
     cdef double[4] sums
     cdef int64_t i, k, n_in_lanes = n - n % 4

@@ -92,11 +92,11 @@ cdef items_t items_of(const double[::1] value, const uint8_t[::1] grade) noexcep
     items.whole = False
     if grade is not None and grade.shape[0] > 0:
         items.grade = &grade[0]
-        items.whole = _are_whole(items.value, grade.shape[0], &items.number)
+        items.whole = _set_whole(items.value, grade.shape[0], &items.number)
     return items
 
 
-cdef bint _are_whole(const double* value, int64_t n, numbers_t* number) noexcept:
+cdef bint _set_whole(const double* value, int64_t n, numbers_t* number) noexcept:
     """Whether values of grades are whole, and so small that n of them have an exact sum; write them to `number`."""
     cdef int64_t g
     for g in range(N_GRADES):
