@@ -1,7 +1,7 @@
 """A provider for ir_measures: ``from sklearn_rank.compat.ir_measures import provider``.
 
-``provider.calc_aggregate([nDCG @ 10, AP], qrels, run)`` takes what ir_measures does, with the numbers of its provider
-"pytrec_eval", computed by this library. It is registered as ``ir_measures.providers.registry["sklearn_rank"]``.
+``provider.calc_aggregate([nDCG @ 10, AP], qrels, run)`` takes the same arguments as in ir_measures, and gives the
+numbers of its provider "pytrec_eval". It is registered as ``ir_measures.providers.registry["sklearn_rank"]``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["provider"]
 
 
 class _Provider(providers.PytrecEvalProvider):
-    """Provider of the measures that ir_measures has from pytrec_eval, which need not be installed."""
+    """Provider of the measures that ir_measures takes from pytrec_eval, which need not be installed."""
 
     NAME = "sklearn_rank"
 

@@ -62,14 +62,14 @@ class RelevanceEvaluator:
     measures : iterable of str
         Names of measures, such as "map", "P_10", "ndcg_cut.5,10", and nicknames, such as "official".
     relevance_level : int, default=1
-        Least relevance of a relevant document.
+        Lowest relevance of a relevant document.
     judged_docs_only_flag : bool, default=False
-        Whether documents without a judgement are left out.
+        Whether to leave out documents without a judgement.
 
     Raises
     ------
     ValueError
-        If a measure is not one of `supported_measures`, or measures are one string.
+        If a measure is not in `supported_measures`, or `measures` is a string.
     TypeError
         If judgements are not dictionaries of str to dictionaries of str to int, or the level is below 1.
 
@@ -245,7 +245,7 @@ N = TypeVar("N", int, float)
 def _parsed(lines: Iterable[str], n_fields: int, field: int, number: Callable[[str], N]) -> dict[str, dict[str, N]]:
     """Numbers of lines by query and document."""
     if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
-        raise TypeError(f"Lines, such as an open file, are read: open(path), or text.splitlines(). Got {echo(lines)}.")
+        raise TypeError(f"Pass lines: an open file, open(path), or text.splitlines(). Got {echo(lines)}.")
     numbers: dict[str, dict[str, N]] = defaultdict(dict)
     for n, line in enumerate(lines, 1):
         if not isinstance(line, str):
@@ -286,10 +286,10 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     3.0
     """
     if not isinstance(measure, str):
-        raise TypeError(f"measure must be the name of one, such as 'map'. Got {echo(measure)} instead.")
+        raise TypeError(f"measure must be a name, such as 'map'. Got {echo(measure)} instead.")
     numbers = as_floats(values, "values")
     if numbers.ndim != 1 or len(numbers) == 0:
-        raise ValueError(f"values must have a value for each query, one or more. Got shape {numbers.shape}.")
+        raise ValueError(f"values must have a value for each query, and at least one. Got shape {numbers.shape}.")
     if measure.startswith("num_"):
         return float(np.sum(numbers))
     mean = np.sum(numbers) / len(numbers) if measure.startswith("gm_") else np.mean(numbers)

@@ -145,7 +145,7 @@ def test_lines():
         ours.parse_qrel(["q1 0 d1 2", "q1 0 d1 1"])
     with pytest.raises(ValueError, match="Got 3 in line 1"):
         ours.parse_qrel(["q1 0 d1"])
-    with pytest.raises(TypeError, match="Lines, such as an open file, are read: open.path.*Got 'qrels.txt'"):
+    with pytest.raises(TypeError, match="Pass lines: an open file, open.path.*Got 'qrels.txt'"):
         ours.parse_qrel("qrels.txt")
 
 
@@ -176,5 +176,5 @@ def test_pytrec_eval_invalid_values():
         ours.parse_run(["q Q0 d 1 high tag"])
     with pytest.raises(ValueError, match="Field 4 must be a number. Got '1.5' in line 2"):
         ours.parse_qrel(["q 0 d 1", "q 0 e 1.5"])
-    with pytest.raises(ValueError, match=r"a value for each query, one or more. Got shape \(0,\)"):
+    with pytest.raises(ValueError, match=r"a value for each query, and at least one. Got shape \(0,\)"):
         ours.compute_aggregated_measure("map", [])
