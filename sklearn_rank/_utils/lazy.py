@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class cached_property(Generic[T]):
-    """`functools.cached_property` without its lock, which on Python 3.11 all instances of a class share."""
+    """`functools.cached_property` without its lock, which on Python 3.11 makes threads with other instances wait."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self.func, self.__doc__ = function, function.__doc__
