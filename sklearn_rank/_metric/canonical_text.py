@@ -23,7 +23,7 @@ LONGEST = 20
 
 
 def text_of(value: Any) -> str:
-    """Text of a keyword's value; functions are told apart by what they compute, numbers and arrays by their values."""
+    """Text of a keyword's value: functions differ by their code, numbers and arrays by their values."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (str, bool)) or value is None:
@@ -103,7 +103,7 @@ def _code(code: CodeType) -> Iterator[str]:
 
 
 def _read_by(function: FunctionType) -> Iterator[Any]:
-    """Values that a function reads from outside: defaults, what it closes over, and the globals that it names."""
+    """Values that a function reads from outside: defaults, closure variables, and globals."""
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
     for cell in function.__closure__ or ():

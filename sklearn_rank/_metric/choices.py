@@ -97,7 +97,7 @@ def parsed_meaning(meaning: str) -> tuple[str, dict[str, str]]:
 
 
 def _scale(keywords: Mapping[str, str]) -> str:
-    """What labels and ranks are worth, without what all metrics have in common."""
+    """Gains, discounts and thresholds of a metric, without the choices that all metrics share."""
     words = []
     if "gain" in keywords:
         words.append(GAIN_WORDS.get(keywords["gain"]) or f"gain {_short(keywords['gain'])}")
@@ -148,7 +148,7 @@ def without_value(meaning: str) -> str:
 def _queries_without(
     function_name: str, keywords: Mapping[str, str], counts: QueryCounts | None
 ) -> tuple[str, str] | None:  # fmt: skip
-    """Queries without a value or a relevant document in words, and what becomes of them; None if there is no choice."""
+    """Undefined queries in words, and how they count; None if there is no choice."""
     known = next((metric for metric in REGISTRY.values() if metric.function_name == function_name), None)
     if known is None or keywords.get("average") == "micro":
         return None

@@ -43,7 +43,7 @@ MOST_RANKS = 2**20
 """Ranks that all remembered plans are for together, 1,024 of the smallest."""
 
 HIGHEST_GRADES = 1, 4, 7, N_GRADES - 1
-"""Classes of grades that remembered plans are for: two grades, five, those that kernels count in one word, and all."""
+"""Highest grades of cached plans: two grades, five, as many as kernels count in one word, and any."""
 
 _REMEMBERED: dict[tuple[int, ...], Remembered] = {}
 """Metrics bound to any rows, by the longest query, the class of grades, and the identities of metrics."""
@@ -94,7 +94,7 @@ def _value(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> Array:
 
 
 def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
-    """Compute all metrics on all queries; those that differ only in their cutoff are points of one curve."""
+    """Compute all metrics on all queries; metrics that differ only in the cutoff share one curve."""
     if isinstance(queries, LazyQueries):
         return _compute_lazily(queries, specs, n_jobs)
     values = metrics.by_plan(queries, n_jobs) if (metrics := _remembered(queries, specs)) else None
@@ -169,7 +169,7 @@ class BoundMetrics:
         return values
 
     def by_plan(self, queries: Queries, n_jobs: int | None) -> list[PerQuery] | None:
-        """Values of each metric, or None without a plan, or where a formula must say what is wrong."""
+        """Values of each metric; None without a plan, or if a formula must raise its own error."""
         if (plan := self._plan_for(queries)) is None:
             return None
         curves, n_planned = [*plan.curves, *plan.others], len(plan.curves)
@@ -311,7 +311,7 @@ def _grades_of(queries: Queries) -> Array:
 
 
 def _remembered(queries: Queries, specs: Sequence[MetricSpec]) -> BoundMetrics | None:
-    """Metrics bound to any rows like these, remembered for metrics that are shared; None if there are none."""
+    """Metrics bound to any rows of this kind, cached for shared metrics; None if no metric can be bound."""
     if not can_be_planned(queries) or queries.longest > LONGEST_REMEMBERED:
         return None
     longest, highest = max(LEAST_LONGEST, 1 << (queries.longest - 1).bit_length()), int(queries.summary.label_range[1])

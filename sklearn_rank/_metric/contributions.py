@@ -20,13 +20,13 @@ ROUNDING = 1e-9
 
 
 class NotASum(Exception):
-    """The formula is no sum over documents of what each adds by itself."""
+    """The formula is not a sum of independent contributions of documents."""
 
 
 class OfQueries(Ranked):
     """Ranked queries as a formula reads them, with numbers of queries repeated at each position of an order.
 
-    So they combine with what each document adds. For one query they stay as they are, shape (1, 1).
+    So they combine with the contributions of documents. For one query the shape stays (1, 1).
     """
 
     def __init__(self, order: Ranking, cutoffs: Index, min_relevance: float, positions: Ranking | None = None) -> None:
@@ -105,7 +105,7 @@ class ByDocument(OfQueries):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of what a formula returns: a row for each document."""
+        """Shape of the result of a formula: a row for each document."""
         return self._order.n_positions, 1
 
     def _apply(self, primitive: Any, x: Any = None, y: Any = None, **operands: Any) -> Array:

@@ -183,7 +183,7 @@ def _gains(text: str) -> dict[int, float]:
 
 
 def why_not_here(name: str) -> str:
-    """Why a measure of trec_eval has no name here; "" for any other name, and for what is too long to be one."""
+    """Why a measure of trec_eval has no name here; "" for other names, and for texts too long to be names."""
     if len(name) > 100:
         return ""
     for pattern, reason in NOT_HERE.items():

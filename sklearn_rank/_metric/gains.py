@@ -56,7 +56,7 @@ def exp2_minus_1(label: Array) -> Array:
 
 @np.errstate(over="ignore")
 def check_gain_function(function: ArrayFunction, labels: Array, function_name: str) -> None:
-    """Refuse a user's function of labels that is none, or falls: `labels` are those at hand, ascending.
+    """Refuse a user's function of labels with bad or falling values. `labels`: the distinct labels, ascending.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def call(function: Callable[[Any], ArrayLike], of: Any, name: str) -> Array:
     ValueError
         If it is not.
     """
-    with np.errstate(all="ignore"):  # what is not finite is told of below
+    with np.errstate(all="ignore"):  # values that are not finite raise below
         result = function(of)
     try:
         array = np.asarray(result, dtype=None if np.iscomplexobj(result) else np.float64)

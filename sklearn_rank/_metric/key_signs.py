@@ -30,7 +30,7 @@ def refuse_sign(name: str, greater_is_better: bool) -> None:
 
 
 def other_spelling(key: object, keys: Iterable[str]) -> str:
-    """Hint at the key that is there with the sign, or without it; "" if there is none."""
+    """Hint at a key that exists with the opposite sign; "" if there is no such key."""
     there = [known for known in keys if known != key and _bare(known) == _bare(key)]
     if not there:
         return ""

@@ -38,7 +38,7 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
 
     @cached_property
     def is_built_in(self) -> bool:
-        """Whether it is one of ours, which the tests hold to what is asked of all: no cutoff reads below it."""
+        """Whether the library defines it: the tests ensure that its cutoffs read no rank below them."""
         return str(getattr(self.formula, "__module__", "")).startswith("sklearn_rank.metrics.")
 
     @cached_property
@@ -51,7 +51,7 @@ class Metric(ValueProperties, LabelProperties, OrderProperties):
         return self.function_name
 
     def __call__(self, *arrays: Any, **keywords: Any) -> Any:
-        """Value of the metric: what the public function returns."""
+        """Value of the metric, as the public function returns it."""
         return self.function(*arrays, **keywords)
 
     @property

@@ -30,7 +30,7 @@ DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "p@10", "r@100")
 - Is the whole list in order? ``map``: TREC's ad hoc tracks (Buckley and Voorhees, 2005), LightGBM, XGBoost.
 - How far is it to the first relevant document? ``mrr``: question answering (Voorhees, 1999), MS MARCO.
 - How much of the first page is relevant? ``p@10``: trec_eval, and web search.
-- Does a second stage get what it needs? ``r@100``: BEIR, and the first stage of TREC's Deep Learning tracks.
+- Does a second stage get the relevant documents? ``r@100``: BEIR, and the first stage of TREC's Deep Learning tracks.
 
 nDCG reads grades, the others whether a label is at least `min_relevance`, which is 1.
 """
@@ -58,7 +58,7 @@ def get_metric_names() -> list[str]:
 
 
 def parse_metric(metric: MetricLike, /, **keywords: Any) -> MetricSpec:
-    """Metric that a name, a function or a parsed metric stands for.
+    """Metric of a name, a function or a parsed metric.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def parse_with_columns(
 
 
 def columns_of(specs: Mapping[str, MetricSpec]) -> list[str]:
-    """Columns of the data that metrics read beside labels and scores."""
+    """Columns of the data that metrics read besides labels and scores."""
     return [*dict.fromkeys(column for spec in specs.values() for column in spec.metric.columns)]
 
 
@@ -310,7 +310,7 @@ def _parse_each(metrics: MetricsLike, keywords: dict[str, Any]) -> dict[str, Met
                 f"Here a metric has one cutoff and a mean: name each cutoff, such as 'ndcg@10'. Got {echo(name)}."
             )
         specs[name] = spec
-        _ = spec.meaning  # as functions are now: what they read may change
+        _ = spec.meaning  # fixed now, because the globals of functions may change
     if not specs:
         raise ValueError("At least one metric is needed. Got none.")
     plain = any(is_plain(metric) for _, metric in listed)

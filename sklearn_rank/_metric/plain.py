@@ -52,10 +52,10 @@ OF_CLASSES = {
 
 
 class PlainMetric(Metric):
-    """Metric of a plain function; one with a cutoff is given the first k documents of each list, best score first."""
+    """Metric of a plain function; with a cutoff, the function receives the first k documents, best score first."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by what it is made of."""
+        """Pickle the function and its options."""
         return plain_metric, (self.function, self.greater_is_better, self.has_cutoff)
 
     without_chance = "is a function that is called on one order of the documents"

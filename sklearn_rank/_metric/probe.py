@@ -57,7 +57,7 @@ class Probe(NamedTuple):
     column: Array | None = None
 
     def queries(self) -> Iterator[Probe]:
-        """Each of them alone."""
+        """Each query by itself."""
         for stop, n in zip(np.cumsum(self.length), self.length, strict=True):
             yield self.rows(slice(stop - n, stop), (n,))
 
@@ -199,7 +199,7 @@ def _compute(metric: Metric, k: int | None, data: Probe, **keywords: Any) -> tup
 
 
 def _watched() -> Any:
-    """A type of `Ranked` that knows whether it was asked where ties end, or what pairs are tied."""
+    """A type of `Ranked` that records whether the formula reads the ends of ties or tied pairs."""
 
     class Watched(Ranked):
         defines_ties = False

@@ -15,7 +15,7 @@ from sklearn_rank._utils.constraints import Constraint
 
 @dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
 class ValueProperties:
-    """Which values a metric has, where it has none, and how values become a mean."""
+    """Values of a metric, undefined queries, and the mean."""
 
     bounds: tuple[float, float] = (-math.inf, math.inf)
     greater_is_better: bool = True

@@ -35,7 +35,7 @@ def signed(values: Mapping[str, Value], metrics: Mapping[str, MetricSpec]) -> By
 
 
 def without_sign(name: Any) -> Any:
-    """A metric by its name in results; what is no name stays as it is."""
+    """A metric by its name in results; other values stay unchanged."""
     if not isinstance(name, str):
         return name
     bare = name.strip().removeprefix(SIGN)

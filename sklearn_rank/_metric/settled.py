@@ -1,4 +1,4 @@
-"""Queries whose judgements alone fix the value of a metric, such as those without a relevant document."""
+"""Queries whose judgements fix the value of a metric for every ranking, such as queries without a relevant document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST_ABOVE_ZERO = math.ulp(0.0)
 """The lowest label that has a gain."""
 
 UNEQUAL_LABELS = "unequal labels"
-"""What `undefined_when` says of metrics that need two labels, and that scores may leave undefined, too."""
+"""`undefined_when` of metrics that need two labels, and that scores can leave undefined as well."""
 
 
 def settled_as_metric(spec: MetricSpec) -> MetricSpec | None:
@@ -38,7 +38,7 @@ def settled_as_metric(spec: MetricSpec) -> MetricSpec | None:
 
 
 def _least_relevant(spec: MetricSpec) -> float | None:
-    """Lowest label that is worth something; None if it is unknown, or labels are not what is worth something."""
+    """Lowest label with a gain above 0; None if unknown, or if the metric has no gains."""
     entry = spec.metric
     if entry.name in ("judged", "rbo", "rbp_residual"):
         return None

@@ -1,4 +1,4 @@
-"""A metric with its cutoff and keywords: what a name such as "rbp(p=0.9)@10" means."""
+"""A metric with its cutoff and keywords: the meaning of a name such as "rbp(p=0.9)@10"."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class MetricSpec:
 
     @cached_property
     def unread(self) -> dict[str, str]:
-        """Keywords that were given another value than the default and have no effect beside the others, and why."""
+        """Keywords without effect next to the others, although their value is not the default, and why."""
         own, without = self.metric.formula_params, {}
         for name in self.keywords.keys() & own.keys():
             why = unread(name, self._values)
@@ -196,7 +196,7 @@ class MetricSpec:
         chosen = {} if convention is None else keywords_of(convention, self.metric.name)
         if self.metric.subtopics and chosen.get("ties") in ("worst", "best"):  # not defined for several labels
             del chosen["ties"]
-        if self.metric.reads_unjudged:  # it tells unjudged documents from others: that is what it is for
+        if self.metric.reads_unjudged:  # its purpose is to distinguish unjudged documents
             chosen.pop("unjudged", None)
         return {name: value for name, value in chosen.items() if name in self.metric.defaults}
 
@@ -246,7 +246,7 @@ class MetricSpec:
 
     @cached_property
     def curve_index(self) -> NDArray[np.int64]:
-        """Where each cutoff that was asked for stands among `cutoffs`; 0-d for a single one."""
+        """Index of each requested cutoff in `cutoffs`; 0-d for a single cutoff."""
         return np.searchsorted(self.cutoffs, self._asked_for)
 
     @cached_property
@@ -284,7 +284,7 @@ class MetricSpec:
         return queries.without_negative if self["negative"] == "unjudged" else queries
 
     def bind(self, queries: Queries) -> dict[str, Any]:
-        """Check the labels and turn the formula's keywords into what it is called with."""
+        """Check the labels and turn the keywords into the arguments of the formula."""
         queries, values = self.read(queries), self._own_values()
         self._check_columns(queries)
         self._check_labels(queries, values)

@@ -28,12 +28,12 @@ CATBOOST_VALUES = {
 
 
 def refuse_other_meaning(text: str, convention: object) -> None:
-    """Refuse a name that means something else in the system whose numbers are asked for.
+    """Refuse a name that has another meaning in the library of the convention.
 
     Raises
     ------
     ValueError
-        Naming what it means there.
+        With the meaning in that library.
     """
     if convention == "ranx" and text.strip().lower().partition("@")[0].strip() == "hits":
         raise ValueError(
@@ -53,7 +53,7 @@ def our_spelling(text: str) -> str:
 
 
 def _of_tracker(text: str) -> str:
-    """Name that a tracker's stands for, such as "rbp(p=0.9)@10" for "rbp-p-0.9_at_10"; any other as it is."""
+    """Metric name of a tracker's name, "rbp(p=0.9)@10" for "rbp-p-0.9_at_10"; other names stay unchanged."""
     head, at, k = text.rpartition("_at_")
     if not (at and k.isdecimal()):
         head, k = text, ""
@@ -68,7 +68,7 @@ def _of_tracker(text: str) -> str:
 
 
 def _of_catboost(text: str) -> str:
-    """Name that CatBoost's stands for, with CatBoost's number: "ndcg(convention=catboost)@10" for "NDCG:top=10"."""
+    """Metric name with CatBoost's number: "ndcg(convention=catboost)@10" for "NDCG:top=10"."""
     name, _, parameters = (part.strip().lower() for part in text.partition(":"))
     if name not in CATBOOST:
         return text

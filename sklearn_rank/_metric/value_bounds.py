@@ -13,7 +13,7 @@ UNBOUNDED = (-math.inf, math.inf)
 
 
 def bounds_of(name: str, meaning: str) -> tuple[float, float]:
-    """Lowest and highest value of a metric, infinite where there is none or the metric is not known.
+    """Lowest and highest value of a metric, infinite if unbounded or unknown.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""Checks for misuse: what they are, which function makes them, and whether it warns or raises.
+"""Checks for misuse: the checks, the functions that make them, and whether a function warns or raises.
 
-A check looks for data or a model that can be judged and does not mean what it seems to mean. Each function that shows
-a number or decides by one is a door; it hands what it has to this room once.
+A check looks for data or models that can be evaluated but do not mean what the user thinks. Each function that reports
+a number or decides by a number is a door. A door runs the checks once on its inputs.
 """

@@ -1,4 +1,4 @@
-"""What a check is, what a door is, and what happens where they meet."""
+"""A check, a door, and the outcome if a check finds something at a door."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Check:
     severity : {"warning", "decision", "error"}
         Whether it always warns, raises where a decision is made, or always raises.
     can_be_meant : bool
-        Whether `on_misuse` or a filter silences it; else the message says what to change.
+        Whether `on_misuse` or a filter silences it; if False, the message names the necessary change.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Door:
 
 
 class Finding(NamedTuple):
-    """What a check found, and what to say; `spoils` is whether it concerns the metric that decides."""
+    """A finding of a check and its message; `spoils`: whether it concerns the metric that decides."""
 
     check: Check
     message: str
@@ -104,7 +104,7 @@ _collected: ContextVar[list[Finding] | None] = ContextVar("collected", default=N
 
 @contextmanager
 def collected_findings() -> Iterator[list[Finding]]:
-    """Collect what would be reported inside, for a caller who knows more or has looked before."""
+    """Collect the findings inside, for a caller that reports them itself or ran the checks before."""
     seen: list[Finding] = []
     before = _collected.set(seen)
     try:
@@ -114,7 +114,7 @@ def collected_findings() -> Iterator[list[Finding]]:
 
 
 def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> None:
-    """Warn of findings, or raise: the door decides; `on_misuse` is what the user chose where it raises.
+    """Warn or raise, as the door decides. `on_misuse` is the user's choice for a door that raises.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def report(door: Door, seen: Iterable[Finding], on_misuse: str = "raise") -> Non
 
 
 class findings_of_systems:
-    """Report what was collected of each system, each check once, at the end of a with statement.
+    """Report the findings of all systems, each check once, at the end of a with statement.
 
     It is no generator, whose frames would hide the code that called this library.
     """

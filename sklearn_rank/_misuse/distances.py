@@ -1,4 +1,4 @@
-"""Checks of retrieval: similarities where distances are asked for."""
+"""Checks of retrieval: similarities in place of distances."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CHECKS_OF_DISTANCES = (FALLING, SIMILARITY_AS_DISTANCE, ITSELF)
 
 
 def neighbors_worst_first(near: Array, items: Index, higher_is_nearer: bool) -> Iterator[Finding]:
-    """Neighbours that come farthest first in every row; `near` is the higher the nearer, and items of -1 are none."""
+    """Neighbors with the farthest first in every row. `near` is higher for nearer items; -1 marks no item."""
     if near.ndim != 2 or near.shape[1] < 2:
         return
     for n in (1, len(near)):

@@ -53,19 +53,19 @@ MOST_GRADES = 10
 """Difference of the highest and the lowest whole number of a scale of grades or classes."""
 
 HIGHEST_OF_SCALES = frozenset({99.0, 100.0, 999.0, 9999.0, 99999.0})
-"""Labels that stand for missing ones beside grades, or end a scale in percent."""
+"""Placeholders of missing labels among grades, or the end of a scale in percent."""
 
 STAND_INS = frozenset({"nan", "NaN", "None", "<NA>", "NaT"})
 """Texts that other libraries make of a missing id."""
 
 LEAST_OTHER_IDS = 2
-"""Other ids that show that -1 is none."""
+"""Other ids needed to tell that -1 is a placeholder."""
 
 LOWEST_INT = -(2**63)
 """Whole number that NumPy makes of NaN."""
 
 MARKS = STAND_INS | {"-1", str(LOWEST_INT)}
-"""Texts that may stand for a missing id by themselves."""
+"""Texts that may be placeholders of a missing id."""
 
 OF_MASK = frozenset({"False", "True"})
 """Texts of booleans."""
@@ -81,7 +81,7 @@ HIGHEST_GRADE = 31
 
 
 class Moments(NamedTuple):
-    """Number, sum and sum of squares of what queries show, and the variance that the sum has by chance."""
+    """Number, sum and sum of squares of the agreement of queries, and the variance of the sum by chance."""
 
     n: int = 0
     total: float = 0.0
@@ -248,7 +248,7 @@ def _highest_other(label: Array, high: float) -> float:
 
 
 def _sizes(queries: Queries) -> Index:
-    """Documents of each query, with those that have no row."""
+    """Documents of each query, including documents without a row."""
     if queries.unlisted is None:
         return queries.n_documents
     unlisted = queries.unlisted
@@ -259,7 +259,7 @@ def _sizes(queries: Queries) -> Index:
 
 
 def odd_ids(ids: NDArray[Any]) -> frozenset[Any]:
-    """Ids that may stand for missing ones: two below 0, and words such as "nan"; of a mask, all."""
+    """Ids that may be placeholders: two below 0, and words such as "nan"; all masked entries."""
     kind, n = ids.dtype.kind, len(ids)
     if kind in "if":
         low = min(ids.tolist()) if n <= SAMPLE else ids.min()
@@ -334,7 +334,7 @@ def reads_order(metric: MetricRequest) -> bool:
 
 
 def all_on_one_side(queries: Queries, metric: MetricRequest) -> bool:
-    """Whether all documents are relevant, or none is, for a metric that asks for it."""
+    """Whether all documents are relevant, or none is, for a metric that reads relevance."""
     (low, high), least = label_range(queries), metric["min_relevance"]
     return bool(low >= least or high < least) and reads_relevance(metric)
 
@@ -414,7 +414,7 @@ def _known_labels(queries: Queries) -> list[Array]:
 
 
 def _ordered(queries: Queries, label: Array, sign: int) -> Queries:
-    """The same queries, best first, or worst first with sign -1; all documents are retrieved, and none are tied."""
+    """The same queries, best first, or worst first with sign -1; all documents are retrieved, without ties."""
     rows = np.arange(len(label))
     rank = np.empty(len(label))
     rank[np.lexsort((sign * rows, sign * label))] = rows

@@ -1,4 +1,4 @@
-"""Checks of ids: those that would match in another spelling, and repeated runs that count as queries."""
+"""Checks of ids: ids that match only in another spelling, and repeated runs that count as queries."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def may_be_repeated(ids: NDArray[Any]) -> bool:
 
 
 def findings_of_queries(result: Any) -> Iterator[Finding]:
-    """Findings of the queries of a result: values that are none, and ids of repeated runs."""
+    """Findings on the queries of a result: placeholder values, and ids of repeated runs."""
     given = {f"by[{echo(name)}]": values for name, values in result.attributes.items()}
     for name, values in (given if result.clusters is None else given | {"clusters": result.clusters}).items():
         odd = odd_ids(values)

@@ -1,4 +1,4 @@
-"""The finding that systems were judged unevenly, and how a comparison says what share of each was judged."""
+"""The check of unevenly judged systems, and the line of a comparison with the judged share of each system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of models that are not what their names say."""
+"""Checks of models: duplicates, frozen rankers, rankers fitted without qid, and copies of the label."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def models_twice(models: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _parameters(model: Any) -> Mapping[str, Any]:
-    """Parameters of a model and of the models inside; empty for what is no estimator, or holds a class."""
+    """Parameters of a model and of the models inside; empty if it is no estimator, or holds a class."""
     try:
         return dict(model.get_params()) if hasattr(model, "get_params") else {}
     except TypeError:

@@ -38,10 +38,10 @@ GAIN_DIFFERS = ("dcg_score", "ndcg_score")
 """Functions that scikit-learn has under the same name, with linear gain."""
 
 LEAST_QUERIES = 20
-"""Queries that show what one in two would show by chance less than once in a million."""
+"""With 20 queries, agreement in all of them has a probability below one in a million under a coin flip."""
 
 ONE_IN_A_MILLION = 14
-"""Least exponent of e for a chance below that."""
+"""-log(1e-6), rounded up."""
 
 LEAST_LONG_LISTS, LEAST_ROWS = 5, 200
 """Queries, and rows in them, that show the same."""
@@ -295,7 +295,7 @@ def _of_scale(e: Evidence, metrics: Metrics) -> Iterator[tuple[str, list[str]]]:
 
 
 def has_missing_grade(e: Evidence) -> bool:
-    """Whether the highest label stands for a missing one beside grades."""
+    """Whether the highest label is a placeholder of a missing label among grades."""
     return e.highest_label in HIGHEST_OF_SCALES - {100.0} and 0 < e.highest_other <= MOST_GRADES
 
 
@@ -308,7 +308,7 @@ def reads_scale(metric: MetricRequest) -> bool:
 
 
 def _of_qid(e: Evidence) -> Iterator[Finding]:
-    """The finding that ids of queries are none."""
+    """The finding of invalid query ids."""
     if are_mask(e.odd_ids, e.n_queries):
         yield Finding(NO_ID, "A boolean is no id of a query: pass in qid the query of each row, and a mask as mask=.")
     elif (one := stand_in(e.odd_ids, e.n_queries)) is not None:
@@ -322,7 +322,7 @@ def _of_qid(e: Evidence) -> Iterator[Finding]:
 def _reason(e: Evidence, least: float, decides: bool, label: str) -> str:
     """Why every order has the same value with this `min_relevance`; "" if that may be chance."""
     low, high = e.lowest_label, e.highest_label
-    # Where few documents are relevant, many rows may have none by chance.
+    # If few documents are relevant, many rows may have no relevant document by chance.
     is_sure = decides or e.n_rows >= LEAST_ROWS_WITHOUT
     if not are_enough(e.n_lists, e.n_rows):
         return ""
@@ -509,7 +509,7 @@ def has_another_gain(function_name: str, queries: Queries, keywords: Mapping[str
 
 
 def another_gain(function_name: str, queries: Queries, value: Array, linear: Array) -> Iterator[Finding]:
-    """The value of a function that scikit-learn has, too, is not its value with scikit-learn's linear gain."""
+    """The value of a function that scikit-learn has as well differs from the value with linear gain."""
     if not np.allclose(value, linear, rtol=1e-9, atol=0, equal_nan=True):
         yield Finding(
             ANOTHER_GAIN,

@@ -109,7 +109,7 @@ def _are_grades(values: Array) -> bool:
 
 
 def documents_that_are_none(odd: frozenset[Any], n_documents: int) -> Iterator[Finding]:
-    """Odd ids among documents that stand for missing ones."""
+    """Placeholder ids among documents."""
     if (one := stand_in(odd, n_documents)) is not None:
         yield Finding(
             NO_DOCUMENT_ID,
@@ -190,7 +190,7 @@ def rises(score: Array, code: NDArray[np.integer]) -> bool:
 
 def worst_first(label: Array, score: Array, sizes: Index) -> Iterator[Finding]:
     """A run whose scores rise in the order given, if relevant documents have the lower scores."""
-    # Judgements may name relevant documents alone.
+    # Judgements may name only relevant documents.
     if moments_of(np.nan_to_num(label), score, Grouping.by_sizes(sizes)).z < -CLEAR:
         yield Finding(
             RISING,
@@ -221,7 +221,7 @@ def column_contradicts(rank: Any, score: Any, qid: Any) -> Iterator[Finding]:
 
 
 def of_one_direction(seen: Iterable[Finding]) -> list[Finding]:
-    """The findings, one of those that say that scores have the wrong direction."""
+    """The findings, with at most one finding about the direction of scores."""
     seen = [*seen]
     told = next((check for check in DIRECTIONS if check in [one.check for one in seen]), None)
     return [one for one in seen if one.check not in DIRECTIONS or one.check is told]

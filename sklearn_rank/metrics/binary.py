@@ -36,7 +36,7 @@ def divisor_per_rank(r: Ranked, denominator: str) -> Array:
 
 
 def over_relevant(r: Ranked, curve: Curve, no_relevant: str) -> Curve:
-    """The curve; undefined for a query without a relevant document if that is asked for."""
+    """The curve; with ``no_relevant="undefined"``, undefined for a query without a relevant document."""
     if no_relevant == "zero":
         return curve
     value, divisor = curve if isinstance(curve, tuple) else (curve, 1.0)

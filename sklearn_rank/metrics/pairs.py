@@ -24,7 +24,7 @@ __all__ = [
 INF = float("inf")
 
 SMALL = 1e-100
-"""A false positive rate with which the partial area is what it tends to at 0, to the last digit."""
+"""A false positive rate whose partial area equals the limit at 0 to the last digit."""
 
 
 @metric(
@@ -80,7 +80,7 @@ def query_auc_score(r: Ranked, *, max_fpr: float | None = None, tied_curve: str 
     reach = max_fpr * n_others
     if tied_curve == "straight":
         right = area_under_line(r, r.joint(1.0, others), r.joint(1.0, r.relevant), r.of_query(reach)) / max_fpr
-    else:  # what relevant documents lack: the others above them, as far as the curve reaches
+    else:  # subtract the non-relevant documents above relevant ones, as far as the curve reaches
         whole = np.floor(reach)
         above, next_above = (r.cumsum(weight=r.joint(r.relevant, others, most)) for most in (whole, whole + 1))
         part = n_others - whole / max_fpr
