@@ -13,12 +13,12 @@ import pytest
 
 import sklearn_rank
 from sklearn_rank import compare_systems, evaluate, evaluate_run
+from sklearn_rank._engine.grouping import group_numbers
 from sklearn_rank._utils.numbers import as_floats
 from sklearn_rank.compat.pytrec_eval import RelevanceEvaluator
 from sklearn_rank.exceptions import RankingWarning
 from sklearn_rank.io import _mappings as mappings
 from sklearn_rank.io import join, read_qrels, read_run
-from sklearn_rank.io._entries import grouped
 from sklearn_rank.io._mappings import ListedDocuments, _exact_floats, _plain_entries, both_entries, entries_of
 
 METRICS = ["ndcg@3", "map", "mrr", "p@2", "r@3", "bpref", "judged@2", "rbp"]
@@ -490,7 +490,7 @@ def test_documents_match_whichever_side_has_more(n_judged, rng):
     run, qrels, _ = both_entries("join", of_run, judged, "raise", None)
     rows = [(q, d) for q, found in judged.items() for d in found]
     expected = [rows.index((q, d)) if (q, d) in rows else -1 for q, found in of_run.items() for d in found]
-    groups = (grouped(np.asarray(side.qid), 21) for side in (run, qrels))
+    groups = (group_numbers(np.asarray(side.qid), 21) for side in (run, qrels))
     for found in (mappings.match_listed(run, qrels, *groups), mappings._match_long_lists(run, qrels)):
         assert found.dtype == np.int64
         assert found.tolist() == expected
