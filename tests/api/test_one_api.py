@@ -108,7 +108,7 @@ def test_a_page_says_which_door_to_take():
     found = {name for module in public_modules() for name in with_metrics(module)}
     of_spark = {"spark.evaluate", "spark.per_query", "spark.mean"}
     assert found == DOORS | of_spark | {"RankingEvaluator"}
-    page = (Path(__file__).parents[2] / "docs" / "start" / "doors.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "start" / "README.md").read_text()
     named = {name.partition("(")[0] for name in re.findall("`([^`]+)`", page)}
     assert found <= named
     assert len(page.splitlines()) <= 30
