@@ -1,5 +1,5 @@
 """Write docs/metrics/ from the registry: a page for each family of metrics and a table of all names; and parts of
-docs/reference/misuse.md, the checks and where they run, and of docs/development/design.md, the table of rooms and
+docs/reference/misuse.md, the checks and where they run, and of docs/development/design.md, the list of rooms and
 floors.
 
     python docs/make_pages.py
@@ -298,7 +298,7 @@ def with_part(path: Path, text: str) -> str:
     return f"{before}{begin}\n\n{text}\n{end}{after}"
 
 
-def table_of_floors() -> str:
+def list_of_floors() -> str:
     """Rooms of the package, from the highest floor down: the floors of the test, and what each room's docstring says."""
     (floors,) = (
         ast.literal_eval(node.value)
@@ -306,11 +306,11 @@ def table_of_floors() -> str:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FLOORS"
     )
     rows = [
-        f"| {number} | `{room}` | {purpose(room)} |\n"
+        f"- {number} `{room}`: {purpose(room)}\n"
         for number, floor in reversed([*enumerate(floors, 1)])
         for room in floor
     ]
-    return "| floor | room | what it is |\n|---|---|---|\n" + "".join(rows)
+    return "".join(rows)
 
 
 def purpose(room: str) -> str:
@@ -327,7 +327,7 @@ def pages() -> dict[Path, str]:
     return {
         FOLDER / "README.md": index(),
         MISUSE: with_part(MISUSE, f"{list_of_groups()}\n{list_of_checks()}"),
-        DESIGN: with_part(DESIGN, table_of_floors()),
+        DESIGN: with_part(DESIGN, list_of_floors()),
     } | {FOLDER / f"{family}.md": page(metrics) for family, metrics in families().items()}
 
 
