@@ -21,7 +21,7 @@ from sklearn_rank._utils.typing import Index
 Fingerprints = NDArray[np.uint32]
 
 
-def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints:
+def fingerprints_of(queries: Queries) -> Fingerprints:
     """Sum of the hashes of the labels of each query, with documents that have no row."""
     grouping = queries.grouping
     sums = np.empty(grouping.n_queries, dtype=np.uint32)
@@ -33,7 +33,7 @@ def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints
         ends = total[grouping.starts(first, last)]
         np.subtract(ends[1:], ends[:-1], out=sums[first:last])
 
-    map_blocks(add, cut_queries(grouping.indptr, CACHED_ROWS), n_jobs)
+    map_blocks(add, cut_queries(grouping.indptr, CACHED_ROWS), queries.n_jobs)
     if (unlisted := queries.unlisted) is not None:
         hashes = _hashes(unlisted.label, queries.summary.has_unjudged)
         np.add.at(sums, unlisted.query, hashes * unlisted.count.astype(np.uint32))
@@ -41,7 +41,7 @@ def fingerprints_of(queries: Queries, n_jobs: int | None = None) -> Fingerprints
 
 
 def fingerprints_of_rankings(
-    queries: Queries, documents: Callable[[Index], NDArray[Any]] | None, n_jobs: int | None = None
+    queries: Queries, documents: Callable[[Index], NDArray[Any]] | None
 ) -> Fingerprints | None:
     """Sum of hashes of the retrieved documents of each query, each with its rank and the number of ties.
 
@@ -74,7 +74,7 @@ def fingerprints_of_rankings(
         total = np.append(np.uint32(0), np.cumsum(hashes, dtype=np.uint32))
         np.subtract(total[starts[1:]], total[starts[:-1]], out=sums[first:last])
 
-    map_blocks(add, cut_queries(grouping.indptr, CACHED_ROWS), n_jobs)
+    map_blocks(add, cut_queries(grouping.indptr, CACHED_ROWS), queries.n_jobs)
     return None if documents is None and all(in_order) else sums
 
 

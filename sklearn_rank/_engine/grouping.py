@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
@@ -83,13 +83,15 @@ class Grouping:
     """Rows grouped by query, queries in order of first appearance.
 
     Query q has the rows ``order[indptr[q]:indptr[q + 1]]``, or the rows from ``indptr[q]`` up to ``indptr[q + 1]`` if
-    `order` is None, because the rows of each query are adjacent.
+    `order` is None, because the rows of each query are adjacent. `n_jobs` is the number of threads that work on the
+    rows, counted as in joblib.
     """
 
     ids: NDArray[Any]
     indptr: Index
     order: Index | None = None
     origin: Origin = ALL_ROWS
+    n_jobs: int | None = 1
 
     @classmethod
     def by_matrix(cls, ids: NDArray[Any], n_documents: int, first_query: int = 0) -> Grouping:
@@ -195,17 +197,17 @@ class Grouping:
         """The same queries with their rows in order; the origin keeps the rows of the input."""
         rows, order = self.origin.rows, self.order
         rows = rows if order is None else order if rows is None else rows[order]
-        return Grouping(self.ids, self.indptr, None, self.origin._replace(rows=rows))
+        return Grouping(self.ids, self.indptr, None, self.origin._replace(rows=rows), self.n_jobs)
 
     def query_at(self, position: int) -> int:
         """Number of the query that has a position of the rows by query."""
         return int(np.searchsorted(self.indptr, position, side="right")) - 1
 
-    def with_rows(self, rows: Index, n_jobs: int | None = None) -> tuple[Index, Grouping]:
+    def with_rows(self, rows: Index) -> tuple[Index, Grouping]:
         """Numbers of the queries of some rows; and these rows, grouped."""
         number = self.query_of_row[rows]
-        found = group_rows(number, len(number), n_jobs)
-        return found.ids, Grouping(self.ids[found.ids], found.indptr, found.order)
+        found = group_rows(number, len(number), self.n_jobs)
+        return found.ids, replace(found, ids=self.ids[found.ids])
 
     def first_row(self, invalid: NDArray[np.bool_]) -> int:
         """First invalid row of the input, or its query if a row is a query; RowNotBuilt if it has no row here."""
@@ -310,10 +312,10 @@ def group_rows(qid: ArrayLike, n_rows: int, n_jobs: int | None = None) -> Groupi
     """Group rows by query, queries in order of first appearance."""
     ids, starts, number, first = _numbered_runs(qid, n_rows, n_jobs)
     if number is None:
-        return Grouping(ids, np.arange(n_rows + 1) if starts is None else starts)
+        return Grouping(ids, np.arange(n_rows + 1) if starts is None else starts, n_jobs=n_jobs)
     if _rises(number, np.less_equal):
-        return Grouping(ids, np.append(first if starts is None else starts[first], n_rows))
-    return Grouping(ids, *sort_by_number(number, len(ids), starts, n_rows, n_jobs))
+        return Grouping(ids, np.append(first if starts is None else starts[first], n_rows), n_jobs=n_jobs)
+    return Grouping(ids, *sort_by_number(number, len(ids), starts, n_rows, n_jobs), n_jobs=n_jobs)
 
 
 def group_numbers(number: NDArray[Any], n_queries: int, n_jobs: int | None = None) -> Grouping:

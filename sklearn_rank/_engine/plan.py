@@ -372,7 +372,7 @@ class Plan:
         self.recordings[ties] = recording
         return parts
 
-    def run(self, queries: Queries, outs: Sequence[Out], n_jobs: int | None) -> bool:
+    def run(self, queries: Queries, outs: Sequence[Out]) -> bool:
         """Write the values of each recorded curve; return False where a formula must say what is wrong."""
         indptr, pool = queries.grouping.indptr, self._pool
         if is_one_block(len(queries.score)):
@@ -383,7 +383,7 @@ class Plan:
                 return self._run_block(program, queries, 0, n_queries, outs)
             finally:
                 pool.release(program)
-        blocks = thread_blocks(indptr, n_jobs, largest=FEW_ARRAYS if len(self.curves) == 1 else MANY_ARRAYS)
+        blocks = thread_blocks(indptr, queries.n_jobs, largest=FEW_ARRAYS if len(self.curves) == 1 else MANY_ARRAYS)
         n_rows = max([int(indptr[last] - indptr[first]) for first, last in blocks])
         n_queries = max([last - first for first, last in blocks])
         unused: list[BoundProgram] = []
@@ -401,7 +401,7 @@ class Plan:
                 unused.append(program)
 
         try:
-            return all(map_blocks(run_block, blocks, n_jobs))
+            return all(map_blocks(run_block, blocks, queries.n_jobs))
         finally:
             for program in unused:
                 pool.release(program)
@@ -559,7 +559,7 @@ def _bound_ufunc(
 # --- formulas that are not recorded --------------------------------------------------------------------------
 
 
-def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]], n_jobs: int | None) -> None:
+def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]]) -> None:
     """Compute curves formula by formula, each with its keywords; those that rank alike share one sort."""
     asked = [(curve, RankingKey.of(curve.spec, queries), keywords) for curve, keywords in curves]
     depth: dict[RankingKey, int] = {}
@@ -574,5 +574,5 @@ def fill(queries: Queries, curves: Sequence[tuple[PerQuery, Mapping[str, Any]]],
                 check_interrupt()
                 curve.fill(first, last, rankings[key], keywords)
 
-    blocks = thread_blocks(queries.grouping.indptr, n_jobs, largest=FEW_ARRAYS if len(asked) == 1 else SOME_ARRAYS)
-    map_blocks(fill_block, blocks, n_jobs)
+    largest = FEW_ARRAYS if len(asked) == 1 else SOME_ARRAYS
+    map_blocks(fill_block, thread_blocks(queries.grouping.indptr, queries.n_jobs, largest=largest), queries.n_jobs)

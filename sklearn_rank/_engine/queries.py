@@ -101,6 +101,11 @@ class Data:
         return self.grouping.sizes
 
     @property
+    def n_jobs(self) -> int | None:
+        """Number of threads that work on the rows, counted as in joblib."""
+        return self.grouping.n_jobs
+
+    @property
     def has_subtopics(self) -> bool:
         """Whether there are several labels per row."""
         return self.row_label.ndim == 2
@@ -296,11 +301,16 @@ class LazyQueries:
         """Documents of each query."""
         return self.grouping.sizes
 
-    def of(self, ids: NDArray[Any], weight: Array | None) -> LazyQueries:
-        """The same queries with ids and weights."""
-        return replace(self, grouping=replace(self.grouping, ids=ids), weight=weight)
+    @property
+    def n_jobs(self) -> int | None:
+        """Number of threads that build and compute blocks, counted as in joblib."""
+        return self.grouping.n_jobs
 
-    def for_each(self, function: Callable[[int, int, Queries], T], depth: int | None, n_jobs: int | None) -> list[T]:
+    def of(self, ids: NDArray[Any], weight: Array | None, n_jobs: int | None) -> LazyQueries:
+        """The same queries with ids and weights, and with threads to compute them."""
+        return replace(self, grouping=replace(self.grouping, ids=ids, n_jobs=n_jobs), weight=weight)
+
+    def for_each(self, function: Callable[[int, int, Queries], T], depth: int | None) -> list[T]:
         """List ``function(first, last, queries)`` for each block."""
 
         def compute(first: int, last: int) -> T:
@@ -308,7 +318,7 @@ class LazyQueries:
             self.done(last - first)
             return result
 
-        return map_blocks(compute, self.blocks(depth), n_jobs)
+        return map_blocks(compute, self.blocks(depth), self.n_jobs)
 
     def _compute(self, function: Callable[[int, int, Queries], T], first: int, last: int, depth: int | None) -> T:
         with suppress(RowNotBuilt):

@@ -494,10 +494,10 @@ def depth_of(specs: Sequence[Any]) -> int | None:
     return None if any(spec.needs_all_documents for spec in specs) else max(spec.depth_of_rows for spec in specs)
 
 
-def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -> NDArray[np.bool_]:
+def tied_across(queries: Queries | LazyQueries, spec: Any) -> NDArray[np.bool_]:
     """Whether equal scores stand on both sides of the deepest cutoff, query by query; anywhere, for whole lists."""
     if isinstance(queries, LazyQueries):
-        blocks = queries.for_each(lambda first, last, block: tied_across(block, spec, 1), depth_of([spec]), n_jobs)
+        blocks = queries.for_each(lambda first, last, block: tied_across(block, spec), depth_of([spec]))
         return np.concatenate(blocks)
     depth = spec.depth
     key = RankingKey.of(spec, queries)._replace(pointwise=False, ties="average")
@@ -513,4 +513,4 @@ def tied_across(queries: Queries | LazyQueries, spec: Any, n_jobs: int | None) -
         tied = ends - np.arange(len(query)) > 1
         return np.bincount(query, weights=tied, minlength=last - first) > 0
 
-    return np.concatenate(map_blocks(find, thread_blocks(queries.grouping.indptr, n_jobs), n_jobs))
+    return np.concatenate(map_blocks(find, thread_blocks(queries.grouping.indptr, queries.n_jobs), queries.n_jobs))

@@ -166,7 +166,7 @@ def _read_plain(
         return None
     score = y_score if keep_float32 or y_score.dtype is FLOAT64 else y_score.astype(np.float64)
     label = grade if are_grades else y_true
-    grouping = Grouping(together(ids, n_jobs), together(starts, n_jobs))
+    grouping = Grouping(together(ids, n_jobs), together(starts, n_jobs), n_jobs=n_jobs)
     grouping.longest = max(longest)
     if len(blocks) > 1:  # a query may begin in one block and end in a later one
         edges = np.cumsum([len(part) for part in starts[:-1]])
@@ -251,12 +251,12 @@ def _queries_of_rows(
         weight = query_weight(weight, grouping, may_be_zero=may_be_zero)
     if keys is not None:
         grouping.order = _tie_order(keys, grouping)
-    return queries_of(label, score, grouping, weight, n_jobs, names)
+    return queries_of(label, score, grouping, weight, names)
 
 
 def queries_of_matrix(
     label: Array, score: Array, qid: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
-    tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = None,
+    tie_break: ArrayLike | None = None, mask: ArrayLike | None = None, n_jobs: int | None = 1,
     weight_may_be_zero: bool = False, first_query: int = 0, names: InputNames = DATA_NAMES,
 ) -> Queries:  # fmt: skip
     """Queries of two-dimensional input, like for `sklearn.metrics.ndcg_score`: a row is a query."""
@@ -273,17 +273,17 @@ def queries_of_matrix(
         kept = as_mask(mask, label.shape)
         grouping = Grouping.by_sizes(_lengths(kept, label), ids, first_query)
         label, score, keys = label[kept], score[kept], None if keys is None else keys[kept]
+    grouping.n_jobs = n_jobs
     if keys is not None:
         grouping.order = _tie_order(keys, grouping)
-    return queries_of(label, score, grouping, weight, n_jobs, names)
+    return queries_of(label, score, grouping, weight, names)
 
 
 def queries_of(
-    label: Array, score: Array, grouping: Grouping, weight: Array | None = None, n_jobs: int | None = None,
-    names: InputNames = DATA_NAMES,
+    label: Array, score: Array, grouping: Grouping, weight: Array | None = None, names: InputNames = DATA_NAMES
 ) -> Queries:  # fmt: skip
     """Queries of rows that were grouped already; refuse infinite labels, and scores that are NaN or +inf."""
-    summary, row_label, is_good = summary_of(label, score, grouping.ids.dtype.kind, n_jobs)
+    summary, row_label, is_good = summary_of(label, score, grouping.ids.dtype.kind, grouping.n_jobs)
     if not is_good:
         _refuse_infinite(label, grouping)
         refuse_scores(score, names.score, grouping.first_row)
@@ -331,8 +331,7 @@ def summary_of(
 
 
 def with_scores(
-    data: Data, y_score: MatrixLike, shape: tuple[int, ...], *, mask: ArrayLike | None, n_jobs: int | None,
-    score_name: str,
+    data: Data, y_score: MatrixLike, shape: tuple[int, ...], *, mask: ArrayLike | None = None, score_name: str
 ) -> Queries:  # fmt: skip
     """Queries with scores of this `shape`, such as the scores of another system."""
     score, is_matrix = as_floats(y_score, score_name), data.grouping.row_is_query
@@ -347,7 +346,7 @@ def with_scores(
         mask = as_numpy(mask)
         score = score[as_mask(mask if is_matrix else column(np.asarray(mask)), shape)]
     score = score.ravel()
-    seen, _, is_good = summary_of(None, score, n_jobs=n_jobs)
+    seen, _, is_good = summary_of(None, score, n_jobs=data.n_jobs)
     if not is_good:
         refuse_scores(score, score_name, data.grouping.first_row)
     return data.with_scores(score, seen).named(InputNames(score=score_name))
@@ -562,7 +561,7 @@ def _lengths(mask: NDArray[np.bool_], label: Array) -> Index:
 def _group_kept_rows(qid: Any, mask: NDArray[np.bool_], n_jobs: int | None) -> Grouping:
     """As `group_rows`, of the rows that are documents; refuse a query that has none."""
     of_all, rows = group_rows(qid, len(mask), n_jobs), np.flatnonzero(mask)
-    query, grouping = of_all.with_rows(rows, n_jobs)
+    query, grouping = of_all.with_rows(rows)
     ids, without = of_all.ids, np.bincount(query, minlength=of_all.n_queries) == 0
     if without.any():
         raise ValueError(

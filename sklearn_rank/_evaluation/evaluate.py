@@ -172,15 +172,16 @@ def evaluate_rows(
 
         check_n_jobs(n_jobs)
         batches = check_sparse(y_true, y_score, **data, exclude=exclude)
+        batches.grouping.n_jobs = n_jobs
         properties = check_attributes(by, clusters, batches.grouping)
-        result = evaluate_queries(replace(batches, properties=properties), specs, n_jobs, door=door)
+        result = evaluate_queries(replace(batches, properties=properties), specs, door=door)
         return with_chance(result) if chance else result
     if exclude is not None:
         y_true, mask = without_excluded(y_true, exclude, mask)
     queries = read(y_true, y_score, mask=mask, n_jobs=n_jobs, keep_float32=True, **data)
     queries = with_columns(queries, y_true, columns_of(specs), columns or {})
     queries.properties = check_attributes(by, clusters, queries.grouping, y_true=y_true, y_score=y_score, qid=qid)
-    result = evaluate_queries(queries, specs, n_jobs, documents=documents)
+    result = evaluate_queries(queries, specs, documents=documents)
     if name is not None or not surely_passes(queries, specs, y_true, y_score):
         look(door, queries, specs, kinds=kinds, y_true=y_true, y_score=y_score, name=name)
     report(door, findings_of_queries(result))
@@ -219,7 +220,7 @@ def refuse_unread_tie_break(tie_break: ArrayLike | None, specs: Mapping[str, Met
 
 
 def evaluate_queries(
-    queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], n_jobs: int | None, *,
+    queries: Queries | LazyQueries, specs: Mapping[str, MetricSpec], *,
     kept: LazyQueries | None = None, door: Door = EVALUATE, documents: DocumentsOfRows | None = None,
 ) -> Evaluation:  # fmt: skip
     """Values of metrics on checked queries, or on queries that are built a block at a time.
@@ -234,12 +235,12 @@ def evaluate_queries(
         fingerprints = np.zeros(len(queries.n_documents), np.uint32)
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
         others = other_metrics(specs)
-    computed = compute(built, [*specs.values(), *others.values()], n_jobs)
+    computed = compute(built, [*specs.values(), *others.values()])
     metrics = dict(zip(specs, computed[: len(specs)], strict=True))
     if isinstance(queries, LazyQueries):
         settled = settled_by(others, metrics, computed[len(specs) :])
     look_at_evidence(door, evidence, specs, kinds="labels")
-    data = RankedData(kept or queries, n_jobs, fingerprints, documents, known_settled=settled)
+    data = RankedData(kept or queries, fingerprints, documents, known_settled=settled)
     return Evaluation(queries.grouping.ids, queries.weight, metrics, data, *queries.properties)
 
 
@@ -288,13 +289,13 @@ def evaluate_systems(
         check_columns(y_true, of_system, named[name])
         if queries_in(of_system) is not None:
             refuse_other_queries(of_system, find_qid(y_true, qid), name=named[name])
-        checked[name] = with_scores(checked[first], of_system, shape, mask=mask, n_jobs=n_jobs, score_name=named[name])
+        checked[name] = with_scores(checked[first], of_system, shape, mask=mask, score_name=named[name])
     given = {"y_true": y_true, named[first]: scores, "qid": qid}
     properties = check_attributes(by, clusters, queries.grouping, **given)
     with findings_of_systems(SYSTEMS) as seen:
         for name, queries in checked.items():
             queries.properties = properties
-            results[name] = evaluate_queries(queries, specs, n_jobs)
+            results[name] = evaluate_queries(queries, specs)
             with collected_findings() as seen[name]:
                 look(SYSTEMS, queries, specs, y_true=y_true, y_score=y_score[name], name=names.get(name))
                 report(SYSTEMS, findings_of_queries(results[name]))

@@ -216,7 +216,7 @@ def values_with(variants: Variants, spec: MetricSpec) -> Array:
         of_part = np.full(len(size), spec["replace_undefined_by"])
         if size.any():
             queries = queries_of(label, score, Grouping.by_sizes(size[size > 0]))
-            of_part[size > 0] = compute(queries, [spec], None)[0].values()[:, 0]
+            of_part[size > 0] = compute(queries, [spec])[0].values()[:, 0]
         values.append(of_part)
     return np.concatenate(values)
 

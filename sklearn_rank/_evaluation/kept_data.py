@@ -136,7 +136,6 @@ class RankedData:
     """
 
     queries: Queries | LazyQueries
-    n_jobs: int | None = None
     known_fingerprints: Fingerprints | None = None
     documents: DocumentsOfRows | None = None
     labels_checksum: int | None = None
@@ -183,7 +182,7 @@ class RankedData:
         if self.known_fingerprints is None and isinstance(self.queries, Queries):
             if self._labels_were_changed():
                 return None
-            return fingerprints_of(self.queries, self.n_jobs)
+            return fingerprints_of(self.queries)
         return self.known_fingerprints
 
     @cached_property
@@ -192,7 +191,7 @@ class RankedData:
         queries = self.queries
         if isinstance(queries, LazyQueries) or self.scores_checksum != checksum(queries.score):
             return None
-        return fingerprints_of_rankings(queries, self.documents, self.n_jobs)
+        return fingerprints_of_rankings(queries, self.documents)
 
     def _labels_were_changed(self) -> bool:
         return isinstance(self.queries, Queries) and self.labels_checksum not in (
@@ -205,7 +204,7 @@ class RankedData:
         known = settled_by_values(specs, values) | dict(self.known_settled or {})
         others = {name: other for name, other in other_metrics(specs).items() if name not in known}
         if others and isinstance(self.queries, Queries) and not self._labels_were_changed():
-            known |= settled_by(others, values, compute(self.queries, [*others.values()], self.n_jobs))
+            known |= settled_by(others, values, compute(self.queries, [*others.values()]))
         return known
 
     def judged(self, specs: Mapping[str, MetricSpec], values: Mapping[str, Any]) -> dict[str, Array]:
@@ -226,7 +225,7 @@ class RankedData:
         }
         if (asked or queries.summary.has_unretrieved) and self.was_changed(values):
             return {}
-        computed = zip(asked, compute(queries, [*asked.values()], self.n_jobs), strict=True) if asked else ()
+        computed = zip(asked, compute(queries, [*asked.values()]), strict=True) if asked else ()
         shares = {name: np.where(retrieved, one.values()[:, 0], np.nan) for name, one in computed}
         return {name: shares.get(name, all_judged) for name in specs}
 
@@ -272,7 +271,7 @@ class RankedData:
         """Whether data were changed since, so that metrics of this library have other values than before."""
         before = [one for one in values.values() if isinstance(one, PerQuery) and one.spec.metric.is_built_in]
         specs: list[Any] = [one.spec for one in before]
-        return not all(map(_are_equal, before, compute(self.queries, specs, self.n_jobs)))
+        return not all(map(_are_equal, before, compute(self.queries, specs)))
 
     def check_unchanged(self, values: Mapping[str, Any]) -> None:
         """Refuse data that were changed since."""
@@ -284,19 +283,19 @@ class RankedData:
 
     def n_tied(self, spec: MetricSpec) -> int:
         """Number of queries with equal scores on both sides of the cutoff."""
-        return int(tied_across(self.queries, spec, self.n_jobs).sum())
+        return int(tied_across(self.queries, spec).sum())
 
     def references(self, values: Mapping[str, Any], specs: Mapping[str, MetricSpec]) -> References:
         """Values of metrics in other orders of the documents that have a rank, beside those by score."""
         self.check_unchanged(values)
         in_orders = specs_in_orders(specs)
-        computed = iter(compute(self.queries, [s for of in in_orders.values() for s in of.values()], self.n_jobs))
+        computed = iter(compute(self.queries, [s for of in in_orders.values() for s in of.values()]))
         return References.of(values, {o: {name: next(computed) for name in of} for o, of in in_orders.items()})
 
     def means_with_ties(self, spec: MetricSpec, policies: tuple[str, ...], weight: Array | None) -> list[float]:
         """Mean of a metric under each of some policies for ties."""
         specs = [replace(spec, keywords={**spec.keywords, "ties": ties}) for ties in policies]
-        return [float(values.average(weight)[0]) for values in compute(self.queries, specs, self.n_jobs)]
+        return [float(values.average(weight)[0]) for values in compute(self.queries, specs)]
 
 
 def _are_equal(before: PerQuery, now: PerQuery) -> bool:

@@ -104,6 +104,6 @@ def prepare(
         rows = np.flatnonzero(as_mask(mask, shape))
     labelled = labels_of_rows(y_true=y_true, qid=qid, sample_weight=sample_weight, mask=mask)
     return PreparedMetrics(
-        data, specs, n_jobs, shape=shape, rows=rows, labelled=labelled, is_single=is_single_metric(metrics),
+        data, specs, shape=shape, rows=rows, labelled=labelled, is_single=is_single_metric(metrics),
         door=PREPARE,
     )  # fmt: skip

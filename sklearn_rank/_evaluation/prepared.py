@@ -56,7 +56,6 @@ class PreparedMetrics:
         self,
         data: Data,
         specs: Mapping[str, MetricSpec],
-        n_jobs: int | None = None,
         *,
         shape: tuple[int, ...] | None = None,
         rows: Index | None = None,
@@ -64,7 +63,7 @@ class PreparedMetrics:
         is_single: bool = False,
         door: Door | None = None,
     ) -> None:
-        self._data, self._specs, self._n_jobs = data.by_query(), dict(specs), n_jobs
+        self._data, self._specs = data.by_query(), dict(specs)
         # Shape of the scores: (n_queries, n_documents) if a row is a query.
         self._shape = (data.grouping.n_given,) if shape is None else shape
         # Row of the input at each row by query; None if they are the same. Rows under a mask are left out.
@@ -75,9 +74,9 @@ class PreparedMetrics:
         self._bind()
 
     @classmethod
-    def of(cls, data: Data, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Self:
+    def of(cls, data: Data, specs: Mapping[str, MetricSpec]) -> Self:
         """Prepare metrics of rows, with the columns that they read of the index."""
-        return cls(with_columns(data, data, columns_of(specs), {}), specs, n_jobs)
+        return cls(with_columns(data, data, columns_of(specs), {}), specs)
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, before anything else is known of them."""
@@ -110,7 +109,7 @@ class PreparedMetrics:
             If scores are no real numbers.
         """
         queries = self._with_scores(y_score)
-        means = [float(mean[0]) for mean in self._bound.means(queries, self._n_jobs)]
+        means = [float(mean[0]) for mean in self._bound.means(queries)]
         self._look(queries, y_score)
         return means[0] if self._is_single else dict(zip(self._specs, means, strict=True))
 
@@ -133,12 +132,10 @@ class PreparedMetrics:
             As a call does.
         """
         queries = self._with_scores(y_score)
-        metrics = dict(zip(self._specs, self._bound.compute(queries, self._n_jobs), strict=True))
+        metrics = dict(zip(self._specs, self._bound.compute(queries), strict=True))
         self._look(queries, y_score)
         weight = None if queries.weight is None else queries.weight.copy()  # who gets them may write to them
-        return Evaluation(
-            queries.grouping.ids.copy(), weight, metrics, RankedData(queries, self._n_jobs), *self._data.properties
-        )
+        return Evaluation(queries.grouping.ids.copy(), weight, metrics, RankedData(queries), *self._data.properties)
 
     def _with_scores(self, y_score: MatrixLike) -> Queries:
         """Queries with these scores, which are checked."""
@@ -174,7 +171,7 @@ class PreparedMetrics:
         if score.ndim == 2:
             score = score.ravel()
         by_query = score if self._rows is None else self._taken(score, self._rows)
-        summary, _, are_good = summary_of(None, by_query, n_jobs=self._n_jobs)
+        summary, _, are_good = summary_of(None, by_query, n_jobs=self._data.n_jobs)
         if not are_good:
             self._refuse(score)
         return by_query, summary
@@ -184,8 +181,8 @@ class PreparedMetrics:
         if len(rows) <= ONE_BLOCK_ROWS:
             return score.take(rows)
         by_query = np.empty(len(rows))
-        blocks = thread_blocks(len(rows), self._n_jobs)
-        map_blocks(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), blocks, self._n_jobs)
+        blocks = thread_blocks(len(rows), self._data.n_jobs)
+        map_blocks(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), blocks, self._data.n_jobs)
         return by_query
 
     def _refuse(self, score: Array) -> None:

@@ -32,5 +32,5 @@ def look_at_scores(
     door: Door, data: Data, y_score: Array, metrics: Mapping[str, MetricSpec], *, on_misuse: str
 ) -> None:  # fmt: skip
     """Check the scores of rows for misuse."""
-    queries = with_scores(data, y_score, y_score.shape, mask=None, n_jobs=None, score_name="y_score")
+    queries = with_scores(data, y_score, y_score.shape, score_name="y_score")
     look(door, queries, metrics, kinds="scores", on_misuse=on_misuse)

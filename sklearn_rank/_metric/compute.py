@@ -76,47 +76,47 @@ def value_of(
     if metric.columns:
         queries = with_columns(queries, y_true, metric.columns, columns)
     at = spec.curve_index
-    value = _value(queries, spec, n_jobs)
+    value = _value(queries, spec)
     if not surely_passes(queries, {metric.function_name: spec}, y_true, y_score):
         look(METRIC, queries, {metric.function_name: spec}, y_true=y_true, y_score=y_score)
     if qid is None and mask is None and has_another_gain(metric.function_name, queries, keywords):
-        linear = _value(queries, spec_of(metric, k, keywords | {"gain": "linear"}), n_jobs)
+        linear = _value(queries, spec_of(metric, k, keywords | {"gain": "linear"}))
         report(METRIC, another_gain(metric.function_name, queries, value, linear))
     return value.take(at, axis=-1) if at.ndim or value.ndim > 1 else value.item(at)
 
 
-def _value(queries: Queries, spec: MetricSpec, n_jobs: int | None) -> Array:
+def _value(queries: Queries, spec: MetricSpec) -> Array:
     """Mean of a metric at its cutoffs, or with ``average=None`` its value for each query."""
     if spec["average"] is None:
-        return compute(queries, [spec], n_jobs)[0].values()
-    (value,) = compute_means(queries, [spec], n_jobs)
+        return compute(queries, [spec])[0].values()
+    (value,) = compute_means(queries, [spec])
     return value
 
 
-def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
+def compute(queries: Queries | LazyQueries, specs: Sequence[MetricSpec]) -> list[PerQuery]:
     """Compute all metrics on all queries; metrics that differ only in the cutoff share one curve."""
     if isinstance(queries, LazyQueries):
-        return _compute_lazily(queries, specs, n_jobs)
-    values = metrics.by_plan(queries, n_jobs) if (metrics := _remembered(queries, specs)) else None
-    return bound_metrics(queries, specs).compute(queries, n_jobs) if values is None else values
+        return _compute_lazily(queries, specs)
+    values = metrics.by_plan(queries) if (metrics := _remembered(queries, specs)) else None
+    return bound_metrics(queries, specs).compute(queries) if values is None else values
 
 
 compute_with(compute)
 
 
-def compute_means(queries: Queries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[Array]:
+def compute_means(queries: Queries, specs: Sequence[MetricSpec]) -> list[Array]:
     """Mean over queries of all metrics, each at its cutoffs."""
-    return (_remembered(queries, specs) or bound_metrics(queries, specs)).means(queries, n_jobs)
+    return (_remembered(queries, specs) or bound_metrics(queries, specs)).means(queries)
 
 
-def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec], n_jobs: int | None) -> list[PerQuery]:
+def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec]) -> list[PerQuery]:
     results = [PerQuery.empty(spec, len(queries.n_documents)) for spec in specs]
 
     def compute_block(first: int, last: int, block: Queries) -> None:
-        for result, part in zip(results, compute(block, specs, 1), strict=True):
+        for result, part in zip(results, compute(block, specs), strict=True):
             result.put(first, last, part)
 
-    queries.for_each(compute_block, depth_of(specs), n_jobs)
+    queries.for_each(compute_block, depth_of(specs))
     return results
 
 
@@ -158,38 +158,38 @@ class BoundMetrics:
         for spec in self.specs:
             spec.check_scores(queries)
 
-    def compute(self, queries: Queries, n_jobs: int | None) -> list[PerQuery]:
+    def compute(self, queries: Queries) -> list[PerQuery]:
         """Values of each metric, by a plan as far as there is one."""
-        values = self.by_plan(queries, n_jobs)
+        values = self.by_plan(queries)
         if values is None:
             curves = [*self.curves.values()]
             results = self._results(curves, arrays_for(curves, queries.grouping.n_queries))
-            fill(queries, results, n_jobs)
+            fill(queries, results)
             values = self._points(results)
         return values
 
-    def by_plan(self, queries: Queries, n_jobs: int | None) -> list[PerQuery] | None:
+    def by_plan(self, queries: Queries) -> list[PerQuery] | None:
         """Values of each metric; None without a plan, or if a formula must raise its own error."""
         if (plan := self._plan_for(queries)) is None:
             return None
         curves, n_planned = [*plan.curves, *plan.others], len(plan.curves)
         outs = arrays_for(curves, queries.grouping.n_queries)
-        if n_planned and not plan.run(queries, outs[:n_planned], n_jobs):
+        if n_planned and not plan.run(queries, outs[:n_planned]):
             return None
         results = self._results(curves, outs)
         if plan.others:
-            fill(queries, results[n_planned:], n_jobs)
+            fill(queries, results[n_planned:])
         return self._points(results)
 
-    def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
+    def means(self, queries: Queries) -> list[Array]:
         """Mean of each metric at its cutoffs; a mean of ratios is taken without an object for each."""
         if self._averages_ratios and (plan := self._plan_for(queries)) is not None and not plan.others:
             outs = arrays_for(plan.curves, queries.grouping.n_queries)
-            if plan.run(queries, outs, n_jobs):
+            if plan.run(queries, outs):
                 means = [simple_mean(values, queries.weight) for values, _ in outs]
                 if None not in means:
                     return [np.array(means[curve])[at] for curve, at in self._places]
-        return [values.average(queries.weight) for values in self.compute(queries, n_jobs)]
+        return [values.average(queries.weight) for values in self.compute(queries)]
 
     @cached_property
     def _averages_ratios(self) -> bool:
@@ -254,10 +254,10 @@ class MetricsInOrders:
         """Refuse scores that one of the metrics does not take."""
         self._by_score.check_scores(queries)
 
-    def compute(self, queries: Queries, n_jobs: int | None) -> list[PerQuery]:
+    def compute(self, queries: Queries) -> list[PerQuery]:
         """Values of each metric."""
-        by_score = iter(self._by_score.compute(queries, n_jobs) if self._by_score.specs else ())
-        tied, values = iter(self._of_ties(queries, n_jobs)), list[PerQuery]()
+        by_score = iter(self._by_score.compute(queries) if self._by_score.specs else ())
+        tied, values = iter(self._of_ties(queries)), list[PerQuery]()
         for spec in self.specs:
             if spec.order is not None:
                 values.append(replace(next(tied), spec=spec))
@@ -267,20 +267,20 @@ class MetricsInOrders:
                 values.append(next(by_score))
         return values
 
-    def means(self, queries: Queries, n_jobs: int | None) -> list[Array]:
+    def means(self, queries: Queries) -> list[Array]:
         """Mean of each metric at its cutoffs."""
-        return [values.average(queries.weight) for values in self.compute(queries, n_jobs)]
+        return [values.average(queries.weight) for values in self.compute(queries)]
 
-    def _of_ties(self, queries: Queries, n_jobs: int | None) -> list[PerQuery]:
+    def _of_ties(self, queries: Queries) -> list[PerQuery]:
         """Values of documents that are all tied, which no score changes as long as each document has a rank."""
         if queries.summary.has_unretrieved:
-            values = self._tied.compute(queries.all_tied, n_jobs)
+            values = self._tied.compute(queries.all_tied)
             # The best order of the documents that have a rank leaves the others tied.
             for i, bound in self._best.items():
-                values[i] = replace(bound.compute(queries.best_first, n_jobs)[0], spec=values[i].spec)
+                values[i] = replace(bound.compute(queries.best_first)[0], spec=values[i].spec)
             return values
         if self._known is None:
-            self._known = self._tied.compute(queries.all_tied, n_jobs)
+            self._known = self._tied.compute(queries.all_tied)
         return self._known
 
 

@@ -185,7 +185,7 @@ def _compute(metric: Metric, k: int | None, data: Probe, **keywords: Any) -> tup
     with suppress(Exception), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         spec = MetricSpec(metric, k, keywords)
-        queries = queries_of(data.label, data.score, Grouping.by_sizes(data.length), None, 1)
+        queries = queries_of(data.label, data.score, Grouping.by_sizes(data.length))
         queries = replace(queries, columns=data.columns(metric))
         ranking = rank_block(queries, 0, len(data.length), RankingKey.of(spec, queries), spec.depth)
         ranked = ranked_type(ranking, spec.cutoffs, spec["min_relevance"])

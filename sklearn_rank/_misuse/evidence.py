@@ -26,7 +26,7 @@ from sklearn_rank._utils.numbers import distinct_values
 from sklearn_rank._utils.typing import Array, Index
 
 Metrics = Mapping[str, MetricRequest]
-Compute = Callable[[Queries, Sequence[Any], int | None], list[PerQuery]]
+Compute = Callable[[Queries, Sequence[Any]], list[PerQuery]]
 
 ALL_KINDS = "labels ids qid scores retrieved arguments names"
 """Kinds of checks of rows."""
@@ -354,10 +354,10 @@ def _changes_with_relevance(metric: Any) -> bool:
     One query has no label of 1, so that a metric changes whose lists are shorter than its cutoff.
     """
     label = np.array([0, 0.5, 1, 0, 0.5, 0, 0, 0.5, 0, 0.5])
-    queries = queries_of(label, np.arange(10.0), Grouping.by_sizes(np.array([5, 5])), None, 1)
+    queries = queries_of(label, np.arange(10.0), Grouping.by_sizes(np.array([5, 5])))
     given = [replace(metric, keywords={**metric.keywords, "min_relevance": least}) for least in (0.25, 1.0)]
     try:
-        low, high = [values.values() for values in _compute(queries, given, 1)]
+        low, high = [values.values() for values in _compute(queries, given)]
     # A formula may do anything with labels that it does not take.
     except Exception:
         return False
@@ -398,7 +398,7 @@ def unmoved_by_order(queries: Queries, metrics: Metrics) -> list[str]:
     if queries.summary.has_unretrieved:
         nothing = queries.summary._replace(score_range=(np.inf, -np.inf))
         orders.append(queries.with_scores(np.full(len(queries.score), -np.inf), nothing))
-    first, *others = [[values.values() for values in _compute(part, [*metrics.values()], 1)] for part in orders]
+    first, *others = [[values.values() for values in _compute(part, [*metrics.values()])] for part in orders]
     return [
         name for i, name in enumerate(metrics)
         if all(np.allclose(first[i], other[i], rtol=1e-12, atol=0, equal_nan=True) for other in others)

@@ -252,7 +252,7 @@ class RankingScorers(ScoreRequests):
         y_score = low_scores(predict_scores(estimator, X, self.response_method, call), self.specs.values())
         queries = read(y, y_score, qid=qid, sample_weight=sample_weight)
         queries = with_columns(queries, y, columns_of(self.specs), columns)
-        result = evaluate_queries(queries, self.specs, None)
+        result = evaluate_queries(queries, self.specs)
         if self._looks:
             with collected_findings() as seen:
                 look(SCORER, queries, self.specs, y_true=y)

@@ -179,7 +179,7 @@ class RankingAccumulator:
             weight_may_be_zero=True,
         )  # fmt: skip
         report(ACCUMULATOR, transposed(y_true, y_score))
-        columns = result_to_columns(evaluate_part(queries, self._computed, self._n_jobs))
+        columns = result_to_columns(evaluate_part(queries, self._computed))
         if queries.weight is not None:
             columns["weight"] = queries.weight
         named = qid is not None or queries_in(y_true) is not None

@@ -48,7 +48,7 @@ class NumberedRows(NamedTuple):
     def queries(self, n_jobs: int | None = None) -> Queries:
         """Queries of rows that are complete and adjacent."""
         grouping = group_rows(self.number, len(self.number), n_jobs)
-        return queries_of(as_float64(self.label), as_float64(self.score), grouping, None, n_jobs)
+        return queries_of(as_float64(self.label), as_float64(self.score), grouping)
 
 
 def joined_rows(held: list[NumberedRows]) -> NumberedRows:
@@ -222,7 +222,7 @@ def check_ungrouped(columns: Columns, n_jobs: int | None) -> tuple[Queries, NDAr
     check_shapes(label, score)
     refuse_other_queries(y_score, qid, name="y_score")
     grouping = Grouping.by_sizes(np.ones(len(score), np.int64))
-    return queries_of(as_float64(label), as_float64(score), grouping, None, n_jobs), score
+    return queries_of(as_float64(label), as_float64(score), grouping), score
 
 
 def as_float64(numbers: NDArray[Any]) -> NDArray[np.float64]:

@@ -45,11 +45,11 @@ def check_part(columns: Columns, n_jobs: int | None = None) -> Queries | None:
     return read(y_true, y_score, qid=qid, sample_weight=sample_weight, n_jobs=n_jobs, weight_may_be_zero=True)
 
 
-def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec], n_jobs: int | None = None) -> Evaluation:
+def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec]) -> Evaluation:
     """Evaluate checked queries, without keeping them in the result."""
-    results = compute(queries, list(specs.values()), n_jobs)
+    results = compute(queries, list(specs.values()))
     named = dict(zip(specs, results, strict=True))
-    sums = fingerprints_of(queries, n_jobs)
+    sums = fingerprints_of(queries)
     return Evaluation(queries.grouping.ids, queries.weight, named, DataCounts(queries.n_documents, sums))
 
 
@@ -96,7 +96,7 @@ def evaluate_parts(
 
     def evaluate(part: P) -> PartResult:
         queries = queries_of_part(part, inside)
-        result = evaluate_part(queries, specs, inside)
+        result = evaluate_part(queries, specs)
         return PartResult(result, evidence_of(queries, specs, name), queries.longest)
 
     for result in with_helpers(evaluate, parts, n_threads):

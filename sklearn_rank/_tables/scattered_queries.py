@@ -49,7 +49,8 @@ class Part(NamedTuple):
         of_all = group_numbers(dense, int(dense.max()) + 1, n_jobs)
         has_rows, sizes = of_all.sizes > 0, of_all.sizes
         grouping = Grouping.by_sizes(sizes[has_rows], number[of_all.first_rows[has_rows]])
-        return queries_of(as_float64(of_all.take(label)), as_float64(of_all.take(score)), grouping, None, n_jobs)
+        grouping.n_jobs = n_jobs
+        return queries_of(as_float64(of_all.take(label)), as_float64(of_all.take(score)), grouping)
 
 
 def scattered_parts(

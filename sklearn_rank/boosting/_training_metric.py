@@ -136,9 +136,10 @@ class SeenRows:
         if entry is None or not entry.is_of(owner, arrays, label):
             check()
             data = group_adjacent(label, sizes, weight)
+            data.grouping.n_jobs = self._n_jobs
             look_at_labels(BOOSTING, data, self._specs)
             forget = weakref.ref(owner, lambda _: self._entries.pop(key, None))
-            prepared = PreparedMetrics.of(data, self._specs, self._n_jobs)
+            prepared = PreparedMetrics.of(data, self._specs)
             entry = self._entries[key] = SeenRowsEntry(forget, arrays, data.label, prepared)
         return entry.prepared
 

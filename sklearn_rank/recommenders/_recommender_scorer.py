@@ -253,7 +253,7 @@ class RecommenderScorer:
                 continue
             ranking = UserRankings(data, users, are_known)
             try:
-                parts = compute(ranking.queries, specs, 1)
+                parts = compute(ranking.queries, specs)
             except NotRanked as error:
                 undefined[users] = True
                 warn_caller(
@@ -541,7 +541,7 @@ class UserRankings:
             user, item = np.divmod(pairs, self.n_items)
             ranked = score > -np.inf
             self._shown.add((self._are_known, first), user[ranked], item[ranked], score[ranked], len(users))
-        return queries_of(label, score, grouping, None, 1, IN_ERRORS)
+        return queries_of(label, score, grouping, None, IN_ERRORS)
 
     def _of_lists(self, users: Index, user: Index, item: Index, depth: int, first: int) -> Queries:
         """Each user with the items that are listed and not left out, and the relevant ones that are not listed."""

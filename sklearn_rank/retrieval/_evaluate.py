@@ -174,13 +174,12 @@ def evaluate_retrieval(
     memory = sklearn.get_config()["working_memory"] if working_memory is None else working_memory
     if not (is_real(memory) and memory > 0):
         raise ValueError(f"working_memory must be a number of MiB above 0, or None. Got {echo(working_memory)}.")
-    n_threads = effective_n_jobs(n_jobs)
-    batches = naming_features(search(distances, grades, without_self=exclude_self, memory=memory, n_threads=n_threads))
-    batches = batches.of(ids, weight)
+    batches = search(distances, grades, without_self=exclude_self, memory=memory, n_threads=effective_n_jobs(n_jobs))
+    batches = naming_features(batches).of(ids, weight, n_jobs)
     if not progress:
-        return evaluate_queries(batches, specs, n_jobs, door=RETRIEVAL)
+        return evaluate_queries(batches, specs, door=RETRIEVAL)
     with import_tqdm()(total=n_queries, unit=" queries") as bar:
-        return evaluate_queries(replace(batches, done=bar.update), specs, n_jobs, kept=batches, door=RETRIEVAL)
+        return evaluate_queries(replace(batches, done=bar.update), specs, kept=batches, door=RETRIEVAL)
 
 
 def naming_features(batches: LazyQueries) -> LazyQueries:

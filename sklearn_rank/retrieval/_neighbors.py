@@ -177,7 +177,7 @@ def score_neighbors(
     check_ids(ids, indices=indices, query_labels=query_labels, relevance=relevance)
     lists = _matrix(items, near, n_items, "indices")
     batches = list_batches(lists.indptr, lists.indices, lists.data, grades, without_self=exclude_self)
-    return evaluate_queries(naming_features(batches).of(ids, weight), specs, n_jobs, door=NEIGHBORS)
+    return evaluate_queries(naming_features(batches).of(ids, weight, n_jobs), specs, door=NEIGHBORS)
 
 
 def _count(value: Any, name: str) -> int:

@@ -18,7 +18,7 @@ def data():
 
 def test_scores_are_added_to_the_same_labels():
     labels = data()
-    queries = with_scores(labels, np.arange(6), (6,), mask=None, n_jobs=None, score_name="y_score")
+    queries = with_scores(labels, np.arange(6), (6,), score_name="y_score")
     assert queries.row_label is labels.row_label
     assert queries.grouping is labels.grouping
     assert (queries.summary.label_range, queries.summary.score_range) == ((-1.0, 3.0), (0.0, 5.0))
@@ -87,7 +87,7 @@ def test_some_rows_need_a_weight_above_0():
 
 def test_lazy_queries_take_ids_and_weights():
     lazy = LazyQueries(Grouping.by_sizes([2, 3], first_query=0), lambda depth: [], lambda *block: None)
-    named = lazy.of(np.array(["x", "y"]), np.array([1.0, 2.0]))
-    assert (named.grouping.ids.tolist(), named.weight.tolist()) == (["x", "y"], [1.0, 2.0])
-    assert (lazy.grouping.ids.tolist(), lazy.weight) == ([0, 1], None)
+    named = lazy.of(np.array(["x", "y"]), np.array([1.0, 2.0]), 2)
+    assert (named.grouping.ids.tolist(), named.weight.tolist(), named.n_jobs) == (["x", "y"], [1.0, 2.0], 2)
+    assert (lazy.grouping.ids.tolist(), lazy.weight, lazy.n_jobs) == ([0, 1], None, 1)
     assert named.n_documents.tolist() == [2, 3]

@@ -23,7 +23,7 @@ def added(metric, label, score, **keywords):
 
 def query(label, score):
     label, score = np.array(label, dtype=float), np.array(score, dtype=float)
-    return queries_of(label, score, Grouping.by_sizes([len(label)]), None, 1)
+    return queries_of(label, score, Grouping.by_sizes([len(label)]))
 
 
 @pytest.mark.parametrize(
