@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import WIDTHS, take_rows
+from sklearn_rank._engine.grouping import NUMPY_ROWS, WIDTHS, take_rows
 
-N_ROWS = [*range(18), 5000]
+N_ROWS = [*range(18), NUMPY_ROWS, NUMPY_ROWS + 1, 5000]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "uint8", "bool", "int16", "int64", "U3", "O"])
@@ -29,7 +29,7 @@ def test_the_kernel_takes_rows_of_numbers(monkeypatch, rng):
     """Else the test above would compare NumPy with itself."""
     asked, kernels = [], _grouping.grouping_kernels
     monkeypatch.setattr(_grouping, "grouping_kernels", Recorded(kernels, asked))
-    rows = rng.integers(0, 9, 20)
+    rows = rng.integers(0, 9, NUMPY_ROWS + 1)
     for dtype in ("float64", "float32", "uint8", "bool", "int16", "U3", "O"):
         take_rows(np.arange(9).astype(dtype), rows)
         take_rows(np.arange(18).astype(dtype)[::2], rows)
