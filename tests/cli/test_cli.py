@@ -397,7 +397,7 @@ def test_documents_that_are_twice_in_files_and_tables(tmp_path, cli):
             out = cli(*words, "--duplicates", duplicates, "-m", "mrr", "--format", "json")[0]
             assert [*json.loads(out).values()] == [{"mrr": pytest.approx(value)}]
     assert "unjudged='drop' leaves these" in cli(*of_files, "-J", "--duplicates", "nonrelevant", code=2)[1]
-    assert "so it needs doc_id=" in cli(*of_table[:3], "--duplicates", "first", code=2)[1]
+    assert "needs the column of documents, doc_id=" in cli(*of_table[:3], "--duplicates", "first", code=2)[1]
 
 
 def test_shares_of_documents_that_nobody_judged(tmp_path, cli):
