@@ -45,7 +45,7 @@ Settled = Mapping[str, NDArray[np.bool_]]
 class RowsOfQueries(NamedTuple):
     """Documents of some queries, in the order of stable ties: label, score, and id or place in the input.
 
-    They stay when the queries are gone that were built to read them.
+    They are copies, because queries that are built block by block are not kept.
     """
 
     label: Array

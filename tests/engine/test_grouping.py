@@ -17,7 +17,7 @@ from registry import together
 
 from sklearn_rank import evaluate, group_sizes
 from sklearn_rank._engine import grouping as _grouping
-from sklearn_rank._engine.grouping import Grouping, Origin, RowNotBuilt, group_rows, refuse_other_queries
+from sklearn_rank._engine.grouping import Grouping, Origin, RowNotBuilt, group_numbers, group_rows, refuse_other_queries
 from sklearn_rank._engine.kernels import grouping as grouping_kernels
 from sklearn_rank.io import join, read_qrels, read_run
 from sklearn_rank.metrics import ndcg_score
@@ -527,6 +527,14 @@ def test_some_rows_are_grouped_in_their_order():
     assert some.input_rows().tolist() == [0, 2, 1]
     first = grouping.first_queries(2)
     assert (first.ids.tolist(), first.indptr.tolist(), first.order) == (["a", "b"], [0, 2, 4], None)
+
+
+@pytest.mark.parametrize("number", [[0, 0, 2], [2, 0, 2, 0], []])
+def test_rows_with_known_numbers(number):
+    grouping = group_numbers(np.array(number, dtype=np.int64), 4)
+    assert grouping.ids.tolist() == [0, 1, 2, 3]
+    for q in range(4):
+        assert grouping.input_rows(q, q + 1).tolist() == [row for row, of_row in enumerate(number) if of_row == q]
 
 
 def test_the_first_invalid_row_has_its_number_in_the_input():
