@@ -118,7 +118,7 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
 
     Examples
     --------
-    Four relevant documents at ranks 1, 2, 4 and 7: (1/1 + 2/2 + 3/4 + 4/7) / 4 = 0.830:
+    Four relevant documents have ranks 1, 2, 4 and 7: (1/1 + 2/2 + 3/4 + 4/7) / 4 = 0.830:
 
     >>> from sklearn_rank.metrics import map_score
     >>> round(map_score([1, 1, 0, 1, 0, 0, 1], [7, 6, 5, 4, 3, 2, 1], qid=[0] * 7), 3)
@@ -129,7 +129,7 @@ def map_score(r: Ranked, *, denominator: str = "relevant", precision_at: str = "
     >>> map_score([1, 0], [5, 5], qid=["q", "q"])
     0.75
 
-    The score as a threshold finds both at once, and one of the two is relevant:
+    The score, used as a threshold, finds both at once, and one of the two is relevant:
 
     >>> map_score([1, 0], [5, 5], qid=["q", "q"], precision_at="threshold")
     0.5
