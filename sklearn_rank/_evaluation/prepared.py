@@ -25,9 +25,6 @@ from sklearn_rank._utils.numbers import as_floats, column
 from sklearn_rank._utils.threads import map_blocks
 from sklearn_rank._utils.typing import Array, Index, MatrixLike
 
-ONE_BLOCK_ROWS = 1000
-"""Rows that are read in one block: more blocks cost more than they gain."""
-
 
 class RowLabels(NamedTuple):
     """Labels of rows of an object of pandas, and of columns of any frame, without the object."""
@@ -178,8 +175,6 @@ class PreparedMetrics:
 
     def _taken(self, score: Array, rows: Index) -> Array:
         """Scores by query."""
-        if len(rows) <= ONE_BLOCK_ROWS:
-            return score.take(rows)
         by_query = np.empty(len(rows))
         blocks = thread_blocks(len(rows), self._data.n_jobs)
         map_blocks(lambda a, b: take_rows(score, rows[a:b], by_query[a:b]), blocks, self._data.n_jobs)
