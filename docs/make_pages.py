@@ -1,6 +1,6 @@
 """Write docs/metrics/ from the registry: a page for each family of metrics and a table of all names; and parts of
-docs/reference/misuse.md, the checks and where they run, and of docs/development/design.md, the list of rooms and
-floors.
+docs/reference/misuse.md, the checks and where they run, of docs/development/design.md, the list of rooms and floors,
+and of CONTRIBUTING.md, the tests of each room.
 
     python docs/make_pages.py
 
@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 from collections import Counter
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from textwrap import wrap
 
@@ -30,6 +31,8 @@ from sklearn_rank._misuse.table import list_of_checks, list_of_groups
 FOLDER = Path(__file__).parent / "metrics"
 MISUSE = Path(__file__).parent / "reference" / "misuse.md"
 DESIGN = Path(__file__).parent / "development" / "design.md"
+CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
+OF_MODULE = Path(__file__).parents[1] / "tests" / "of_module.py"
 ARCHITECTURE = Path(__file__).parents[1] / "tests" / "project" / "test_architecture.py"
 BEGIN = "<!-- Written by docs/make_pages.py from the code. -->"
 END = "<!-- The end of what is written. -->"
@@ -313,6 +316,21 @@ def list_of_floors() -> str:
     return "".join(rows)
 
 
+def list_of_tests() -> str:
+    """Rooms of the package, and the tests of each as words of a shell."""
+    spec = spec_from_file_location("of_module", OF_MODULE)
+    of_module = module_from_spec(spec)
+    spec.loader.exec_module(of_module)
+    rooms = {name.split(".")[1] for name in of_module.modules() if "." in name} - {
+        "__main__",
+        "_version",
+    }
+    return "".join(
+        f"- `{room}`: `{of_module.shell_words(of_module.tests_of_room(room))}`\n"
+        for room in sorted(rooms)
+    )
+
+
 def purpose(room: str) -> str:
     """First paragraph of the docstring of a package or module."""
     package = Path(sklearn_rank.__file__).parent
@@ -328,6 +346,7 @@ def pages() -> dict[Path, str]:
         FOLDER / "README.md": index(),
         MISUSE: with_part(MISUSE, f"{list_of_groups()}\n{list_of_checks()}"),
         DESIGN: with_part(DESIGN, list_of_floors()),
+        CONTRIBUTING: with_part(CONTRIBUTING, list_of_tests()),
     } | {FOLDER / f"{family}.md": page(metrics) for family, metrics in families().items()}
 
 

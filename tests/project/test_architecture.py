@@ -13,6 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 
+import of_module
 import pytest
 from forks import Forks
 
@@ -292,6 +293,13 @@ def test_names_of_tests_are_unique():
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
                 files.setdefault(node.name, set()).add(str(path.relative_to(TESTS)))
     assert not {name: found for name, found in files.items() if len(found) > 1}
+
+
+def test_every_module_has_tests():
+    """`tests/of_module.py` finds them by name, by import and by public names, and its modules by those that import."""
+    packages = {name for name, path in of_module.modules().items() if path.stem.startswith("__")}
+    assert not [name for name in of_module.modules().keys() - packages if not of_module.tests_of(name)]
+    assert of_module.tests_of("sklearn_rank._engine.plan")[0] == TESTS / "engine" / "test_plan.py"
 
 
 def test_formulas_stay_formulas():

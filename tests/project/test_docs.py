@@ -219,6 +219,7 @@ def test_pages_are_written_from_the_code():
         *(page for page in (docs / "metrics").glob("*.md") if page not in OF_FORMULAS),
         docs / "reference" / "misuse.md",
         docs / "development" / "design.md",
+        ROOT / "CONTRIBUTING.md",
     ]
     written = {path: path.read_text() for path in names}
     assert written == make_pages.pages(), "run python docs/make_pages.py"
