@@ -161,17 +161,25 @@ def bullets(metric: Metric, most: dict[str, str]) -> str:
         if metric.undefined_when
         else "Defined for every query"
     )
-    keywords = [metric.rule(name).doc.split("\n")[0] for name in metric.formula_params]
+    keywords = [f"`{name}={_code(value)}`" for name, value in metric.formula_params.items()]
     lines = [
         f"**Function** `{metric.function_name}`. **Names** {', '.join(f'`{name}`' for name in (metric.name, *metric.aliases))}.",
         f"**Bounds** {low:g} to {high:g}. {undefined}.",
         *(said for kind, fact in FACTS.items() if (said := fact(metric)) not in ("", most[kind])),
-        *(
-            f"`{line.replace('<default>', str(metric.formula_params[name]))}`"
-            for name, line in zip(metric.formula_params, keywords, strict=True)
-        ),
+        *([f"**Keywords** {', '.join(keywords)}."] * bool(keywords)),
     ]
     return "".join(f"- {line}\n" for line in lines)
+
+
+def _code(value: object) -> str:
+    """A default as it stands in code."""
+    return (
+        f'"{value}"'
+        if isinstance(value, str)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def ties(metric: Metric) -> str:
