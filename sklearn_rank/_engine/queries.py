@@ -96,11 +96,6 @@ class Data:
         return self.row_label if self.row_label.dtype == BYTE else None
 
     @property
-    def n_documents(self) -> Index:
-        """Rows of each query."""
-        return self.grouping.sizes
-
-    @property
     def n_jobs(self) -> int | None:
         """Number of threads that work on the rows, counted as in joblib."""
         return self.grouping.n_jobs
@@ -115,7 +110,7 @@ class Data:
         """Length of the longest query, with the documents that only its ideal list holds."""
         if self.unlisted is None:
             return self.grouping.longest
-        return int((self.n_documents + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
+        return int((self.grouping.sizes + self.unlisted.n_kept[:, 0].astype(np.int64)).max())
 
     @cached_property
     def without_negative(self) -> Self:
@@ -147,7 +142,7 @@ class Data:
         """Queries with one score for all documents."""
         return self.with_scores(np.zeros(len(self.row_label)), DataSummary(score_range=(0.0, 0.0)))
 
-    def by_query(self) -> Self:
+    def in_order(self) -> Self:
         """The same data with rows in order, to be given scores in this order."""
         grouping = self.grouping
         if grouping.order is None:
@@ -196,9 +191,9 @@ class Queries(Data):
         score[np.isneginf(self.score)] = -np.inf
         return self.with_scores(score, seen)
 
-    def by_query(self) -> Self:
+    def in_order(self) -> Self:
         """The same queries with rows in order."""
-        return replace(super().by_query(), score=self.grouping.take(self.score))
+        return replace(super().in_order(), score=self.grouping.take(self.score))
 
 
 def is_pooled(label: Array) -> NDArray[np.bool_]:
@@ -295,11 +290,6 @@ class LazyQueries:
     is_by_column: bool = False
     weight: Array | None = None
     properties: QueryAttributes = NO_PROPERTIES
-
-    @property
-    def n_documents(self) -> Index:
-        """Documents of each query."""
-        return self.grouping.sizes
 
     @property
     def n_jobs(self) -> int | None:

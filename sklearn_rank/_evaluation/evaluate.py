@@ -232,7 +232,7 @@ def evaluate_queries(
     others = dict[str, MetricSpec]()
     # To build them is expensive, so their labels are read on the way.
     if isinstance(queries, LazyQueries):
-        fingerprints = np.zeros(len(queries.n_documents), np.uint32)
+        fingerprints = np.zeros(queries.grouping.n_queries, np.uint32)
         built = replace(queries, make=_read_on_the_way(queries.make, fingerprints, evidence, specs))
         others = other_metrics(specs)
     computed = compute(built, [*specs.values(), *others.values()])

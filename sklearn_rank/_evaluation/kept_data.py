@@ -163,7 +163,7 @@ class RankedData:
     @property
     def n_documents(self) -> Index:
         """Number of documents of each query."""
-        return self.queries.n_documents
+        return self.queries.grouping.sizes
 
     known_documents = n_documents
 

@@ -60,7 +60,7 @@ class PreparedMetrics:
         is_single: bool = False,
         door: Door | None = None,
     ) -> None:
-        self._data, self._specs = data.by_query(), dict(specs)
+        self._data, self._specs = data.in_order(), dict(specs)
         # Shape of the scores: (n_queries, n_documents) if a row is a query.
         self._shape = (data.grouping.n_given,) if shape is None else shape
         # Row of the input at each row by query; None if they are the same. Rows under a mask are left out.

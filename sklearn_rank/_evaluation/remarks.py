@@ -68,7 +68,7 @@ def cut_at(queries: Queries | LazyQueries) -> int | None:
     """Number of documents at which lists are cut; None if they are not, or queries are built when they are needed."""
     if isinstance(queries, LazyQueries):
         return None
-    size: Index | Array = queries.n_documents
+    size: Index | Array = queries.grouping.sizes
     if queries.summary.has_unretrieved:
         size = queries.grouping.reduce((queries.score > -np.inf).astype(np.int64))
     depth = int(size.max())

@@ -144,7 +144,7 @@ def threshold_curve(
         min_relevance=min_relevance,
     )  # fmt: skip
     _look(queries, y_true, y_score, {"min_relevance": min_relevance, "unjudged": unjudged})
-    queries = queries.by_query()
+    queries = queries.in_order()
     label, score = queries.label, queries.score
     number = queries.grouping.query_of_row
     if unjudged == "drop":

@@ -110,7 +110,7 @@ def compute_means(queries: Queries, specs: Sequence[MetricSpec]) -> list[Array]:
 
 
 def _compute_lazily(queries: LazyQueries, specs: Sequence[MetricSpec]) -> list[PerQuery]:
-    results = [PerQuery.empty(spec, len(queries.n_documents)) for spec in specs]
+    results = [PerQuery.empty(spec, queries.grouping.n_queries) for spec in specs]
 
     def compute_block(first: int, last: int, block: Queries) -> None:
         for result, part in zip(results, compute(block, specs), strict=True):

@@ -137,7 +137,7 @@ def contributions(queries: Queries, spec: MetricSpec, values: Array) -> tuple[Ar
 
     Rows are by query. What they add is 0 in a query where the value is no sum.
     """
-    sizes, added = queries.n_documents, np.zeros(len(queries.row_label))
+    sizes, added = queries.grouping.sizes, np.zeros(len(queries.row_label))
     none = added, np.zeros(len(sizes), bool)
     if spec.metric.subtopics or spec.metric.transform is not None:
         return none

@@ -250,9 +250,10 @@ def _highest_other(label: Array, high: float) -> float:
 def _sizes(queries: Queries) -> Index:
     """Documents of each query, including documents without a row."""
     if queries.unlisted is None:
-        return queries.n_documents
+        return queries.grouping.sizes
     unlisted = queries.unlisted
-    return queries.n_documents + np.bincount(unlisted.query, unlisted.count, unlisted.n_queries).astype(np.int64)
+    n_unlisted = np.bincount(unlisted.query, unlisted.count, unlisted.n_queries).astype(np.int64)
+    return queries.grouping.sizes + n_unlisted
 
 
 # --- ids -----------------------------------------------------------------------------------------------------
@@ -443,7 +444,7 @@ def _head(queries: Queries) -> tuple[NDArray[Any], Array, Index]:
     grouping = queries.grouping
     n = max(grouping.query_at(SAMPLED_ROWS), 1)
     label, score = (grouping.take(x, 0, n) for x in (queries.row_label, queries.score))
-    return label, score, np.repeat(np.arange(n), queries.n_documents[:n])
+    return label, score, np.repeat(np.arange(n), grouping.sizes[:n])
 
 
 def have_few_values(queries: Queries) -> bool:

@@ -50,7 +50,7 @@ def evaluate_part(queries: Queries, specs: Mapping[str, MetricSpec]) -> Evaluati
     results = compute(queries, list(specs.values()))
     named = dict(zip(specs, results, strict=True))
     sums = fingerprints_of(queries)
-    return Evaluation(queries.grouping.ids, queries.weight, named, DataCounts(queries.n_documents, sums))
+    return Evaluation(queries.grouping.ids, queries.weight, named, DataCounts(queries.grouping.sizes, sums))
 
 
 def evidence_of(

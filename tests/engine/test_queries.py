@@ -44,12 +44,12 @@ def test_whole_labels_are_bytes(whole):
 
 def test_rows_in_order():
     labels = data()
-    by_query = labels.by_query()
-    assert by_query.row_label.tolist() == [2.0, 1.0, 0.5, 0.0, 3.0, -1.0]
-    assert by_query.grouping.origin.rows.tolist() == [0, 2, 5, 1, 4, 3]
-    queries = labels.with_scores(np.arange(6.0), DataSummary()).by_query()
+    in_order = labels.in_order()
+    assert in_order.row_label.tolist() == [2.0, 1.0, 0.5, 0.0, 3.0, -1.0]
+    assert in_order.grouping.origin.rows.tolist() == [0, 2, 5, 1, 4, 3]
+    queries = labels.with_scores(np.arange(6.0), DataSummary()).in_order()
     assert queries.score.tolist() == [0, 2, 5, 1, 4, 3]
-    assert by_query.by_query() is by_query
+    assert in_order.in_order() is in_order
 
 
 def test_all_documents_tied():
@@ -90,4 +90,3 @@ def test_lazy_queries_take_ids_and_weights():
     named = lazy.of(np.array(["x", "y"]), np.array([1.0, 2.0]), 2)
     assert (named.grouping.ids.tolist(), named.weight.tolist(), named.n_jobs) == (["x", "y"], [1.0, 2.0], 2)
     assert (lazy.grouping.ids.tolist(), lazy.weight, lazy.n_jobs) == ([0, 1], None, 1)
-    assert named.n_documents.tolist() == [2, 3]
