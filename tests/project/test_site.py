@@ -20,6 +20,12 @@ COMMANDS = set(
     "alpha beta frac ge le left log mathrm mathtt max min prod qquad rho right sqrt substack sum tau text".split()
 )
 """Of formulas, which KaTeX knows."""
+SEARCHED = (
+    "group, GroupKFold, nested, leakage, overfitting, RAG, CI, non-inferiority, coverage, baseline, equal scores, "
+    "bf16, golden set, seeds, nuggets, clicks, propensity, letters, memo, chunks, cold start, catalogue, time split, "
+    "own metric, n_jobs, ties, unjudged, report, glossary, trec_eval"
+).split(", ")
+"""Words that the search of the site leads to the page that explains them."""
 sys.path.append(str(DOCS / "_sphinx"))
 
 
@@ -99,6 +105,19 @@ def test_links_out_of_the_docs():
         source = [link]
         sections.add_menu(None, page, source)
         assert source == [expected]
+
+
+def test_terms_of_the_index_are_below_their_headings():
+    terms = pytest.importorskip("index_terms")
+    assert set(SEARCHED) <= {term for listed in terms.OF_PAGES.values() for term in listed}
+    for place, listed in terms.OF_PAGES.items():
+        page, _, section = place.partition("#")
+        source = [(DOCS / f"{page}.md").read_text()]
+        terms.add_to_page(None, page, source)
+        above = source[0][: source[0].index(f"{{index}} ! {listed[0]}\n")]
+        heading = [line for line in above.splitlines() if line.startswith("#")][-1]
+        assert heading.startswith("## ") if section else heading.startswith("# "), place
+        assert not section or terms.slug(heading[3:]) == section
 
 
 def test_powers_stand_in_code():
