@@ -254,7 +254,7 @@ def _tell_of_ties(of_runs: Mapping[str, Evaluation], metrics: Mapping[str, Metri
     if not asking:
         return
     # Anywhere in the list, not only across a cutoff.
-    whole, kept = replace(asking[0], k=None), {name: one.kept_data.ranked for name, one in of_runs.items()}
+    whole, kept = replace(asking[0], k=None), {name: one._kept_data.ranked for name, one in of_runs.items()}
     counts = {name: data.n_tied(whole) for name, data in kept.items() if data is not None}
     tied = {name: n for name, n in counts.items() if n}
     if not tied:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,8 +117,19 @@ PRINTED_COLUMNS = ("model", "metric", "mean", "low", "high", "difference", P_COR
 """Columns that are printed; the text for a terminal has the interval in one of them, and a block for each metric."""
 
 
+class ComparisonParts(Protocol):
+    """Private parts of a comparison that its page reads."""
+
+    @property
+    def _untested(self) -> dict[str, str]:
+        """Why the models are not tested, by metric."""
+
+    def _heading(self, tests: PairedTest | None) -> Parts:
+        """The verdict by the first metric, in parts that a page shows in colors."""
+
+
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
+class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation], ComparisonParts):
     """Models on the same queries: of `RankingEvaluator.compare`, by folds, or of `compare_systems`, without.
 
     It is a mapping from models to their `results`, so each function that takes a dictionary of results takes it, such
@@ -260,7 +271,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         left_out = [*(() if self._judged_note() else ("judged",)), *(() if self.n_queries else FOLD_COLUMNS)]
         columns = tuple(name for name in SUMMARY_COLUMNS if name not in left_out)
         cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
-        skewed = {name for result in self.results.values() for name in result.skewed()}
+        skewed = {name for result in self.results.values() for name in result._skewed()}
         note = self._note(rows, skewed)
         if full:
             return Table(columns, cells, note=note)
@@ -287,7 +298,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
 
     def _against_baseline(self, metric: str) -> dict[str, dict[str, Any]]:
         """The columns of the summary about the difference, for each model that is tested."""
-        if len(self.results) < 2 or metric in self.untested:
+        if len(self.results) < 2 or metric in self._untested:
             return {}
         tests = self.significance(metric)
         return {
@@ -310,7 +321,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         return compare_folds(*scores, n_train=n_train, n_test=n_test).pvalue
 
     @cached_property
-    def untested(self) -> dict[str, str]:
+    def _untested(self) -> dict[str, str]:
         """Why the models are not tested, by metric; the metrics that are tested are left out."""
         reasons = {metric: self._why_untested(metric) for metric in self._metrics}
         return {metric: reason for metric, reason in reasons.items() if reason}
@@ -343,13 +354,13 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
     @property
     def verdict(self) -> str:
         """The outcome by the first metric, in a sentence that the test allows: "new is better than old"."""
-        return plain(self.heading(self.significance(self._metrics[0]) if self._is_tested else None))
+        return plain(self._heading(self.significance(self._metrics[0]) if self._is_tested else None))
 
     @property
     def _is_tested(self) -> bool:
-        return len(self.results) > 1 and self._metrics[0] not in self.untested
+        return len(self.results) > 1 and self._metrics[0] not in self._untested
 
-    def heading(self, tests: PairedTest | None) -> Parts:
+    def _heading(self, tests: PairedTest | None) -> Parts:
         """The verdict by the first metric, in parts that a page shows in colors."""
         metric = self._metrics[0]
         first = next(iter(self.results.values()))
@@ -653,7 +664,7 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
         several = len(self.results) > 1
         look_at_results(VERDICTS, self.results)
         against = None if marks == "letters" else self.baseline
-        tests = {m: self._tests(m, against) if several and m not in self.untested else None for m in self._metrics}
+        tests = {m: self._tests(m, against) if several and m not in self._untested else None for m in self._metrics}
         notes = [*self._notes_on_evidence(), *note_on_runs(self.results), self._judged_note()]
         return paper_table(
             self.results, tests, systems=self._models, baseline=self.baseline, confidence_level=confidence_level,
@@ -683,11 +694,11 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
 
     def _footer(self) -> str:
         first = next(iter(self.results.values()))
-        remarks = {name: result.remarks for name, result in self.results.items()}
-        of_all = [remark for remark in first.remarks if all(remark in of_model for of_model in remarks.values())]
+        remarks = {name: result._remarks for name, result in self.results.items()}
+        of_all = [remark for remark in first._remarks if all(remark in of_model for of_model in remarks.values())]
         of_one = [f"{name}: {one}" for name, of_model in remarks.items() for one in of_model if one not in of_all]
         frozen = [f"frozen, not fitted in the folds: {', '.join(self.frozen)}"] * bool(self.frozen)
-        depths = depths_in_words({name: result.cut_at for name, result in self.results.items()}, first.meaning)
+        depths = depths_in_words({name: result._cut_at for name, result in self.results.items()}, first.meaning)
         choices = choices_in_words(first.meaning, first.counts)
         return "; ".join(filter(None, [choices, *of_all, *of_one, depths, *frozen]))
 
@@ -697,11 +708,11 @@ class Comparison(TableReport, HasPage, Saveable, Mapping[str, Evaluation]):
             fold, error = next(iter(errors.items()))
             text = shorten(error, 2 * WIDTH)
             notes.append(f"{model} failed in {len(errors)} of {n_folds} folds; in fold {fold}: {text}")
-        for reason in dict.fromkeys(self.untested.values()):
-            untested = ", ".join(display_name(metric) for metric, why in self.untested.items() if why == reason)
+        for reason in dict.fromkeys(self._untested.values()):
+            untested = ", ".join(display_name(metric) for metric, why in self._untested.items() if why == reason)
             notes.append(f"No test of {untested}: {reason}.")
         adjusted = [*notes_of_adjusted(next(iter(self.results.values())).meaning), *note_on_runs(self.results)]
-        notes += [f"{model}: {note}" for model, result in self.results.items() for note in result.more_notes]
+        notes += [f"{model}: {note}" for model, result in self.results.items() for note in result._more_notes]
         return [*notes, *adjusted, *self._notes_on_evidence(), *filter(None, [self._judged_note()])]
 
     def _notes_on_evidence(self) -> list[str]:

@@ -43,7 +43,7 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
     first = comparison.results.get(comparison.baseline) or next(iter(comparison.results.values()))
     systems, metrics, up = [*comparison.results], [*first.meaning], first.greater_is_better
     means = {metric: {s: comparison.results[s][metric] for s in systems} for metric in metrics}
-    tests = {m: None if m in comparison.untested else comparison.significance(m) for m in metrics}
+    tests = {m: None if m in comparison._untested else comparison.significance(m) for m in metrics}
     has_baseline = comparison.baseline in systems
     baseline = systems.index(comparison.baseline) if has_baseline else 0
     others = [i for i in range(len(systems)) if i != baseline]
@@ -62,7 +62,7 @@ def content_of_comparison(comparison: Any, options: Options) -> Content:
     values = {(i, j): result.per_query[m] for i, result in of_systems for j, m in enumerate(metrics)}
     summary = comparison.summary(full=True)
     content = Content(
-        kind="Comparison of rankers", heading=comparison.heading(tests[metrics[0]]),
+        kind="Comparison of rankers", heading=comparison._heading(tests[metrics[0]]),
         lead=_lead(comparison, means, tests, outcomes, baseline, shown), facts=facts,
         notes=[*comparison._notes(), *filter(None, [summary.note])], choices=comparison._footer(),
         means=_means(summary, metrics, up, tests, baseline, systems), level="95 %", dots=DOTS, systems=systems,
@@ -102,7 +102,7 @@ def _lead(
     if len(systems) > 2:
         alone = "Each system is tested against the baseline; systems are not tested against each other."
         return [_against(of_first, old, outcomes[first]), [("", alone)]]
-    row = test.pair_rows[0]
+    row = test._pair_rows[0]
     lead: Parts = [("", f"{name} is {number(of_first[new])} instead of {number(of_first[old])}: ")]
     found = outcomes[first][new]
     lead += [(sign_of(found.gain) if found.is_shown else "", number(row.difference, signed=True)), ("", _sure(row))]
@@ -172,7 +172,7 @@ def _means(
         of_metric = [rows[system, metric] for system in systems]
         known = [row["mean"] for row in of_metric if not math.isnan(row["mean"])]
         best = (max if up[metric] else min)(known, default=math.nan)
-        by_name = {} if (of_test := tests[metric]) is None else {row.a: row for row in of_test.pair_rows}
+        by_name = {} if (of_test := tests[metric]) is None else {row.a: row for row in of_test._pair_rows}
         made.append(Means(display_name(metric), up[metric], [
             Mean(system, row["mean"], row["low"], row["high"],
                  None if i == baseline else difference_of(by_name[system]) if system in by_name else None,
@@ -199,7 +199,7 @@ def _segments(comparison: Any, by: str, *, several: bool) -> SegmentsOfPage:
     answers = []
     for (system, _), p in found.interaction.items():
         answers.append(f"{system}: {answer(p)}" if several else answer(p).capitalize())
-    rows = sorted(found.pair_rows, key=lambda row: [*comparison.results].index(row.a))
+    rows = sorted(found._pair_rows, key=lambda row: [*comparison.results].index(row.a))
     made = [Segment(row.a, str(row.segment[0]), _count(row.n_units), difference_of(row)) for row in rows]
     metric = display_name(found.metric or "")
     return SegmentsOfPage(by, f"Do the differences vary between segments? {'; '.join(answers)}. {metric}.", made)

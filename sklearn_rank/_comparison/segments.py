@@ -80,7 +80,7 @@ def compare_segments(
         **common_to_rows(aligned, options),
         correction=correction, baseline=baseline, judged=aligned.judged, means=overall.means,
         means_without_settled=overall.means_without_settled,
-        pair_rows=corrected_rows(rows, samples, p, options, aligned),
+        _pair_rows=corrected_rows(rows, samples, p, options, aligned),
         _segments=SegmentTests(
             parts.by, overall, dict(zip(pairs, interaction, strict=True)),
             next((one.test for one in tests if not math.isnan(one.pvalue)), tests[0].test),

@@ -37,7 +37,7 @@ def outcomes_of(tests: PairedTest | None) -> dict[str, SystemOutcome]:
     if tests is None:
         return {}
     sign = 1 if tests.greater_is_better else -1
-    return {row.a: SystemOutcome(sign * row.difference, row.corrected_pvalue) for row in tests.pair_rows}
+    return {row.a: SystemOutcome(sign * row.difference, row.corrected_pvalue) for row in tests._pair_rows}
 
 
 def verdict(

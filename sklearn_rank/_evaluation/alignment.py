@@ -92,13 +92,13 @@ def _in_order(result: Any, order: Index, expected: Any) -> Any:
     if [*result.meaning] == [*expected.meaning] and np.array_equal(order, np.arange(len(order))):
         return result
     of_queries: dict[str, Any] = {
-        "n_documents": result.kept_data.known_documents, "label_fingerprints": result.label_fingerprints,
+        "n_documents": result._kept_data.known_documents, "label_fingerprints": result.label_fingerprints,
         "weight": result.weight, "clusters": result.clusters,
     }  # fmt: skip
     moved = type(result).from_values(
         result.qid[order],
         {metric: result.per_query[metric][order] for metric in expected.meaning},
-        undefined={metric: undefined[order] for metric, undefined in result.undefined.items()},
+        undefined={metric: undefined[order] for metric, undefined in result._undefined.items()},
         means=result.mean(), meaning=result.meaning, average=result.average,
         greater_is_better=result.greater_is_better, is_binary=result.is_binary,
         by={name: x[order] for name, x in result.attributes.items()},

@@ -102,7 +102,7 @@ class ExplainedResult(Protocol):
 
     qid: NDArray[Any]
     weight: Array | None
-    kept_data: KeptData
+    _kept_data: KeptData
 
     @property
     def per_query(self) -> dict[str, Array]:
@@ -117,7 +117,7 @@ class ExplainedResult(Protocol):
         """Whether the greater value of each metric is better."""
 
     @property
-    def specs(self) -> dict[str, MetricSpec]:
+    def _specs(self) -> dict[str, MetricSpec]:
         """Metrics that can be computed again."""
 
 
@@ -132,7 +132,7 @@ class Source(NamedTuple):
     @property
     def data(self) -> tuple[RankedData, RankedData]:
         """The data of both."""
-        old, new = (cast("RankedData", result.kept_data.ranked) for result in self.results)
+        old, new = (cast("RankedData", result._kept_data.ranked) for result in self.results)
         return old, new
 
     def lists(self, numbers: Index) -> Sides:
@@ -155,7 +155,7 @@ def source_of(results: Mapping[str, Any], names: tuple[str, str], metric: str) -
         If a result does not keep them, says which call does.
     """
     for name in names:
-        if not results[name].kept_data.keeps_documents:
+        if not results[name]._kept_data.keeps_documents:
             raise ValueError(
                 "To explain a difference takes the documents, which results of evaluate, evaluate_table, evaluate_run "
                 "and compare_systems keep; those that were loaded, made of values, batches, subsets or several runs do "
@@ -163,7 +163,7 @@ def source_of(results: Mapping[str, Any], names: tuple[str, str], metric: str) -
                 f"Got {echo(name)} without documents: call compare_systems with labels and scores, or with runs."
             )
     old, new = (results[name] for name in names)
-    if (spec := old.specs.get(metric)) is None or spec.metric.subtopics:
+    if (spec := old._specs.get(metric)) is None or spec.metric.subtopics:
         raise ValueError(
             "A metric of labels by subtopic, or a function of your own, is not explained by documents. "
             f"Got {echo(metric)}."

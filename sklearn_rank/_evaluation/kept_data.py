@@ -107,10 +107,39 @@ class KeptData(Protocol):
         """Values of metrics in other orders of the documents that have a rank."""
 
 
+class EvaluationParts(Protocol):
+    """Private parts of an evaluation that other modules of this library read."""
+
+    _metric_values: Mapping[str, Any]
+    _kept_data: KeptData
+    _kept_references: References | None
+    _list_values: Mapping[str, float]
+    _more_notes: tuple[str, ...]
+
+    @property
+    def _specs(self) -> dict[str, MetricSpec]:
+        """Metrics that can be computed again."""
+
+    @property
+    def _undefined(self) -> dict[str, NDArray[np.bool_]]:
+        """Whether a metric is not defined for each query, by metric."""
+
+    @property
+    def _remarks(self) -> tuple[str, ...]:
+        """What the data show that the values do not."""
+
+    @property
+    def _cut_at(self) -> int | None:
+        """Number of documents at which lists are cut; None if they are not, or it is unknown."""
+
+    def _skewed(self) -> list[str]:
+        """Metrics whose interval may not keep its level."""
+
+
 def with_counts(result: E, **counts: Any) -> E:
     """A result of given values that knows more of its data: fields of `DataCounts`."""
     evaluation: Any = result
-    changed: E = replace(evaluation, kept_data=replace(evaluation.kept_data, **counts))
+    changed: E = replace(evaluation, _kept_data=replace(evaluation._kept_data, **counts))
     return changed
 
 
@@ -375,7 +404,7 @@ class DataCounts:
 
 def counts_of_rows(result: Any, rows: Any) -> DataCounts:
     """What is known of the data of an evaluation, for some of its queries."""
-    documents, sums = result.kept_data.known_documents, result.label_fingerprints
+    documents, sums = result._kept_data.known_documents, result.label_fingerprints
     judged, settled = ({n: x[rows] for n, x in known.items()} for known in (result.judged, result.settled))
     documents, sums = (None if x is None else x[rows] for x in (documents, sums))
     return DataCounts(documents, sums, judged, result.judges_both, known_settled=settled)

@@ -151,7 +151,7 @@ def made_of(result: Any, code: str | None) -> list[tuple[str, str]]:
 
 def depth_of_lists(result: Any, metric: str) -> int:
     """Documents of a list that count; 0 for whole lists."""
-    spec = result.specs.get(metric)
+    spec = result._specs.get(metric)
     return 0 if spec is None or spec.k is None else spec.depth
 
 
@@ -166,8 +166,8 @@ def add_lists(
     if options.lists == 0:
         content.why_no_lists = "ListsOfQuery of documents were not asked for."
         return
-    spec = old.specs.get(metric)
-    if not all(result.kept_data.keeps_documents for result in (old, *new.values())):
+    spec = old._specs.get(metric)
+    if not all(result._kept_data.keeps_documents for result in (old, *new.values())):
         content.why_no_lists = (
             "There are no lists of documents: results that were loaded, or made of values, batches or subsets, do not "
             "keep them."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,11 +69,6 @@ class PreparedMetrics:
         self._labelled = dict(labelled)
         self._is_single, self._door = is_single, door
         self._bind()
-
-    @classmethod
-    def of(cls, data: Data, specs: Mapping[str, MetricSpec]) -> Self:
-        """Prepare metrics of rows, with the columns that they read of the index."""
-        return cls(with_columns(data, data, columns_of(specs), {}), specs)
 
     def _bind(self) -> None:
         """Bind the metrics to the labels, before anything else is known of them."""
@@ -220,6 +215,11 @@ class PreparedMetrics:
         """Restore the state, and bind the metrics again."""
         vars(self).update(state)
         self._bind()
+
+
+def prepare_rows(data: Data, specs: Mapping[str, MetricSpec]) -> PreparedMetrics:
+    """Prepare metrics of rows, with the columns that they read of the index."""
+    return PreparedMetrics(with_columns(data, data, columns_of(specs), {}), specs)
 
 
 def labels_of_rows(**given: Any) -> dict[str, RowLabels]:

@@ -23,7 +23,7 @@ from sklearn_rank._evaluation.given_values import (
 )
 from sklearn_rank._evaluation.informative import counts_of, tells_of
 from sklearn_rank._evaluation.intervals import has_no_width, interval_cells, note_of_intervals, note_of_rates
-from sklearn_rank._evaluation.kept_data import DataCounts, KeptData, RankedData, counts_of_rows
+from sklearn_rank._evaluation.kept_data import DataCounts, EvaluationParts, KeptData, RankedData, counts_of_rows
 from sklearn_rank._evaluation.page import EvaluationPage
 from sklearn_rank._evaluation.references import References, means_of, notes_of_adjusted, refuse_without
 from sklearn_rank._evaluation.saved import given_references, given_values, with_saved_counts, words_and_arrays
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
+class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns, EvaluationParts):
     """Values of metrics per query, from `evaluate`.
 
     Attributes
@@ -97,13 +97,13 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
 
     qid: NDArray[Any]
     weight: Array | None
-    metric_values: Mapping[str, PerQuery | GivenValues]
-    kept_data: KeptData
+    _metric_values: Mapping[str, PerQuery | GivenValues]
+    _kept_data: KeptData
     attributes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     clusters: NDArray[Any] | None = None
-    kept_references: References | None = None
-    list_values: Mapping[str, float] = field(default_factory=dict)
-    more_notes: tuple[str, ...] = ()
+    _kept_references: References | None = None
+    _list_values: Mapping[str, float] = field(default_factory=dict)
+    _more_notes: tuple[str, ...] = ()
 
     @classmethod
     def from_values(
@@ -183,65 +183,65 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
     @cached_property
     def per_query(self) -> dict[str, NDArray[np.float64]]:
         """Value of each metric for each query."""
-        return ByName((name, result.values()[:, 0]) for name, result in self.metric_values.items())
+        return ByName((name, result.values()[:, 0]) for name, result in self._metric_values.items())
 
     @cached_property
     def n_documents(self) -> NDArray[np.int64]:
         """Number of documents of each query, also those not retrieved."""
-        return self.kept_data.n_documents
+        return self._kept_data.n_documents
 
     @property
     def label_fingerprints(self) -> NDArray[np.uint32] | None:
         """Fingerprint of the labels of each query; None if unknown."""
-        return self.kept_data.label_fingerprints
+        return self._kept_data.label_fingerprints
 
     @property
     def ranking_fingerprints(self) -> NDArray[np.uint32] | None:
         """Fingerprint of the ranked list of each query; None if unknown."""
-        return self.kept_data.ranking_fingerprints
+        return self._kept_data.ranking_fingerprints
 
     @cached_property
     def judged(self) -> dict[str, NDArray[np.float64]]:
         """Share of the documents of each query that are judged, by metric, down to its cutoff; empty if unknown."""
-        return dict(self.kept_data.judged(self.specs, self.metric_values))
+        return dict(self._kept_data.judged(self._specs, self._metric_values))
 
     @property
     def judges_both(self) -> bool:
         """Whether some judged documents are known to be not relevant: judgements do not just name relevant ones."""
-        return self.kept_data.judges_both
+        return self._kept_data.judges_both
 
     @cached_property
     def settled(self) -> dict[str, NDArray[np.bool_]]:
         """Whether the judgements of a query alone fix its value, by metric, as far as it is known."""
-        return dict(self.kept_data.settled(self.specs, self.metric_values))
+        return dict(self._kept_data.settled(self._specs, self._metric_values))
 
     tells = cached_property(tells_of)
     counts = cached_property(counts_of)
 
     @cached_property
-    def undefined(self) -> dict[str, NDArray[np.bool_]]:
+    def _undefined(self) -> dict[str, NDArray[np.bool_]]:
         """Whether a metric is not defined for each query, by metric."""
-        return {name: result.undefined[:, 0] for name, result in self.metric_values.items()}
+        return {name: result.undefined[:, 0] for name, result in self._metric_values.items()}
 
     @cached_property
     def n_undefined(self) -> dict[str, int]:
         """Number of queries without a defined value of a metric."""
-        return {name: int(undefined.sum()) for name, undefined in self.undefined.items()}
+        return {name: int(undefined.sum()) for name, undefined in self._undefined.items()}
 
     @cached_property
     def meaning(self) -> dict[str, str]:
         """Each metric with all its keywords, in words."""
-        return {name: result.meaning for name, result in self.metric_values.items()}
+        return {name: result.meaning for name, result in self._metric_values.items()}
 
     @cached_property
     def average(self) -> dict[str, str]:
         """Kind of each mean: "macro", "micro" or "geometric"."""
-        return {name: result.average_kind for name, result in self.metric_values.items()}
+        return {name: result.average_kind for name, result in self._metric_values.items()}
 
     @cached_property
     def is_binary(self) -> dict[str, bool]:
         """Whether a metric is 0 or 1 for each query by its definition, such as a hit rate."""
-        return {name: _is_binary(result) for name, result in self.metric_values.items()}
+        return {name: _is_binary(result) for name, result in self._metric_values.items()}
 
     @cached_property
     def n_in_mean(self) -> dict[str, int]:
@@ -252,15 +252,15 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
     @cached_property
     def greater_is_better(self) -> dict[str, bool]:
         """Whether a higher value of a metric is better."""
-        return {name: result.greater_is_better for name, result in self.metric_values.items()}
+        return {name: result.greater_is_better for name, result in self._metric_values.items()}
 
     def __getitem__(self, metric: str) -> float:
         """Mean of a metric over queries, the same as from `mean`."""
-        return float(self.metric_values[known_metric(self, metric)].average(self.weight)[0])
+        return float(self._metric_values[known_metric(self, metric)].average(self.weight)[0])
 
     def __iter__(self) -> Iterator[str]:
         """Names of the metrics."""
-        return iter(self.metric_values)
+        return iter(self._metric_values)
 
     @overload
     def mean(self, metric: None = None) -> dict[str, float]: ...
@@ -364,7 +364,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
             intervals[name] = cut(interval, name, self.meaning[name], values)
         return intervals
 
-    def skewed(self) -> list[str]:
+    def _skewed(self) -> list[str]:
         """Metrics whose interval may not keep its level: queries are few for such skewed values."""
         from sklearn_rank.stats._intervals import may_not_keep_level  # loads scipy.stats
 
@@ -403,44 +403,44 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         {'mrr': 1.0}
         """
         rows = subset_rows(qids, self.qid)
-        return replace(self._taken(rows, [*self.metric_values]), kept_data=counts_of_rows(self, rows))
+        return replace(self._taken(rows, [*self._metric_values]), _kept_data=counts_of_rows(self, rows))
 
     def _taken(self, rows: Any, metrics: Iterable[str]) -> Self:
         """Values of metrics for the queries at some places, without what is known of the data."""
         weight, clusters = (None if x is None else x[rows] for x in (self.weight, self.clusters))
         metrics = [*metrics]
-        kept = None if self.kept_references is None else self.kept_references.taken(rows, metrics, weight)
+        kept = None if self._kept_references is None else self._kept_references.taken(rows, metrics, weight)
         return replace(
             self,
             qid=self.qid[rows],
             weight=weight,
             clusters=clusters,
             attributes={name: values[rows] for name, values in self.attributes.items()},
-            metric_values={name: self.metric_values[name].take(rows, name, weight) for name in metrics},
-            kept_data=DataCounts(),
-            kept_references=kept,
+            _metric_values={name: self._metric_values[name].take(rows, name, weight) for name in metrics},
+            _kept_data=DataCounts(),
+            _kept_references=kept,
         )
 
     @cached_property
     def n_tied(self) -> dict[str, int]:
         """Number of queries with equal scores on both sides of the cutoff; anywhere, without a cutoff."""
         data = self._unchanged_data()
-        return {name: data.n_tied(spec) for name, spec in self.specs.items() if not spec.metric.pointwise}
+        return {name: data.n_tied(spec) for name, spec in self._specs.items() if not spec.metric.pointwise}
 
     def _unchanged_data(self) -> RankedData:
         """The data, if they were kept and are what they were."""
-        if (data := self.kept_data.ranked) is None:
+        if (data := self._kept_data.ranked) is None:
             raise ValueError(
                 "Ties need the data, which this result does not keep: it was saved, or is of batches or a subset. "
                 "Call evaluate again."
             )
-        data.check_unchanged(self.metric_values)
+        data.check_unchanged(self._metric_values)
         return data
 
     @cached_property
     def _references(self) -> References:
         """Chance and best: kept, or computed from the data."""
-        return self.kept_references or self.kept_data.references(self.metric_values, self.specs)
+        return self._kept_references or self._kept_data.references(self._metric_values, self._specs)
 
     def chance(self) -> Self:
         """Values that a random order would have: the exact expectation of each metric over all orders.
@@ -575,15 +575,15 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         """Result of the values of one kind."""
         values = getattr(self._references, kind)
         if not values:
-            refuse_without(kind, self.specs)
+            refuse_without(kind, self._specs)
         settled = None if kind == "adjusted" else {name: x for name, x in self.settled.items() if name in values}
-        counts = DataCounts(self.kept_data.known_documents, self.label_fingerprints, known_settled=settled)
-        return replace(self, metric_values=values, kept_data=counts, kept_references=None)
+        counts = DataCounts(self._kept_data.known_documents, self.label_fingerprints, known_settled=settled)
+        return replace(self, _metric_values=values, _kept_data=counts, _kept_references=None)
 
     @cached_property
-    def specs(self) -> dict[str, MetricSpec]:
+    def _specs(self) -> dict[str, MetricSpec]:
         """Metrics that can be computed again."""
-        computed = {n: values.spec for n, values in self.metric_values.items() if isinstance(values, PerQuery)}
+        computed = {n: values.spec for n, values in self._metric_values.items() if isinstance(values, PerQuery)}
         return {name: spec for name, spec in computed.items() if isinstance(spec, MetricSpec)}
 
     def tie_range(self) -> Table:
@@ -617,7 +617,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         P@1      0.5000   0.0000   1.0000      1
         P@2      0.5000   0.5000   0.5000      0
         """
-        means, specs, rows, data = self.mean(), self.specs, [], self._unchanged_data()
+        means, specs, rows, data = self.mean(), self._specs, [], self._unchanged_data()
         for name, n_tied in self.n_tied.items():
             if specs[name].metric.takes("ties", "worst"):
                 extremes = data.means_with_ties(specs[name], ("worst", "best"), self.weight)
@@ -709,7 +709,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         all             4   0.6250   [0.2272, 1.0000]           0
         ties averaged; queries without relevant documents count as 0
         """
-        names = [*self.metric_values] if metric is None else [known_metric(self, metric)]
+        names = [*self._metric_values] if metric is None else [known_metric(self, metric)]
         parts = partition(self, by, "segments", SEGMENT_COLUMNS)
         everything = self._taken(slice(None), names)
         taken = [(values, self._taken(rows, names)) for values, rows in parts.rows()]
@@ -733,7 +733,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
                 tuple((labelled(name), *row) for name, (_, row) in both.items()),
                 note=note_of_rates(self, names),
             ),
-            note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part.skewed())], constant),
+            note_of_intervals([*dict.fromkeys(name for _, part in taken for name in part._skewed())], constant),
             choices_in_words({name: self.meaning[name] for name in names}, self.counts),
         )
 
@@ -787,7 +787,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         qid      MRR
         a     0.5000
         """
-        metric = next(iter(self.metric_values)) if metric is None else known_metric(self, metric)
+        metric = next(iter(self._metric_values)) if metric is None else known_metric(self, metric)
         COUNT.check("n", n, "worst_queries")
         values = self.per_query[metric]
         order = np.argsort(values if self.greater_is_better[metric] else -values, kind="stable")  # NaN last
@@ -812,7 +812,7 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         """
         intervals = interval_cells(self.confidence_interval(confidence_level))
         rows = ((labelled(name), mean, *intervals[name], self.n_undefined[name]) for name, mean in self.mean().items())
-        note = note_of_intervals(self.skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
+        note = note_of_intervals(self._skewed(), [name for name, ends in intervals.items() if has_no_width(*ends)])
         return Table(("metric", "mean", "low", "high", "undefined"), tuple(rows), note=note)
 
     _to_saved = words_and_arrays
@@ -822,8 +822,8 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         result = with_saved_counts(cls.from_values(**given_values(words, arrays)), words, arrays)
         if "references" not in words:
             return result
-        by_score = cast("dict[str, GivenValues]", result.metric_values)
-        return replace(result, kept_references=given_references(words, arrays, by_score))
+        by_score = cast("dict[str, GivenValues]", result._metric_values)
+        return replace(result, _kept_references=given_references(words, arrays, by_score))
 
     def to_frame(self) -> Any:
         """Values as a pandas DataFrame: a row per query, a column per metric; needs the extra "pandas".
@@ -841,23 +841,23 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
         return f"Evaluation of {len(self.qid)} queries{clusters}"
 
     def _notes(self) -> list[str]:
-        return [*notes_of_adjusted(self.meaning), *note_on_runs({"": self}), *self.more_notes]
+        return [*notes_of_adjusted(self.meaning), *note_on_runs({"": self}), *self._more_notes]
 
     def _footer(self) -> str:
-        return "; ".join(filter(None, [choices_in_words(self.meaning, self.counts), *self.remarks]))
+        return "; ".join(filter(None, [choices_in_words(self.meaning, self.counts), *self._remarks]))
 
     @cached_property
-    def remarks(self) -> tuple[str, ...]:
+    def _remarks(self) -> tuple[str, ...]:
         """What the data show that the values do not."""
-        return self.kept_data.remarks(self.specs)
+        return self._kept_data.remarks(self._specs)
 
     @cached_property
-    def cut_at(self) -> int | None:
+    def _cut_at(self) -> int | None:
         """Number of documents at which lists are cut; None if they are not, or it is unknown."""
-        return self.kept_data.cut_at
+        return self._kept_data.cut_at
 
     def _tables(self) -> list[Table]:
-        kept = {} if self.kept_references is None else self.kept_references._asdict()
+        kept = {} if self._kept_references is None else self._kept_references._asdict()
         known = {kind: means_of(kept[kind], self.weight) for kind in ("chance", "best") if kind in kept}
         rows = (
             (labelled(name), mean, *(means.get(name) for means in known.values()), self.n_undefined[name])
@@ -868,12 +868,12 @@ class Evaluation(TableReport, EvaluationPage, Saveable, OfRuns):
 
 def computed_values(result: Evaluation) -> dict[str, PerQuery]:
     """Numerators and denominators of each metric of a result that was computed here, to join parts."""
-    return cast("dict[str, PerQuery]", result.metric_values)
+    return cast("dict[str, PerQuery]", result._metric_values)
 
 
 def with_chance(result: Evaluation) -> Evaluation:
     """The same result, which keeps and prints chance and best."""
-    return replace(result, kept_references=result._references)
+    return replace(result, _kept_references=result._references)
 
 
 def _is_binary(values: PerQuery | GivenValues) -> bool:

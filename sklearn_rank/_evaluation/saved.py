@@ -20,7 +20,7 @@ E = TypeVar("E")
 
 def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Words and arrays of an evaluation."""
-    means, source, kept = result.mean(), result.kept_data, result.kept_references
+    means, source, kept = result.mean(), result._kept_data, result._kept_references
     words: dict[str, Any] = {
         "metrics": [
             {
@@ -31,9 +31,9 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
                 "greater_is_better": values.greater_is_better,
                 "is_binary": result.is_binary[name],
             }
-            for name, values in result.metric_values.items()
+            for name, values in result._metric_values.items()
         ],
-        "attributes": [*result.attributes], "remarks": [*result.remarks], "cut_at": result.cut_at,
+        "attributes": [*result.attributes], "remarks": [*result._remarks], "cut_at": result._cut_at,
     }  # fmt: skip
     if result.run_means:
         words["run_means"] = {name: [*means] for name, means in result.run_means.items()}
@@ -45,9 +45,9 @@ def words_and_arrays(result: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any
         "clusters": result.clusters,
         **{f"attribute{i}": values for i, values in enumerate(result.attributes.values())},
     }
-    arrays = {"qid": result.qid, **_stacked(result.metric_values), **{n: x for n, x in more.items() if x is not None}}
-    if result.judged.keys() >= result.metric_values.keys():
-        judged = np.stack([result.judged[name] for name in result.metric_values])
+    arrays = {"qid": result.qid, **_stacked(result._metric_values), **{n: x for n, x in more.items() if x is not None}}
+    if result.judged.keys() >= result._metric_values.keys():
+        judged = np.stack([result.judged[name] for name in result._metric_values])
         words |= {"is_all_judged": bool((judged == 1).all()), "judges_both": result.judges_both}
         arrays |= {} if words["is_all_judged"] else {"judged": judged}
     if result.settled:

@@ -18,12 +18,12 @@ E = TypeVar("E", bound="OfRuns")
 class OfRuns:
     """A result that several runs of one system can be made into."""
 
-    kept_data: KeptData
+    _kept_data: KeptData
 
     @property
     def run_means(self) -> RunMeans:
         """Mean of each run by metric, where this is the mean of several runs of one system; else empty."""
-        return self.kept_data.run_means
+        return self._kept_data.run_means
 
     @classmethod
     def of_runs(cls, runs: Sequence[Self]) -> Self:
@@ -84,8 +84,8 @@ class OfRuns:
 
 def mean_result(results: Sequence[Any]) -> Any:
     """Mean of aligned results of the value of each query; undefined where it is in one of them."""
-    first, sources = results[0], [result.kept_data for result in results]
-    undefined = {name: [result.undefined[name] for result in results] for name in first.meaning}
+    first, sources = results[0], [result._kept_data for result in results]
+    undefined = {name: [result._undefined[name] for result in results] for name in first.meaning}
     pooled = [name for name, average in first.average.items() if average != "macro"]
     documents = [source.known_documents for source in sources]
     result = type(first).from_values(
@@ -104,10 +104,10 @@ def mean_result(results: Sequence[Any]) -> Any:
         _of_all(results, "judged", lambda shares: np.mean(shares, axis=0)),
         any(one.judges_both for one in results),
         known_settled=_of_all(results, "settled", lambda settled: np.all(settled, axis=0)),
-        known_remarks=tuple(remark for remark in first.remarks if all(remark in one.remarks for one in results)),
-        cut_at=first.cut_at if len({one.cut_at for one in results}) == 1 else None,
+        known_remarks=tuple(remark for remark in first._remarks if all(remark in one._remarks for one in results)),
+        cut_at=first._cut_at if len({one._cut_at for one in results}) == 1 else None,
     )
-    return replace(result, kept_data=known)
+    return replace(result, _kept_data=known)
 
 
 def _of_all(results: Sequence[Any], name: str, function: Callable[[Any], Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from sklearn_rank._engine.grouping import find_qid
 from sklearn_rank._engine.ids import ids_of
 from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import read_labels, some_rows
-from sklearn_rank._evaluation.prepared import PreparedMetrics
+from sklearn_rank._evaluation.prepared import PreparedMetrics, prepare_rows
 from sklearn_rank._evaluation.result import Evaluation
 from sklearn_rank._evaluation.row_checks import look_at_labels, look_at_scores
 from sklearn_rank._evaluation.several_runs import mean_result
@@ -181,7 +181,7 @@ class QueryFolds(BaseFolds):
             return dict.fromkeys(self.metrics, np.nan)
         scores = low_scores(y_score, self.metrics.values())
         if of_train:
-            return PreparedMetrics.of(some_rows(self.data, self.folds[fold][0]), self.metrics).evaluate(scores).mean()
+            return prepare_rows(some_rows(self.data, self.folds[fold][0]), self.metrics).evaluate(scores).mean()
         return self._prepared(self._test_sets[fold]).evaluate(scores).mean()
 
     def evaluate(self, results: Sequence[FoldResult]) -> Evaluation:
@@ -220,7 +220,7 @@ class QueryFolds(BaseFolds):
         """Metrics of some rows, prepared for all models that score them."""
         # The data live as long as all folds are evaluated.
         if id(data) not in self._metrics_of:
-            self._metrics_of[id(data)] = PreparedMetrics.of(data, self.metrics)
+            self._metrics_of[id(data)] = prepare_rows(data, self.metrics)
         return self._metrics_of[id(data)]
 
 

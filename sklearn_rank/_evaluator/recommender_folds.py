@@ -180,7 +180,7 @@ class RecommenderFolds(BaseFolds):
             for name in first.meaning
         }
         undefined = {
-            name: np.bincount(number, np.concatenate([part.undefined[name] for part in parts]), len(users)) > 0
+            name: np.bincount(number, np.concatenate([part._undefined[name] for part in parts]), len(users)) > 0
             for name in first.meaning
         }
         prints = np.zeros(len(users), dtype=np.uint32)
@@ -198,7 +198,7 @@ class RecommenderFolds(BaseFolds):
 
     def of_lists(self, results: Sequence[FoldResult]) -> dict[str, Array]:
         """Values of all lists of a fold together, one for each fold."""
-        parts = [result.output.list_values for result in results]
+        parts = [result.output._list_values for result in results]
         return {name: np.array([part[name] for part in parts]) for name in self.scorer.of_lists}
 
 

@@ -20,7 +20,7 @@ from scipy.special import expit, softmax
 from sklearn.base import is_classifier
 
 from sklearn_rank._engine.read import read_labels
-from sklearn_rank._evaluation.prepared import PreparedMetrics
+from sklearn_rank._evaluation.prepared import prepare_rows
 from sklearn_rank._metric.spec import MetricSpec
 from sklearn_rank._ranker.fit_arguments import (
     all_arguments,
@@ -56,7 +56,7 @@ class Monitor:
 
     def __init__(self, validation: FitData, spec: MetricSpec, patience: int | None, on_round: OnRound | None) -> None:
         self.data = read_labels(validation.y, validation.grouping.query_of_row, _weight_of_queries(validation))
-        self._prepared = PreparedMetrics.of(self.data, {"metric": spec})
+        self._prepared = prepare_rows(self.data, {"metric": spec})
         self.spec, self.patience, self.on_round = spec, patience, on_round
         self.greater_is_better = spec.greater_is_better
         self.curve: list[float] = []

@@ -15,7 +15,7 @@ from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import read, with_columns
 from sklearn_rank._evaluation.evaluate import evaluate_queries
 from sklearn_rank._evaluation.informative import nothing_by_metric
-from sklearn_rank._evaluation.prepared import PreparedMetrics
+from sklearn_rank._evaluation.prepared import PreparedMetrics, prepare_rows
 from sklearn_rank._metric.key_signs import scorer_name
 from sklearn_rank._metric.metric import REGISTRY
 from sklearn_rank._metric.names import columns_of, is_single_metric, parse_metric
@@ -269,7 +269,7 @@ class RankingScorers(ScoreRequests):
 
     def prepare(self, data: Data) -> PreparedMetrics:
         """Metrics of rows that are scored again and again, for `score_rows`."""
-        return PreparedMetrics.of(data, self.specs)
+        return prepare_rows(data, self.specs)
 
     def score_rows(self, estimator: Estimator, X: MatrixLike, rows: PreparedMetrics) -> dict[str, float]:
         """Values of all metrics on rows that are prepared, where it is known that no query is cut in two."""

@@ -176,7 +176,7 @@ def result_from_columns(
     }
     sums = columns["label_fingerprints"].astype(np.uint32)
     by_score, kept = told_apart(results)
-    return Evaluation(qid, weight, by_score, DataCounts(columns["n_documents"], sums), kept_references=kept)
+    return Evaluation(qid, weight, by_score, DataCounts(columns["n_documents"], sums), _kept_references=kept)
 
 
 def join_parts(

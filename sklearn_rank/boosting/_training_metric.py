@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_rank._engine.grouping import Grouping
 from sklearn_rank._engine.queries import Data
 from sklearn_rank._engine.read import check_shapes, data_of, query_weight
-from sklearn_rank._evaluation.prepared import PreparedMetrics
+from sklearn_rank._evaluation.prepared import PreparedMetrics, prepare_rows
 from sklearn_rank._evaluation.row_checks import look_at_labels
 from sklearn_rank._metric.names import parse_metrics
 from sklearn_rank._metric.spec import MetricsLike, MetricSpec
@@ -139,7 +139,7 @@ class SeenRows:
             data.grouping.n_jobs = self._n_jobs
             look_at_labels(BOOSTING, data, self._specs)
             forget = weakref.ref(owner, lambda _: self._entries.pop(key, None))
-            prepared = PreparedMetrics.of(data, self._specs)
+            prepared = prepare_rows(data, self._specs)
             entry = self._entries[key] = SeenRowsEntry(forget, arrays, data.label, prepared)
         return entry.prepared
 

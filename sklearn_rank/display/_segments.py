@@ -209,13 +209,13 @@ class SegmentsDisplay(PredictionsDisplay):
             raise TypeError(f"comparison must be what compare_systems(...) returns. Got {echo(comparison)} instead.")
         segments = comparison.segments(by, metric=metric, confidence_level=confidence_level)
         rows: dict[str, list[Any]] = {name: [] for name, _ in segments.pairs}
-        for row in segments.pair_rows:
+        for row in segments._pair_rows:
             rows[row.a].append((row.segment, row.n_units, (row.difference, *row.ends)))
         display = cls._of_rows(
             rows, {a: segments.overall[a, b].difference for a, b in segments.pairs}, metric=str(segments.metric),
             difference_from=segments.baseline, confidence_level=confidence_level,
             greater_is_better=segments.greater_is_better,
-            note=CORRECTED_LEVEL if segments.has_corrected_intervals else "",
+            note=CORRECTED_LEVEL if segments._has_corrected_intervals else "",
         )  # fmt: skip
         return display.plot(ax, **kwargs)
 

@@ -102,4 +102,4 @@ def with_lists(result: Evaluation, values: Mapping[str, float], *n_users: int) -
     listed = ", ".join(f"{name.removeprefix(SIGN)} {abs(value):.4f}" for name, value in values.items())
     folds = f", mean of {len(n_users)} folds" * (len(n_users) > 1)
     note = f"{listed} (lists of {' + '.join(map(str, n_users))} users{folds})."
-    return replace(result, list_values=values, more_notes=(note,))
+    return replace(result, _list_values=values, _more_notes=(note,))

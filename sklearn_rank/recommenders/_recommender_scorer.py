@@ -185,7 +185,7 @@ class RecommenderScorer:
     def __call__(self, estimator: Estimator, X: MatrixLike, y: ArrayLike | None = None) -> float | dict[str, float]:
         """Mean of each metric over users; higher is better."""
         result = self.evaluate(estimator, X, y)
-        means = ByName(signed(result.mean(), self.specs) | {**result.list_values})
+        means = ByName(signed(result.mean(), self.specs) | {**result._list_values})
         return means[self.names[0]] if self.is_single else means
 
     def evaluate(self, estimator: Any, X: MatrixLike, y: ArrayLike | None = None) -> Evaluation:

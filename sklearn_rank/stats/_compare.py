@@ -157,7 +157,7 @@ def paired_test(
         correction=correction, baseline=baseline, judged=aligned.judged,
         means=means,
         means_without_settled=means_without_settled(values, aligned.settled, aligned.weight),
-        pair_rows=corrected_rows(rows, samples, p, options, aligned),
+        _pair_rows=corrected_rows(rows, samples, p, options, aligned),
     )  # fmt: skip
 
 

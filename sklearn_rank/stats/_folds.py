@@ -106,5 +106,5 @@ def compare_folds(
         metric=None, test="corrected resampled t", alternative=alternative, correction=None,
         confidence_level=confidence_level, baseline=None, greater_is_better=True, unit="fold",
         means={"a": row.mean_a, "b": row.mean_b}, judged={},
-        pair_rows=(replace(row, corrected_pvalue=row.pvalue, corrected_interval=row.confidence_interval),),
+        _pair_rows=(replace(row, corrected_pvalue=row.pvalue, corrected_interval=row.confidence_interval),),
     )  # fmt: skip

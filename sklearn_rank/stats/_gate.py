@@ -268,24 +268,24 @@ class GateResult(TableReport, HasPage, Saveable):
     margin: dict[str, float] | None
     alpha: float
     largest_loss: dict[str, float]
-    pairs: dict[str, PairedQueries]
+    _pairs: dict[str, PairedQueries]
     _lists: ComparedLists
-    results: tuple[QueryResult, QueryResult] | None = None
+    _results: tuple[QueryResult, QueryResult] | None = None
 
     @cached_property
-    def tests(self) -> dict[str, MarginTest]:
+    def _tests(self) -> dict[str, MarginTest]:
         """Bounds, p-value and decision of each metric."""
-        n_metrics = len(self.pairs)
+        n_metrics = len(self._pairs)
         tests = {
             name: margin_test(pair, self._margin(name), self.largest_loss[name], self.alpha, n_metrics)
-            for name, pair in self.pairs.items()
+            for name, pair in self._pairs.items()
         }
         if self._lists.n_changed == 0:
             passed = NO_LOSS_SHOWN if self.margin is None else NO_WORSE
             tests = {name: test._replace(decision=passed) for name, test in tests.items()}
         if self.margin is None:
             return tests
-        return {n: t._replace(decision=UNDECIDED) if self.pairs[n].nothing else t for n, t in tests.items()}
+        return {n: t._replace(decision=UNDECIDED) if self._pairs[n].nothing else t for n, t in tests.items()}
 
     def _margin(self, metric: str) -> float | None:
         return None if self.margin is None else self.margin[metric]
@@ -302,23 +302,23 @@ class GateResult(TableReport, HasPage, Saveable):
     @property
     def decisions(self) -> dict[str, str]:
         """Decision of each metric."""
-        return {name: test.decision for name, test in self.tests.items()}
+        return {name: test.decision for name, test in self._tests.items()}
 
     @property
     def verdict(self) -> str:
         """The decision and its reason in one sentence."""
-        nothing = [pair.nothing for pair in self.pairs.values() if pair.nothing]
+        nothing = [pair.nothing for pair in self._pairs.values() if pair.nothing]
         if nothing and self.decision == UNDECIDED:
             return f"Undecided: {nothing[0]}"
-        n_queries = max(len(pair.qid) for pair in self.pairs.values())
+        n_queries = max(len(pair.qid) for pair in self._pairs.values())
         return gate_verdict(self._outcomes, self.alpha, n_identical=n_queries if self._lists.n_changed == 0 else None)
 
     @cached_property
     def _outcomes(self) -> list[MetricOutcome]:
         """Outcome of each metric, for the verdict."""
         outcomes = []
-        for name, pair in self.pairs.items():
-            test, (won, lost) = self.tests[name], (int((pair.gain > 0).sum()), int((pair.gain < 0).sum()))
+        for name, pair in self._pairs.items():
+            test, (won, lost) = self._tests[name], (int((pair.gain > 0).sum()), int((pair.gain < 0).sum()))
             loss = -test.low if pair.greater_is_better else test.high
             outcomes.append(
                 MetricOutcome(
@@ -331,22 +331,22 @@ class GateResult(TableReport, HasPage, Saveable):
     @property
     def difference(self) -> dict[str, float]:
         """Mean difference by each metric, new less old."""
-        return {name: pair.new_less_old(pair.estimate.mean) for name, pair in self.pairs.items()}
+        return {name: pair.new_less_old(pair.estimate.mean) for name, pair in self._pairs.items()}
 
     @property
     def low(self) -> dict[str, float]:
         """Lower one-sided bound of each difference."""
-        return {name: test.low for name, test in self.tests.items()}
+        return {name: test.low for name, test in self._tests.items()}
 
     @property
     def high(self) -> dict[str, float]:
         """Upper one-sided bound of each difference."""
-        return {name: test.high for name, test in self.tests.items()}
+        return {name: test.high for name, test in self._tests.items()}
 
     @property
     def pvalue(self) -> dict[str, float]:
         """P-value of the hypothesis that new loses the margin or more, by each metric."""
-        return {name: test.pvalue for name, test in self.tests.items()}
+        return {name: test.pvalue for name, test in self._tests.items()}
 
     @cached_property
     def n_needed(self) -> int | None:
@@ -354,16 +354,16 @@ class GateResult(TableReport, HasPage, Saveable):
 
         All metrics must pass on these queries, including those that pass here.
         """
-        if self.decision != UNDECIDED or any(pair.nothing for pair in self.pairs.values()):
+        if self.decision != UNDECIDED or any(pair.nothing for pair in self._pairs.values()):
             return None
         aims = self._aims
-        if behind := [name for name, aim in aims.items() if above_margin(self.pairs[name], aim.margin) < 0]:
-            level = self.alpha / len(self.pairs)
-            seen = {name: self.pairs[name].largest_difference for name in behind}
+        if behind := [name for name, aim in aims.items() if above_margin(self._pairs[name], aim.margin) < 0]:
+            level = self.alpha / len(self._pairs)
+            seen = {name: self._pairs[name].largest_difference for name in behind}
             n = n_for_some(
                 [replace(aims[name].mirrored, largest_loss=seen[name], alpha=level) for name in behind], CHANCE
             )
-        elif any(above_margin(self.pairs[name], aim.margin) == 0 for name, aim in aims.items()):
+        elif any(above_margin(self._pairs[name], aim.margin) == 0 for name, aim in aims.items()):
             return None
         else:
             n = n_for_all([*aims.values()], CHANCE)
@@ -373,7 +373,7 @@ class GateResult(TableReport, HasPage, Saveable):
     def _aims(self) -> dict[str, Aim]:
         """Test of each metric for no worse."""
         return {
-            name: Aim(self.pairs[name].sums, len(self.pairs[name].qid), margin, self.largest_loss[name], self.alpha)
+            name: Aim(self._pairs[name].sums, len(self._pairs[name].qid), margin, self.largest_loss[name], self.alpha)
             for name, margin in (self.margin or {}).items()
         }
 
@@ -386,7 +386,7 @@ class GateResult(TableReport, HasPage, Saveable):
     def smallest_margin(self) -> dict[str, float]:
         """Smallest margin of each metric that these queries can show if no query differs."""
         return {
-            name: smallest_margin(pair.sums, self.largest_loss[name], self.alpha) for name, pair in self.pairs.items()
+            name: smallest_margin(pair.sums, self.largest_loss[name], self.alpha) for name, pair in self._pairs.items()
         }
 
     @property
@@ -397,8 +397,8 @@ class GateResult(TableReport, HasPage, Saveable):
         margin`` if lower is better. Without a margin, the table lacks the columns "margin" and "no worse if".
         """
         rows = []
-        for name, pair in self.pairs.items():
-            test, means, margin = self.tests[name], (pair.mean(pair.old), pair.mean(pair.new)), self._margin(name)
+        for name, pair in self._pairs.items():
+            test, means, margin = self._tests[name], (pair.mean(pair.old), pair.mean(pair.new)), self._margin(name)
             numbers = (name, len(pair.qid), *means, self.difference[name], test.low, test.high, test.pvalue)
             passes: tuple[Any, ...] = ()
             if margin is not None:
@@ -432,16 +432,16 @@ class GateResult(TableReport, HasPage, Saveable):
             If there is no such metric, or `n` is not an int >= 1.
         """
         COUNT.check("n", n, "lost_most")
-        metric = next(iter(self.pairs)) if metric is None else metric
-        if not is_key(metric, self.pairs):
+        metric = next(iter(self._pairs)) if metric is None else metric
+        if not is_key(metric, self._pairs):
             raise ValueError(
-                f"The 'metric' parameter of lost_most must be one of {echo_all(self.pairs)}. Got {echo(metric)}."
-                f"{other_spelling(metric, self.pairs)}"
+                f"The 'metric' parameter of lost_most must be one of {echo_all(self._pairs)}. Got {echo(metric)}."
+                f"{other_spelling(metric, self._pairs)}"
             )
         return Table(("query", "old", "new", "difference"), tuple(self._lost(metric, n)))
 
     def _lost(self, metric: str, n: int) -> list[tuple[Any, ...]]:
-        pair = self.pairs[metric]
+        pair = self._pairs[metric]
         order = np.argsort(pair.gain, kind="stable")[: min(n, int((pair.gain < 0).sum()))]
         columns = (pair.qid, pair.old, pair.new, pair.new_less_old(pair.gain))
         return [*zip(*(column[order].tolist() for column in columns), strict=True)]
@@ -462,7 +462,7 @@ class GateResult(TableReport, HasPage, Saveable):
         return self.verdict
 
     def _notes(self) -> list[str]:
-        pairs, level, other = self.pairs, 100 * (1 - self.alpha), 100 * (1 - self.alpha / len(self.pairs))
+        pairs, level, other = self._pairs, 100 * (1 - self.alpha), 100 * (1 - self.alpha / len(self._pairs))
         if self._lists.n_changed == 0:
             notes = ["The difference is new less old; low and high are its one-sided bounds. They do not decide here."]
         elif self.margin is None:
@@ -508,10 +508,10 @@ class GateResult(TableReport, HasPage, Saveable):
 
     def _notes_on_lists(self) -> list[str]:
         """Notes if no query differs in value and the lists are not known to be identical."""
-        if self._lists.n_changed == 0 or any(pair.gain.any() for pair in self.pairs.values()):
+        if self._lists.n_changed == 0 or any(pair.gain.any() for pair in self._pairs.values()):
             return []
-        n_units = min(pair.sums.n for pair in self.pairs.values())
-        others = "queries" if next(iter(self.pairs.values())).cluster is None else "clusters"
+        n_units = min(pair.sums.n for pair in self._pairs.values())
+        others = "queries" if next(iter(self._pairs.values())).cluster is None else "clusters"
         share = 100 * (1 - self.alpha ** (1 / n_units))
         notes = [
             f"No query differs in value. With {100 * (1 - self.alpha):g} % confidence at most {share:.2g} % of other "
@@ -532,10 +532,10 @@ class GateResult(TableReport, HasPage, Saveable):
     def _assumptions(self) -> list[str]:
         """Notes on the largest loss of a query if it is not the range of the metric."""
         stated = dict[float, list[str]]()
-        for name, pair in self.pairs.items():
+        for name, pair in self._pairs.items():
             if (loss := self.largest_loss[name]) != pair.span:
                 stated.setdefault(loss, []).append(name)
-        unbounded = [name for name, pair in self.pairs.items() if pair.span is None]
+        unbounded = [name for name, pair in self._pairs.items() if pair.span is None]
         notes = [
             f"Assumed: no query loses more than {loss:.4g} in {', '.join(names)}." for loss, names in stated.items()
         ]
@@ -544,8 +544,8 @@ class GateResult(TableReport, HasPage, Saveable):
         return notes
 
     def _footer(self) -> str:
-        counts = {name: pair.counts for name, pair in self.pairs.items() if pair.counts is not None}
-        return choices_in_words({name: pair.meaning for name, pair in self.pairs.items()}, counts)
+        counts = {name: pair.counts for name, pair in self._pairs.items() if pair.counts is not None}
+        return choices_in_words({name: pair.meaning for name, pair in self._pairs.items()}, counts)
 
     def _tables(self) -> list[Table]:
         table = self.table
@@ -553,7 +553,7 @@ class GateResult(TableReport, HasPage, Saveable):
         of_metrics = Table(
             tuple(table.columns[i] for i in shown), tuple(tuple(row[i] for i in shown) for row in table.rows)
         )
-        lost = tuple((name, *row) for name in self.pairs for row in self._lost(name, N_SHOWN))
+        lost = tuple((name, *row) for name in self._pairs for row in self._lost(name, N_SHOWN))
         head = ("lost most", "query", "old", "new", "difference")
         return [of_metrics, Table(head, lost)] if lost else [of_metrics]
 
@@ -563,12 +563,12 @@ class GateResult(TableReport, HasPage, Saveable):
     def _content(self, options: Options) -> Content:
         from sklearn_rank.stats._gate_page import content_of_gate  # the page is rarely made
 
-        return content_of_gate(self, options)
+        return content_of_gate(self, self._pairs, self._tests, self._results, options)
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays: dict[str, NDArray[Any]] = {}
         words = []
-        for i, (name, pair) in enumerate(self.pairs.items()):
+        for i, (name, pair) in enumerate(self._pairs.items()):
             words.append(
                 {
                     "name": name, "margin": self._margin(name), "greater_is_better": pair.greater_is_better,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from zlib import crc32
 
@@ -14,13 +15,14 @@ from sklearn_rank._report.text import Parts, between, number, sign_of
 from sklearn_rank._version import __version__
 
 
-def content_of_gate(gate: Any, options: Options) -> Content:
+def content_of_gate(
+    gate: Any, pairs: Mapping[str, Any], tests: Mapping[str, Any], results: tuple[Any, Any] | None, options: Options
+) -> Content:
     """Content of the page of a `GateResult`; ranked lists come from the results, if it has them."""
-    metrics, tests = [*gate.pairs], gate.tests
-    first = gate.pairs[metrics[0]]
+    metrics, first = [*pairs], next(iter(pairs.values()))
     systems, ids = ["old", "new"], first.qid.tolist()
     values, means = {}, []
-    for j, (metric, pair) in enumerate(gate.pairs.items()):
+    for j, (metric, pair) in enumerate(pairs.items()):
         for i, of_system in enumerate((pair.old, pair.new)):
             known = dict(zip(pair.qid.tolist(), of_system.tolist(), strict=True))
             values[i, j] = np.array([known.get(one, np.nan) for one in ids])
@@ -42,11 +44,11 @@ def content_of_gate(gate: Any, options: Options) -> Content:
                (f"{100 * (1 - gate.alpha):g} %", "level of the bounds")],
         notes=gate._notes(), choices=gate._footer(), means=means, level="", systems=systems, baseline=0, shown=1,
         metrics=[*map(display_name, metrics)], greater_is_better=[one.greater_is_better for one in means], depth=0,
-        ids=ids, values=values, made=_made(gate, options), text=options.text, query_text=options.query_text,
+        ids=ids, values=values, made=_made(pairs, results, options), text=options.text, query_text=options.query_text,
         dots="Dots are differences, lines their one-sided bounds; right is better. Filled: the gate decides."
         + (" The dashed line is the margin." if gate.margin is not None else ""),
     )  # fmt: skip
-    old, new = gate.results or (None, None)
+    old, new = results or (None, None)
     if isinstance(new, HasPage):
         new._add_lists(content, old, metrics[0], options)
     else:
@@ -69,10 +71,10 @@ def _lead(gate: Any, metric: str, means: Means) -> Parts:
     ]
 
 
-def _made(gate: Any, options: Options) -> list[tuple[str, str]]:
+def _made(pairs: Mapping[str, Any], results: tuple[Any, Any] | None, options: Options) -> list[tuple[str, str]]:
     """Origin of the page."""
-    made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in gate.pairs.items() if pair.meaning]
-    fingerprints = getattr((gate.results or (None,))[0], "label_fingerprints", None)
+    made = [(f"Meaning of {display_name(name)}", pair.meaning) for name, pair in pairs.items() if pair.meaning]
+    fingerprints = getattr((results or (None,))[0], "label_fingerprints", None)
     if fingerprints is not None:
         made.append(("Fingerprint of the labels", f"{crc32(np.asarray(fingerprints).tobytes()):08x}"))
     made.append(("Version", f"sklearn_rank {__version__}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,7 @@ class OfOnePair(Generic[T]):
         """
         if instance is None:
             return self
-        first, *others = instance.pair_rows
+        first, *others = instance._pair_rows
         if others:
             raise AttributeError(
                 f"{self.name!r} belongs to one pair. Got a test of {len(others) + 1} rows: choose one, such as "
@@ -166,8 +166,18 @@ class SegmentTests:
         return replace(self, overall=self.overall[a, b], interaction=interaction, macro=replace(self.macro, rows=rows))
 
 
+class PairedTestParts(Protocol):
+    """Private parts of a test that other modules of this library read."""
+
+    _pair_rows: tuple[PairRow, ...]
+
+    @property
+    def _has_corrected_intervals(self) -> bool:
+        """Whether a printed interval is at the level of a corrected p-value."""
+
+
 @dataclass(frozen=True, repr=False, kw_only=True)
-class PairedTest(TableReport):
+class PairedTest(TableReport, PairedTestParts):
     """Tests of the differences between systems, a less b, for one pair or several, on all queries or in segments.
 
     `stats.compare`, `stats.compare_all`, `stats.compare_folds`, `Comparison.significance` and `Comparison.segments`
@@ -290,7 +300,7 @@ class PairedTest(TableReport):
     nothing: str = ""
     means_without_settled: dict[str, float] = field(default_factory=dict)
     run_means: RunMeans = field(default_factory=dict)
-    pair_rows: tuple[PairRow, ...]
+    _pair_rows: tuple[PairRow, ...]
     _segments: SegmentTests | None = None
 
     difference = OfOnePair[float]("Mean of a less mean of b.")
@@ -313,14 +323,14 @@ class PairedTest(TableReport):
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs (a, b)."""
-        return [*dict.fromkeys((row.a, row.b) for row in self.pair_rows)]
+        return [*dict.fromkeys((row.a, row.b) for row in self._pair_rows)]
 
     @property
     def table(self) -> Table:
         """A row for each pair and segment."""
-        rows = [row.cells() for row in self.pair_rows]
+        rows = [row.cells() for row in self._pair_rows]
         columns = (*self.by, *PAIR_COLUMNS[:-1], PLURALS[self.unit])
-        if all(row.won is None for row in self.pair_rows) and not self.by:
+        if all(row.won is None for row in self._pair_rows) and not self.by:
             rows = [(*row[:-4], row[-1]) for row in rows]
             columns = (*columns[:-4], columns[-1])
         return Table(columns, tuple(rows))
@@ -349,11 +359,11 @@ class PairedTest(TableReport):
             If the pair was not compared, or there is no such segment.
         """
         is_tuple = isinstance(key, tuple) and len(key) > 1
-        of_key = [row for row in self.pair_rows if is_tuple and is_key(key, {row.key[: len(key)]: row})]
+        of_key = [row for row in self._pair_rows if is_tuple and is_key(key, {row.key[: len(key)]: row})]
         if not of_key:
             what, listed = "A pair", self.pairs
             if self.by and is_tuple and is_key(key[:2], dict.fromkeys(listed)):
-                what, listed = "A segment of a pair", [row.key for row in self.pair_rows if (row.a, row.b) == key[:2]]
+                what, listed = "A segment of a pair", [row.key for row in self._pair_rows if (row.a, row.b) == key[:2]]
             raise KeyError(f"{what} must be one of {', '.join(map(echo, listed))}. Got {echo(key)}.")
         a, b = of_key[0].a, of_key[0].b
         known: Iterable[Mapping[str, Any]] = (self.means, self.judged, self.means_without_settled, self.run_means)
@@ -365,7 +375,7 @@ class PairedTest(TableReport):
             judged=judged,
             means_without_settled=others,
             run_means=of_runs,
-            pair_rows=tuple(of_key),
+            _pair_rows=tuple(of_key),
             _segments=segments,
         )
 
@@ -425,9 +435,9 @@ class PairedTest(TableReport):
 
     def _title(self) -> str:
         test, correction = f"test {self.test!r}", f"correction {self.correction!r}"
-        first, *others = self.pair_rows
+        first, *others = self._pair_rows
         if self.by:
-            counted = self._counted(self.overall.pair_rows[0].n_units)
+            counted = self._counted(self.overall._pair_rows[0].n_units)
             by = "" if self.by == ("by",) else f" by {' and '.join(self.by)}"
             metric = display_name(self.metric or "")
             return f"Differences in {metric} from {self.baseline}{by}, {counted}, {test}, {correction}"
@@ -448,20 +458,20 @@ class PairedTest(TableReport):
     @property
     def _is_corrected(self) -> bool:
         """Whether the correction changes a printed p-value."""
-        return any(row.corrected_pvalue > row.pvalue for row in self.pair_rows)
+        return any(row.corrected_pvalue > row.pvalue for row in self._pair_rows)
 
     @property
-    def has_corrected_intervals(self) -> bool:
+    def _has_corrected_intervals(self) -> bool:
         """Whether a printed interval is at the level of a corrected p-value."""
-        rows = self.pair_rows if self._segments is None else (*self.pair_rows, *self.overall.pair_rows)
+        rows = self._pair_rows if self._segments is None else (*self._pair_rows, *self.overall._pair_rows)
         return any(row.ends not in ((None, None), row.confidence_interval) for row in rows)
 
     def _notes(self) -> list[str]:
-        alone, rows = len(self.pair_rows) == 1 and not self.by, self.pair_rows
+        alone, rows = len(self._pair_rows) == 1 and not self.by, self._pair_rows
         skewed, constant = ([f"{row.a} - {row.b}" for row in rows if test(row)] for test in (_is_skewed, _is_constant))
         notes: list[str] = []
         if self._segments is not None:
-            rows = (*rows, *self.overall.pair_rows)
+            rows = (*rows, *self.overall._pair_rows)
             skewed, constant = [display_name(self.metric or "")] * any(map(_is_skewed, rows)), []
             for (a, _), p in self.interaction.items():
                 tested = (
@@ -473,7 +483,7 @@ class PairedTest(TableReport):
         notes += [skew_note(() if alone else skewed)] * bool(skewed)
         notes += [constant_note(() if alone else constant, self.unit)] * bool(constant)
         which = "The interval is" if alone else "Intervals are"
-        notes += [f"{which} {CORRECTED_LEVEL}."] * self.has_corrected_intervals
+        notes += [f"{which} {CORRECTED_LEVEL}."] * self._has_corrected_intervals
         notes += [self.nothing] * bool(self.nothing)
         name = self.metric or ""
         judged = judged_note({name: self.judged})
@@ -502,11 +512,11 @@ class PairedTest(TableReport):
         """The most important columns, with shortened names and values of attributes; `table` has all columns."""
         if self.by:
             return [self._of_segments(a, b, width) for a, b in self.pairs]
-        return [self._alone(written)] if len(self.pair_rows) == 1 else self._of_pairs(written)
+        return [self._alone(written)] if len(self._pair_rows) == 1 else self._of_pairs(written)
 
     def _alone(self, written: Callable[[Any], str]) -> Table:
         """The only pair, in one line."""
-        (row,) = self.pair_rows
+        (row,) = self._pair_rows
         corrected: dict[str, Any] = {P_CORRECTED: row.corrected_pvalue} if self._is_corrected else {}
         counts = {} if row.won is None else {"won": row.won, "tied": row.tied, "lost": row.lost}
         low, high = row.ends
@@ -517,7 +527,7 @@ class PairedTest(TableReport):
     def _of_pairs(self, written: Callable[[Any], str]) -> list[Table]:
         """The systems, and the pairs."""
         n_of: dict[str, int] = {}
-        for row in self.pair_rows:
+        for row in self._pair_rows:
             n_a, n_b = row.n_units if isinstance(row.n_units, tuple) else (row.n_units, row.n_units)
             n_of |= {row.a: n_a, row.b: n_b}
         means = tuple((written(name), n_of[name], mean) for name, mean in self.means.items())
@@ -526,7 +536,7 @@ class PairedTest(TableReport):
         rows = [
             (written(row.a), written(row.b), *with_interval(row.difference, *row.ends), row.corrected_pvalue,
              *(() if row.won is None else (row.won, row.lost)))
-            for row in self.pair_rows
+            for row in self._pair_rows
         ]  # fmt: skip
         return [Table(("system", PLURALS[self.unit], "mean"), means), Table(columns[: len(rows[0])], tuple(rows))]
 
@@ -534,7 +544,7 @@ class PairedTest(TableReport):
         """The rows of a pair, and its row of all queries."""
         width = width if width == WIDTH else max(6, width // len(self.by))
         rows = []
-        for row in (*self.pair_rows, *self.overall.pair_rows):
+        for row in (*self._pair_rows, *self.overall._pair_rows):
             if (row.a, row.b) == (a, b):
                 difference, p = (None if math.isnan(x) else x for x in (row.difference, row.corrected_pvalue))
                 segment = row.segment or (None,) * len(self.by)

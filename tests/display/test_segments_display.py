@@ -44,7 +44,7 @@ def test_segments_display_of_a_comparison():
     found = REPORT.segments(metric="rmse")
     assert list(display.values) == ["new", "other"]
     drawn = display.values["new"][:, 1:]
-    np.testing.assert_array_equal(drawn, [row.corrected_interval for row in found.pair_rows[:3]])
+    np.testing.assert_array_equal(drawn, [row.corrected_interval for row in found._pair_rows[:3]])
     assert (drawn != [row[6:8] for row in found.table.rows[:3]]).any()
     for text in (display.figure_.get_supxlabel(), str(found)):
         assert "at the level of the corrected p" in " ".join(text.split())

@@ -120,7 +120,7 @@ def test_metrics_adjusted_and_not_in_one_call():
         assert evaluate(y, s, qid=qid, metrics=specs).mean() == prepared(s) == prepared.evaluate(s).mean() == expected
         assert only(s) == {"b": expected["b"]}
         chance = evaluate(y, s, qid=qid, metrics={"a": specs["a"], "e": specs["e"]}).chance()
-        assert {name: str(result.spec) for name, result in chance.metric_values.items()} == {"a": "ndcg@3", "e": "map"}
+        assert {name: str(result.spec) for name, result in chance._metric_values.items()} == {"a": "ndcg@3", "e": "map"}
     with pytest.raises(ValueError, match="every y_score must be finite. Got -inf"):
         prepare(y, qid=qid, metrics=["mse", "ndcg(adjusted=True)"])(np.where(y > 1, -np.inf, 0.0))
     with pytest.raises(ValueError, match="every y_score must be finite. Got -inf"):

@@ -279,7 +279,7 @@ def test_sparse_judgements(rng):
     for one in results[1:3]:
         compare(results[0], one)
     for one in results:
-        np.testing.assert_array_equal(one.label_fingerprints, fingerprints_of(results[0].kept_data.queries))
+        np.testing.assert_array_equal(one.label_fingerprints, fingerprints_of(results[0]._kept_data.queries))
     other_labels(results[0], evaluate(sparse.csr_array(2 * y), lists, metrics="ndcg@5"))
 
 

@@ -12,6 +12,7 @@ from graphlib import TopologicalSorter
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
+from typing import Protocol
 
 import of_module
 import pytest
@@ -199,9 +200,12 @@ SHARED_HOOKS = PACKAGE / "_utils" / "table.py", PACKAGE / "_utils" / "storage.py
 
 
 def test_private_attributes_of_results_are_read_by_themselves():
-    """Other modules read public names: fields such as `kept_data`, with the protocol `KeptData`, and properties."""
-    hooks = {name for path in SHARED_HOOKS for name in private_names(path)}
+    """Other modules read public names, and private names of protocols such as `EvaluationParts`."""
     bases = {base for name in sklearn_rank.results.__all__ for base in getattr(sklearn_rank.results, name).__mro__}
+    protocols = [base for base in bases if Protocol in base.__bases__ and base.__module__ in MODULES]
+    shared = {name for one in protocols for name in (*vars(one), *one.__annotations__) if is_private(name)}
+    assert {"_kept_data", "_pair_rows", "_untested"} < shared
+    hooks = shared | {name for path in SHARED_HOOKS for name in private_names(path)}
     modules = {base.__module__ for base in bases} & MODULES.keys()
     defined = {module: {*filter(is_private, private_names(MODULES[module]))} - hooks for module in modules}
     of_results = set().union(*defined.values())

@@ -643,7 +643,7 @@ def test_saved_and_loaded(found, tmp_path):
         assert loaded.lost_most(100).rows == result.lost_most(100).rows
     with pytest.raises(ValueError, match="must hold a saved Evaluation .* Got GateResult"):
         Evaluation.load(tmp_path / "gate0")
-    pairs = {name: replace(pair, new=pair.new[:-1]) for name, pair in found.pairs.items()}
-    replace(found, pairs=pairs).save(tmp_path / "torn")
+    pairs = {name: replace(pair, new=pair.new[:-1]) for name, pair in found._pairs.items()}
+    replace(found, _pairs=pairs).save(tmp_path / "torn")
     with pytest.raises(ValueError, match="must hold a saved GateResult"):
         GateResult.load(tmp_path / "torn")

@@ -227,7 +227,7 @@ def test_other_names_subtopics_and_the_order_of_ties():
 def test_floats_are_not_copied(make):
     """Labels that are grades become bytes."""
     table = make({"label": LABEL + 0.5, "score": SCORE, "qid": QUERY})
-    queries = evaluate_table(table).kept_data.queries
+    queries = evaluate_table(table)._kept_data.queries
     for name, found in (("label", queries.label), ("score", queries.score)):
         assert np.shares_memory(found, np.asarray(table[name]))
 
