@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -293,36 +294,10 @@ def _heads(mean: str, *, with_p: bool) -> tuple[str, ...]:
     return ("judged by", "queries", mean, "low", "high", *([P] if with_p else []), "lambda", "bias", CORRELATION)
 
 
-def _notes_of(values: Mapping[str, JudgedValues]) -> list[str]:
-    notes = []
-    if (n := min(len(one.human) for one in values.values())) < FEW_HUMAN:
-        notes.append(f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short.")
-    for name, one in values.items():
-        if _residuals_are_equal(one):
-            notes.append(
-                f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may be "
-                "too short, or there is none."
-            )
-        if one.n_left_out:
-            notes.append(f"{one.n_left_out} queries of people are left out of {name}: it is undefined by one judge.")
-    return notes
-
-
 def _residuals_are_equal(values: JudgedValues) -> bool:
     """Whether people and the model differ by the same amount on all queries; success rates allow for it."""
     human, residual = values.human, values.human - values.model
     return not len(values.pseudo) and bool(np.ptp(residual) <= EQUAL_WITHIN * np.abs(human).max())
-
-
-def _saved(
-    values: Mapping[str, JudgedValues], confidence_level: float
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    words = {
-        "metrics": [*values], "n_left_out": [one.n_left_out for one in values.values()],
-        "confidence_level": confidence_level,
-    }  # fmt: skip
-    arrays = {f"{field} {i}": getattr(x, field) for i, x in enumerate(values.values()) for field in JUDGES}
-    return words, arrays
 
 
 JUDGES = ("human", "model", "others", "pseudo", "bounds")
@@ -349,7 +324,57 @@ def _loaded(words: Mapping[str, Any], arrays: SavedArrays) -> tuple[float, dict[
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class JudgedInterval(TableReport, Saveable):
+class JudgedResult(TableReport, Saveable):
+    """What means and differences by two judges have in common: the values that they are computed from."""
+
+    confidence_level: float
+    _values: dict[str, JudgedValues]
+
+    @property
+    @abstractmethod
+    def table(self) -> Table:
+        """Rows for both judges, only people and only the model."""
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame; needs the extra "pandas"."""
+        return self.table.to_frame()
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if (n := min(len(one.human) for one in self._values.values())) < FEW_HUMAN:
+            notes.append(
+                f"{n} queries judged by people are few: with fewer than {FEW_HUMAN} intervals may be too short."
+            )
+        for name, one in self._values.items():
+            if _residuals_are_equal(one):
+                notes.append(
+                    f"The model is right, or wrong by the same, in {name} on all queries of people: the interval may "
+                    "be too short, or there is none."
+                )
+            if one.n_left_out:
+                notes.append(
+                    f"{one.n_left_out} queries of people are left out of {name}: it is undefined by one judge."
+                )
+        return notes
+
+    def _tables(self) -> list[Table]:
+        return [self.table]
+
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        values = self._values.values()
+        words = {
+            "metrics": [*self._values], "n_left_out": [one.n_left_out for one in values],
+            "confidence_level": self.confidence_level,
+        }  # fmt: skip
+        return words, {f"{field} {i}": getattr(x, field) for i, x in enumerate(values) for field in JUDGES}
+
+    @classmethod
+    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
+        return cls(*_loaded(words, arrays))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class JudgedInterval(JudgedResult):
     """Means of one system by two judges, from `judged_interval`.
 
     Attributes
@@ -365,9 +390,6 @@ class JudgedInterval(TableReport, Saveable):
         less people's on the queries that both judged; `correlation` is the correlation of these values.
     confidence_level : float
     """
-
-    confidence_level: float
-    _values: dict[str, JudgedValues]
 
     @cached_property
     def _estimates(self) -> dict[str, JudgedEstimate]:
@@ -403,32 +425,15 @@ class JudgedInterval(TableReport, Saveable):
         ]
         return Table(("metric", *_heads("mean", with_p=False)), tuple(rows))
 
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return self.table.to_frame()
-
     def _title(self) -> str:
         return f"Means by people and a model, {100 * self.confidence_level:g} % intervals"
-
-    def _notes(self) -> list[str]:
-        return _notes_of(self._values)
-
-    def _tables(self) -> list[Table]:
-        return [self.table]
 
     def _text_tables(self) -> list[Table]:
         return [self.table.fitted()]
 
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return _saved(self._values, self.confidence_level)
-
-    @classmethod
-    def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
-        return cls(*_loaded(words, arrays))
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class JudgedDifference(TableReport, Saveable):
+class JudgedDifference(JudgedResult):
     """Difference of two systems by two judges, new less old, from `compare_judged`.
 
     Attributes
@@ -447,9 +452,6 @@ class JudgedDifference(TableReport, Saveable):
         Rows for both judges, only people and only the model, as in `JudgedInterval`.
     confidence_level : float
     """
-
-    confidence_level: float
-    _values: dict[str, JudgedValues]
 
     @property
     def metric(self) -> str:
@@ -496,22 +498,9 @@ class JudgedDifference(TableReport, Saveable):
         rows = _rows(self._values[self.metric], self._estimate, self.confidence_level, with_p=True)
         return Table(_heads("difference", with_p=True), tuple(rows))
 
-    def to_frame(self) -> Any:
-        """The table as a pandas DataFrame; needs the extra "pandas"."""
-        return self.table.to_frame()
-
     def _title(self) -> str:
         level = 100 * self.confidence_level
         return f"Difference of {self.metric}, new less old, by people and a model, {level:g} % intervals"
-
-    def _notes(self) -> list[str]:
-        return _notes_of(self._values)
-
-    def _tables(self) -> list[Table]:
-        return [self.table]
-
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return _saved(self._values, self.confidence_level)
 
     @classmethod
     def _from_saved(cls, words: Mapping[str, Any], arrays: SavedArrays) -> Self:
