@@ -164,6 +164,8 @@ def _refuse_line(part: _Rows, n_before: int, what: str, fields: Sequence[str], n
         hint = "Ids have no blanks in them." if len(parts) > len(fields) else "Blanks part the fields."
         n_fields = f"more than {MOST_FIELDS}" if len(parts) > MOST_FIELDS else len(parts)
         hint = "There are no comments." if line.startswith(b"#") else LOOKS_LIKE.get(len(parts), hint)
+        if len(parts) > len(fields) == len(line.split(b"\t")):
+            hint = r"If ids contain blanks and tabs are between the fields, pass separator='\t'."
         others = f" Of another layout make lines of three: query document {fields[value_field(fields)]}."
         raise ValueError(
             f"{what} has lines of {len(fields)} fields: {' '.join(fields)}. Got {n_fields} {where}. {hint}"

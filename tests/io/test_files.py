@@ -377,6 +377,14 @@ def test_a_number_of_fields_of_a_run_is_no_judgement():
         read_qrels(file(RUNS["TREC"]))
 
 
+def test_blanks_in_ids_between_tabs():
+    text = "query-id\tcorpus-id\tscore\nmy question\td1\t1\n"
+    with pytest.raises(ValueError, match=r"line 2.*contain blanks.*separator='\\t'\.$"):
+        read_qrels(file(text))
+    judgements = read_qrels(file(text), separator="\t")
+    assert mean(judgements, {"my question": ["d1"]}) == mean({"my question": {"d1": 1}}, {"my question": ["d1"]})
+
+
 ROWS_AGAIN = [("b", 0.9), ("a", 0.8), ("b", 0.7)]
 """Documents of a query and their scores, one of them twice."""
 RUNS_AGAIN = {
