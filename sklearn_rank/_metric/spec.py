@@ -320,8 +320,8 @@ class MetricSpec:
         for name in self.metric.columns:
             if name not in (queries.columns or ()):
                 raise ValueError(
-                    f"{self.metric.function_name} reads the column {echo(name)}, a number for each row: pass {name}= "
-                    f"beside qid=, or a y_true whose index has the levels 'qid' and {echo(name)}. Got none."
+                    f"{self.metric.function_name} reads the column {echo(name)}, a number for each row: give the "
+                    f"labels an index with the levels 'qid' and {echo(name)}, or pass {name}= to evaluate. Got none."
                 )
 
     def _check_weights(self, weights: NDArray[np.float64]) -> None:

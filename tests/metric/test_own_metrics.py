@@ -390,7 +390,7 @@ def test_scorers_carry_columns(ranking):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "revenue_score reads the column 'price', a number for each row: pass price= beside qid="),
+        ({}, "revenue_score reads the column 'price', a number for each row: give the labels an index"),
         ({"price": PRICE[:2]}, r"price must have one entry per row, shape \(4,\). Got shape \(2,\)"),
         ({"price": [*PRICE[:3], np.nan]}, "price must be finite. Got nan"),
         ({"price": PRICE, "margin": -1}, "The 'margin' parameter of revenue_score must be a number above 0. Got -1"),
