@@ -259,6 +259,7 @@ def test_values_print_and_go_to_trackers():
 # --- errors -------------------------------------------------------------------------------------------------------
 
 RUN = {"u": ["a", "b"], "v": ["c"]}
+FRAME = pd.DataFrame({"userId": ["u"], "movieId": ["a"]})
 WRONG = [
     ({"k": 0}, ValueError, "'k' parameter of exposure must be an int >= 1"),
     ({"items": ["a", "b"]}, ValueError, "must hold every item of the run.* Got item 'c' of user 'v'"),
@@ -271,6 +272,7 @@ WRONG = [
     ({"run": {"u": ["a", "a"]}}, ValueError, "in a list once"),
     ({"train": {"u": [7]}}, ValueError, "train of exposure must hold some of the items.* Got 7"),
     ({"train": {}}, ValueError, "Got no pair"),
+    ({"train": FRAME}, ValueError, "'user_id' and 'item_id': rename them. Got the columns 'userId', 'movieId'"),
     ({"train": {"u": "a"}}, TypeError, "train must have items for each user"),
     ({"train": [["u", "a"]], "groups": {"a": 1}}, ValueError, "Got no group for 6 of 7 items, the first is 'b'"),
     ({"groups": [1, 2]}, ValueError, "one for each of 7 items. Got 2"),
