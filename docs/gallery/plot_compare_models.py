@@ -1,9 +1,9 @@
 """
-Which model is better
-=====================
+Which model is better?
+======================
 
-Four models are fitted on the same folds, and each query is scored by a model that has not seen it. A bar joins models
-that the data cannot tell apart, and the best one here stands apart from all others.
+We fit four models on the same folds. Each query is scored by a model that was fitted without it. In the first picture a
+bar joins models whose difference is not significant. No bar reaches the best model.
 """
 
 import matplotlib.pyplot as plt
@@ -27,13 +27,14 @@ report = RankingEvaluator("ndcg@10", cv=3).compare(models, X, y, qid=qid)
 print(report)
 
 # %%
-# The means with their differences, tested pair by pair and corrected for the number of pairs:
+# The picture shows each mean with its interval. A t test compares each pair of models, with p-values corrected for the
+# number of pairs:
 
 CriticalDifferenceDisplay.from_results(report, "ndcg@10")
 plt.show()
 
 # %%
-# Two of them, query by query. How many queries gain, how many lose, and how much:
+# The second picture compares two models query by query: how many queries gain, how many lose, and how much?
 
 DifferenceDisplay.from_results({name: report.results[name] for name in ("ridge", "lightgbm")}, "ndcg@10")
 plt.show()

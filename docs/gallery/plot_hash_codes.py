@@ -1,10 +1,10 @@
 """
-What a hash code costs
-======================
+What does a hash code cost?
+===========================
 
-Images search for images of the same digit, by their pixels and by short binary codes. Codes of few bits make many ties.
-The bars say how much of nDCG depends on how ties are broken: a library that breaks them by the order of the rows prints
-one of the numbers inside.
+We search for images of the same digit, by their pixels and by short binary codes. Codes of few bits cause many ties.
+Each bar goes from the nDCG of the worst order of the tied images to the nDCG of the best order. A library that breaks
+ties by the order of the rows prints a number between both ends.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ def codes(X, n_bits):
 
 
 # %%
-# The policies "worst" and "best" are the two ends, and the default is the expectation over all orders:
+# ``ties="worst"`` and ``ties="best"`` are the ends of a bar. The default is the expectation over all orders:
 
 n_bits = [4, 8, 16, 32, 64]
 metrics = ["ndcg@10", "ndcg(ties=worst)@10", "ndcg(ties=best)@10"]

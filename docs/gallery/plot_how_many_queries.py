@@ -1,9 +1,9 @@
 """
-How many queries
-================
+How many queries?
+=================
 
-An experiment that is too small finds no difference, whatever the models do. From a pilot of some queries follows how
-many queries find a difference of a given size.
+A small experiment misses a small difference. We measure how much the differences vary in a pilot of 100 queries, and
+compute how many queries find a difference of a given size.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,7 @@ std = differences.std(ddof=1)
 print(f"the pilot: {differences.mean():.4f} with a standard deviation of {std:.4f}, on {len(differences)} queries")
 
 # %%
-# Half the difference needs four times the queries:
+# To find half the difference, you need four times as many queries:
 
 sizes = np.array([0.005, 0.01, 0.02, 0.03, 0.05])
 needed = {power: [power_of(std, difference=size, power=power) for size in sizes] for power in (0.5, 0.8, 0.95)}

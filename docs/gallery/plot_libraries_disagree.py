@@ -1,11 +1,11 @@
 """
-Why libraries disagree
-======================
+Why do libraries disagree?
+==========================
 
-Four small queries: one with tied scores, one without a relevant document, one of two documents, and an ordinary one.
-Eight libraries print seven values of their nDCG@3. Each value is by design: they differ in the gain of a grade, in how
-ties are broken, and in what a query without relevant documents counts. Here each choice is a keyword, so every one of
-these numbers is one call.
+Eight libraries print seven values of nDCG@3 for the same four small queries. The first query has tied scores, the
+second has no relevant document, the third has two documents, and the fourth is an ordinary query. All values are by
+design: the libraries differ in the gain of a grade, in the order of ties, and in the value of a query without relevant
+documents. In sklearn_rank each choice is a keyword, so one call computes each number.
 """
 
 import matplotlib.pyplot as plt
@@ -39,6 +39,6 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# A convention has a name, so you need not remember the keywords:
+# A convention sets all keywords of a library by its name:
 
 print(ndcg_score(y_true, y_score, qid=qid, k=3, convention="lightgbm"))

@@ -1,9 +1,9 @@
 """
-Where the gain comes from
-=========================
+Where does the gain come from?
+==============================
 
-A mean over all queries can hide a group of queries that loses. Any attribute of the queries makes segments: their
-length, language, age, or how often they are asked.
+A mean over all queries can hide a group of queries that loses. You can split queries by any attribute, such as their
+length, language, age or frequency. We split them by the number of documents.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ SegmentsDisplay.from_comparison(report, "ndcg@10", by=by)
 plt.show()
 
 # %%
-# nDCG itself falls with the length of the list, for a good model too:
+# nDCG falls with the length of the list, even for the better model:
 
 ListLengthDisplay.from_result(report.results["lightgbm"], "ndcg@10")
 plt.show()

@@ -1,9 +1,9 @@
 """
-Which k
-=======
+Does k change the winner?
+=========================
 
-A cutoff belongs where users stop. Before choosing one, look whether the choice changes the winner, and how certain
-the difference is at each cutoff.
+Set the cutoff k to the rank at which users stop. Before you choose k, check whether it changes the winner, and how
+ certain the difference is at each cutoff.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ for name, result in results.items():
 plt.show()
 
 # %%
-# The same queries stand behind both curves, so the interval of the difference is narrower than the bands suggest:
+# Both curves use the same queries, so the interval of the difference is narrower than the bands suggest:
 
 for metric in metrics:
     test = compare(results["ridge"], results["20 neighbours"], metric=metric)
