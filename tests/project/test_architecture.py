@@ -1,4 +1,4 @@
-"""What may import what, what importing costs, and what the package promises about itself."""
+"""Allowed imports, the cost of importing, and promises about the package as a whole."""
 
 import ast
 import inspect
@@ -66,12 +66,12 @@ def sources():
 
 
 def kernels():
-    """Files of Cython."""
+    """All Cython files."""
     return [p for p in PACKAGE.rglob("*.p[yx]?") if p.suffix in (".pyx", ".pxi", ".pxd")]
 
 
 def name_of(path):
-    """Full name of the module of a file."""
+    """Dotted name of the module of a file."""
     return ".".join(["sklearn_rank", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
 
 
@@ -80,14 +80,14 @@ MODULES = {name_of(p): p for p in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx
 
 @cache
 def nodes(path):
-    """Nodes of the syntax tree of a file that the laws below ask for, which is parsed once."""
+    """Imports, attributes and definitions of a file; each file is parsed once."""
     kinds = ast.stmt, ast.Name, ast.Attribute, ast.Call
     return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
 
 
 @cache
 def imported(path):
-    """Full names of what a file imports, wherever in it, for type checking too."""
+    """Dotted names of all imports of a file, including those inside functions and for type checking."""
     if path.suffix == ".pyx":
         return [".".join(found) for found in re.findall(r"^from ([\w.]+) import (\w+)", path.read_text(), re.M)]
     names = [alias.name for node in nodes(path) if isinstance(node, ast.Import) for alias in node.names]
@@ -96,7 +96,7 @@ def imported(path):
 
 
 def imported_modules(path):
-    """Modules of the package that a file imports; of a package that it imports a name of, the package."""
+    """Modules of the package that a file imports; `from package import name` counts as the package."""
     for name in imported(path):
         if name.partition(".")[0] == "sklearn_rank":
             yield name if name in MODULES else name.rpartition(".")[0]
@@ -119,7 +119,7 @@ def test_no_circle_of_files():
 
 
 def test_only_packages_are_public():
-    """In a public package but `metrics` and `compat`, files are private; in a private one they need not say so."""
+    """Files of public packages start with an underscore, except in `metrics` and `compat`."""
     for path in sources():
         room, *inside = path.relative_to(PACKAGE).with_suffix("").parts
         if inside and not room.startswith("_") and room not in ("metrics", "compat"):
@@ -127,7 +127,7 @@ def test_only_packages_are_public():
     assert {p.stem for p in PACKAGE.glob("[a-z]*.py")} == {"datasets", "exceptions", "inspection", "results"}
 
 
-def test_no_function_has_the_name_of_a_module_beside_it():
+def test_no_function_has_the_name_of_a_sibling_module():
     for module in MODULES:
         package, _, name = module.rpartition(".")
         if package:
@@ -151,7 +151,7 @@ def is_private(name):
 
 
 def private_names(path):
-    """Private names that a file defines: of functions, classes, variables, and attributes of self and cls."""
+    """Private names that a file defines: functions, classes, variables, and attributes of self and cls."""
     for node in nodes(path):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             yield node.name
@@ -163,7 +163,7 @@ def private_names(path):
 
 
 def private_attributes(path):
-    """Private attributes that a file reads, sets or deletes, by a dot or by a text."""
+    """Private attributes that a file reads, sets or deletes, also by getattr with a string."""
     for node in nodes(path):
         name = node.attr if isinstance(node, ast.Attribute) else None
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) in OF_ATTRIBUTES:
@@ -173,7 +173,7 @@ def private_attributes(path):
 
 
 def test_private_attributes_are_ours():
-    """They are defined in the folder of the file, or in a file that it imports from."""
+    """Each is defined in the folder of the file, or in a file that it imports from."""
     defined = {name_of(path): {*private_names(path)} for path in PACKAGE.rglob("*.py")}
     for path in sources():
         package = name_of(path).rpartition(".")[0]
@@ -184,7 +184,7 @@ def test_private_attributes_are_ours():
 
 
 def test_private_methods_are_ours():
-    """No class replaces a private attribute of a class of another library."""
+    """No class overrides a private attribute of a third-party class."""
     for module, path in MODULES.items():
         if path in (PRIVATE_PARTS, PACKAGE / "__main__.py") or path.suffix == ".pyx" or room_of(module) == "spark":
             continue
@@ -199,8 +199,8 @@ SHARED_HOOKS = PACKAGE / "_utils" / "table.py", PACKAGE / "_utils" / "storage.py
 """Base classes of results, whose private methods are hooks that pages and other results may call."""
 
 
-def test_private_attributes_of_results_are_read_by_themselves():
-    """Other modules read public names, and private names of protocols such as `EvaluationParts`."""
+def test_private_attributes_of_results_are_read_only_by_results():
+    """Other modules read only public names, and private names in protocols such as `EvaluationParts`."""
     bases = {base for name in sklearn_rank.results.__all__ for base in getattr(sklearn_rank.results, name).__mro__}
     protocols = [base for base in bases if Protocol in base.__bases__ and base.__module__ in MODULES]
     shared = {name for one in protocols for name in (*vars(one), *one.__annotations__) if is_private(name)}
@@ -221,14 +221,14 @@ def test_private_attributes_of_results_are_read_by_themselves():
 
 
 def attributes_of_others(path):
-    """Attributes that a file reads of anything but self, cls and the next class."""
+    """Attributes that a file reads of any object except self, cls and super()."""
     for node in nodes(path):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls", "super()"):
             yield node.attr
 
 
 def test_no_file_is_too_long():
-    """A file has one theme, and is as long as that takes, up to 900 lines."""
+    """A file has one theme and at most 900 lines."""
     for path in [*sources(), *kernels(), *PACKAGE.rglob("*.pyi"), *TESTS.rglob("*.py")]:
         assert len(path.read_text().splitlines()) <= 900, path
 
@@ -238,7 +238,7 @@ SAME_CALL = {"sklearn_rank.spark._evaluate": {"evaluate"}}
 
 
 def defined_in(path):
-    """Names and values of the constants and type aliases of a Python module; classes and functions have its name."""
+    """Names and values of the constants and type aliases of a Python module; for classes and functions only names."""
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.ClassDef):
             yield node.name, name_of(path)
@@ -256,7 +256,7 @@ def defined_in(path):
 
 
 def defined_in_kernel(path):
-    """The same of a Cython file, by its lines: constants, members of an enum, in C too, classes, types and functions.
+    """The same for a Cython file, read line by line: constants, members of enums, classes, types, functions.
 
     A function may be declared in the `.pxd` of its module, so its value is the name without a suffix.
     """
@@ -271,7 +271,7 @@ def defined_in_kernel(path):
 
 
 def meant(value):
-    """A number that is written in several ways, such as 2**10 and 1 << 10, is one; other values are their text."""
+    """Normalize numbers, so that 2**10 and 1 << 10 are equal; other values stay text."""
     try:
         number = eval(value, {"__builtins__": {}})
     except (NameError, SyntaxError, TypeError):
@@ -280,7 +280,7 @@ def meant(value):
 
 
 def test_one_name_one_meaning():
-    """A class, type, constant or function that modules share has its own name, or the value of others of that name."""
+    """If modules share the name of a class, type, constant or function, its value must be the same in all of them."""
     meanings = {}
     for defined, paths in (defined_in, PACKAGE.rglob("*.py")), (defined_in_kernel, kernels()):
         for name, value in (pair for path in paths for pair in defined(path)):
@@ -290,7 +290,7 @@ def test_one_name_one_meaning():
 
 
 def test_names_of_tests_are_unique():
-    """A test function has its name in one file, so that `pytest -k` finds one subject."""
+    """No two files have a test of the same name, so that `pytest -k` finds one subject."""
     files = {}
     for path in TESTS.rglob("*.py"):
         for node in nodes(path):
@@ -300,14 +300,14 @@ def test_names_of_tests_are_unique():
 
 
 def test_every_module_has_tests():
-    """`tests/of_module.py` finds them by name, by import and by public names, and its modules by those that import."""
+    """`tests/of_module.py` finds tests by name, by import and by public names."""
     packages = {name for name, path in of_module.modules().items() if path.stem.startswith("__")}
     assert not [name for name in of_module.modules().keys() - packages if not of_module.tests_of(name)]
     assert of_module.tests_of("sklearn_rank._engine.plan")[0] == TESTS / "engine" / "test_plan.py"
 
 
 def test_formulas_stay_formulas():
-    """No loop, no sort, no qid inside a metric."""
+    """A metric has no loop, no sort and no qid."""
     for path in (PACKAGE / "metrics").glob("*.py"):
         assert not [n for n in nodes(path) if isinstance(n, (ast.For, ast.While))]
         names = {n.attr for n in nodes(path) if isinstance(n, ast.Attribute)}
@@ -315,7 +315,7 @@ def test_formulas_stay_formulas():
 
 
 def test_distinct_values_are_not_hashed():
-    """`np.unique` without extras hashes since NumPy 2.3: `distinct_values` sorts."""
+    """`distinct_values` sorts; `np.unique` hashes since NumPy 2.3 if it returns only the values."""
     calls = [
         f"{path.name}:{node.lineno}"
         for path in PACKAGE.rglob("*.py")
@@ -327,7 +327,7 @@ def test_distinct_values_are_not_hashed():
 
 @pytest.fixture(scope="module")
 def imported_alone():
-    """Programs in which nothing but `sklearn_rank` itself has been imported."""
+    """Run programs in which only `sklearn_rank` was imported."""
     if not hasattr(os, "fork"):
         pytest.skip("Windows does not fork")
     first = """
@@ -375,8 +375,8 @@ assert not {"sklearn", "pandas", "scipy.sparse", "scipy.stats", "joblib"} & {*sy
     "package", "datasets display inspection io model_selection recommenders results retrieval stats".split()
 )
 @pytest.mark.slow
-def test_public_packages_come_on_demand(imported_alone, package):
-    """Each in a process of its own, where no other is loaded."""
+def test_public_packages_are_imported_on_demand(imported_alone, package):
+    """Each in its own process, so that no other package is loaded."""
     imported_alone.check(f"""
 package = "{package}"
 assert package in dir(sklearn_rank) and "sklearn_rank." + package not in sys.modules
@@ -386,8 +386,8 @@ assert module.__name__ == "sklearn_rank." + package and getattr(sklearn_rank, pa
 
 
 @pytest.mark.slow
-def test_results_load_what_is_used(imported_alone):
-    """`Evaluation` and `Table` need neither tests nor models; the others are imported by their names."""
+def test_results_import_only_their_modules(imported_alone):
+    """`Evaluation` and `Table` import neither tests nor models; other classes are imported on first use."""
     imported_alone.check("""
 results = sklearn_rank.results
 heavy = [name for name in ("scipy.stats", "sklearn_rank.stats", "sklearn_rank._comparison") if name in sys.modules]
@@ -438,8 +438,8 @@ def test_result_classes_are_documented():
         assert not hasattr(sklearn_rank, public.__name__)
 
 
-def test_sources_without_the_compiled_part_say_so(tmp_path):
-    """Started without site-packages, where an editable install would find the compiled part elsewhere."""
+def test_import_without_kernels_says_how_to_build(tmp_path):
+    """Without site-packages, where an editable install would find compiled kernels."""
     shutil.copytree(PACKAGE, tmp_path / "sklearn_rank", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
     paths = [str(tmp_path), *(path for path in sys.path if path)]
     for module in ("sklearn_rank", "sklearn_rank.metrics", "sklearn_rank.io"):
@@ -453,7 +453,7 @@ def test_sources_without_the_compiled_part_say_so(tmp_path):
 
 
 def loaded_without(absent, module, monkeypatch):
-    """A module as it is where another one is missing."""
+    """Import a module as if a dependency were missing."""
     spec = find_spec(module)
     monkeypatch.setitem(sys.modules, absent, None)
     loaded = module_from_spec(spec)
@@ -473,7 +473,7 @@ def test_missing_dependency_is_named(absent, module, message, monkeypatch):
         loaded_without(absent, module, monkeypatch)
 
 
-def test_import_errors_inside_kernels_are_not_reworded():
+def test_import_errors_inside_kernels_are_not_replaced():
     code = "import sys; sys.modules['numpy'] = None; import sklearn_rank"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert found.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of numpy halted")

@@ -1,4 +1,4 @@
-"""The benchmarks of docs/bench run, on tiny data, and both sides of each comparison give the same number."""
+"""The benchmarks of docs/bench run on tiny data, and both sides of each comparison give the same number."""
 
 import sys
 from importlib import import_module
@@ -31,7 +31,7 @@ SCRIPTS += ["asv_benchmarks", "asv_benchmarks.calls", "asv_benchmarks.growth"]
 
 @pytest.fixture(scope="module")
 def bench():
-    """Import one of the scripts as its neighbours do."""
+    """Import a script in the way the other scripts do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(BENCH)
         patch.setenv("POLARS_MAX_THREADS", "1")
@@ -61,14 +61,14 @@ SHAPES += ["constant", "recommender", "rare", "no_relevant", "float32_scores", "
 SHAPES += ["probabilities", "far_out", "mostly_zero", "ranked"]
 
 
-def test_lists_are_those_of_the_scripts(bench):
+def test_lists_match_the_scripts(bench):
     assert list(bench("peers").PEERS) == ["ours", *PEERS]
     assert set(bench("shapes").SHAPES) == set(SHAPES)
 
 
 @pytest.mark.parametrize("name", PEERS)
 def test_peers_give_the_same_number(bench, name):
-    """On each shape of a third of the metrics, in turn."""
+    """Each metric takes one of three shapes in turn."""
     peer = bench("peers").PEERS[name]
     pytest.importorskip(peer.module)
     for i, shape in enumerate(SHAPES):
@@ -79,7 +79,7 @@ def test_peers_give_the_same_number(bench, name):
                     peer.contest(data, metric).check()
 
 
-def test_shapes_are_what_they_are_called(bench):
+def test_shapes_match_their_names(bench):
     make = bench("shapes").make
     for name in SHAPES:
         y_true, y_score, qid = make(name, 600)
@@ -103,11 +103,11 @@ def test_shapes_are_what_they_are_called(bench):
     assert np.array_equal(np.lexsort([-best_first.y_score, best_first.qid]), np.arange(len(best_first.qid)))
 
 
-def test_shapes_have_the_relevant_documents_that_they_say(bench):
+def test_shapes_have_the_stated_number_of_relevant_documents(bench):
     make = bench("shapes").make
     lists = make("recommender", 60_000)
     assert np.array_equal(np.bincount(lists.qid, lists.y_true), np.ones(600))
-    assert 0.4 < np.mean(lists.y_score[lists.y_true == 1] > np.median(lists.y_score)) < 0.9  # not all known, not none
+    assert 0.4 < np.mean(lists.y_score[lists.y_true == 1] > np.median(lists.y_score)) < 0.9  # some judged, some not
     rare = make("rare", 60_000)
     assert np.mean(rare.y_true) == pytest.approx(0.01, rel=0.01)
     assert 0.2 < np.mean(np.bincount(rare.qid, rare.y_true) == 0) < 0.5
@@ -115,7 +115,7 @@ def test_shapes_have_the_relevant_documents_that_they_say(bench):
     assert np.mean(np.bincount(some.qid, some.y_true) == 0) == pytest.approx(0.1, abs=0.02)
 
 
-def test_lengths_of_zipf_have_a_long_tail(bench):
+def test_zipf_lengths_have_a_long_tail(bench):
     of = np.bincount(bench("shapes").make("zipf", 300_000).qid)
     assert np.median(of) <= 3
     assert 1000 < of.max() <= 10_000
@@ -135,20 +135,20 @@ def test_a_wrong_number_is_refused(bench):
         contest.check()
 
 
-def test_compare_peers_prints_a_line_for_each(bench, capsys, monkeypatch):
+def test_compare_peers_prints_one_line_each(bench, capsys, monkeypatch):
     pytest.importorskip("pandas")
     options = ["--shape", "tiny", "single", "--metric", "ndcg@10", "group", "--peer", "scikit-learn", "pandas"]
     monkeypatch.setattr(sys, "argv", ["x", *options, "--rows", "200", "--repeats", "1", "--no-memory", "--markdown"])
     bench("compare_peers").main()
     printed = capsys.readouterr().out
     tables = [part.splitlines() for part in printed.split("\n\n") if part.startswith("|")]
-    assert [len(table) for table in tables] == [2 + 4, 2 + 2, 2 + 2]  # all, nDCG in short, grouping in short
+    assert [len(table) for table in tables] == [2 + 4, 2 + 2, 2 + 2]  # all, nDCG, grouping
     assert all(len({line.count("|") for line in table}) == 1 for table in tables)
     assert "group is not in scikit-learn." in printed
 
 
 @pytest.mark.parametrize(("times", "said"), [(2.0, 0), (1.999, 1)])
-def test_compare_peers_prints_what_is_below_its_target(bench, capsys, monkeypatch, times, said):
+def test_compare_peers_lists_missed_targets(bench, capsys, monkeypatch, times, said):
     compare_peers = bench("compare_peers")
     monkeypatch.setattr(compare_peers, "alternate", lambda calls, *_: np.array([[2.0], [2 * times], [0.5]]))
     options = ["--shape", "tiny", "--metric", "map", "ndcg@10", "ndcg@1", "--peer", "scikit-learn", "--rows", "200"]
@@ -159,7 +159,7 @@ def test_compare_peers_prints_what_is_below_its_target(bench, capsys, monkeypatc
     below = [line for line in printed if line.startswith("BELOW")]
     assert [line.split(" times")[0] for line in below] == ["BELOW tiny ndcg@10: 1.999"] * said
     assert printed[-1] == ("Verdict: 1 of 2 targets missed." if said else "Verdict: no target is missed, of 2.")
-    assert sum(" 4 " in line and line.startswith("tiny") for line in printed) == 4  # reads, in both kinds of tables
+    assert sum(" 4 " in line and line.startswith("tiny") for line in printed) == 4  # pandas and polars
 
 
 def test_verdict(bench):
@@ -175,7 +175,7 @@ def test_verdict(bench):
     assert verdict([]) == "Verdict: no figure was judged."
 
 
-def test_targets_are_those_of_the_fastest_peer(bench):
+def test_targets_come_from_the_fastest_peer(bench):
     judge = bench("targets").judge_ratio
     figure = judge("mslr", "ndcg@10", {"slow": 9.0, "fast": 4.9, "middle": 5.0})
     assert (figure.found, figure.target, figure.met) == (4.9, 5.0, False)
@@ -185,7 +185,7 @@ def test_targets_are_those_of_the_fastest_peer(bench):
     assert {shape for shape, _ in bench("targets").RATIOS} <= set(SHAPES)
 
 
-def test_floors_of_the_page_are_those_of_the_targets(bench):
+def test_floors_of_the_page_match_the_targets(bench):
     figures = (BENCH / "README.md").read_text().split("<!-- figures -->")[1].split("<!-- end of figures -->")[0]
     lines = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in figures.splitlines() if "|" in line]
     floors = {line[0]: (float(line[-2]), float(line[-1])) for line in lines[2:]}
@@ -214,7 +214,7 @@ def test_memory_is_judged_on_all_rows(bench, capsys, monkeypatch):
         ("single", True, ["lightgbm", "xgboost", "catboost", "scikit-learn", "scipy", "pytrec_eval", "ranx"]),
     ],
 )
-def test_peers_that_do_the_same_work(bench, shape, prepared, judged):
+def test_peers_do_the_same_work(bench, shape, prepared, judged):
     peers = bench("peers").PEERS
     assert [name for name in PEERS if peers[name].does_same_work(shape, prepared)] == judged
 
@@ -247,16 +247,16 @@ def test_one_read_reads_every_byte(bench, monkeypatch, n_threads):
     assert measure._bytes_of(numbers).tobytes() == numbers.tobytes()
 
 
-def test_load_copies_memory_until_it_is_stopped(bench):
+def test_load_copies_memory_until_stopped(bench):
     with bench("load").load(1) as stop:
         (speed,) = stop()
-    assert speed > 1e6  # bytes a second
+    assert speed > 1e6  # bytes per second
     with bench("load").load(0) as stop:
         assert stop() == []
 
 
 @pytest.mark.filterwarnings("ignore:Every query has one row")
-def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path):
+def test_growth_prints_one_line_per_step(bench, capsys, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
     options = ["--rows", "200", "--repeats", "1", "--seconds", "0.01", "--metric", "ndcg@10", "iprec(recall=0.5)"]
     options += ["--by", "rows", "queries", "length", "k", "metrics", "shape", "--plot", str(tmp_path / "growth.png")]
@@ -271,11 +271,11 @@ def test_growth_prints_a_line_for_each_step(bench, capsys, monkeypatch, tmp_path
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be started anew on Linux alone")
 def test_added_memory(bench):
     measure = bench("measure")
-    for call in (lambda: np.ones(2_000_000), lambda: np.ones(2_000_000).sum()):  # kept, and given back on the way
+    for call in (lambda: np.ones(2_000_000), lambda: np.ones(2_000_000).sum()):  # kept; released
         assert 15e6 <= measure.added_memory(call) <= 30e6
     assert measure.added_memory(lambda: None) <= 1e6
     n = 100_000
-    data = bench("shapes").make("shuffled_objects", n)  # the order of the rows alone takes 8 bytes each
+    data = bench("shapes").make("shuffled_objects", n)  # ordering the rows takes 8 bytes per row
     assert 8 * n <= measure.memory_of("ours", "ndcg@10", data, 1) <= 400 * n
 
 
@@ -304,14 +304,14 @@ def test_batches_agree(bench, monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak can be started anew on Linux alone")
-def test_batches_prints_a_line_for_each(bench, capsys, monkeypatch):
+def test_batches_prints_one_line_each(bench, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["x", "--rows", "2000", "--way", "grouped"])
     bench("batches").main()
     assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:2]] == [["2,000", "grouped"]]
 
 
 @pytest.mark.parametrize("order", ["scattered", "grouped"])
-def test_ways_of_one_machine_agree(bench, monkeypatch, tmp_path, order):
+def test_both_ways_on_one_machine_agree(bench, monkeypatch, tmp_path, order):
     pytest.importorskip("pyarrow")
     scale = bench("scale")
     for module in (scale, bench("batches")):
@@ -338,7 +338,7 @@ def test_training_prints_its_tables(bench, monkeypatch, capsys):
     assert [line.count("|") for line in table] == [6, 6, 6, 6, 7, 7]
 
 
-def test_waits_print_a_line_for_each(bench, capsys, monkeypatch):
+def test_waits_print_one_line_each(bench, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["x", "--rounds", "1", "--scale", "0.001"])
     rows, floors = bench("waits").ROWS, bench("targets").WAITS
     assert [*rows] == [*floors]

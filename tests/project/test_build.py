@@ -1,4 +1,4 @@
-"""Building from the sources: what is missing is said, and compilers get the flags that they know."""
+"""Builds from source: errors name what is missing, and compilers get only flags that they support."""
 
 import os
 import re
@@ -45,7 +45,7 @@ def test_without_a_compiler_the_error_says_what_to_install(project):
 
 @pytest.mark.parametrize(("compiler", "fuses_nothing"), [("unix", True), ("mingw32", True), ("msvc", False)])
 def test_products_and_sums_are_not_fused(project, compiler, fuses_nothing):
-    """A compiler that fuses them in one loop and not in another gives equal ways of computing different last bits."""
+    """If a compiler fuses them in some loops only, equal computations differ in the last bit."""
     code = f"""
 import sys
 from runpy import run_path
@@ -91,8 +91,8 @@ def has_fma():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not has_fma(), reason="the processor or the compiler fuses nothing")
-def test_a_kernel_that_may_fuse_gives_the_same_bits(tmp_path):
-    """The sums are compiled for processors that fuse products and sums, with the flags of the project."""
+def test_sums_have_the_same_bits_on_processors_with_fma(tmp_path):
+    """Compile the sums for processors with fused multiply-add, with the project's flags."""
     pytest.importorskip("Cython")
     flags = re.search(r'^FLAGS = "(.*)"', (ROOT / "setup.py").read_text(), re.MULTILINE).group(1).split()
     package = tmp_path / "sklearn_rank"
@@ -115,7 +115,7 @@ def test_a_kernel_that_may_fuse_gives_the_same_bits(tmp_path):
 
 
 def test_each_folder_is_in_the_wheel():
-    """A folder that pyproject.toml does not name is missing where the package is installed."""
+    """The installed package would lack a folder that pyproject.toml does not name."""
     folders = {path.parent for path in (ROOT / "sklearn_rank").rglob("__init__.py")}
     named = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     assert sorted(named) == sorted(".".join(folder.relative_to(ROOT).parts) for folder in folders)
@@ -140,7 +140,7 @@ def test_readme_of_a_package_is_in_the_sdist_and_not_in_the_wheel(project):
 
 
 def test_build_outputs_are_ignored_by_git():
-    """An editable install writes C, libraries and metadata beside the sources."""
+    """An editable install writes C files, libraries and metadata next to the sources."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("no clone")
     kernel = "sklearn_rank/_engine/kernels/order"
@@ -150,8 +150,8 @@ def test_build_outputs_are_ignored_by_git():
 
 
 @pytest.mark.slow
-def test_two_sdists_are_the_same_bytes(project):
-    """With SOURCE_DATE_EPOCH, whatever the times and the modes of the files are."""
+def test_sdists_are_reproducible(project):
+    """With SOURCE_DATE_EPOCH, times and modes of the files do not matter."""
     for package in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]:
         project.joinpath(*package.split(".")).mkdir(exist_ok=True)
     packed = []

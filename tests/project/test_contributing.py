@@ -12,7 +12,7 @@ import pytest
 
 import sklearn_rank
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("contributing")]  # one copy of the repository
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("contributing")]  # copy the repository once
 
 ROOT, PACKAGE = Path(__file__).parents[2], Path(sklearn_rank.__file__).parent
 
@@ -36,7 +36,7 @@ def test_pre_commit_lints_as_ci_does():
 
 
 def put(code, paragraph, repository):
-    """Put a block where the paragraph above it says."""
+    """Insert a block where the paragraph above it says."""
     place = PLACE.search(paragraph.strip().replace("\n", " "))
     assert place, f"where does this go? {paragraph}"
     new, at_the_end, line, path = place.groups()
@@ -55,14 +55,14 @@ def put(code, paragraph, repository):
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory):
-    """A copy of the repository, with the compiled modules, in which the examples were followed."""
+    """A copy of the repository with the compiled modules and all examples applied."""
     folder, ignored = tmp_path_factory.mktemp("repository"), shutil.ignore_patterns("*.c", "_build", "auto_gallery")
     shutil.copytree(PACKAGE, folder / "sklearn_rank", ignore=ignored)
     for name in ("tests", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
-    if (ROOT / ".mypy_cache").exists():  # so that what did not change is not checked again
+    if (ROOT / ".mypy_cache").exists():  # so that unchanged files are not checked again
         shutil.copytree(ROOT / ".mypy_cache", folder / ".mypy_cache")
     for blocks in BLOCKS:
         for paragraph, _, kind, code in blocks:
@@ -74,7 +74,7 @@ def repository(tmp_path_factory):
 def run(command, repository):
     environment = os.environ | {"PYTHONPATH": str(repository), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     if not (repository / ".mypy_cache").exists():
-        environment["MYPY_CACHE_DIR"] = os.devnull  # nobody would read what takes a tenth of the time to write
+        environment["MYPY_CACHE_DIR"] = os.devnull  # nobody needs pictures of this copy
     done = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}{done.stderr[-2000:]}"
 
@@ -97,7 +97,7 @@ for command in {}:
 
 
 def test_commands_pass(repository):
-    """Of all examples, as they are followed one after the other."""
+    """Commands of all examples, in the order of the page."""
     assert [sum("pytest" in command for command in commands) >= 1 for commands in COMMANDS] == [True] * 3
     commands = [shlex.split(command) for commands in COMMANDS for command in commands]
     assert {command[0] for command in commands} == {"python"}
@@ -114,5 +114,5 @@ def test_lint_passes(command, repository):
         if not (original := PACKAGE / path.relative_to(repository / "sklearn_rank")).exists()
         or path.read_bytes() != original.read_bytes()
     ]
-    of_these = ["--follow-imports=silent", *map(str, changed)]  # the others are checked by themselves
+    of_these = ["--follow-imports=silent", *map(str, changed)]  # the other files have their own check
     run(command.split() + of_these * (command == "mypy"), repository)

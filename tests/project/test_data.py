@@ -1,4 +1,4 @@
-"""Files of `tests/data`: each has its source on the page there, is small, and must be there."""
+"""Each file of `tests/data` is small and has its source on the page there; a missing file is an error."""
 
 import re
 
@@ -9,7 +9,7 @@ FILES = sorted(path for path in DATA.rglob("*") if path.is_file() and path.paren
 
 
 def test_every_file_has_a_source():
-    """A row of the page's tables, below the heading of the folder, names the file."""
+    """A table row below the heading of the folder names the file."""
     named = set()
     for part in re.split(r"^## ", (DATA / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         folder = re.match(r"\w+", part)[0]

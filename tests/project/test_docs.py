@@ -55,7 +55,7 @@ def as_parameter(page):
     return pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
 
 
-@pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")  # of what RankingMetrics of Spark calls
+@pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")  # called by RankingMetrics of Spark
 @pytest.mark.parametrize("page", [as_parameter(page) for page in PAGES])
 def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
@@ -65,11 +65,11 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     if "pyarrow" in page.read_text():
         pytest.importorskip("pyarrow")
     if page.name == "spark.md":
-        request.getfixturevalue("spark")  # the session that the page asks for
+        request.getfixturevalue("spark")  # the session that the page uses
     KNOWN_DATA.get(page.stem, lambda folder: None)(tmp_path)
-    monkeypatch.chdir(tmp_path)  # where the files go that are written
+    monkeypatch.chdir(tmp_path)  # written files go there
     fenced = re.search(r"^```\w", page.read_text(), re.MULTILINE)
-    assert blocks or not fenced or page.with_suffix(".py").exists()  # its program, for anyone to run
+    assert blocks or not fenced or page.with_suffix(".py").exists()  # the program of the page, which anyone may run
     names, tolerance = {"__name__": page.stem}, tolerance_of(blocks)
     with config_context():  # a page may turn metadata routing on
         for kind, block in FENCED.findall(page.read_text()):
@@ -92,25 +92,25 @@ def test_code_blocks_run(page, capsys, monkeypatch, tmp_path, request):
     )
 
 
-def test_the_site_shows_what_the_readme_prints():
+def test_the_site_shows_the_output_of_the_readme():
     readme = (ROOT / "README.md").read_text()
     assert all(f"`{shown.strip()}`" in readme for kind, shown in FENCED.findall(INDEX.read_text()) if kind == "text")
 
 
 def tolerance_of(blocks):
-    """How far numbers of a page may differ: those of boosters as much as processors do."""
+    """Tolerance of the page's numbers; boosters differ more because processors do."""
     return 0.02 if re.search("catboost|lightgbm|xgboost|sklearn.ensemble", "".join(blocks)) else 0.001
 
 
 def run_commands(lines):
-    """Run the commands of a block for the shell, with their output in a file where they say so."""
+    """Run the commands of a shell block; output goes to a file if the block says so."""
     for command, file in re.findall(r"^sklearn-rank (.*?)(?: > (.*))?$", lines, re.MULTILINE):
         with Path(file).open("w") if file else nullcontext(sys.stdout) as stream, redirect_stdout(stream):
             assert main(shlex.split(command)) == 0
 
 
 def calls_have_their_numbers(page, names):
-    """Of a table whose rows are a number, their call for it, and ours; some packages are not installed here."""
+    """For each numbered row of a table, the peer's call and ours, if the peer is installed."""
     rows = re.findall(r"^\| ([\d.]+) \| `(.+?)` \| `(.+?)` \|$", page.read_text(), re.MULTILINE)
     assert len(rows) >= 5 or page.parent.name != "coming_from" or page.stem == "README"
     for value, theirs, ours in rows:
@@ -122,9 +122,9 @@ def calls_have_their_numbers(page, names):
 
 
 def is_shown(shown, printed, tolerance=0.001):
-    """Whether a page shows all that was printed, or whole lines of its beginning and then a line of three dots.
+    """Whether a page shows all printed output, or its first lines followed by a line `...`.
 
-    Numbers may differ by a share of themselves, or by a tenth of that in all. Lines may be broken elsewhere.
+    Numbers may differ by a relative tolerance, or by a tenth of it in absolute terms. Line breaks are ignored.
     """
     wanted, found = tokens(shown.removesuffix("\n...\n")), tokens(printed)
     if shown.endswith("\n...\n") and len(wanted) in accumulate(len(tokens(line)) for line in printed.splitlines()):
@@ -133,7 +133,7 @@ def is_shown(shown, printed, tolerance=0.001):
 
 
 def tokens(text):
-    """Words and numbers of a text, however its lines are broken."""
+    """Words and numbers of a text, without line breaks."""
     return re.findall(r"-?\d+(?:\.\d+)?|[^\s\d]+", text)
 
 
@@ -159,13 +159,13 @@ def is_near(shown, printed, tolerance):
         ("", False),
     ],
 )
-def test_a_page_shows_all_that_is_printed(shown, is_all):
+def test_a_page_shows_all_printed_output(shown, is_all):
     assert is_shown(shown, "a 0.500\nb 2\n") is is_all
 
 
 @together("page", LINKED)
 def test_links_lead_somewhere(page):
-    """To a file that is there, and to a heading of it."""
+    """Each link leads to an existing file and heading."""
     text = re.sub(r"^(`{3,})\w+\n.*?^\1$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     for path, heading in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
         target = page.parent / path if path else page
@@ -175,7 +175,7 @@ def test_links_lead_somewhere(page):
             assert heading in [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles], heading
 
 
-def test_pictures_are_there_and_small():
+def test_pictures_exist_and_are_small():
     page = (ROOT / "docs" / "decide" / "pictures.md").read_text()
     others = [ROOT / "docs" / "getting_started.md", *(ROOT / "docs").glob("[rs]*/*.md")]
     shown = page + "".join(path.read_text() for path in others)
@@ -187,7 +187,7 @@ def test_pictures_are_there_and_small():
 
 
 def test_example_of_embeddings_runs(tmp_path, capsys, monkeypatch):
-    """On each third image, which is enough to fit what it tunes."""
+    """On every third image, which is enough to fit the parameter that it tunes."""
     script, figure = ROOT / "docs" / "examples" / "embedding.py", tmp_path / "figure.png"
     monkeypatch.setattr(datasets, "load_digits", lambda **keywords: [part[::3] for part in load_digits(**keywords)])
     monkeypatch.setattr(sys, "argv", [str(script), "--figure", str(figure)])
@@ -196,8 +196,8 @@ def test_example_of_embeddings_runs(tmp_path, capsys, monkeypatch):
     assert figure.stat().st_size > 10_000
 
 
-def test_quickstart_says_what_is_chosen():
-    """The best by its mean, and which others are worse, or may be as good."""
+def test_quickstart_names_the_best_system():
+    """The system with the best mean, the systems that are worse, and the systems that may be equal."""
     for library in ("catboost", "lightgbm", "xgboost"):
         pytest.importorskip(library)
     choice = run_path(str(ROOT / "docs" / "examples" / "quickstart.py"))["choice"]
@@ -225,7 +225,7 @@ def test_pages_are_written_from_the_code():
     assert written == make_pages.pages(), "run python docs/make_pages.py"
 
 
-def test_page_to_look_at_is_that_of_the_readme():
+def test_report_page_matches_the_readme():
     spec = spec_from_file_location("make_page", ROOT / "docs" / "make_page.py")
     make_page = module_from_spec(spec)
     spec.loader.exec_module(make_page)
@@ -268,9 +268,9 @@ def test_counts_in_words(page, words, count):
     assert any(count in numbers[word] for word in numbers if word in words)
 
 
-def test_page_of_checks_has_the_numbers_of_the_tests():
+def test_page_of_checks_matches_the_tests():
     page = (ROOT / "docs" / "reference" / "checked.md").read_text()
-    for test, count in (("test_oracle", "2,400 cases"), ("test_same", "3,200 cases")):
+    for test, count in (("test_the_oracle_has_reference_values", "2,400 cases"), ("test_same", "3,200 cases")):
         tests = import_module(f"properties.{test}")
         (seeds,) = tests.each_seed.args[1:]
         assert f"{len(seeds) * tests.N_CASES:,} cases" == count

@@ -1,4 +1,4 @@
-"""What the extras of the package install."""
+"""Packages that the extras install."""
 
 import re
 import tomllib
@@ -11,7 +11,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["option
 
 
 def packages(extra):
-    """Names of all packages of an extra, with those of the extras that it names."""
+    """Names of all packages of an extra, including the extras that it names."""
     for requirement in EXTRAS[extra]:
         name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", requirement).groups()
         if name == "sklearn-rank":
@@ -23,7 +23,7 @@ def packages(extra):
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_no_extra_overwrites_an_installed_xgboost(extra):
-    """xgboost and xgboost-cpu write the same folder, so that only those who work on the project get the small one."""
+    """xgboost and xgboost-cpu write the same folder, so only the extra for contributors installs the small one."""
     builds = {name for name in packages(extra) if name.startswith("xgboost")}
     assert builds <= ({"xgboost-cpu"} if extra in ("tests", "docs") else {"xgboost"})
 
@@ -46,8 +46,8 @@ def test_every_extra_installs_something():
     assert all(EXTRAS.values())
 
 
-def test_skore_is_installed_only_where_the_site_is_built():
-    """It allows one minor version of itself, and brings textual, plotly and skrub for one page."""
+def test_skore_is_only_in_the_extra_of_the_site():
+    """skore pins one of its own minor versions and pulls in textual, plotly and skrub for a single page."""
     assert [extra for extra in EXTRAS if "skore" in packages(extra)] == ["docs"]
     workflow = (ROOT / ".github" / "workflows" / "docs.yml").read_text()
     assert re.search(r'pip install -e "\.\[docs\]"\n.*- run: \.ci/docs\n', workflow, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Faults can be planted: those of kernels.toml, which are compiled together, and those that generated.py draws."""
+"""Faults can be planted: the list in kernels.toml, compiled together, and random faults of generated.py."""
 
 import ast
 import sys
@@ -18,7 +18,7 @@ EQUIVALENTS = read_faults("equivalents")
 
 
 @together("fault", KERNELS)
-def test_line_of_a_kernel_is_there_once(fault):
+def test_line_of_a_kernel_fault_is_unique(fault):
     text = (ROOT / fault.file).read_text()
     assert replaced(text, fault, fault.planted) != text
     for path, _, function in (test.partition("::") for test in fault.tests if test.startswith("tests/")):
@@ -55,7 +55,7 @@ def test_faults_of_a_kernel_are_chosen_at_run_time():
     )
 
 
-# --- faults that are drawn -----------------------------------------------------------------------------------
+# --- random faults --------------------------------------------------------------------------------------------
 
 
 def test_each_room_has_tests():
@@ -86,7 +86,7 @@ def test_kinds_of_faults():
 
 
 @pytest.mark.slow
-def test_a_sample_is_the_same_again_and_changes_programs():
+def test_a_sample_is_reproducible_and_changes_programs():
     faults = drawn(["display", "_groups.py"], 50, 0)
     assert faults == drawn(["display", "_groups.py"], 50, 0) != drawn(["display", "_groups.py"], 50, 1)
     assert len({(fault.file, fault.first, fault.last, fault.planted) for fault in faults}) == 50
@@ -95,8 +95,8 @@ def test_a_sample_is_the_same_again_and_changes_programs():
         assert ast.dump(ast.parse(program)) != ast.dump(ast.parse(fault.text)), fault
 
 
-def test_equivalent_faults_are_those_that_are_drawn():
-    """Entries of lines that have changed since are printed when faults are drawn, and may stand here until then."""
+def test_equivalent_faults_can_be_drawn():
+    """Entries whose lines have changed are printed at the next draw and may stay in the list until then."""
     keys = [(fault.file, fault.line, fault.planted) for fault in EQUIVALENTS]
     assert len({*keys}) == len(keys)
     assert all(fault.equivalent and not fault.tests for fault in EQUIVALENTS)

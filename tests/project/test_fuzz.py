@@ -17,7 +17,7 @@ from sklearn_rank.retrieval import _evaluate, evaluate_retrieval
 
 
 @pytest.mark.parametrize("name", targets.NAMES)
-def test_inputs_that_are_kept(name):
+def test_saved_inputs(name):
     inputs = targets.corpus(name)
     assert inputs
     for data in inputs:
@@ -25,12 +25,12 @@ def test_inputs_that_are_kept(name):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_calls_leave_nothing_behind(name):
+def test_calls_restore_the_state(name):
     assert growth(CALLS[name], 200)[1] < 20
 
 
 @pytest.mark.parametrize("step", [9, 0.5])
-def test_more_ids_than_numbers_of_32_bits_are_refused(monkeypatch, step):
+def test_more_ids_than_int32_are_refused(monkeypatch, step):
     monkeypatch.setattr(grouping, "MOST_IDS", 512)
     for n in 512, 513:
         qid, label = step * np.append(np.arange(n)[::-1], n - 1), np.arange(n + 1) % 2
@@ -41,7 +41,7 @@ def test_more_ids_than_numbers_of_32_bits_are_refused(monkeypatch, step):
                 evaluate(label, label, qid=qid, metrics="p@1")
 
 
-def test_more_items_than_places_of_31_bits_are_refused(monkeypatch):
+def test_more_items_than_31_bits_are_refused(monkeypatch):
     monkeypatch.setattr(_evaluate, "MOST_ITEMS", 3)
     with pytest.raises(ValueError, match="at most 3 items, whose numbers take 31 bits. Got 4. .* use score_neighbors"):
         evaluate_retrieval(np.eye(2, 4), np.eye(4), [0, 1], [0, 1, 1, 0])

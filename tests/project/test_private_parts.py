@@ -1,4 +1,4 @@
-"""Private parts of other libraries, each tried: a library that has changed is named, with the function to change."""
+"""Each private part of another library that we use is tried; a failure names the library and the function to change."""
 
 import inspect
 import re
@@ -107,7 +107,7 @@ def parameters():
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_private_part_is_as_it_was(name):
+def test_private_parts_work_as_described(name):
     library, does, check = PARTS[name]
     try:
         right = check()
@@ -117,16 +117,16 @@ def test_a_private_part_is_as_it_was(name):
     assert right, f"{library} {number} does not {does} any more: change {name} in sklearn_rank/_utils/private_parts.py."
 
 
-def test_each_private_part_is_tried_and_says_why_and_since_when():
+def test_each_private_part_has_a_test_a_reason_and_a_version():
     defined = [n for n, x in vars(private_parts).items() if getattr(x, "__module__", "") == private_parts.__name__]
     assert [*PARTS] == [name for name in defined if name != "Made"]
     for name, (library, _, _) in PARTS.items():
         assert re.search(rf"{library} \d", getattr(private_parts, name).__doc__, re.IGNORECASE), name
 
 
-def test_a_change_of_a_library_is_one_sentence(monkeypatch):
+def test_errors_of_private_parts_are_one_sentence(monkeypatch):
     monkeypatch.setattr(private_parts, "has_callbacks", lambda estimator: estimator._callbacks_elsewhere)
     with pytest.raises(
         AssertionError, match=r"^scikit-learn \S+ does not keep callbacks in _skl_callbacks \(.*\) any "
     ):
-        test_a_private_part_is_as_it_was("has_callbacks")
+        test_private_parts_work_as_described("has_callbacks")

@@ -1,4 +1,4 @@
-"""README.md files of packages name code that exists, and their links lead somewhere."""
+"""README.md files of packages name existing code, and their links work."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ OF_OTHERS = {"KFold", "Ridge", "applyInPandas", "applyInArrow", "groupBy", "cros
 
 
 def code_of(page):
-    """Code in the sentences of a page."""
+    """Code inside the sentences of a page."""
     prose = re.sub(r"^(`{3,}).*?^\1$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     return re.findall(r"`([^`\n]+)`", prose)
 
@@ -28,7 +28,7 @@ def source_of(module):
 
 
 @together("page", READMES)
-def test_links_of_readmes_lead_somewhere(page):
+def test_links_of_readmes_work(page):
     links = re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
 
@@ -41,15 +41,15 @@ def test_files_of_readmes_exist(page):
 
 
 @pytest.mark.parametrize("page", READMES[:-1], ids=lambda page: page.parent.name)
-def test_names_of_readmes_are_in_the_code(page):
-    """Words of code that are longer than a letter or two, but for paths and text in quotes."""
+def test_names_in_readmes_are_in_the_code(page):
+    """Identifiers of three letters or more, except paths and quoted text."""
     code = [re.sub(r'"[^"]*"', "", text) for text in code_of(page) if "/" not in text and not re.search(r"\.py$", text)]
     words = {word for text in code for word in re.findall(r"[A-Za-z_]\w{3,}", text)}
     assert len(words) > 3
     assert sorted(words - WORDS - OF_OTHERS) == []
 
 
-def test_modules_and_constants_of_kernels_are_as_the_readme_says():
+def test_readme_lists_modules_and_constants_of_kernels():
     text = (KERNELS / "README.md").read_text()
     modules = {
         name

@@ -46,7 +46,7 @@ def test_every_public_name_is_in_the_reference_once(listed):
 
 
 def test_menus_have_the_titles_of_pages():
-    """Up to a colon or a question mark, and without "I have" or "Coming from"."""
+    """The title up to a colon or a question mark, without "I have" or "Coming from"."""
     sections = pytest.importorskip("sections")
     wrong = []
     for head in [page for page in PAGES if page.stem in sections.HEADS]:
@@ -92,7 +92,7 @@ def test_each_page_is_in_one_menu():
 
 
 def test_links_out_of_the_docs():
-    """They lead to the page that includes the file; a file that is on no page becomes its path."""
+    """Links go to the page that includes the file; if no page does, to the path of the file."""
     sections = pytest.importorskip("sections")
     for page, link, expected in (
         ("a/b", "[words](../../CHANGELOG.md)", "[words](../changelog.md)"),
@@ -120,8 +120,8 @@ def test_terms_of_the_index_are_below_their_headings():
         assert not section or terms.slug(heading[3:]) == section
 
 
-def test_powers_stand_in_code():
-    """What stands between two of them would be bold."""
+def test_powers_are_in_code():
+    """Two `**` in a line would make the text between them bold."""
     prose = {
         page: re.sub(r"^(`{3,}).*?^\1$|`[^`]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE) for page in PAGES
     }
@@ -149,7 +149,7 @@ def test_formulas_have_commands_that_exist():
 
 
 def test_code_fits_into_its_page():
-    """Beside two menus in a window of 1300 pixels; `ruff format` breaks lines there, but for text and comments."""
+    """Code fits between the menus in a window of 1300 pixels; `ruff format` does not break comments and text."""
     code = [(page, found[2]) for page in PAGES for found in CODE.finditer(page.read_text())]
     examples = [(file, found[0]) for file in PACKAGE.rglob("*.py") for found in EXAMPLE.finditer(file.read_text())]
     assert len(code) > 200

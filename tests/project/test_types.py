@@ -1,4 +1,4 @@
-"""Type checkers on code that uses the library."""
+"""Type checkers accept right uses of the library and reject wrong ones."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 
 import sklearn_rank
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("types")]  # each checker runs once
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("types")]  # run each checker once
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,21 +72,21 @@ CHECKERS = {
 
 @pytest.fixture(scope="module", params=CHECKERS)
 def printed(request, tmp_path_factory):
-    """What a checker prints of both snippets; each wrong use is in a line of its own, so that none hides another."""
+    """Output of a checker for both snippets; each wrong use has its own line, so that no error hides another."""
     pytest.importorskip(CHECKERS[request.param][1])
     folder = tmp_path_factory.mktemp("snippets")
     (folder / "right.py").write_text(RIGHT)
     (folder / "wrong.py").write_text("\n".join(["from sklearn_rank import evaluate, metric", *WRONG]))
-    here = str(Path(sklearn_rank.__file__).parents[1])  # which checkers do not see in an editable install
+    here = str(Path(sklearn_rank.__file__).parents[1])  # type checkers do not see the package in an editable install
     (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "standard", "extraPaths": [here]}))
     command = [sys.executable, *CHECKERS[request.param], "right.py", "wrong.py"]
     environment = os.environ | {"MYPYPATH": here}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 1, done.stdout + done.stderr  # as there is wrong use
+    assert done.returncode == 1, done.stdout + done.stderr  # one error per wrong use
     return done.stdout.splitlines()
 
 
-def test_right_use(printed):
+def test_type_checkers_accept_right_calls(printed):
     assert not [line for line in printed if "error:" in line and "wrong.py:" not in line]
 
 

@@ -1,4 +1,4 @@
-"""Workflows, and the recipe for conda: they call the scripts that a person calls, pinned and with few permissions."""
+"""CI workflows and the conda recipe call scripts that contributors can call; actions are pinned."""
 
 import os
 import re
@@ -51,18 +51,18 @@ def test_workflow(path):
 
 def test_faults_are_drawn_each_week():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "faults.yml").read_text())
-    assert workflow[True]["schedule"]  # YAML reads the key "on" as true
+    assert workflow[True]["schedule"]  # YAML parses the key "on" as true
     (command,) = [step["run"] for step in workflow["jobs"]["faults"]["steps"] if "generated" in step.get("run", "")]
     assert "--sample 300 --seed" in command
 
 
-def test_only_publishing_may_identify_itself():
+def test_only_publishing_has_an_identity_token():
     (publish,) = [job for path in WORKFLOWS for job in jobs(path).values() if "id-token" in job.get("permissions", {})]
     assert publish["if"] == "github.event_name == 'release'"
     assert publish["needs"] == ["sdist", "wheels"]
 
 
-def test_the_recipe_asks_for_what_the_project_asks_for():
+def test_the_recipe_has_the_dependencies_of_the_project():
     recipe = yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text())
     needed = recipe["requirements"]
     plain = [requirement.replace(" ", "") for requirement in needed["run"] + needed["host"]]
@@ -76,7 +76,7 @@ def test_the_recipe_asks_for_what_the_project_asks_for():
 
 
 def test_the_environment_of_the_tests_can_compile():
-    """In place, by setup.py, as CONTRIBUTING.md and .ci/sanitize do: the setuptools of a new environment is too old."""
+    """Build in place with setup.py, as CONTRIBUTING.md and .ci/sanitize do: new environments have an old setuptools."""
     assert {*PROJECT["build-system"]["requires"]} <= {*PROJECT["project"]["optional-dependencies"]["tests"]}
 
 
@@ -93,7 +93,7 @@ def test_forms_for_issues_parse():
 
 
 @pytest.mark.skipif(not (ROOT / "sklearn_rank").exists(), reason="the package is tested without its sources")
-def test_no_release_before_its_changelog_and_addresses():
+def test_no_release_without_changelog_and_addresses():
     done = subprocess.run([ROOT / ".ci" / "ready", "v0.0.0"], capture_output=True, text=True)
     assert done.returncode == 1
     assert "The tag must be v" in done.stderr
@@ -111,7 +111,7 @@ def test_no_release_before_its_changelog_and_addresses():
     ],
 )
 def test_newest_python_of_ci(of_pyenv, on_path, newest, tmp_path):
-    """The function of .ci/run, with programs in place of Pythons that know their version."""
+    """Test the function of .ci/run with fake Pythons that print a version."""
 
     def program(path, text):
         path.parent.mkdir(parents=True, exist_ok=True)
