@@ -1,4 +1,4 @@
-"""Each argument of each public function and class refuses what is wrong: by a rule and the value, before any work."""
+"""Each public argument rejects wrong values before any work, and the message has the rule and the value."""
 
 import inspect
 import traceback
@@ -27,7 +27,7 @@ def test_bad_values_at_every_door(door, tmp_path):
 
 
 def faults_of(where, argument, folder):
-    """What is wrong with what becomes of the wrong values of an argument, by value."""
+    """Problems of an argument: each wrong value with the unexpected result."""
     parameter = arguments_of(doors()[where])[argument]
     faults = {}
     for wrong, value in bad_values(where, argument).items():
@@ -37,13 +37,13 @@ def faults_of(where, argument, folder):
 
 
 def file_of(error):
-    """The file that raised an error; `extract_tb` would look for the lines of each frame."""
+    """The file that raised an error, without `extract_tb`, which looks up the lines of each frame."""
     frame, _ = [*traceback.walk_tb(error.__traceback__)][-1]
     return frame.f_code.co_filename
 
 
 def fault_of(where, argument, value, folder):
-    """What is wrong with what becomes of a wrong value; "" if nothing is."""
+    """The problem with the result of a wrong value; "" if there is no problem."""
     try:
         found = called(where, argument, value, folder)
     except (TypeError, ValueError, KeyError, FileNotFoundError) as error:
@@ -76,12 +76,12 @@ LONG_VALUES = {"text": LONG, "key": {LONG: 1}, "digits": -(10**5000), "class": t
 @each_door
 @pytest.mark.filterwarnings("ignore")
 def test_long_values_at_every_door(door, tmp_path):
-    """Names of files are those of the system, and keywords those of Python."""
+    """The system checks names of files, and Python checks keywords."""
     assert not long_messages(door, tmp_path)
 
 
 def long_messages(door, folder, values=LONG_VALUES):
-    """Starts of messages of more than 1,000 characters, by argument and what is long."""
+    """Starts of messages of more than 1,000 characters, by argument and value."""
     long = {}
     for argument, parameter in arguments_of(doors()[door]).items():
         if parameter.kind is not parameter.VAR_KEYWORD:
@@ -92,7 +92,7 @@ def long_messages(door, folder, values=LONG_VALUES):
 
 
 def message_of(where, argument, value, folder):
-    """What this library says of a value, if it refuses it."""
+    """The message of this library about a value, if it rejects the value."""
     try:
         called(where, argument, value, folder)
     except Exception as error:
@@ -102,7 +102,7 @@ def message_of(where, argument, value, folder):
 
 
 def test_every_argument_has_an_entry():
-    """A new public argument needs one, and an entry needs an argument."""
+    """Each public argument has an entry, and each entry an argument."""
     missing = []
     for where, argument in EVERY:
         try:

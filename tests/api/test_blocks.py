@@ -1,4 +1,4 @@
-"""How many rows are taken at a time changes no bit of a result: one, all, one fewer, one more."""
+"""The number of rows per block changes no bit of a result: one, all, all but one, all plus one."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def retrieval(features, **options):
 
 
 def of_many_items(distance):
-    """So many that the nearest few are looked at pair by pair."""
+    """Enough rows for the nearest neighbours to be compared pair by pair."""
     items, classes = np.random.default_rng(1).normal(size=(600, 3)), np.arange(600) % 3
     return evaluate_retrieval(items[:9] + 0.1, items, classes[:9], classes, distance=distance, metrics=METRICS[:1])
 

@@ -1,4 +1,4 @@
-"""Strict and not strict, one of several that differs, and types at their limits."""
+"""Strict and non-strict bounds, one value that differs, and limits of types."""
 
 from types import SimpleNamespace
 
@@ -19,7 +19,7 @@ Y, S, Q = np.array([0, 2, 1, 0, 1]), np.array([0.5, 0.25, 0.125, 1, 2]), np.arra
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(("dtype", "limit"), [("float16", 2**11), ("float32", 2**24)])
-def test_ids_that_a_float_does_not_tell_apart(sign, dtype, limit):
+def test_ids_that_are_equal_as_floats(sign, dtype, limit):
     ids = np.array([sign * (limit - 2), sign * (limit - 1)], dtype=dtype)
     assert evaluate([1, 1], [1, 2], qid=ids, metrics="map").qid.tolist() == ids.tolist()
     with pytest.raises(ValueError, match="Ids must stay different"):
@@ -54,7 +54,7 @@ def test_bounds_of_probabilities(value):
             pfound_score(Y, S, qid=Q, decay=value, max_grade=4)
 
 
-def test_the_weight_of_one_of_several_queries_differs():
+def test_the_weight_of_one_query_differs():
     rows = (np.array([1, 0, 1]), np.array([1.0, 2, 3]), np.array([1, 2, 3]))
     batches = [(*rows, np.array(weight)) for weight in ([1.0, 1, 1], [1.0, 2, 1])]
     with pytest.raises(ValueError, match="weight"):
@@ -62,7 +62,7 @@ def test_the_weight_of_one_of_several_queries_differs():
 
 
 @pytest.mark.parametrize(("metric", "values", "best"), [("mse", [3, 2, 2, 4], 1), ("map", [3, 4, 4, 2], 1)])
-def test_a_round_that_is_as_good_does_not_improve(metric, values, best):
+def test_an_equal_round_does_not_improve(metric, values, best):
     means = iter(values)
     monitor = Monitor.__new__(Monitor)
     monitor.spec, monitor.patience, monitor.on_round = parse_metric(metric), None, None
@@ -74,7 +74,7 @@ def test_a_round_that_is_as_good_does_not_improve(metric, values, best):
     assert monitor.best == best
 
 
-def test_as_many_queries_as_can_be_found():
+def test_number_of_queries_reaches_the_maximum():
     assert power_of(1.0, difference=1e-7, power=0.8) == 784886050932622
     with pytest.raises(ValueError, match=r"More than 1e\+15 queries"):
         power_of(1.0, difference=8e-8, power=0.8)

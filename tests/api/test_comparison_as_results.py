@@ -1,4 +1,4 @@
-"""A Comparison is a mapping from systems to results: functions of a dictionary of results take it, too."""
+"""Functions that take a dictionary of results also take a Comparison, which is a mapping from systems to results."""
 
 import re
 
@@ -38,7 +38,7 @@ def test_a_mapping():
 
 
 def test_doors_are_known():
-    """By the name of their argument, which is one for all of them."""
+    """All of them call the argument by the same name."""
     assert "stats.compare_all" in TAKES_RESULTS
     displays = {where for where in doors() if re.fullmatch(r"display\.\w+\.from_results", where)}
     assert displays - {*OTHERS} <= TAKES_RESULTS.keys()
@@ -46,7 +46,7 @@ def test_doors_are_known():
 
 
 def shown(found):
-    """A test, or what a picture looks like."""
+    """Normalize results: a test, or the content of a picture."""
     if isinstance(found, PairedTest):
         return found
     pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -58,7 +58,7 @@ def shown(found):
 
 @pytest.mark.slow
 @together("where", [*TAKES_RESULTS])
-def test_the_same_as_of_a_dictionary(where):
+def test_comparison_and_dictionary_agree(where):
     if where.startswith("display."):
         pytest.importorskip("matplotlib").use("agg")
     keywords = {"metric": METRIC.get(where, "ndcg@5")} | ({"by": "half"} if "Segments" in where else {})
@@ -72,7 +72,7 @@ def test_systems_are_compared_again():
     assert again.baseline == "new"
 
 
-def test_calls_for_one_system_refuse_a_comparison():
+def test_calls_for_one_system_reject_a_comparison():
     from sklearn_rank.display import DistributionDisplay
 
     with pytest.raises(ValueError, match=r"or one of compare_systems\(.*, such as report\['new'\]. Got Comp"):

@@ -1,4 +1,4 @@
-"""One direction of every difference: tables, pictures, exports and the command line, of the same two systems."""
+"""Tables, pictures, exports and the command line show differences in the same direction."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def comparison(data):
-    """Comparison with a baseline; None: with the one that is taken if none is named."""
+    """Comparison with a baseline; None: with the default baseline."""
     label, scores, qid, country = data
 
     def of(baseline):
@@ -58,7 +58,7 @@ def files(data, tmp_path_factory):
 
 @pytest.fixture
 def printed(files, monkeypatch, capsys):
-    """Standard output of a command in the folder of the files."""
+    """Standard output of a command that runs in the folder of the files."""
     monkeypatch.chdir(files)
 
     def call(*words):
@@ -75,12 +75,12 @@ def _close():
 
 
 def named(baseline):
-    """The option of the command line, and of functions."""
+    """The option of the command line and the argument of functions."""
     return [] if baseline is None else ["--baseline", baseline]
 
 
 def column(table, name, **chosen):
-    """Values of a column by system, of the rows that have these values elsewhere."""
+    """Values of a column by system, from the rows that match."""
     at = [str(one) for one in table.columns]
     rows = [dict(zip(at, row, strict=True)) for row in table.rows]
     rows = [row for row in rows if all(row[key] == value for key, value in chosen.items())]
@@ -120,13 +120,13 @@ TABLES = {
 
 @pytest.mark.parametrize("baseline", [None, "new"])
 @together("metric", METRICS)
-def test_a_difference_is_system_less_baseline(baseline, metric, data, comparison, printed):
-    """Segments are equally large, so the mean over segments is the mean over queries."""
+def test_a_difference_is_system_minus_baseline(baseline, metric, data, comparison, printed):
+    """Segments have equal sizes, so the mean over segments is the mean over queries."""
     report, chosen = comparison[baseline], baseline or SYSTEMS[0]
     mean = {name: result.mean()[metric] for name, result in report.results.items()}
     expected = {name: pytest.approx(mean[name] - mean[chosen]) for name in SYSTEMS if name != chosen}
     assert report.baseline == chosen
-    assert (mean["new"] > mean["old"]) == (metric != "rmse")  # otherwise a sign that is turned round would not show
+    assert (mean["new"] > mean["old"]) == (metric != "rmse")  # otherwise a wrong sign would not show
     for door, found in TABLES.items():
         assert found(report, metric) == expected, door
     assert of_evaluator(data, metric, baseline) == expected
@@ -170,7 +170,7 @@ def test_each_segment_and_query_has_the_same_sign(metric, comparison):
 
 @together("metric", METRICS)
 def test_two_systems_at_every_door(metric, comparison, printed):
-    """What decides, what is drawn, and what the command line prints, of new and old."""
+    """The decision, the picture, and the output of the command line, for new and old."""
     results = {name: comparison[None].results[name] for name in ("old", "new")}
     expected = compare(results["new"], results["old"], metric=metric).difference
     gate = no_worse(**results, margin={metric: 0.01})
@@ -195,7 +195,7 @@ def test_two_systems_at_every_door(metric, comparison, printed):
 
 
 @together("metric", ["ndcg@3"])
-def test_the_query_of_explain_is_new_less_old(metric, comparison, printed):
+def test_explain_shows_new_minus_old(metric, comparison, printed):
     expected = comparison[None].explain(3, new="new", old="old", metric=metric)
     words = ["explain", "qrels", "new", "--baseline", "old", "-m", metric, "--query", "3", "--format", "json"]
     assert json.loads(printed(*words))["difference"] == pytest.approx(expected.difference)
@@ -205,7 +205,7 @@ def test_the_query_of_explain_is_new_less_old(metric, comparison, printed):
 
 
 @together("metric", METRICS)
-def test_a_row_of_all_pairs_is_a_less_b(metric, comparison, printed):
+def test_a_row_of_all_pairs_is_a_minus_b(metric, comparison, printed):
     results = comparison[None].results
     found = compare_all(results, metric=metric)
     pairs = [(a, b) for i, a in enumerate(SYSTEMS) for b in SYSTEMS[i + 1 :]]

@@ -1,4 +1,4 @@
-"""What is given to the wrong function: the error names the right one, and never comes from inside a library."""
+"""Arguments of the wrong function: the error names the right function and never comes from a third-party library."""
 
 import io
 import re
@@ -75,7 +75,7 @@ def test_wrong_arguments_name_the_right_function(function, given, hint):
         assert hint in str(raised.value)
 
 
-def test_a_name_in_place_of_the_queries():
+def test_a_name_instead_of_the_queries():
     for name in ("qid", "sample_weight"):
         with pytest.raises(
             TypeError, match="Names of columns go with their table, or with the path of a file, to evaluate_table"
@@ -83,7 +83,7 @@ def test_a_name_in_place_of_the_queries():
             evaluate(FRAME.label, FRAME.score, **{"qid": Q, name: name})
 
 
-def test_arguments_that_are_missing():
+def test_missing_arguments():
     for function, name in ((evaluate, "evaluate"), (map_score, "map_score")):
         with pytest.raises(TypeError, match=rf"^{name} needs y_true and y_score\.$"):
             function(qid=Q)
@@ -95,7 +95,7 @@ def test_arguments_that_are_missing():
         evaluate_table(y_score="score")
 
 
-def test_queries_by_documents_stay_what_they_are():
+def test_queries_by_documents_are_unchanged():
     labels, scores = Y.reshape(2, 2), S.reshape(2, 2)
     expected = ndcg_score(labels, scores)
     for make in (pd.DataFrame, lambda x: pl.DataFrame(x, schema=["d1", "d2"])):
@@ -122,7 +122,7 @@ def test_queries_by_documents_stay_what_they_are():
     ],
     ids=["qrels", "result", "array", "arrays", "Series"],
 )
-def test_doors_refuse_objects_that_are_no_table(data, hint):
+def test_doors_reject_objects_that_are_not_tables(data, hint):
     with pytest.raises(TypeError) as raised:
         evaluate_table(data)
     assert hint in str(raised.value)
@@ -135,8 +135,8 @@ def test_data_on_disk_go_to_tables():
             evaluate(data, S)
 
 
-def test_two_columns_of_data_that_are_no_table_are_compared_as_the_error_says(tmp_path):
-    """What compare_systems says works; what the others say does not lead back."""
+def test_the_error_for_two_columns_works_when_followed(tmp_path):
+    """The call that the error of compare_systems names works; other errors do not lead back to the same call."""
     rows = FRAME.assign(bm25=FRAME.score, lgbm=-FRAME.score)
     parquet.write_table(pa.Table.from_pandas(rows), tmp_path / "rows.parquet")
     path = str(tmp_path / "rows.parquet")
@@ -180,7 +180,7 @@ def test_keywords_of_other_doors(keyword, says):
     assert evaluate(np.eye(2, 3), [[1, 2, 0], [1, 0, 2]], metrics="mrr", mask=seen == 0).mean() == {"mrr": 0.75}
 
 
-def test_spark_by_its_looks():
+def test_spark_frames_are_recognized_without_spark():
     frame = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe", "columns": ["label"]})()
     for call in (evaluate_table, evaluate, ndcg_score):
         with pytest.raises(TypeError, match=r"sklearn_rank.spark.evaluate\(data\), which has the same columns"):
@@ -195,7 +195,7 @@ def test_doors_keep_errors_without_a_hint():
 
 
 def test_frames_of_labels_with_other_faults():
-    """They may be labels of subtopics, so the fault comes first."""
+    """Labels may be of subtopics, so the error names the other fault first."""
     labels = pd.DataFrame({"a": [1.0, 0, 0, np.inf], "b": [0.0, 1, 0, 1]})
     with pytest.raises(ValueError, match=r"^y_true must be finite.* in row 3. A table goes to evaluate_table"):
         evaluate(labels, S, qid=Q)

@@ -1,4 +1,4 @@
-"""Bad input: each error says the rule, the value, and the way out."""
+"""Bad input: each error names the rule, the value, and the way out."""
 
 from functools import partial
 
@@ -169,7 +169,7 @@ def test_objects_of_numbers_are_numbers():
     assert ndcg_score(np.array(Y, dtype=object), S, qid=Q) == ndcg_score(Y, S, qid=Q)
 
 
-def test_unknown_keyword_lists_those_there_are():
+def test_unknown_keyword_lists_the_known_keywords():
     with pytest.raises(TypeError, match=r"ndcg_score has no keyword 'topn'. It takes qid, k, gain, discount, base"):
         ndcg_score(Y, S, qid=Q, topn=3)
 
@@ -180,7 +180,7 @@ CUTOFFS = ("at", "topk", "top_k", "n", "cutoff")
 
 @pytest.mark.parametrize("name", [*QIDS, *CUTOFFS, "weights", "nothing_known"])
 def test_keyword_names_of_other_libraries(name):
-    """The message has qid and k among what there is, and says which of them is meant."""
+    """The message lists qid and k, and says which of them the name means."""
     hints = dict.fromkeys(QIDS, "qid= is the query of each row.*qid_from_group_sizes")
     hints |= dict.fromkeys(CUTOFFS, "k= is the cutoff") | {"weights": "sample_weight="}
     hint = hints.get(name, "$")
@@ -224,7 +224,7 @@ DOORS = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_an_unknown_keyword_names_the_function_and_the_nearest_word(door):
-    """No metric was named, so none is spoken of."""
+    """No metric was named, so the message names no metric."""
     name = door.partition(" ")[0]
     for keyword, near in (("metric", "metrics"), ("convension", "convention")):
         with pytest.raises(TypeError, match=rf"^{name} has no keyword '{keyword}'\. Did you mean '{near}'\?$"):
@@ -256,7 +256,7 @@ def test_an_unknown_keyword_names_the_function_and_the_nearest_word(door):
         ),
     ],
 )
-def test_the_nearest_word_is_of_the_function_or_of_its_metrics(call, message):
+def test_the_nearest_word_belongs_to_the_function_or_its_metrics(call, message):
     with pytest.raises(TypeError, match=message):
         call()
 
@@ -282,7 +282,7 @@ def test_qid_by_position_is_an_error():
             call(*arguments, Q)
 
 
-def test_no_cutoff_says_so():
+def test_a_missing_cutoff_is_named():
     with pytest.raises(ValueError, match="query_auc_score has no cutoff"):
         query_auc_score(Y, S, qid=Q, k=3)
 
@@ -335,12 +335,12 @@ def test_unjudged_and_low_relevance_contradict():
         map_score([NAN, 1, 1, 0], S, qid=Q, unjudged="nonrelevant", min_relevance=0)
 
 
-def test_no_closed_form_names_the_policies():
+def test_metrics_without_closed_form_list_the_policies():
     with pytest.raises(ValueError, match="use ties='stable', 'worst' or 'best'. Got ties='average'"):
         map_score(Y, [1, 1, 2, 1], qid=Q, denominator="retrieved_relevant")
 
 
-def test_negative_labels_where_they_mean_something():
+def test_negative_labels_where_they_are_allowed():
     assert dcg_score([3, -1, 1], [3, 2, 1], qid=[0] * 3, gain="linear") == pytest.approx(3 - 1 / np.log2(3) + 1 / 2)
 
 
@@ -407,7 +407,7 @@ def test_group_sizes():
 @pytest.mark.parametrize(
     "value", [np.array(["best", "x"]), np.array([1, 2]), np.array(3), ["best"], {}, object()], ids=repr_without_address
 )
-def test_a_keyword_may_be_given_anything(keyword, value):
+def test_keywords_take_any_object(keyword, value):
     if keyword in ("gain", "discount") and np.ndim(value) == 1 and np.asarray(value).dtype.kind == "i":
         return  # a table
     with pytest.raises(ValueError, match=f"The '{keyword}' parameter of ndcg_score must be"):
@@ -421,7 +421,7 @@ def test_long_values_are_shortened():
 
 
 @pytest.mark.filterwarnings("ignore:A label has the gain")
-def test_gains_of_two_to_the_label_end_at_1000():
+def test_exponential_gains_end_at_label_1000():
     assert dcg_score([1000, 0], [2, 1], qid=["a", "a"]) == 2.0**1000
     with pytest.raises(ValueError, match=r"must not be above 1000; use gain='linear'.* Got 1000\.5"):
         dcg_score([1000.5, 0], [2, 1], qid=["a", "a"])

@@ -1,4 +1,4 @@
-"""Every public function that takes labels or scores is named by a row of the table of checks, or says why not."""
+"""Each public function with labels or scores has a row in the table of checks, or a reason for having no row."""
 
 import inspect
 import pkgutil
@@ -76,7 +76,7 @@ def test_the_score_of_a_ranker_is_a_scorer():
 
 
 def test_a_search_warns_once():
-    """Messages differ by fold, and scikit-learn changes the filters; another line of the caller warns again."""
+    """Messages differ by fold, and scikit-learn changes the filters; a call from another line warns again."""
     rng = np.random.default_rng(0)
     X, qid = rng.random((1500, 3)), np.repeat(np.arange(60), 25)
     y = pd.Series(rng.integers(1, 6, 1500) + (qid < 12), index=pd.Index(qid, name="qid"))

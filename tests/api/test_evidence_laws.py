@@ -1,4 +1,4 @@
-"""Two laws over all doors: nothing is no evidence, and queries without a relevant document are counted alike."""
+"""For all entry points: missing evidence decides nothing, and queries without relevant documents are counted alike."""
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,7 @@ def said(text):
 
 
 @pytest.mark.parametrize("metric", ["ndcg@3", "p@1", "err", "dcg", "rbp", "map", "cg", "hit@2"])
-def test_the_same_count_at_every_door(metric, tmp_path, capsys):
+def test_every_door_counts_the_same_queries(metric, tmp_path, capsys):
     pytest.importorskip("matplotlib").use("agg")
     report = compare_systems(LABEL, {"old": OLD, "new": NEW}, qid=QID, metrics=metric, by={"part": QID % 2})
     one, tested = report["new"], report.significance(metric)
@@ -83,7 +83,7 @@ def test_the_same_count_at_every_door(metric, tmp_path, capsys):
     assert COUNTED in said(capsys.readouterr().out)
 
 
-def test_the_value_asked_for_and_metrics_that_differ():
+def test_requested_value_and_metrics_that_differ():
     nan = evaluate(LABEL, NEW, qid=QID, metrics="ndcg", replace_undefined_by=np.nan)
     assert LEFT_OUT in said(nan)
     assert LEFT_OUT in said(
@@ -103,7 +103,7 @@ def test_the_value_asked_for_and_metrics_that_differ():
     assert f"{2 * N_WITHOUT} of {2 * N} queries have no pair of a relevant and a non-relevant" in said(unlike)
 
 
-def test_the_gate_says_that_it_leaves_out_where_it_counts_none():
+def test_the_gate_names_queries_it_leaves_out():
     labels = np.tile([1, 0, 0, 0], N)
     assert "queries without relevant documents are left out" in said(no_worse(**both(labels, "mrr"), margin=0.1))
     kept = no_worse(**both(labels, "mrr"), margin=0.1, replace_undefined_by=0.5)
@@ -113,7 +113,7 @@ def test_the_gate_says_that_it_leaves_out_where_it_counts_none():
     )
 
 
-def test_batches_count_where_a_metric_of_the_same_relevance_says_so():
+def test_batches_count_if_a_metric_has_that_min_relevance():
     rows = {"qid": QID, "label": LABEL, "score": NEW}
     accumulator = RankingAccumulator(["ndcg@3", "map", "p@1"])
     accumulator.update(LABEL, NEW, qid=QID)
@@ -123,8 +123,8 @@ def test_batches_count_where_a_metric_of_the_same_relevance_says_so():
 
 
 @pytest.mark.parametrize("name", sorted(name for name, metric in REGISTRY.items() if not metric.subtopics))
-def test_judgements_fix_the_value_where_they_are_said_to(name):
-    """On settled queries any two orders have one value; errors of scores are never settled."""
+def test_judgements_fix_the_value_of_settled_queries(name):
+    """On settled queries any two orders have the same value; errors of scores are never settled."""
     label = np.array([0, 0, 1, 1, 0, 1, 0, 0, 0])
     qid = np.repeat([0, 1, 2, 3], [2, 2, 3, 2])
     results = [evaluate(label, x, qid=qid, metrics=name) for x in RNG.random((8, len(label)))]
@@ -139,8 +139,8 @@ def test_judgements_fix_the_value_where_they_are_said_to(name):
     assert not settled[2]
 
 
-def test_the_gate_leaves_out_what_judgements_fix_alone():
-    """Of the four queries alone new is worse; with the others the loss is within the margin."""
+def test_the_gate_leaves_out_only_settled_queries():
+    """On the four open queries new is worse; with the settled ones the loss would be within the margin."""
     label = np.tile(LABEL, 1)
     old, new = np.where(label > 0, 2.0, OLD), np.where(label > 0, -1.0, NEW)
     results = both(label, "p@1", new, old)
@@ -155,7 +155,7 @@ def test_the_gate_leaves_out_what_judgements_fix_alone():
     assert no_worse(**errors, margin=0.5).table.rows[0][1] == N
 
 
-def test_a_query_on_which_both_found_nothing_counts():
+def test_a_query_without_hits_of_either_system_counts():
     label = LABEL.copy()
     label[QID < N_WITHOUT] = 0
     label[[0, 4]] = 1
@@ -164,7 +164,7 @@ def test_a_query_on_which_both_found_nothing_counts():
     assert found.table.rows[0][1] == N - N_WITHOUT + 2
 
 
-# --- nothing is no evidence --------------------------------------------------------------------------------------
+# --- no evidence ------------------------------------------------------------------------------------------------
 
 UNREACHED = np.where(LABEL > 0, -np.inf, NEW)
 NOTHING = {
@@ -208,7 +208,7 @@ def test_results_without_evidence_at_every_door(case, tmp_path, capsys):
         assert "nothing was compared" in err
 
 
-def test_one_metric_of_several_is_undecided_or_a_note(tmp_path, capsys):
+def test_one_undecided_metric_of_several(tmp_path, capsys):
     metrics = ["ndcg@3", "p(min_relevance=3)@1"]
     results = both(LABEL, metrics)
     gate = no_worse(**results, margin=0.9)
@@ -232,7 +232,7 @@ def test_one_metric_of_several_is_undecided_or_a_note(tmp_path, capsys):
 
 @pytest.mark.parametrize("metric", ["mse", "relevance_position", "coverage_error"])
 def test_a_perfect_error_and_values_of_the_user_are_evidence(metric):
-    """0 is best, or means what the user says; without labels nothing is asked."""
+    """0 is the best error, or a value with a meaning that the user chose; the check needs labels."""
     results = both(LABEL, metric, LABEL.astype(float), LABEL + 0.0)
     mine = {name: Evaluation.from_values(range(5), {"clicks": np.zeros(5)}) for name in ("new", "old")}
     for two in (results, mine):

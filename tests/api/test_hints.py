@@ -1,4 +1,4 @@
-"""What was typed, and what the message says: names of elsewhere, and calls that lack or swap an argument."""
+"""Names of other libraries, and calls with missing or swapped arguments: the input and the message for it."""
 
 import re
 
@@ -45,12 +45,12 @@ def test_hint_of_each_call(call, message):
         eval(call, SCOPE)
 
 
-def test_no_list_is_taken_for_one_query_when_it_is_long():
+def test_a_long_list_is_not_taken_for_one_query():
     with pytest.raises(ValueError, match=r"Got neither\.$"):
         ndcg_score(np.ones(101), np.ones(101))
 
 
-def test_ranks_have_the_reciprocal_rank_that_is_said():
+def test_ranks_have_the_stated_reciprocal_rank():
     values = results.Evaluation.from_values(["a", "b"], {"mrr": 1 / np.array([2, 4])})
     assert values.mean() == evaluate([[0, 1, 0, 0], [0, 0, 0, 1]], [[4, 3, 2, 1]] * 2, metrics=["mrr"]).mean()
 
@@ -60,7 +60,7 @@ def test_ranks_have_the_reciprocal_rank_that_is_said():
     ("CutoffDisplay", "from sklearn_rank.display import CutoffDisplay"), ("no_worse", "from sklearn_rank.stats import"),
     ("read_run", "from sklearn_rank.io import read_run"), ("rbp_score", "from sklearn_rank.metrics import rbp_score"),
 ])  # fmt: skip
-def test_an_import_says_where_the_name_is(name, place):
+def test_an_import_error_says_where_the_name_is(name, place):
     with pytest.raises(ImportError, match=place):
         exec(f"from sklearn_rank import {name}")
     with pytest.raises(ImportError, match="cannot import name 'nonesuch'"):

@@ -1,4 +1,4 @@
-"""What is given stays what it is, to the last bit, and results stay what they are when it changes."""
+"""Calls change no bit of their input, and later changes of the input change no result."""
 
 import pickle
 from copy import deepcopy
@@ -33,7 +33,7 @@ METRICS = ["ndcg@3", "map", "auc", "mse", "rbp"]
 
 
 def seen(x):
-    """What an object holds, to the last bit."""
+    """All data that an object holds, as bytes."""
     if isinstance(x, np.ma.MaskedArray):
         return seen(x.data), seen(np.ma.getmaskarray(x))
     if isinstance(x, np.ndarray):
@@ -57,14 +57,14 @@ def seen(x):
 
 
 def check(call, *given):
-    """Call with what must stay as it is."""
+    """Call a function, and check that its inputs are unchanged."""
     before = seen(given)
     found = call(*given)
     assert seen(given) == before
     return found
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:'-1' in qid is no id")  # one of the texts that forms have
+pytestmark = pytest.mark.filterwarnings("ignore:'-1' in qid is no id")  # one of the accepted texts
 
 # --- rows ----------------------------------------------------------------------------------------------------
 
@@ -121,14 +121,14 @@ CASES = [(number, "i8 ids") for number in HOLD_ALL] + [("f8", ids) for ids in fo
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("door", OF_ROWS)
-def test_rows_stay(door, order):
+def test_rows_are_unchanged(door, order):
     for number, ids in CASES:
         if forms.IDS[ids](QUERY.tolist()) is not None:
             check(of_rows(door), rows_in(number, ids, ORDERS[order]))
 
 
 @each_metric
-def test_rows_stay_with_each_metric(metric):
+def test_rows_are_unchanged_by_each_metric(metric):
     data = rough_data_for(metric)
     for rows in (data, data.rows(np.argsort(data.qid, kind="stable"))):
         for dtype in (np.float64, np.float32):
@@ -187,25 +187,25 @@ def table(of, value):
 
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("door", OF_FRAMES)
-def test_tables_stay(door, frame):
+def test_tables_are_unchanged(door, frame):
     check(OF_FRAMES[door], FRAMES[frame](COLUMNS))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("door", OF_RUNS)
-def test_runs_stay(door, runs):
+def test_runs_are_unchanged(door, runs):
     if not (door == "compare_systems" and runs == "numbers as ids"):
         check(OF_RUNS[door], *RUNS[runs]())
 
 
-# A matrix whose entries stand twice, in no order, or are zero.
+# A matrix with duplicate, unordered and zero entries.
 ROW, COLUMN, ENTRY = [0, 2, 0, 1, 0, 2, 1, 3], [3, 1, 0, 2, 0, 1, 0, 3], [2.0, 1, 1, 0, 1, 2, 3, 1]
 SHAPE = 4, 5
 
 
 def of_entries(entries, columns=COLUMN, make=sp.csr_array):
-    """Matrix whose parts are as they are given."""
+    """Matrix with its parts as given, not canonicalized."""
     order = np.argsort(ROW, kind="stable")
     indptr = np.append(0, np.cumsum(np.bincount(ROW, minlength=SHAPE[0])))
     matrix = sp.csr_array((np.array(entries)[order], np.array(columns)[order], indptr), shape=SHAPE)
@@ -228,14 +228,14 @@ FOUND = np.argsort(np.sin(np.arange(20)).reshape(SHAPE), axis=1)
 
 @pytest.mark.parametrize("make", SPARSE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("door", OF_MATRICES)
-def test_matrices_stay(door, make):
+def test_matrices_are_unchanged(door, make):
     for dtype in (np.float64, np.float32, np.int64):
         y, s = (of_entries(np.array(e).astype(dtype), make=make) for e in (ENTRY, ENTRY[::-1]))
         e = of_entries([0.0, 1, 1, 0, 0, 1, 1, 0], [1, 2, 4, 1, 4, 2, 3, 0], make=make)
         check(lambda *given: (OF_MATRICES[door](*given), DENSE, FOUND)[0], y, s, e)
 
 
-# Features, models, runs, values of queries: each with a call of what is given.
+# Features, models, runs and values of queries: each with a call that takes them.
 X = np.column_stack([np.sin(np.arange(24)), SCORE, LABEL / 2])
 EMBEDDED = np.array([[0.0, 1], [1, 1], [1, 0], [2, 1], [1, 3], [3, 1]])
 NAMED = {"d1": 0.5, "d2": 0.25, "d3": 0.5}
@@ -324,7 +324,7 @@ OTHERS = {
 
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
 @pytest.mark.parametrize("door", OTHERS)
-def test_other_input_stays(door):
+def test_other_input_is_unchanged(door):
     call, *given = OTHERS[door]
     check(call, *given)
     frozen = [x.copy() if isinstance(x, np.ndarray) else x for x in given]
@@ -338,7 +338,7 @@ def test_other_input_stays(door):
 
 
 def shown(found):
-    """What a result says without another look at the rows."""
+    """Values that a result holds without reading the rows again."""
     if isinstance(found, tuple):
         return [*map(shown, found)]
     if isinstance(found, Comparison):
@@ -355,7 +355,7 @@ def shown(found):
 
 
 def overwrite(x):
-    """Write the first entry over all others, or forget them, where that can be done."""
+    """Overwrite all entries with the first, or clear the container, if it is mutable."""
     if isinstance(x, np.ndarray) and x.flags.writeable:
         x[...] = x.ravel()[0]
     elif isinstance(x, pd.Series):
@@ -376,7 +376,7 @@ IDS_OF_A_CALLER = "i8 ids", "u1 ids", "kind 2", "object array", "U", "StringDTyp
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("door", OF_ROWS)
-def test_results_stay(door, order):
+def test_results_are_unchanged(door, order):
     numbers = [(number, "i8 ids") for number in NUMBERS_OF_A_CALLER if number in HOLD_ALL]
     for number, ids in [*numbers, *(("f8", ids) for ids in IDS_OF_A_CALLER)]:
         kept, given = (rows_in(number, ids, ORDERS[order]) for _ in range(2))
@@ -387,8 +387,8 @@ def test_results_stay(door, order):
 
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
 @pytest.mark.parametrize("dtype", ["i8", "i4", "u2", "f8", "U9"])
-def test_ids_of_many_queries_of_one_row_stay(dtype):
-    """They rise, so that rows need no grouping."""
+def test_ids_of_single_row_queries_are_unchanged(dtype):
+    """The ids are sorted, so that rows need no grouping."""
     given = np.arange(20_000) + 10_000
     given, weight = (np.array([*map(str, given)]) if dtype == "U9" else given.astype(dtype)), np.ones(len(given))
     result = skr.evaluate(np.ones(len(given)), weight, qid=given, sample_weight=weight, metrics="map")
@@ -399,7 +399,7 @@ def test_ids_of_many_queries_of_one_row_stay(dtype):
 
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.RankingWarning")
 @pytest.mark.parametrize("door", OTHERS)
-def test_results_of_other_input_stay(door):
+def test_results_of_other_input_are_unchanged(door):
     call, *kept = OTHERS[door]
     given = deepcopy(kept)
     expected, found = shown(call(*kept)), call(*given)

@@ -1,6 +1,6 @@
-"""The name of a metric carries the sign of its value: "neg_rmse" in scorers, negative, "rmse" in results, positive.
+"""The name of a metric carries the sign of its value: "neg_rmse" is negative, in scorers; "rmse" positive, in results.
 
-No object has one key with two signs, whichever door it comes from.
+No object has a key whose sign depends on the entry point.
 """
 
 import re
@@ -69,11 +69,11 @@ LAST = np.arange(len(PAIRS)) % 3 == 0
 SPLITS = [(np.flatnonzero(~LAST), np.flatnonzero(LAST))]
 
 
-# --- keys and their signs, of everything that a door returns ----------------------------------------------------
+# --- keys and their signs, of every result ----------------------------------------------------------------------
 
 
 def mappings_in(found, depth=3):
-    """Dictionaries in an object: itself, its public attributes and what its calls without arguments return."""
+    """Dictionaries of an object: itself, its public attributes, and results of its methods without arguments."""
     if isinstance(found, Mapping):
         yield found
         values = [*found.values()]
@@ -91,7 +91,7 @@ def mappings_in(found, depth=3):
 
 
 def attribute(found, name):
-    """None where the data that it needs are not kept."""
+    """None if the data for the call were not kept."""
     try:
         return getattr(found, name)
     except ValueError:
@@ -99,11 +99,11 @@ def attribute(found, name):
 
 
 def signs_in(found):
-    """Sign of the numbers under each key of an error, without what scikit-learn puts in front of it."""
+    """Sign of the numbers under each key of an error, without scikit-learn's prefixes."""
     signs = {}
     for mapping in mappings_in(found):
         for key, value in mapping.items():
-            # Ranks and deviations of candidates have no sign.
+            # Ranks and standard deviations have no sign.
             if not isinstance(key, str) or key.startswith(("std_", "rank_")):
                 continue
             name = re.sub(r"^(?:mean_|split\d_)?(?:test_|train_)?", "", key)
@@ -195,7 +195,7 @@ def test_keys_of_scorers_have_the_sign_and_are_negative(door, kind):
 
 
 @pytest.mark.parametrize("kind", METRICS)
-def test_both_are_the_same_number(kind):
+def test_scorers_and_results_agree_up_to_the_sign(kind):
     cross_validated, report, told = reports(kind)
     result = evaluate(LABEL, model().predict(X), qid=QID, metrics=METRICS[kind]).mean()
     for name, value in make_ranking_scorer(METRICS[kind])(model(), X, Y).items():
@@ -208,7 +208,7 @@ def test_both_are_the_same_number(kind):
 
 
 def test_values_without_a_name():
-    """The sign is that of the object: a scorer's or a result's."""
+    """A scorer's value is negative, and a result's positive."""
     halves = {"eval_fraction": 0.5, "eval_metric": "rmse", "random_state": 0}
     told = []
     ranker = QueryRanker(GradientBoostingRegressor(n_estimators=3, random_state=0), **halves)
@@ -243,26 +243,26 @@ LOOKED_UP = [(where, argument) for where, argument in NAMED if kind_of(where, ar
 GIVES_RESULTS = [case for case in NAMED if case not in LOOKED_UP and case[0] not in TAKES_BOTH]
 
 
-def test_each_door_is_of_one_kind():
+def test_each_door_takes_one_kind_of_key():
     assert {where for where, _ in NAMED} >= {*TAKES_BOTH, "evaluate", "RankingEvaluator", "boosting.lightgbm_metric"}
     assert {where for where, _ in LOOKED_UP} >= {"stats.compare_all", "results.Evaluation.mean"}
 
 
 @pytest.mark.parametrize(("door", "argument"), GIVES_RESULTS)
-def test_results_refuse_the_sign(door, argument, tmp_path):
+def test_results_reject_the_sign(door, argument, tmp_path):
     with pytest.raises(ValueError, match="'neg_' begins names of scorers.* positive errors: write 'rmse'"):
-        # On Spark before the data are looked at, which need a session.
+        # On Spark this happens before the data are read, so no session is needed.
         doors()[door](None, metrics="neg_rmse") if "spark" in door else called(door, argument, "neg_rmse", tmp_path)
 
 
-def test_results_refuse_the_sign_in_own_names():
+def test_results_reject_the_sign_in_own_names():
     for evaluated in (lambda m: evaluate(LABEL, X[:, 0], qid=QID, metrics=m), RankingEvaluator):
         with pytest.raises(ValueError, match="In a result errors are positive.* write 'error'. Got 'neg_error'"):
             evaluated({"neg_error": "rmse"})
 
 
-def test_given_values_are_results():
-    """Values of other programs that are negative keep their name, if higher is said to be better."""
+def test_given_values_need_no_sign():
+    """Negative values of other programs keep their name if higher is declared better."""
     given = {"neg_rmse": [-1.0, -2.0]}
     for said in (None, {"neg_rmse": False}):
         with pytest.raises(ValueError, match="write 'rmse'. Got 'neg_rmse'"):
@@ -271,8 +271,8 @@ def test_given_values_are_results():
 
 
 @pytest.mark.parametrize(("door", "argument"), LOOKED_UP)
-def test_looked_up_in_the_other_spelling(door, argument, tmp_path):
-    """The results of these calls have nDCG or MAP; a picture of cutoffs looks up a name without its cutoff."""
+def test_look_up_in_the_other_spelling(door, argument, tmp_path):
+    """These results hold nDCG or MAP; a picture of cutoffs looks up a name without its cutoff."""
     said = [message_of(door, argument, key, tmp_path) for key in ("neg_map", "neg_ndcg")]
     if "CutoffDisplay" in door:
         assert all("Did you mean" in text for text in said)
@@ -325,7 +325,7 @@ def test_statistics_and_pictures_look_up():
 
 @pytest.mark.parametrize("kind", METRICS)
 def test_refit_by_the_other_spelling(kind):
-    """Before any fit; a search outside of the evaluator is refused by scikit-learn, after the first."""
+    """The evaluator fails before any fit; scikit-learn's search fails after the first."""
     name = {"a list": "rmse", "own names": "error"}[kind]
     evaluator = RankingEvaluator(METRICS[kind], **FOLDS)
     by_result, by_scorer = (GridSearchCV(QueryRanker(Ridge()), GRID.param_grid, refit=r) for r in (name, f"neg_{name}"))
@@ -344,6 +344,6 @@ def test_refit_by_the_other_spelling(kind):
         RankingEvaluator(scorer, cv=SPLITS).search(search, PAIRS, None)
 
 
-def test_metrics_of_ones_own_have_no_sign_in_their_name():
+def test_own_metrics_have_no_sign_in_their_name():
     with pytest.raises(ValueError, match="must not start with 'neg_'"):
         metric("neg_mine")

@@ -1,4 +1,4 @@
-"""The least evidence that a check asks for, which the page names, is enough, and a little less is not."""
+"""The minimum evidence of each check, as documented, is enough; slightly less is not."""
 
 import io
 import itertools
@@ -23,7 +23,7 @@ def lists(n_queries, n_documents=3):
 
 
 def of_labels(label, qid, metrics="map", score=None, **keywords):
-    """Scores that agree with nothing, and are no whole numbers."""
+    """Fractional scores that are independent of the labels."""
     label = np.asarray(label, dtype=float)
     score = np.sin(np.arange(len(label)) * 7.3) if score is None else score
     return lambda: evaluate(label, score, qid=qid, metrics=metrics, **keywords)
@@ -34,7 +34,7 @@ def one_label(n_queries, n_documents=3):
 
 
 def all_relevant(n_lowest):
-    """60 documents, so many of the lowest label that two lists have both labels."""
+    """60 documents with enough lowest labels that two lists contain both labels."""
     return of_labels(np.arange(60) >= n_lowest, lists(20), min_relevance=0)
 
 
@@ -66,7 +66,7 @@ def swapped(n_fractions, highest=10):
 
 
 def against(n_queries, n_documents=3, n_for=0, unjudged=False):
-    """Ranks that agree with the labels in all queries but some."""
+    """Ranks that agree with the labels in all but some queries."""
     label = np.tile([*range(n_documents)], (n_queries, 1))
     label[n_for:] = label[n_for:, ::-1]
     label, score = label.astype(float).ravel(), np.tile(np.arange(n_documents) + 0.5, n_queries)
@@ -116,7 +116,7 @@ def contradicted(n_queries, n_documents=3):
 
 
 def strangers(n_ids, shift=1000):
-    """Documents of two queries whose ids differ in their numbers alone."""
+    """Documents of two queries whose ids differ only in their numbers."""
     judged = {q: {f"d{d}": 1 for d in range(q * n_ids // 2, (q + 1) * n_ids // 2)} for q in (0, 1)}
     run = {q: {f"d{int(d[1:]) + shift}": 1.5 for d in of} for q, of in judged.items()}
     return lambda: evaluate_run(judged, run, metrics="dcg")
@@ -174,7 +174,7 @@ CASES = {
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])
 def test_the_lowest_label_of_lists(kind):
-    """Documents that are in no list count, and the facts of sparse lists hold a 0 that no document has."""
+    """Unretrieved documents count; summaries of sparse lists also contain a 0 that no document has."""
     relevance, items = np.tile([3, 1, 2, 1, 2, 3], (30, 1)), np.tile(np.arange(4), (30, 1))
     for listed, unlisted, n in ((1, 1, 1), (0, 1, 0), (1, 0, 0)):
         relevance[7, 1], relevance[9, 5] = listed, unlisted

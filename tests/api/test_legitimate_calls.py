@@ -1,4 +1,4 @@
-"""Legitimate calls, drawn at random, stay silent; ``python tests/api/test_legitimate_calls.py 10000`` draws more."""
+"""Legitimate random calls raise no warning; ``python tests/api/test_legitimate_calls.py 10000`` draws more."""
 
 import sys
 import uuid
@@ -55,7 +55,7 @@ def labels(rng, n):
 
 
 def scores(rng, label):
-    """From a model without any skill to a good one, on any scale, with ties, rounded or heavy tails."""
+    """Scores of models from useless to good, on any scale, with ties, rounding or heavy tails."""
     skill, noise = rng.choice([0, 0, 0.1, 0.3, 1]), rng.normal(size=len(label))
     x = skill * label + [noise, noise**3, np.exp(noise), -np.exp(noise), np.round(noise)][rng.integers(5)]
     return rng.choice([0.01, 1, 1000]) * x + rng.choice([0, -5, 300])
@@ -66,7 +66,7 @@ def rows(rng):
     size = rng.integers(*[(1, 4), (2, 8), (5, 6), (10, 40)][rng.integers(4)], n_queries)
     qid = np.repeat(ids(rng, n_queries), size)
     label = labels(rng, len(qid))
-    # Some query can tell.
+    # At least one query has both labels.
     first = int(np.argmax(size > 1))
     label[np.flatnonzero(qid == qid[size[:first].sum()])[:2]] = [1, 0][: size[first]]
     order = rng.permutation(len(qid)) if rng.random() < 0.2 else slice(None)
@@ -74,7 +74,7 @@ def rows(rng):
 
 
 def is_lists(label, qid):
-    """Whether there is a query of several rows, and not all of 20 or more have one."""
+    """Whether a query has several rows, and some such query has fewer than 20."""
     return len({*qid.tolist()}) < len(qid)
 
 
@@ -108,7 +108,7 @@ def of_matrices(rng):
 
 
 def of_runs(rng):
-    """Systems that are cut, and a pool of the first documents of some, of which a part is judged."""
+    """Truncated runs, and a pool of the first documents of some of them, partly judged."""
     n_queries, n_documents, depth = int(rng.choice([2, 12, 25])), 40, int(rng.choice([5, 10, 20]))
     queries, documents = ids(rng, n_queries).tolist(), ids(rng, n_documents).tolist()
     grade = rng.binomial(3, rng.choice([0.1, 0.3]), (n_queries, n_documents))
@@ -136,7 +136,7 @@ def of_runs(rng):
     if rng.random() < 0.5:
         evaluate_run(judged, given["a"], metrics=["ndcg@10", "map", "bpref"])
     else:
-        # Shares of judged documents may differ because only some systems were pooled.
+        # Shares of judged documents may differ if only some systems were pooled.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*were judged far less")
             compare_systems(judged, given, metrics=["ndcg@10", "map"])
@@ -192,7 +192,7 @@ KINDS = [of_rows, of_rows, of_rows, of_runs, of_runs, of_runs, of_matrices, of_m
 
 
 def alarms(n, first=0):
-    """Calls that warned, or raised, by their seed."""
+    """Seeds of calls that warned or raised."""
     found = {}
     for seed in range(first, first + n):
         rng = np.random.default_rng(seed)
@@ -206,14 +206,14 @@ def alarms(n, first=0):
 
 
 @pytest.mark.slow
-def test_legitimate_calls_stay_silent():
+def test_legitimate_calls_do_not_warn():
     assert alarms(300) == {}
-    # Folds of few queries, none of which has a relevant document.
+    # Folds of few queries without any relevant document.
     assert [alarms(1, seed) for seed in (1027, 1517, 1637)] == [{}] * 3
 
 
-def test_low_documents_that_are_judged_because_others_found_them():
-    """They are more relevant than the first ones, and no evidence against the list; without the others they are."""
+def test_low_ranked_judged_documents_of_other_systems():
+    """Other systems found them, so their relevance is no evidence against the list; without others it is."""
     label, score = np.tile([0, 1, 0, 0, 0, 1, np.nan, 1, np.nan, np.nan], 60), np.tile(np.arange(10, 0, -1.0), 60)
     qid, judged = np.repeat(np.arange(60), 10), ~np.isnan(label)
     with warnings.catch_warnings(record=True) as told:

@@ -1,4 +1,4 @@
-"""Threads that call at the same time: each gets what one gets, to the last bit, and warnings stay as they are."""
+"""Concurrent calls: each thread gets the same bits as a single caller, and warning filters are restored."""
 
 import os
 import subprocess
@@ -55,7 +55,7 @@ PREPARED = {len(y): prepare(y, qid=qid, metrics=METRICS, n_jobs=2) for y, _, qid
 
 
 def accumulate(data):
-    """Each query on its own, and two halves merged."""
+    """Each query separately, and two halves merged."""
     halves = [RankingAccumulator(METRICS) for _ in range(2)]
     for q in np.unique(data[2]):
         halves[q % 2].update(*(column[data[2] == q] for column in data))
@@ -82,7 +82,7 @@ CALLS = {
 
 @pytest.fixture
 def hurried(monkeypatch):
-    """Threads take turns all the time, what is kept between calls is soon given up, and data are cut small."""
+    """Switch threads often, keep few buffers between calls, and cut data into small blocks."""
     monkeypatch.setattr(names, "MOST_PARSED", 2)
     monkeypatch.setattr(compute, "MOST_RANKS", 2**11)
     monkeypatch.setattr("sklearn_rank._utils.blocks.BLOCK_ROWS", 500)
@@ -94,13 +94,13 @@ def hurried(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_same_bits(hurried):
+def test_threads_get_the_same_bits(hurried):
     calls = [(name, i) for i in range(5) for name in CALLS]
     expected = {(name, i): repr(CALLS[name](i)) for name, i in calls}
     start = Barrier(N_THREADS)
 
     def call_all(thread):
-        """All calls, each thread in an order of its own."""
+        """All calls, in a different order for each thread."""
         mine = np.random.default_rng(thread).permutation(len(calls))
         start.wait(20)
         return {calls[j]: repr(CALLS[calls[j][0]](calls[j][1])) for j in mine}
@@ -113,7 +113,7 @@ def test_the_same_bits(hurried):
 
 
 def first_in_first_out(inside):
-    """Systems compared on two threads: the first call ends while the second is under way."""
+    """Compare systems on two threads: the first call ends while the second runs."""
     with ThreadPoolExecutor(2) as pool:
         runs = {"system": {"q1": {"x1": 1.0, "x2": 0.5}, "q2": {"x3": 1.0}}}
         calls = []
@@ -125,7 +125,7 @@ def first_in_first_out(inside):
             call.result()
 
 
-def test_warnings_go_to_the_user_after_calls_that_overlap(monkeypatch):
+def test_overlapping_calls_restore_warnings(monkeypatch):
     real, inside = systems.evaluate_run, SimpleQueue()
 
     def waiting(*args, **keywords):
@@ -155,15 +155,15 @@ CHANGE_FILTERS = {
 
 
 @pytest.mark.parametrize("call", CHANGE_FILTERS.values(), ids=CHANGE_FILTERS)
-def test_filters_of_warnings_are_changed_by_one_thread_at_a_time(call, monkeypatch):
-    """scikit-learn changes them too, where it checks groups and matrices."""
+def test_one_thread_at_a_time_changes_warning_filters(call, monkeypatch):
+    """scikit-learn changes the filters as well when it checks groups and matrices."""
     inside, most = [], []
 
     class Watched(warnings.catch_warnings):
         def __enter__(self):
             inside.append(get_ident())
             most.append(len({*inside}))
-            sleep(0.01)  # the other threads come
+            sleep(0.01)  # wait for the other threads
             return super().__enter__()
 
         def __exit__(self, *error):
@@ -181,7 +181,7 @@ def test_filters_of_warnings_are_changed_by_one_thread_at_a_time(call, monkeypat
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked")
 def test_a_fork_while_another_thread_changes_filters():
-    """Run in a process of its own: pytest's has threads, of which Python warns."""
+    """Run in its own process: pytest has threads, and Python warns about forks with threads."""
     program = """
 import os, threading, time
 from sklearn_rank._utils.warning import own_filters
@@ -216,7 +216,7 @@ def test_a_metric_is_defined_while_a_name_is_looked_up():
 
 
 def test_a_fork_while_a_call_begins(monkeypatch):
-    """The threads that it found have ended: it does the work without them."""
+    """The child has none of the parent's threads, so it computes without them."""
     monkeypatch.setattr(threads, "_executor", ended := threads._new_executor())
     ended.shutdown()
     assert threads.map_items(str, range(9), 3) == [*map(str, range(9))]

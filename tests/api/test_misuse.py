@@ -1,4 +1,4 @@
-"""Every check at every door: a warning, an error, or nothing; and silence on ordinary data."""
+"""Every check at every entry point: a warning, an error, or nothing; and no warning on ordinary data."""
 
 import io
 import re
@@ -56,7 +56,7 @@ N_QUERIES, N_DOCUMENTS = 30, 10
 
 
 class Rows:
-    """Rows with labels, scores and queries, and the metric that they are judged by."""
+    """Rows with labels, scores and queries, and the metric to judge them by."""
 
     def __init__(self, label=None, score=None, qid=None, metric="map", name="score"):
         rng = np.random.default_rng(0)
@@ -129,7 +129,7 @@ def of_frame(rows):
 
 
 def by_query(rows, column):
-    """Values of documents by query."""
+    """Values by query and document."""
     table = rows.frame.assign(document=np.arange(len(rows.qid)))
     return {q: dict(zip(part["document"], part[column], strict=True)) for q, part in table.groupby("qid")}
 
@@ -203,7 +203,7 @@ def matrix(values):
 
 
 def of_retrieval(rows):
-    """Queries on a line, and items at the distances of the scores from the first."""
+    """Queries on a line, and items whose distance to the first is their score."""
     items = -matrix(rows.score)[0][:, None]
     evaluate_retrieval(
         np.zeros((N_QUERIES, 1)), items, relevance=matrix(rows.label), distance="euclidean", metrics=rows.metric
@@ -216,7 +216,7 @@ def of_neighbors(rows):
 
 
 def of_thresholds(rows):
-    """The highest label is relevant, or there would be no curve."""
+    """Only the highest label is relevant; the curve needs two classes."""
     label = np.where(rows.label == rows.label.max(), np.ceil(rows.label), rows.label)
     threshold_curve(label, series(rows), qid=rows.qid)
 
@@ -227,7 +227,7 @@ def of_command(rows, folder):
 
 
 def command(*arguments):
-    """Warnings and errors of the command line as warnings and errors of Python."""
+    """Turn warnings and errors of the command line into those of Python."""
     told = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(told):
         code = main([*map(str, arguments)])
@@ -266,7 +266,7 @@ CALLS = [
 @pytest.mark.parametrize(("door", "call"), CALLS, ids=[call.__name__ for _, call in CALLS])
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_checks_of_rows(name, door, call):
-    """One warning or an error where the table has one, and nothing else."""
+    """The one warning or error in the table, and no other."""
     rows, outcome = OF_ROWS[name], door.outcome(CHECK[name])
     if door in (entry_points.RETRIEVAL, entry_points.NEIGHBORS) and name == "queries of one row":
         pytest.skip("queries there are lists of all items")
@@ -290,31 +290,31 @@ def test_plain_rows(metric, door, call):
 
 
 def transposed():
-    """Labels and scores whose columns are the queries."""
+    """Labels and scores with queries as columns."""
     rows = Rows()
     return [pd.DataFrame(matrix(x)).rename_axis("qid").T for x in (rows.label, rows.score)]
 
 
 def matrices_again():
-    """Two batches of queries by documents, each of which numbers its queries from 0."""
+    """Two batches of queries by documents; each numbers its queries from 0."""
     rows = Rows()
     return [(matrix(rows.label), matrix(rows.score), np.arange(N_QUERIES))] * 2
 
 
 def batches_again():
-    """The rows of two systems, one after the other."""
+    """Rows of two systems, concatenated."""
     rows = Rows()
     return [(rows.label, rows.score, rows.qid), (rows.label, -rows.score, rows.qid)]
 
 
 def turned():
-    """A run and judgements the wrong way round."""
+    """A run and judgements, swapped."""
     rows = Rows()
     return by_query(rows, "score"), by_query(rows, "label")
 
 
 def rising():
-    """Judgements, and a run of distances that rise."""
+    """Judgements, and a run of increasing distances."""
     rows = Rows()
     run = by_query(Rows(score=3 - rows.score), "score")
     return by_query(rows, "label"), {q: dict(sorted(found.items(), key=lambda x: x[1])) for q, found in run.items()}
@@ -337,7 +337,7 @@ FIRST_IS_BEST = "".join(f"q{q} 0 d{d} {int(d == 0)}\n" for q in range(N_QUERIES)
 
 
 def distances():
-    """A table of distances with their ranks, which says in three ways that scores have the wrong direction."""
+    """Distances with ranks: three checks find that scores have the wrong direction."""
     score = beside_ranks()[1].assign(label=lambda frame: frame["label"].max() - frame["label"])
     return score.rename(columns={"score": "l2Distance"})
 
@@ -359,14 +359,14 @@ def of_files(folder, run, qrels=None):
 
 
 def as_files(folder, judged, run, line="{} Q0 {} 1 {} me\n"):
-    """The command line with dictionaries as files of TREC; scores of grades are a run."""
+    """Run the command line on dictionaries, saved as TREC files; grades as scores make a run."""
     (folder / "qrels").write_text("".join(f"{q} 0 {d} {v}\n" for q, ds in judged.items() for d, v in ds.items()))
     (folder / "run").write_text("".join(line.format(q, d, v) for q, ds in run.items() for d, v in ds.items()))
     command("evaluate", folder / "qrels", folder / "run", "-m", "dcg(gain=linear)")
 
 
 def strange(*documents):
-    """Judgements, and a run of other documents, and some of its first query besides."""
+    """Judgements, and a run of other documents plus some documents of its first query."""
     judged = {q: dict.fromkeys((f"d{i}" for i in range(3)), int(q > 0)) for q in range(N_QUERIES)}
     run = {q: [f"x{i}" for i in range(N_DOCUMENTS)] + [*documents] * (q == 0) for q in judged}
     return judged, run
@@ -480,8 +480,8 @@ def test_checks_of_spark(name, spark):
 
 
 @pytest.mark.parametrize("name", ["ndcg_score", "dcg_score"])
-def test_grades_in_the_form_of_scikit_learn(name):
-    """They name two ways out, of which one is scikit-learn's number."""
+def test_grades_in_the_shape_of_scikit_learn(name):
+    """The message names two ways out; one gives scikit-learn's number."""
     ours, theirs = getattr(sklearn_rank, name), getattr(sklearn_metrics, name)
     with pytest.warns(RankingWarning, match=f"^{name} has the gain .*gain='linear' for .*, or gain='exp2' for this"):
         value = ours(*GRADES)
@@ -507,7 +507,7 @@ def test_grades_in_the_form_of_scikit_learn(name):
     ids=["binary", "one grade", "ids", "rows", "convention", "mask", "another metric", "a name", "a function",
          "systems", "prepared"],
 )  # fmt: skip
-def test_other_calls_have_no_other_number(call):
+def test_other_calls_give_the_same_number(call):
     assert seen(call) == ([], "")
 
 
@@ -520,7 +520,7 @@ def features(seed=0):
     return X, np.clip(np.round(X[:, 0] + 1), 0, 3), qid
 
 
-def test_one_model_twice():
+def test_the_same_model_twice():
     X, y, qid = features()
     model, scores, name = Ridge(), X[:, 0], "one model twice"
     result = evaluate(y, scores, qid=qid)
@@ -533,7 +533,7 @@ def test_one_model_twice():
         assert seen(call, on_misuse="warn") == ([name], "")
         assert seen(call, on_misuse="ignore") == ([], "")
     assert seen(compare_systems, y, {"a": scores, "b": scores.copy()}, qid=qid) == ([], "")
-    # Statistics have no keyword that says that it is meant, so their message names none.
+    # Statistics have no keyword to confirm the use, so their message names none.
     again = evaluate(y, scores, qid=qid)
     for call in (
         lambda other: compare(result, other, metric="map"),
@@ -550,7 +550,7 @@ def test_one_model_twice():
         compare(result, result, metric="map")
 
 
-def test_a_frozen_ranker_that_has_seen_the_queries():
+def test_a_frozen_ranker_fitted_on_test_queries():
     X, y, qid = features()
     name = "a model that has seen the test queries"
     frozen = FrozenEstimator(QueryRanker(Ridge()).fit(X, y, qid=qid))
@@ -572,7 +572,7 @@ def test_a_frozen_ranker_that_has_seen_the_queries():
     assert seen(RankingEvaluator("ndcg@10", cv=2, on_misuse="ignore").cross_validate, frozen, X, y, qid=qid) == ([], "")
 
 
-def test_a_ranker_that_lost_the_queries():
+def test_a_ranker_fitted_without_qid():
     X, y, qid = features()
     named = pd.Series(y, index=pd.Index(qid, name="qid"))
     name, inside = "a ranker without queries", [("a", QueryRanker(Ridge()))]
@@ -582,13 +582,13 @@ def test_a_ranker_that_lost_the_queries():
     assert seen(get_scorer("ndcg"), VotingRegressor([("a", Ridge())]).fit(X, y), X, named) == ([], "")
 
 
-# --- what the user says --------------------------------------------------------------------------------------
+# --- settings of the user --------------------------------------------------------------------------------------
 
 DECIDED = [of_compare, of_cross_validate, of_search, of_ranker, of_importance]
 
 
 @pytest.mark.parametrize("call", DECIDED, ids=[call.__name__ for call in DECIDED])
-def test_checks_where_a_decision_is_made(call):
+def test_checks_of_the_metric_that_decides(call):
     name = "no order matters"
     assert seen(call, OF_ROWS[name]) == ([], name)
     assert seen(call, OF_ROWS[name], on_misuse="warn") == ([name], "")
@@ -599,7 +599,7 @@ def test_checks_where_a_decision_is_made(call):
         call(OF_ROWS[name], on_misuse="no")
 
 
-def test_another_metric_than_the_one_that_decides_is_a_warning():
+def test_checks_of_other_metrics_only_warn():
     rows = OF_ROWS["no order matters"]
     for first, last, expected in (
         ("ndcg", "map", (["no order matters"], "")),
@@ -631,7 +631,7 @@ def test_a_search_is_judged_by_its_own_scorer():
 @pytest.mark.slow
 @pytest.mark.parametrize("call", [of_compare, of_cross_validate, of_search])
 def test_one_warning_with_several_processes(call, capfd):
-    """Of the process that was asked, and none of the others."""
+    """Only the calling process warns."""
     rows = OF_ROWS["no order matters"]
     assert seen(call, rows, on_misuse="warn", n_jobs=2) == (["no order matters"], "")
     assert "Warning" not in capfd.readouterr().err
@@ -645,8 +645,8 @@ def test_one_warning_with_several_threads():
     assert seen(evaluate_table, batches, metrics="map", n_jobs=2) == (["no order matters"], "")
 
 
-def test_a_search_of_scikit_learn_warns_and_ends():
-    """A scorer never raises, or every candidate would have nan."""
+def test_a_search_of_scikit_learn_warns_and_completes():
+    """The scorer does not raise, because every candidate would then be nan."""
     X, y, qid = features()
     named = pd.Series(np.ones(N_ROWS), index=pd.Index(np.repeat(np.arange(60), 5), name="qid"))
     search = GridSearchCV(
@@ -675,7 +675,7 @@ def test_misuse_warning_filters():
 
 
 def ordinary(seed):
-    """Labels, scores and queries as data have them, of many shapes."""
+    """Ordinary labels, scores and queries of many shapes."""
     rng = np.random.default_rng(seed)
     n_queries = int(rng.choice([1, 2, 5, 20, 25, 40, 100]))
     size = rng.integers(*[(1, 4), (2, 8), (3, 4), (10, 11), (1, 40)][seed % 5], n_queries)
@@ -707,8 +707,8 @@ def ordinary(seed):
 
 
 @pytest.mark.parametrize("first", range(0, 2000, 500))
-def test_ordinary_data_stay_silent(first):
-    """With warnings as errors; where the labels alone are a finding, nothing else is said."""
+def test_ordinary_data_raise_no_warning(first):
+    """Warnings are errors; a finding about labels raises no second warning."""
     metrics = ["ndcg@10", "map", "mrr", "p@5", "q", "err(max_grade=31)", "bpref"]
     for seed in range(first, first + 500):
         label, score, qid = ordinary(seed)
@@ -717,8 +717,8 @@ def test_ordinary_data_stay_silent(first):
         assert seen(evaluate, label, score, qid=qid, metrics=metrics) == ([], ""), seed
 
 
-def test_folds_of_ordinary_data_stay_silent():
-    """One fold of few queries with a single label is ordinary."""
+def test_folds_of_ordinary_data_raise_no_warning():
+    """A fold of few queries with a single label is ordinary."""
     rng = np.random.default_rng(0)
     for _ in range(60):
         label = rng.random(3) < 0.3
@@ -747,7 +747,7 @@ def test_legitimate_data_raise_no_warning():
 
 
 def test_metrics_of_users():
-    """A metric of theirs is told by its values, not by its name; a plain function is left alone."""
+    """User-defined metrics are recognized by their values, not by name; plain functions are not checked."""
     from sklearn_rank import metric
 
     rows = OF_ROWS["no order matters"]
@@ -768,7 +768,7 @@ def test_metrics_of_users():
     assert seen(evaluate, rows.label, rows.score, **given, metrics="first_relevant") == (["no order matters"], "")
 
 
-# --- the example of the issue, evidence in parts, scores of -inf ---------------------------------------------
+# --- soft labels, evidence in parts, scores of -inf -----------------------------------------------------------
 
 
 def test_soft_labels_of_few_queries():
@@ -803,7 +803,7 @@ def test_evidence_is_the_same_in_parts():
 
 
 class Infinite(Given):
-    """A model that predicts -inf for what it holds for the worst."""
+    """A model that predicts -inf for the documents it ranks last."""
 
     def predict(self, X):
         scores = super().predict(X)
@@ -811,14 +811,14 @@ class Infinite(Given):
 
 
 class Low(Given):
-    """The same with a low number."""
+    """The same model with a low finite number."""
 
     def predict(self, X):
         scores = super().predict(X)
         return np.where(scores < np.median(scores), scores.min() - 1, scores)
 
 
-def test_minus_infinity_that_a_model_predicts_is_a_low_score():
+def test_a_predicted_minus_infinity_is_a_low_score():
     rows = Rows()
     named = pd.Series(rows.label, index=pd.Index(rows.qid, name="qid"))
     metrics = ["ndcg", "map", "recall@10", "auc"]
@@ -849,8 +849,8 @@ def test_low_scores(scores):
     assert (np.unique(found).size, len({*scores})) == (len({*scores}),) * 2
 
 
-def test_every_cell_of_the_table_is_tried():
-    """But for checks that cannot be where lists are made of a database."""
+def test_every_cell_of_the_table_is_tested():
+    """Except checks that cannot apply to lists from a database."""
     tried = {(door.name, name) for door, _ in CALLS for name in OF_ROWS} | {(d.name, n) for n, d, _ in OTHERS}
     tried |= {(door.name, name) for door in (entry_points.SPARK, entry_points.COMMAND) for name in [*OF_ROWS, NOTHING]}
     of_models = {check.name for check in ALL_CHECKS if check.kind in ("models", "frozen", "fitted", "judged", "copies")}
@@ -861,7 +861,7 @@ def test_every_cell_of_the_table_is_tried():
         (door.name, check.name) for door in ALL_DOORS for check in ALL_CHECKS
         if door.outcome(check) and check.name not in of_models and door.name not in of_retrieval
     } - tried  # fmt: skip
-    # Files have texts alone.
+    # Files contain only text.
     assert lacking == {(entry_points.COMMAND.name, TWO_TYPES)}
 
 

@@ -1,4 +1,4 @@
-"""Copies: a feature or a system that is the label, models that share an estimator, and models that are frozen."""
+"""Copies: a feature or system that equals the label, models that share an estimator, and frozen models."""
 
 import numpy as np
 import pandas as pd
@@ -83,7 +83,7 @@ def test_a_copy_of_the_label(door):
         (COPIED, np.stack([Y, Y], axis=1), False),
     ],
 )
-def test_features_that_are_compared(features, label, is_found):
+def test_compared_features(features, label, is_found):
     assert bool([*copies_of_label(features, label)]) == is_found
 
 

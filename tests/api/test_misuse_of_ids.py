@@ -1,4 +1,4 @@
-"""Checks of ids: those that are none, and those that match nothing."""
+"""Checks of ids: placeholder ids, and ids without a match."""
 
 import io
 import re
@@ -44,7 +44,7 @@ MAY_BE_THE_SAME = {
 
 
 @pytest.mark.parametrize("name", OTHER_IDS)
-def test_ids_that_are_others(name):
+def test_ids_without_a_match(name):
     of_run, judged = OTHER_IDS[name]
     assert are_other_ids(of_run, judged)
     half = len(of_run) // 2
@@ -53,13 +53,13 @@ def test_ids_that_are_others(name):
     assert warned == (["ids without a match"], "")
 
 
-# --- another spelling, lists of another query, runs as queries ---------------------------------------------------
+# --- other spellings, lists of another query, runs as queries --------------------------------------------------
 
 JUDGED = {f"q{q}": {f"d{q}x{d}": int(d < 2) for d in range(5)} for q in range(12)}
 
 
 def run_of(judged=JUDGED, document=str, query=str, shift=0):
-    """The judged documents as a run, each spelled by a function; with a shift those of another query."""
+    """The judged documents as a run, spelled by a function; with a shift, the documents of another query."""
     queries = [*judged]
     lists = zip(queries, queries[shift:] + queries[:shift], strict=True)
     return {query(q): {document(d): len(judged[of]) - i for i, d in enumerate(judged[of])} for q, of in lists}
@@ -89,7 +89,7 @@ def test_ids_in_another_spelling(name):
         evaluate_run(judged, run, **given)
 
 
-def test_ids_of_queries_that_are_all_spelled_in_another_way():
+def test_query_ids_all_spelled_differently():
     with pytest.raises(ValueError, match="'q0' and 'Q0' would be equal by id.strip"):
         evaluate_run(JUDGED, run_of(query=str.upper))
 
@@ -105,7 +105,7 @@ def test_ids_of_queries_that_are_all_spelled_in_another_way():
     ],
     ids=["the same", "both matched", "case tells them apart", "of two queries", "one of three"],
 )
-def test_spellings_that_stay_silent(judged, run):
+def test_spellings_without_a_warning(judged, run):
     assert "ids in another spelling" not in seen(evaluate_run, judged, run)[0]
 
 
@@ -116,7 +116,7 @@ def test_lists_of_another_query():
     assert seen(evaluate_run, JUDGED, part) == ([name], "")
     part["q4"] = run_of()["q4"]
     assert seen(evaluate_run, JUDGED, part) == ([], "")
-    # Items that many users share: no list is all of one other user.
+    # Items shared by many users: no list belongs entirely to another user.
     rng = np.random.default_rng(0)
     users = {u: [*map(str, rng.permutation(60)[:4])] for u in range(40)}
     lists = {u: [d for d in map(str, rng.permutation(60)) if d not in users[u]][:10] for u in users}
@@ -124,7 +124,7 @@ def test_lists_of_another_query():
 
 
 def repeated(name="q{}#run{}", n_runs=2):
-    """Rows of eight queries, each of which was run twice, with one score for each run."""
+    """Rows of eight queries from two runs each, with one score per run."""
     rng = np.random.default_rng(0)
     label, n = rng.integers(0, 3, (8, 6)), 48 * n_runs
     qid = [name.format(q, run) for run in range(n_runs) for q in range(8) for _ in range(6)]
@@ -184,7 +184,7 @@ def test_runs_as_queries(tmp_path):
 
 
 def attributes(values, clusters=False):
-    """A call with a value for each of the queries, in which nothing else is found."""
+    """A call with one value per query that triggers no other check."""
     rng, n = np.random.default_rng(0), len(values)
     given = {"clusters" if clusters else "by": np.repeat(np.array(values), 6)}
     return lambda: evaluate(rng.integers(0, 3, 6 * n), rng.random(6 * n), qid=np.repeat(np.arange(n), 6), **given)
@@ -232,12 +232,12 @@ def test_ids_at_every_door_of_runs(tmp_path):
 
 
 @pytest.mark.parametrize("name", MAY_BE_THE_SAME)
-def test_ids_that_may_be_the_same(name):
+def test_ids_that_may_be_equal(name):
     assert not are_other_ids(*MAY_BE_THE_SAME[name])
 
 
 def odd(*ids):
-    """A call of `evaluate` with two rows of each of some ids."""
+    """Call `evaluate` with two rows for each of some ids."""
     n = 2 * len(ids)
     return lambda: evaluate([1, 0] * len(ids), np.arange(n), qid=np.repeat(np.array(ids), 2), metrics="mrr")
 
@@ -263,14 +263,14 @@ def test_invalid_query_ids():
 
 @pytest.mark.parametrize("ids", [["0", "1", "-1"], ["True", "False"], ["4", "5", str(-(2**63))], ["4", "nan", "5"]])
 def test_ids_in_files_are_text(ids, tmp_path, capsys):
-    """The command line says of text what other functions say of numbers."""
+    """The command line checks text as other functions check numbers."""
     rows = [f"{i},{label},{score}\n" for i in ids for label, score in ((1, 2), (0, 3))]
     (tmp_path / "table.csv").write_text("qid,label,score\n" + "".join(rows))
     assert main(["evaluate", "--table", str(tmp_path / "table.csv"), "-m", "mrr"]) == 0
     assert capsys.readouterr().err.count("is no id of a query") == 1
 
 
-def test_documents_that_are_none_as_text():
+def test_placeholder_documents_as_text():
     judged = {q: {"1": 1, "2": 0} for q in "ab"}
     for odd_id, others, told in (
         ("-1", [], True),

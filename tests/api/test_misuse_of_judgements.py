@@ -1,4 +1,4 @@
-"""The check that systems were judged unevenly: at each door once, and silent where ordinary data could look so."""
+"""The check for uneven judging: once at each entry point, and no warning on ordinary data that look similar."""
 
 import io
 import re
@@ -24,7 +24,7 @@ METRICS = ["ndcg@10", "map"]
 
 
 def runs(n_queries=40, share=0.17, relevant=0.3, of_old=1.0, seed=0):
-    """A pool made of what the old system found, and how much of it the new one found."""
+    """A pool of the old system's documents, and the share that the new system retrieved."""
     rng = np.random.default_rng(seed)
     qrels, systems = {}, {"old": {}, "new": {}}
     for q in range(n_queries):
@@ -41,7 +41,7 @@ def results(*data, metrics=METRICS, **keywords):
 
 
 def told_by(call, *args, **keywords):
-    """How often the check warned, and nothing else."""
+    """Number of warnings of this check; any other warning is an error."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         call(*args, **keywords)
@@ -51,7 +51,7 @@ def told_by(call, *args, **keywords):
 
 
 def of_evaluator():
-    """Both models rank the same rows, one of them what was judged."""
+    """Two models of the same rows; the judged documents come from the first model."""
     rng = np.random.default_rng(0)
     judged = np.tile(np.arange(24) < 12, 40)
     y = np.where(judged, rng.integers(0, 2, 960), np.nan)
@@ -61,7 +61,7 @@ def of_evaluator():
 
 
 def of_files(folder, *more):
-    """The command line on files of TREC."""
+    """Run the command line on TREC files."""
     qrels, systems = runs()
     (folder / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, ds in qrels.items() for d, g in ds.items()))
     for name, run in systems.items():
@@ -138,12 +138,12 @@ def test_the_message_has_shares_and_a_way_out():
         pytest.param(runs(share=1.0), id="all was judged"),
     ],
 )
-def test_ordinary_judgements_are_silent(data):
+def test_ordinary_judgements_raise_no_warning(data):
     assert told_by(compare_systems, *data, metrics=METRICS) == 0
 
 
 def test_judgements_of_relevant_documents_only_do_not_warn():
-    """There a better system is judged more: recommendations, clicks, one known document a query."""
+    """There a better system has more judged documents: recommendations, clicks, one known document per query."""
     qrels, systems = runs(relevant=0.8)
     relevant = {q: {d for d, g in of_query.items() if g} for q, of_query in qrels.items()}
     assert told_by(compare_systems, relevant, systems, metrics=["p@1", "ndcg@10"]) == 0
@@ -153,7 +153,7 @@ def test_judgements_of_relevant_documents_only_do_not_warn():
 
 @pytest.mark.parametrize("name", ["old", "new"])
 @pytest.mark.parametrize("call", [compare_systems, lambda both: compare(both["new"], both["old"], metric="map")])
-def test_both_results_must_know_documents_that_were_judged_not_relevant(call, name, tmp_path):
+def test_both_results_need_judged_irrelevant_documents(call, name, tmp_path):
     both = results()
     both[name].save(tmp_path / name)
     loaded = Evaluation.load(tmp_path / name)
@@ -162,13 +162,13 @@ def test_both_results_must_know_documents_that_were_judged_not_relevant(call, na
 
 
 @pytest.mark.parametrize("metric", ["bpref", "infap(ties=stable)", "judged@5", "ndcg(unjudged=drop)@10"])
-def test_metrics_that_read_what_is_not_judged_are_silent(metric):
+def test_metrics_that_read_unjudged_documents_do_not_warn(metric):
     assert told_by(compare_systems, *runs(), metrics=metric) == 0
 
 
 @pytest.mark.slow
-def test_chance_is_silent():
-    """Both systems draw from one pool; with warnings as errors."""
+def test_chance_differences_do_not_warn():
+    """Both systems draw from the same pool; warnings are errors."""
     for seed in range(300):
         rng = np.random.default_rng(seed)
         qrels, systems = runs(int(rng.choice([20, 25, 60])), share=0.5, of_old=0.5, seed=seed)

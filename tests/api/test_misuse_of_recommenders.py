@@ -1,4 +1,4 @@
-"""Checks of labels and users of recommenders, at each door."""
+"""Checks of labels and users of recommenders, at each entry point."""
 
 import numpy as np
 import pandas as pd
@@ -85,13 +85,13 @@ def test_checks_of_recommenders(name, door):
     warned, raised = seen(CALLS[door], *CASES[name])
     assert ({*warned}, raised) == (({name}, "") if door.outcome(check) == "warning" else (set(), name))
     if door.decides and raised:
-        # A result that nothing was measured by is told of besides.
+        # A result without evidence raises a second warning.
         warned, raised = seen(CALLS[door], *CASES[name], on_misuse="ignore")
         assert ({*warned} <= {"nothing measured"}, raised) == (True, "")
 
 
 @pytest.mark.parametrize("name", SILENT)
-def test_ordinary_recommenders_stay_silent(name):
+def test_ordinary_recommenders_raise_no_warning(name):
     for call in CALLS.values():
         assert seen(call, *SILENT[name]) == ([], "")
 
@@ -103,12 +103,12 @@ def test_ratings_at_every_door():
         assert {door for door in ALL_DOORS if door.outcome(check)} == {*CALLS} - {*without}
 
 
-def test_the_metric_that_decides():
+def test_recommenders_check_the_deciding_metric():
     assert seen(of_compare, STARS, ["ndcg", "map"], CUT) == (["every rating is relevant"], "")
     assert seen(of_compare, STARS, ["map", "ndcg"], CUT) == ([], "every rating is relevant")
 
 
-def test_pairs_to_leave_out_have_other_ids():
+def test_excluded_pairs_have_unknown_ids():
     model = InteractionRecommender(Factors()).fit(X[["user_id", "item_id"]][~IS_TEST])
     for exclude, message in (
         ({"1": ["2"]}, "Items of exclude must have ids of the type .* Got '2' in exclude, and 2"),

@@ -54,7 +54,7 @@ def test_queries_in_the_database():
     assert seen(evaluate_retrieval, features[:30], features[30:], labels[:30], labels[30:], **given) == ([], "")
     codes = (features > 0.5).astype(int)
     assert seen(evaluate_retrieval, codes[:30], codes[30:], labels[:30], labels[30:], **given) == ([], "")
-    # Codes of classes repeat by nature, and rows in the order of the classes are equal.
+    # Class codes repeat by nature, and rows in the order of the classes are equal.
     codes, classes = np.repeat(np.eye(3), 20, axis=0), np.repeat(np.arange(3), 20)
     assert seen(evaluate_retrieval, codes, codes.copy(), classes, classes, **given) == ([], "")
     distances, items = NearestNeighbors(n_neighbors=4).fit(features).kneighbors(features)

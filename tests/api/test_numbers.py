@@ -1,4 +1,4 @@
-"""Numbers that float64 cannot tell apart, or does not have, masked ones and missing ones: kept or refused."""
+"""Numbers that float64 merges or cannot hold, masked numbers and missing numbers: kept or rejected."""
 
 from array import array
 from decimal import Decimal
@@ -44,19 +44,19 @@ WIDE = {
 
 @pytest.mark.parametrize("make", WIDE.values(), ids=WIDE)
 def test_numbers_do_not_become_equal(make):
-    """At 2**53 and 2**53 + 1 the two are tied as float64, and the metric 0.75."""
+    """2**53 and 2**53 + 1 are tied as float64, which would give 0.75."""
     if make is WIDE["longdouble"] and np.longdouble(B + 1) == np.float64(B):
         pytest.skip("long double is double here")
     with pytest.raises(ValueError, match=rf"y_score must hold numbers that are still different.*Got {B}.* and {B + 1}"):
         mrr_score([0, 1], make([B, B + 1]), qid=[1, 1])
-    for far in (B + 2, B - 1, 2**62, 7):  # rounded or not, these are still different
+    for far in (B + 2, B - 1, 2**62, 7):  # rounded or not, all values are still different
         assert mrr_score([0, 1], make([B, far]), qid=[1, 1]) == (1 if far > B else 0.5)
     with pytest.raises(ValueError, match="y_true must hold numbers that are still different"):
         ndcg_score(make([B, B + 1]), [1, 2], qid=[1, 1], gain="linear")
 
 
 def test_ints_of_either_sign():
-    """NumPy makes floats of such lists by itself."""
+    """NumPy converts such lists to floats."""
     with pytest.raises(ValueError, match=f"Got {2**63} and {2**63 + 1}"):
         mrr_score([0, 1, 0], [2**63, 2**63 + 1, -1], qid=[1] * 3)
     with pytest.raises(ValueError, match=f"Got {-B - 1} and {-B}"):
@@ -71,7 +71,7 @@ def test_ints_of_either_sign():
     "container",
     [lambda v: pd.Series(v, dtype="Int64"), pl.Series, pa.array, lambda v: pd.Series(v, dtype="int64[pyarrow]")],
 )
-def test_missing_labels_take_no_digits_away(container):
+def test_missing_labels_keep_digits(container):
     with pytest.raises(ValueError, match="y_true must hold numbers that are still different"):
         evaluate(container([B, B + 1, None]), [1, 2, 3], qid=[1] * 3, metrics="cg", unjudged="drop")
 
@@ -131,7 +131,7 @@ def masked(values):
     return np.ma.array(values, mask=ONE)
 
 
-def test_a_masked_label_is_not_judged():
+def test_a_masked_label_is_unjudged():
     expected = ndcg_score([np.nan, 0, 1], [3, 2, 1], qid=[1] * 3, unjudged="drop")
     rows = [masked([2, 0, 1]), masked([2.0, 0, 1]), [np.ma.masked, 0, 1], masked(np.array([2, 0, 1], dtype=object))]
     for y in (*rows, masked([2, 0, 1])[:, None]):
@@ -167,13 +167,13 @@ MASKED = {
 
 
 @pytest.mark.parametrize("call", MASKED.values(), ids=MASKED)
-def test_no_mask_is_lost(call):
-    call(np.ma.array([1.0, 1.0, 1.0]))  # a mask that hides nothing
+def test_masks_are_applied(call):
+    call(np.ma.array([1.0, 1.0, 1.0]))  # an all-False mask
     with pytest.raises(ValueError, match=r"mask|NaN|nan|missing|finite"):
         call(masked([1.0, 1.0, 1.0]))
 
 
-def test_masked_neighbours_are_none():
+def test_masked_neighbours_are_missing():
     found = np.ma.array([[0, 1], [1, 0]], mask=[[0, 1], [0, 0]])
     arguments = {"query_labels": [0, 1], "database_labels": [0, 0, 1], "metrics": ["recall"]}
     expected = score_neighbors(None, [[0, -1], [1, 0]], **arguments).mean()

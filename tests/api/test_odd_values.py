@@ -1,4 +1,4 @@
-"""Values that are odd for what holds them: refused in our words, or read as what they are, never by their place."""
+"""Values that do not fit their container: rejected with our message, or read as intended, never by position."""
 
 import datetime
 import io
@@ -89,14 +89,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_odd_values_are_refused(what):
+def test_odd_values_are_rejected(what):
     call, message = REFUSED[what]
     with pytest.raises((TypeError, ValueError), match=message):
         call()
 
 
 @pytest.mark.parametrize("scorer", [get_scorer("map"), make_ranking_scorer(["map"])], ids=["one", "many"])
-def test_scorers_do_not_match_rows_by_place(scorer):
+def test_scorers_do_not_match_rows_by_position(scorer):
     X = pd.DataFrame({"x": S})
     model, index = Ridge().fit(X, Y), pd.MultiIndex.from_arrays([Q, [3, 2, 1, 0]], names=["qid", None])
     assert scorer(model, X, pd.Series(Y, index=pd.Index(Q, name="qid"))) is not None
@@ -104,7 +104,7 @@ def test_scorers_do_not_match_rows_by_place(scorer):
         scorer(model, X, pd.Series(Y, index=index))
 
 
-def test_names_that_are_numbers_are_printed():
+def test_numeric_names_are_printed():
     assert "a metric: 1 less 2, 4 queries" in str(stats.compare_all({1: A, 2: B}))
 
 

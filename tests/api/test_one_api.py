@@ -1,4 +1,4 @@
-"""One API: batches and Spark take the same arguments; qid goes by name everywhere."""
+"""One API: batches and Spark take the same arguments as arrays, and qid is keyword-only."""
 
 import importlib
 import inspect
@@ -21,7 +21,7 @@ EMPTY = inspect.Parameter.empty
 
 
 def signature(function):
-    """Name, kind and default of each argument, in their order."""
+    """Name, kind and default of each argument, in order."""
     return [(p.name, p.kind.name, p.default) for p in inspect.signature(function).parameters.values()]
 
 
@@ -49,7 +49,7 @@ def test_rows_are_described_in_the_same_way():
 
 
 def test_default_metrics():
-    """A caller who names none gets the same ones in the same order, with keywords for those that have them."""
+    """Without `metrics`, each function evaluates the same metrics in the same order, with the keywords it supports."""
     rows = {"label": [0, 2, 1, 0], "score": [2, 1, 2, 1], "qid": ["a", "a", "b", "b"]}
     arrays = {"y_true": rows["label"], "y_score": rows["score"], "qid": rows["qid"]}
     found = sklearn_rank.evaluate(**arrays)
@@ -63,7 +63,7 @@ def test_default_metrics():
 
 
 def test_columns_are_described_in_the_same_way():
-    """By every function whose signature has them: an entry for each argument, in their order."""
+    """Each function with columns documents the same arguments in the same order."""
     described = []
     for function in (evaluate_table, spark.evaluate, spark.per_query):
         entries = parameter_entries(function)
@@ -103,8 +103,8 @@ DOORS = {
 """One for each shape of data, besides those of Spark; models go to `RankingEvaluator`."""
 
 
-def test_a_page_says_which_door_to_take():
-    """A function or class with `metrics=` evaluates data, and stands on the page of doors."""
+def test_page_lists_every_door():
+    """Each function or class with `metrics=` evaluates data and is on the page of entry points."""
     found = {name for module in public_modules() for name in with_metrics(module)}
     of_spark = {"spark.evaluate", "spark.per_query", "spark.mean"}
     assert found == DOORS | of_spark | {"RankingEvaluator"}
@@ -115,7 +115,7 @@ def test_a_page_says_which_door_to_take():
 
 
 def with_metrics(module):
-    """Names of what a module has that takes metrics; each where it is found first."""
+    """Names of callables with `metrics=` in a module; each is listed where it is found first."""
     for name in getattr(module, "__all__", []):
         member = getattr(module, name)
         is_again = module is not sklearn_rank and name in sklearn_rank.__all__ and getattr(sklearn_rank, name) is member
@@ -141,7 +141,7 @@ def public_modules():
 
 
 def public_callables():
-    """Public functions, and public methods of public classes; results are not constructed by users."""
+    """Public functions, and public methods of public classes except results."""
     for module in public_modules():
         for name in getattr(module, "__all__", []):
             member = getattr(module, name)
@@ -163,15 +163,15 @@ def takes(function, name):
     return name in inspect.signature(function).parameters
 
 
-def test_n_counts_rows_of_a_table_and_k_is_a_cutoff():
-    """A number of other things says of which, as n_queries does."""
+def test_n_counts_rows_and_k_is_a_cutoff():
+    """Other counts have a longer name, such as n_queries."""
     tables = {name for name, f in public_callables() if "Table" in str(inspect.signature(f).return_annotation)}
     assert {name for name, function in public_callables() if takes(function, "n")} <= tables
     assert not {name for name, function in public_callables() if takes(function, "k")} & tables
 
 
 def test_judgements_come_before_runs():
-    """In every function that takes both by position, and under one name everywhere."""
+    """In each function that takes both by position; judgements have the same name everywhere."""
     both = {name: inspect.signature(f).parameters for name, f in public_callables() if takes(f, "judgements")}
     in_order = {name for name, parameters in both.items() if "run" in parameters and [*parameters][0] == "judgements"}
     assert in_order == {"sklearn_rank.evaluate_run", "sklearn_rank.io.join"}
@@ -183,7 +183,7 @@ def test_readers_of_runs_and_of_judgements_take_the_same():
 
 
 def test_qid_is_keyword_only():
-    """But in `group_sizes(qid)`, which has no other argument, and in `update`, which has the three arrays."""
+    """Except in `group_sizes(qid)`, which has a single argument, and in `update`, which takes three arrays."""
     found = {name for name, function in public_callables() if takes_qid_by_position(function)}
     assert {name.removeprefix("sklearn_rank.") for name in found} == {"RankingAccumulator.update", "group_sizes"}
 
@@ -191,8 +191,8 @@ def test_qid_is_keyword_only():
 # --- two systems ---------------------------------------------------------------------------------------------
 
 
-def test_new_and_old_go_by_name():
-    """Exchanged by position they would turn a decision round, and nothing could tell."""
+def test_new_and_old_are_keyword_only():
+    """Swapped positions would reverse a decision without an error."""
     names = {"new", "old"}
     found = {
         name: function for name, function in public_callables() if names & {*inspect.signature(function).parameters}
@@ -202,7 +202,7 @@ def test_new_and_old_go_by_name():
         assert {kind for name, kind, _ in signature(function) if name in names} == {"KEYWORD_ONLY"}
 
 
-def test_an_order_by_position_is_refused():
+def test_positional_new_and_old_are_rejected():
     report = compare_systems([1, 0], {"old": [1.0, 2], "new": [2.0, 1]}, qid=[7, 7], metrics="mrr")
     new, old = report.results["new"], report.results["old"]
     with pytest.raises(TypeError, match=r"^no_worse takes all arguments by name, such as new=. Got some by position.$"):

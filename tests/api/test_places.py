@@ -1,6 +1,6 @@
-"""Rows give the same values wherever they are: in batches, in batches of whole queries, in Spark.
+"""Rows have the same values in every place: in memory, in batches, in batches of whole queries, in Spark.
 
-Each law stands here once, for every place. What only one place has is in the tests of that place.
+Laws of all places are here; tests of one place are in the folder of that place.
 """
 
 import numpy as np
@@ -15,29 +15,29 @@ from sklearn_rank._tables import batch_validator
 SUBTOPICS = ["label 0", "label 1", "label 2"]
 
 
-# --- rows, and how each place is asked -----------------------------------------------------------------------
+# --- rows, and how to evaluate them in each place ---------------------------------------------------------------
 
 
 def make(seed=0, n_queries=50):
-    """Rows with ties in a drawn order, but for those of equal scores: lowest label first, as Spark takes them."""
+    """Rows with ties in random order; rows of equal scores go lowest label first, as in Spark."""
     rng = np.random.default_rng(seed)
     qid = np.repeat(rng.permutation(n_queries) * 3 - 5, rng.integers(1, 14, n_queries))
     return in_one_order(Data(rng.integers(0, 5, len(qid)).astype(float), rng.integers(0, 9, len(qid)) / 3, qid))
 
 
 def in_one_order(data):
-    """Rows of a query in the order that has no ties, queries in no order."""
+    """Rows sorted by score within queries, without ties; queries in random order."""
     query = np.random.default_rng(7).permutation(data.qid.max() - data.qid.min() + 1)[data.qid - data.qid.min()]
     return data.rows(np.lexsort((*data.y_true.reshape(len(query), -1).T, -data.y_score, query)))
 
 
 def mixed(frame):
-    """Rows in another order, in which queries are cut; those of a query stay in theirs."""
+    """Interleave the queries; rows of a query keep their order."""
     return frame.iloc[np.argsort(frame.groupby("qid", sort=False).cumcount().to_numpy(), kind="stable")]
 
 
 def frame_of(data, **columns):
-    """Columns, one a subtopic where there are any."""
+    """Columns of labels: one, or one per subtopic."""
     labels = dict(zip(SUBTOPICS, data.y_true.T, strict=True)) if data.y_true.ndim == 2 else {"label": data.y_true}
     return pd.DataFrame(labels | {"score": data.y_score, "qid": data.qid} | columns)
 
@@ -79,14 +79,14 @@ ON_SPARK = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.xdist_grou
 @pytest.fixture(params=[ON_SPARK if name == "spark" else name for name in PLACES])
 def place(request, monkeypatch):
     """A way to evaluate a frame."""
-    monkeypatch.setattr(batch_validator, "COLLECTED_ROWS", 1)  # queries of batches are evaluated as they end
+    monkeypatch.setattr(batch_validator, "COLLECTED_ROWS", 1)  # batches evaluate queries as soon as they end
     if request.param == "spark":
         request.getfixturevalue("spark")
     return PLACES[request.param]
 
 
 def check(place, frame, *, sample_weight=None, **keywords):
-    """Values are those in memory, bit by bit, and so is all else that a result has but its order."""
+    """All values and fields equal those in memory, bit for bit, except for the order of queries."""
     y_true = labels_in(frame)
     weight = {} if sample_weight is None else {"sample_weight": frame[sample_weight]}
     expected = evaluate(frame[y_true], frame.score, qid=frame.qid, **keywords, **weight)
@@ -115,8 +115,8 @@ def test_every_metric(place, metrics):
     check(place, frame_of(in_one_order(rough_data_for(metrics[0]))), metrics=specs)
 
 
-def test_places_with_nan_or_unretrieved_in_some_parts(place):
-    """Only some parts have NaN labels, and only some -inf scores."""
+def test_places_with_nan_or_unretrieved_in_some_batches(place):
+    """Only some batches have NaN labels, and only some have scores of -inf."""
     data = make()
     rows = np.random.default_rng(0).random(len(data.qid)) < 0.02
     data = data.with_label(rows, np.nan).with_score(np.where(np.roll(rows, 9), -np.inf, data.y_score))
@@ -139,7 +139,7 @@ KEYWORDS = {
 
 
 def test_places_with_keywords(place):
-    """All in one call, beside one another."""
+    """All metrics in one call."""
     takes = {"gain": ["ndcg@5", "ndcg"], "discount": ["ndcg@5", "ndcg"]}
     asked = {
         f"{name}, {what}": parse_metric(name, **keywords)
@@ -155,7 +155,7 @@ def test_a_convention(place):
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
 def test_places_with_weights(place, average):
-    """Some parts have no weight at all."""
+    """Some batches have weights of 0."""
     data = make()
     weight = np.random.default_rng(3).random(200)[data.qid + 5] * (data.qid >= 80)
     names = ["p@5", "auc", "rmse", "f@5"]
@@ -176,7 +176,7 @@ def test_numbers_of_other_types(place):
 IDS = {
     "narrow": lambda q: q.astype(np.int16),
     "floats": lambda q: q / 7,
-    "zeros": lambda q: np.where(np.arange(len(q)) % 2, -1.0, 1.0) * np.maximum(q - 20, 0),  # -0.0 is 0.0
+    "zeros": lambda q: np.where(np.arange(len(q)) % 2, -1.0, 1.0) * np.maximum(q - 20, 0),  # -0.0 equals 0.0
     "text": lambda q: np.array([f"q{i * i}" for i in q.tolist()], dtype=object),
     "bool": lambda q: q > 80,
 }
@@ -192,6 +192,6 @@ def test_places_with_ids(place, ids):
     check(place, frame.sort_values("qid", kind="stable"), metrics=["ndcg@10", "map"])
 
 
-def test_empty_parts(place):
-    """A query alone leaves most parts without a row."""
+def test_places_with_empty_batches(place):
+    """A single query leaves most batches empty."""
     check(place, frame_of(Data(np.array([1.0, 0.0]), np.array([2.0, 1.0]), np.array([4, 4]))), metrics="mrr")

@@ -1,4 +1,4 @@
-"""Types that public functions return can be imported from a public module, and are documented."""
+"""Types of public results can be imported from a public module and are documented."""
 
 import importlib
 import inspect
@@ -16,7 +16,7 @@ MODULES = {
 PUBLIC = {
     f"{m}.{n}": getattr(module, n)
     for m, module in MODULES.items()
-    for n in getattr(module, "__all__", ["Constraint", "Metric", "MetricFunction", "Ranked"])  # of `metrics`
+    for n in getattr(module, "__all__", ["Constraint", "Metric", "MetricFunction", "Ranked"])  # the types of `metrics`
 }
 RESULTS = {n: value for n, value in ((name.rpartition(".")[2], of) for name, of in PUBLIC.items()) if n[0].isupper()}
 """Classes by name: a module may import one for type checking only, because it is heavy."""
@@ -35,7 +35,7 @@ def functions():
 
 
 def classes_of(hint):
-    """Classes of this library in a type."""
+    """Classes of this library within a type."""
     if inspect.isclass(hint) and hint.__module__.startswith("sklearn_rank"):
         yield hint
     for part in getattr(hint, "__args__", ()):

@@ -1,4 +1,4 @@
-"""The doors of Spark refuse what is wrong, as the others do, before a job starts."""
+"""Spark's entry points reject bad input as the others do, before a job starts."""
 
 import pytest
 from bad_input import TOGETHER, doors, spark_frame, spark_values
@@ -16,7 +16,7 @@ WITH_SPARK = [(where, argument) for where, argument in EVERY if where.startswith
 
 @pytest.fixture
 def no_job(spark):
-    """A test starts no job."""
+    """Fail if a test starts a job."""
     jobs = spark.sparkContext.statusTracker().getJobIdsForGroup
     before = len(jobs())
     yield
@@ -30,7 +30,7 @@ def test_spark_bad_values(no_job, where, argument, tmp_path):
 
 @pytest.mark.parametrize("door", [where for where in doors() if where.startswith(FAR)])
 def test_spark_long_values(no_job, door, tmp_path):
-    """A class is a metric of one's own, with which a job would start."""
+    """Classes are left out: a class is a valid metric, so a job would start."""
     assert not long_messages(door, tmp_path, {what: value for what, value in LONG_VALUES.items() if what != "class"})
 
 

@@ -1,4 +1,4 @@
-"""Faults around the library: a clock that jumps, a locale with commas, long names, models that fail in one fold."""
+"""External faults: clocks that jump, locales with commas, long names, models that fail in one fold."""
 
 import errno
 import gzip
@@ -49,7 +49,7 @@ def test_numbers_have_points_in_every_locale(commas):
     assert "0.6309" in str(evaluate([0, 1], [2, 1], qid=[1, 1], metrics="ndcg"))
 
 
-def test_a_clock_that_goes_back(shuffled, monkeypatch):
+def test_a_clock_that_goes_backwards(shuffled, monkeypatch):
     X, y, qid = shuffled
     evaluator = RankingEvaluator("map", cv=2)
     expected = evaluator.compare({"a": Ridge()}, X, y, qid=qid).results["a"]
@@ -69,14 +69,14 @@ def test_a_clock_that_goes_back(shuffled, monkeypatch):
     lambda: compare(evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map"), 3, metric=LONG),
     lambda: read_run(io.BytesIO(f"{LONG} Q0 a 1\n".encode())),
 ], ids=range(8))  # fmt: skip
-def test_a_name_of_a_megabyte_makes_no_message_of_one(call):
+def test_long_names_are_shortened_in_messages(call):
     with pytest.raises((TypeError, ValueError)) as raised:
         call()
     assert len(str(raised.value)) < 2000
 
 
 class InOneFold(RegressorMixin, BaseEstimator):
-    """A model that predicts something else where the first row is in the test set."""
+    """A model that predicts something else if the first row is in the test set."""
 
     def __init__(self, become):
         self.become = become
@@ -116,8 +116,8 @@ def test_a_constant_in_one_fold_is_a_tie(shuffled):
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_a_table_may_end_anywhere(form, tmp_path):
-    """An error, or for lines of a CSV that are whole, fewer rows; never other numbers."""
+def test_truncated_tables_are_rejected(form, tmp_path):
+    """Truncation raises an error, or gives fewer whole lines of a CSV; it never gives other numbers."""
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"label": [1.0, 0.0, 2.0], "score": [0.25, 0.5, 0.75], "qid": ["a", "a", "b"]})
     path = tmp_path / f"table.{form}"
@@ -153,7 +153,7 @@ def test_odd_columns_of_parquet_are_refused(kind, read, tmp_path):
         read(tmp_path / "a.parquet")
 
 
-def test_columns_of_one_name_are_refused_and_dictionaries_and_zero_bytes_read(tmp_path):
+def test_duplicate_columns_are_rejected_and_dictionaries_and_zero_bytes_read(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path, columns = tmp_path / "a.parquet", [pa.array(column) for column in ROWS.values()]
     pq.write_table(pa.table([*columns, columns[1]], names=[*ROWS, "score"]), path)
@@ -166,7 +166,7 @@ def test_columns_of_one_name_are_refused_and_dictionaries_and_zero_bytes_read(tm
     assert read_table(path).qid.tolist() == ["a\0", "a\0", "a"]
 
 
-def test_gzip_that_claims_another_size():
+def test_gzip_with_a_wrong_size():
     packed = gzip.compress(b"q Q0 d 1 1 me\n")
     with pytest.raises(ValueError, match="truncated or damaged"):
         read_run(io.BytesIO(packed[:-4] + b"\xff" * 4))
@@ -174,7 +174,7 @@ def test_gzip_that_claims_another_size():
 
 @pytest.mark.parametrize("before", [b"", b"q Q0 d 1 1 me\nq Q0 e"], ids=["at once", "within a line"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_zeros_are_refused_before_they_take_memory(before, n_jobs):
+def test_large_files_of_zeros_are_rejected_before_allocation(before, n_jobs):
     packed = io.BytesIO(gzip.compress(before + bytes(2**26), 1))
     tracemalloc.start()
     with pytest.raises(ValueError, match=f"without NUL bytes. Got one in line {1 + bool(before)} of") as raised:
@@ -189,8 +189,8 @@ def full(*_, **__):
     raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
 
-def test_a_quota_that_is_used_up(tmp_path, monkeypatch):
-    """Errors name the folder or the file; the file that was there stays, and no other is left."""
+def test_an_exceeded_quota(tmp_path, monkeypatch):
+    """Errors name the folder or the file; the old file is kept, and no temporary file is left."""
     result = evaluate([1, 0], [2, 1], qid=[1, 1], metrics="map")
     result.save(tmp_path / "kept.npz")
     before = (tmp_path / "kept.npz").read_bytes()
@@ -237,8 +237,8 @@ globals()[sys.argv[1]]()
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(("call", "name"), [("compare", "SIGINT"), ("compare", "SIGTERM"), ("search", "SIGINT")])
 @pytest.mark.slow
-def test_a_call_that_is_interrupted_leaves_nothing(forks, call, name, tmp_path):
-    """Neither files nor processes, which would keep the pipe open."""
+def test_an_interrupted_call_leaves_no_files_or_processes(forks, call, name, tmp_path):
+    """A leftover process would keep the pipe open."""
     with forks.run(SLOW, call, TMPDIR=str(tmp_path), JOBLIB_TEMP_FOLDER=str(tmp_path)) as process:
         assert process.stdout.readline().startswith(b"works")
         process.send_signal(getattr(signal, name))

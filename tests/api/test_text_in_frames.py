@@ -1,4 +1,4 @@
-"""Text that is no Unicode, as ids of a file in another encoding are, in frames of pandas."""
+"""Invalid Unicode as ids in pandas frames, as from a file in another encoding."""
 
 import io
 
@@ -66,7 +66,7 @@ def test_written_and_saved(tmp_path):
 
 
 @pytest.mark.parametrize("others", [{}, {"clusters": np.array([1, 2])}])
-def test_labels_that_a_search_hands_on(others):
+def test_labels_of_a_search(others):
     index = with_index([1, 0], {"qid": np.array(NAMES), **others}, pd).index
     assert index.get_level_values("qid").tolist() == NAMES
     assert index.names == ["qid", *others]
