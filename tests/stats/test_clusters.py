@@ -1,4 +1,4 @@
-"""Intervals and tests where queries of one cluster, such as those of one user, depend on each other."""
+"""Intervals and tests with dependent queries in clusters, for example queries of the same user."""
 
 import itertools
 
@@ -27,7 +27,7 @@ def quick(a, b, **keywords):
 
 
 def test_statsmodels_agrees():
-    """``OLS(x, ones).fit(cov_type="cluster", use_t=True)`` of statsmodels 0.15 has these numbers."""
+    """Reference: ``OLS(x, ones).fit(cov_type="cluster", use_t=True)`` of statsmodels 0.15."""
     x, cluster = clustered()
     result = compare(x, np.zeros(40), clusters=cluster)
     assert (result.df, result.n_units, result.n_clusters) == (6, 40, 7)
@@ -38,7 +38,7 @@ def test_statsmodels_agrees():
 
 
 def test_the_matrix_formula():
-    """The sandwich: with one column of ones it is the sum of squares of the summed residuals over n^2."""
+    """With a single column of ones, the sandwich is the sum of squares of the summed residuals over n^2."""
     x, cluster = clustered(60, 11, seed=3)
     X = np.ones((60, 1))
     bread = np.linalg.inv(X.T @ X)
@@ -59,7 +59,7 @@ def test_power_follows_from_the_standard_error():
     x, cluster = clustered()
     result = compare(x, 0 * x, clusters=cluster)
     difference = result.minimal_detectable_difference(power=0.8)
-    std = result.standard_error * np.sqrt(7)  # as of seven queries
+    std = result.standard_error * np.sqrt(7)  # power of seven queries
     assert power_of(std, difference=difference, n_queries=7) == pytest.approx(0.8)
 
 
@@ -110,7 +110,7 @@ def test_the_bootstrap_draws_whole_clusters():
 
 
 @pytest.mark.parametrize("test", CLUSTERED)
-def test_neither_order_nor_names_of_clusters_matter(test):
+def test_order_and_names_of_clusters_have_no_effect(test):
     x, cluster = clustered()
     order = np.random.default_rng(1).permutation(40)
     names = np.array([f"user {c * 37 % 11}" for c in cluster])
@@ -119,12 +119,12 @@ def test_neither_order_nor_names_of_clusters_matter(test):
     )
 
 
-def test_queries_that_are_alike_say_less():
+def test_dependent_queries_have_wider_intervals():
     rng = np.random.default_rng(0)
     users = rng.normal(size=10)
     x, cluster = np.repeat(users, 20), np.repeat(np.arange(10), 20)
     narrow, wide = np.diff(confidence_interval(x)), np.diff(confidence_interval(x, clusters=cluster))
-    np.testing.assert_allclose(wide, np.diff(confidence_interval(users)))  # each user is one value
+    np.testing.assert_allclose(wide, np.diff(confidence_interval(users)))  # each user is a single value
     assert wide > 4 * narrow
 
 
@@ -137,7 +137,7 @@ def test_clusters_omit_undefined_queries():
 
 
 @pytest.mark.parametrize("test", INDEPENDENT)
-def test_tests_of_independent_queries_are_refused(test):
+def test_tests_of_independent_queries_are_rejected(test):
     x, cluster = clustered()
     with pytest.raises(ValueError, match=f"test='t', 'randomization' or 'bootstrap'.*Got test='{test}'"):
         compare(x, 0 * x, test=test, clusters=cluster)
@@ -145,7 +145,7 @@ def test_tests_of_independent_queries_are_refused(test):
         compare(result(x, cluster), result(0 * x, cluster), test=test)
 
 
-def test_one_cluster_is_refused():
+def test_one_cluster_is_rejected():
     for method in ("t", "percentile", "bca"):
         for values in ([1.0, 2.0, 3.0], [np.nan] * 3):
             assert np.isnan(confidence_interval(values, clusters=[1, 1, 1], method=method)).all()
@@ -159,7 +159,7 @@ def result(values, clusters=None, qid=None):
     return Evaluation.from_values(np.arange(len(values)) if qid is None else qid, {"mrr": values}, clusters=clusters)
 
 
-def test_results_bring_their_clusters():
+def test_results_carry_their_clusters():
     x, cluster = clustered()
     a, b = result(x, cluster), result(0 * x, cluster)
     expected = compare(x, 0 * x, clusters=cluster)
@@ -175,14 +175,14 @@ def test_results_bring_their_clusters():
     assert compare(lacking, b, missing=0).n_clusters == 7
 
 
-def test_results_with_other_clusters_are_refused():
+def test_results_with_other_clusters_are_rejected():
     x, cluster = clustered()
     a, b = result(x, cluster), result(0 * x)
     with pytest.raises(ValueError, match="all have clusters, or none.*Got none in 'b'"):
         compare(a, b)
     with pytest.raises(ValueError, match="The results already have clusters"):
         compare(a, b, clusters=dict(enumerate(cluster)))
-    for query in range(7):  # of the first cluster, too
+    for query in range(7):  # including those of the first cluster
         moved = cluster.copy()
         moved[query] = 99
         with pytest.raises(ValueError, match=f"for 1 queries, the first of them {query}"):
@@ -218,7 +218,7 @@ def test_compare_all_with_clusters(correction):
     values = {"a": x, "b": 0 * x, "c": rng.normal(size=40)}
     got = compare_all(values, correction=correction, clusters=cluster, random_state=0, n_resamples=499)
     assert got["a", "b"].pvalue == compare(x, 0 * x, clusters=cluster).pvalue
-    if correction == "tukey":  # of the sums of each cluster, as if there were as many queries
+    if correction == "tukey":  # as for independent queries with the sum of each cluster as value
         sums = {name: np.bincount(cluster, v) for name, v in values.items()}
         expected = compare_all(sums, correction=correction, random_state=0, n_resamples=499)
         for pair in got.pairs:
@@ -226,7 +226,7 @@ def test_compare_all_with_clusters(correction):
 
 
 def test_false_positives_with_clusters(error_rates):  # noqa: F811, the fixture
-    """Ignoring clusters is wrong half of the time; the clustered tests are about right."""
+    """Ignoring clusters finds a difference in half of the experiments; clustered tests keep their level."""
     settings = {"n_clusters": 20, "icc": 0.5, "equal": True, "n_pairs": 150, "seed": 1, "n_resamples": 99}
     assert error_rates.cluster_rejections("t without clusters", **settings) > 0.4
     low, high = scipy_stats.binom.ppf([0.0005, 0.9995], 150, 0.05) / 150
@@ -234,7 +234,7 @@ def test_false_positives_with_clusters(error_rates):  # noqa: F811, the fixture
         assert low <= error_rates.cluster_rejections(method, **settings) <= high + 0.02, method
 
 
-def test_cluster_resamples_have_the_sample_error():
+def test_cluster_resamples_have_the_standard_error():
     x, cluster = clustered()
     sample = sample_of(x, cluster)
     np.testing.assert_allclose(sample.mean_and_error(*sample.data), [x.mean(), sample.standard_error])

@@ -1,4 +1,4 @@
-"""The gate: decisions by hand, laws, references, error rates, what is refused, and the result in all its forms."""
+"""The gate: decisions by hand, laws, references, error rates, errors, and the formats of the result."""
 
 import math
 import runpy
@@ -24,7 +24,7 @@ ALPHA = 0.05
 
 
 def results(new, old, *, metric="ndcg@10", **keywords):
-    """Results of values, queries in their order."""
+    """Results with given values, in the order of the queries."""
     values = {"new": new, "old": old}
     return {name: Evaluation.from_values(range(len(x)), {metric: x}, **keywords) for name, x in values.items()}
 
@@ -38,12 +38,12 @@ def drawn(rng, n, loss=0.0, spread=0.1):
 
 
 def extended(d, largest_loss=1.0, weight=None, cluster=None):
-    """Student's t of gains with lost queries added."""
+    """Student's t of the gains, with lost queries added."""
     return WithLosses(UnitSums.of(sample_of(np.asarray(d, float), cluster, weight)), largest_loss)
 
 
 def test_decisions_by_hand():
-    """Differences 0.01 and -0.01, n = 100, with 1.5 of -1: mean -1.5 / 101.5, t(0.95, 100) = 1.66023."""
+    """Differences 0.01 and -0.01, n = 100, plus 1.5 queries of -1: mean -1.5 / 101.5, t(0.95, 100) = 1.66023."""
     old = np.full(100, 0.5)
     new = old + 0.01 * np.array([1, -1] * 50)
     mean = -1.5 / 101.5
@@ -62,14 +62,14 @@ def test_decisions_by_hand():
     assert "Assumed" not in str(found)
 
 
-def test_worse_takes_more_than_a_few_queries():
-    """Two queries with equal losses have a p-value of 0 by t alone."""
+def test_few_queries_are_not_enough_for_worse():
+    """The t test of two queries with equal losses has a p-value of 0."""
     for n, decision in ((2, "no loss shown"), (4, "no loss shown"), (12, "worse")):
         assert no_worse(**results(np.full(n, 0.4), np.full(n, 0.5))).decision == decision
 
 
-def test_the_alarm(rng):
-    """Without a margin a loss is looked for, at alpha over the number of metrics; nothing is proven."""
+def test_gate_without_a_margin_looks_for_losses(rng):
+    """Without a margin the gate tests for a loss, at alpha over the number of metrics; it proves nothing else."""
     old = np.full(80, 0.5)
     d = np.zeros(80)
     d[:19] = [0.05] * 12 + [-0.058] * 7
@@ -92,13 +92,13 @@ def test_the_alarm(rng):
     assert "(80 won, 0 lost). Losses are ruled out, alpha=0.05." in better.verdict
 
 
-def test_losses_of_three_metrics_are_a_list():
+def test_losses_of_three_metrics_are_listed():
     old, new = (Evaluation.from_values(range(9), dict.fromkeys(["map", "mrr", "p@1"], [0.5] * 9)) for _ in "ab")
     assert "0.36 in map, about 0.36 in mrr and about 0.36 in p@1 cannot be" in no_worse(new=new, old=old).verdict
 
 
 def test_metrics_without_bounds(rng):
-    """The range of all values is taken for the largest loss, and said."""
+    """The range of all values replaces the largest loss, and a note says so."""
     new, old = rng.random((2, 30)) * 4
     for metric in ("dcg", "mse", "clicks"):
         found = no_worse(**results(new, old, metric=metric), margin=1)
@@ -110,7 +110,7 @@ def test_metrics_without_bounds(rng):
 
 
 def test_every_metric_must_pass_and_one_may_fail():
-    """The bound of worse is at alpha over two metrics, the one of no worse at alpha."""
+    """The bound of "worse" is at alpha over two metrics, the bound of "no worse" at alpha."""
     old = np.linspace(0.2, 0.8, 90)
     d = 0.03 * np.tile([-1, 1, -1, 1, 0, 1, -1, 1, -1], 10)
     new = Evaluation.from_values(range(90), {"map": old + d, "mrr": old + d - 0.05})
@@ -134,8 +134,8 @@ def test_every_metric_must_pass_and_one_may_fail():
     assert no_worse(new=new, old=old, margin={"map": 0.001, "mrr": 0.2}).decision == "undecided"
 
 
-def test_of_errors_the_upper_bound_decides(rng):
-    """The same values as an error and, negated, as a metric: the bounds change sides with the sign."""
+def test_the_upper_bound_decides_for_errors(rng):
+    """The same values, as an error and negated as a metric: the bounds change sides with the sign."""
     new, old = rng.random((2, 30))
     lower, higher = results(new, old, metric="mse"), results(-new, -old, metric="minus")
     found, expected = no_worse(**lower, margin=0.1), no_worse(**higher, margin=0.1)
@@ -148,8 +148,8 @@ def test_of_errors_the_upper_bound_decides(rng):
     assert (before, after, difference) == (old[query], new[query], max(new - old))
 
 
-def test_levels_of_the_bound_that_decides_and_of_the_other():
-    """Of two metrics the other bound is at 1 - alpha / 2, on whichever side it is."""
+def test_levels_of_the_deciding_bound_and_of_the_other():
+    """With two metrics the other bound is at 1 - alpha / 2, on either side."""
     d = np.array([0.3, 0.1, -0.2, 0.0, 0.2, -0.1])
     new = Evaluation.from_values(range(6), {"map": 0.5 + d, "mse": 0.5 + d})
     old = Evaluation.from_values(range(6), dict.fromkeys(("map", "mse"), np.full(6, 0.5)))
@@ -160,14 +160,14 @@ def test_levels_of_the_bound_that_decides_and_of_the_other():
     assert found.low["mse"] == pytest.approx(extended(d, 0.3).low(0.025))
 
 
-def test_no_difference_of_errors_is_no_negative_zero():
+def test_zero_difference_of_errors_is_not_negative_zero():
     found = no_worse(**results([0.5, 0.7], [0.5, 0.7], metric="mse"), margin=0)
     assert "-0.0000" not in str(found)
     assert found.table.rows[0][9] == "high < 0"
 
 
-def test_systems_without_a_difference_need_queries():
-    """Rounding is no difference."""
+def test_equal_systems_need_queries():
+    """A rounding error is no difference."""
     for n, margin, decision in ((351, 0.01, "no worse"), (350, 0.01, "undecided"), (350, 0, "undecided")):
         for values in (np.full(n, 0.3), np.linspace(0, 1, n)):
             found = no_worse(**results(values * (1 + 1e-15), values), margin=margin)
@@ -177,7 +177,7 @@ def test_systems_without_a_difference_need_queries():
 
 
 def test_gate_reports_the_queries_it_needs(tmp_path):
-    """With fewer queries than the margin needs if nothing differs it is undecided, not an error."""
+    """With fewer queries than an equal system needs for the margin, the result is "undecided", not an error."""
     same = results(np.full(80, 0.3), np.full(80, 0.3))
     found = no_worse(**same, margin=0.02)
     assert (found.decision, found.n_needed, found.n_least) == ("undecided", 175, {"ndcg@10": 175})
@@ -197,8 +197,8 @@ def test_gate_reports_the_queries_it_needs(tmp_path):
     assert GateResult.load(tmp_path / "saved").verdict == two.verdict
 
 
-def test_lists_that_did_not_change_pass(rng, tmp_path):
-    """At any size and margin, by identity and not by a test; equal values of other lists need queries."""
+def test_identical_lists_pass(rng, tmp_path):
+    """At any size and margin, because lists are identical; equal values of different lists need enough queries."""
     y, score, qid = rng.integers(0, 2, 80), rng.random(80), np.repeat(range(8), 10)
     old, same = (evaluate(y, x, qid=qid, metrics="hit@10") for x in (score, 2 * score))
     swapped = score.copy()
@@ -226,7 +226,7 @@ def test_lists_that_did_not_change_pass(rng, tmp_path):
     assert less.decision == "undecided"
 
 
-def test_a_loss_of_just_the_margin_is_never_decided():
+def test_a_loss_equal_to_the_margin_is_undecided():
     old = np.linspace(0.3, 0.9, 70)
     found = no_worse(**results(old - 0.1, old), margin=0.1)
     assert (found.decision, found.n_needed) == ("undecided", None)
@@ -246,19 +246,19 @@ VALUES = [0.4522, 0.7494, 0.2887, 0.8052, 0.8172, 0.4018, 0.3119, 0.4296, 0.509,
 
 
 def t_of(new, old, margin):
-    """Student's t of the hypothesis that new loses the margin, which is one of two that decide on worse."""
+    """Student's t of the hypothesis that new loses the margin: one of two tests behind "worse"."""
     found = estimate_mean(np.array(new) - np.array(old))
     return (found.mean + margin) / found.standard_error, found.df
 
 
-def test_student_is_the_one_of_statsmodels():
+def test_student_matches_statsmodels():
     """ttost_paired(a, b, -0.05, 0.05) and DescrStatsW(a - b).ttest_mean(-0.03, "larger") of statsmodels 0.15."""
     assert stats.t.sf(*t_of(*PAIRED, 0.05)) == pytest.approx(0.01391606415802883, rel=1e-12)
     assert stats.t.sf(*t_of(*PAIRED, 0.03)) == pytest.approx(0.05212335578087075, rel=1e-12)
 
 
 def test_weights_are_linearized():
-    """R's survey::svymean of ten values with weights, and statsmodels' WLS with HC1."""
+    """Reference: R's survey::svymean of ten values with weights, and statsmodels' WLS with HC1."""
     found = estimate_mean(np.array(VALUES), None, np.array(WEIGHTED))
     assert found == pytest.approx((0.5023204839382561, 0.05911565984413845, 9.0), rel=1e-12)
     assert estimate_mean(np.array(VALUES), None, np.full(10, 3.0)) == pytest.approx(estimate_mean(np.array(VALUES)))
@@ -342,7 +342,7 @@ def test_decisions_p_values_and_bounds_agree():
 
 
 def test_the_number_of_queries_that_decides(rng):
-    """Of the test that all pass; where one is behind the margin, of the test that it is worse."""
+    """The number for all metrics to pass; for a system behind the margin, the number that shows it is worse."""
     d = rng.normal(0, 0.1, 30)
     d -= d.mean()
     old = Evaluation.from_values(range(30), dict.fromkeys("ab", np.full(30, 0.5)), greater_is_better={})
@@ -361,7 +361,7 @@ def test_the_number_of_queries_that_decides(rng):
     assert (losing.decision, losing.n_needed) == ("undecided", n_for_some([aim], 0.8))
 
 
-def test_queries_of_one_cluster_say_less(rng):
+def test_dependent_queries_have_wider_bounds(rng):
     shared = np.repeat(rng.normal(0, 0.1, 12), 10)
     old = np.full(120, 0.5)
     user = np.repeat(range(12), 10)
@@ -376,7 +376,7 @@ def test_queries_of_one_cluster_say_less(rng):
     assert (alone.n_least, given.n_least) == ({"ndcg@10": 35}, {"ndcg@10": 350 - 7})
 
 
-def test_weights_of_results_count(rng, tmp_path):
+def test_gate_uses_weights_of_results(rng, tmp_path):
     weight = rng.random(30) + 0.1
     new, old = (Evaluation.from_values(range(30), {"map": x}, weight=weight) for x in rng.random((2, 30)))
     found = no_worse(new=new, old=old, margin=0.2)
@@ -430,7 +430,7 @@ def test_bounds_with_clusters_and_weights_of_results(metric, with_clusters, with
 
 
 def test_error_rates_at_the_margin():
-    """A system that loses just the margin passes, and is called worse, in 5 of 100 gates at most."""
+    """A system that loses exactly the margin passes in at most 5 of 100 gates, and fails in at most 5."""
     rng, n_gates = np.random.default_rng(0), 200
     decisions = [no_worse(**drawn(rng, 150, loss=0.03), margin=0.03).decision for _ in range(n_gates)]
     high = stats.binom.ppf(0.9995, n_gates, ALPHA) / n_gates
@@ -444,7 +444,7 @@ def error_rates():
     return runpy.run_path(str(Path(__file__).parents[2] / "docs" / "bench" / "error_rates.py"))
 
 
-def test_the_script_loses_what_it_says(error_rates):
+def test_the_script_loses_the_stated_margin(error_rates):
     for shape, (draw, gain, loss) in error_rates["PAIRS"].items():
         old, new = draw(np.random.default_rng(0), 100_000, gain)
         assert old.mean() - new.mean() == pytest.approx(loss, abs=0.003), shape
@@ -454,7 +454,7 @@ def test_the_script_loses_what_it_says(error_rates):
     assert 0 < width < 0.9
 
 
-# --- what is compared --------------------------------------------------------------------------------------------
+# --- compared results ------------------------------------------------------------------------------------------
 
 
 def ranked(scores, *, labels=None, metrics="ndcg@10", **keywords):
@@ -472,7 +472,7 @@ def test_results_of_evaluate_and_of_a_comparison(rng):
     assert no_worse(new=new, old=old, margin={"map": 0.5}).margin == {"map": 0.5}
 
 
-def test_queries_that_are_missing_or_undefined(tmp_path):
+def test_missing_and_undefined_queries(tmp_path):
     new = Evaluation.from_values(list("abcde"), {"map": [0.1, 0.2, 0.5, 0.4, np.nan]})
     old = Evaluation.from_values(list("abcdf"), {"map": [0.1, 0.3, 0.4, 0.4, 0.5]})
     with pytest.raises(ValueError, match="no_worse needs the same queries.*Got 2 missing, the first 'f' in 'new'"):
@@ -522,7 +522,7 @@ def test_gate_errors(what):
         no_worse(new=new, old=old, **{"margin": 0.01} | options)
 
 
-def test_a_margin_as_large_as_all_values():
+def test_a_margin_as_large_as_the_range():
     new, old = results([0.0, 0.1, 0.2], [0.5, 0.9, 1.0]).values()
     with pytest.raises(ValueError, match="every system would be no worse. Got 1 for 'ndcg@10'"):
         no_worse(new=new, old=old, margin=1)
@@ -531,7 +531,7 @@ def test_a_margin_as_large_as_all_values():
         no_worse(new=new, old=old, margin=0.95, largest_loss=0.9)
 
 
-def test_values_that_are_no_results():
+def test_values_that_are_not_results():
     with pytest.raises(TypeError, match=r"two results of evaluate\. .*from_values\(qid.*Got list for 'old'"):
         no_worse(new=ranked(np.arange(24)), old=[0.1, 0.2], margin=0.1)
 
@@ -563,7 +563,7 @@ def test_a_comment_on_a_pull_request(found):
     assert r"long name \|" in text
 
 
-def test_queries_that_lost_most(found):
+def test_queries_with_the_largest_losses(found):
     rows = found.lost_most(4, metric="mse").rows
     losses = [row[3] for row in rows]
     assert losses == sorted(losses, reverse=True)
@@ -585,7 +585,7 @@ def test_equal_losses_keep_the_order_of_the_queries():
 
 
 def of_metric(**entries):
-    """Change of the description of the first metric."""
+    """Change the description of the first metric."""
     return {"description": lambda words: words["metrics"][0].update(entries)}
 
 
@@ -614,7 +614,7 @@ def of_metric(**entries):
         ({"qid_at_0": np.zeros(1, int), "new_at_0": np.zeros(1), "old_at_0": np.zeros(1)}, "two queries or more"),
     ],
 )
-def test_parts_of_a_saved_gate_fit_together(change, message, tmp_path):
+def test_saved_gates_with_contradictory_parts(change, message, tmp_path):
     values = np.arange(6) / 10
     new, old = (Evaluation.from_values(range(6), {"map": x, "mrr": x}) for x in (values, values[::-1]))
     result = no_worse(new=new, old=old, margin=0.1)

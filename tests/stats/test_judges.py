@@ -1,4 +1,4 @@
-"""People and a model as judges: values of ppi-python, laws, coverage, what is refused, agreement of grades."""
+"""People and a model as judges: values of ppi-python, laws, coverage, errors, and agreement of grades."""
 
 import math
 
@@ -41,7 +41,7 @@ OTHERS = [
 
 
 def test_one_mean_of_ppi_python():
-    """ppi_mean_ci(..., alpha=0.1, lam=None) of ppi-python 0.2.3, whose quantiles are normal."""
+    """Reference: ppi_mean_ci(..., alpha=0.1, lam=None) of ppi-python 0.2.3, with normal quantiles."""
     found = judged_interval(*judges(HUMAN, LABELED, OTHERS), confidence_level=0.9)
     assert found.mean["ndcg@10"] == pytest.approx(0.39880638569123933, rel=1e-12)
     assert found.lam["ndcg@10"] == pytest.approx(0.317868170384, rel=1e-11)
@@ -77,11 +77,11 @@ def test_judges_match_references():
     assert n_seen >= 10
 
 
-# --- corners by hand ---------------------------------------------------------------------------------------------
+# --- special cases by hand ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.7])
-def test_a_constant_judge_leaves_what_people_say(constant):
+def test_a_constant_judge_leaves_the_mean_of_people(constant):
     found = judged_interval(*judges(HUMAN, [constant] * 12, [constant] * 30))
     assert found.confidence_interval["ndcg@10"] == pytest.approx(confidence_interval(HUMAN))
     assert found.mean["ndcg@10"] == pytest.approx(np.mean(HUMAN))
@@ -91,15 +91,15 @@ def test_a_constant_judge_leaves_what_people_say(constant):
     assert (model[7], model[8]) == (pytest.approx(constant - np.mean(HUMAN)), None)
 
 
-def test_a_judge_that_contradicts_counts_nothing(rng):
+def test_a_judge_that_contradicts_has_no_weight(rng):
     people = rng.random(30)
     found = judged_interval(*judges(people, 1 - people, rng.random(50)))
     assert found.lam["ndcg@10"] == 0
     assert found.mean["ndcg@10"] == pytest.approx(people.mean())
 
 
-def test_a_judge_that_is_right_makes_the_mean_of_all(rng):
-    """With F = Y lambda is N / (n + N), and the estimate the mean of all values but for that of n - 1 in a variance."""
+def test_a_perfect_judge_gives_the_mean_of_all(rng):
+    """If F = Y, lambda is N / (n + N), and the estimate is the mean of all values, up to n - 1 in a variance."""
     values = rng.random(400)
     found = judged_interval(*judges(values[:100], values[:100], values[100:]))
     assert found.lam["ndcg@10"] == pytest.approx(0.75, abs=0.08)
@@ -129,7 +129,7 @@ def test_judges_are_independent_of_scale_and_order(rng):
     assert found.standard_error["ndcg@10"] == pytest.approx(expected.standard_error["ndcg@10"], rel=1e-12)
 
 
-def test_a_bias_of_the_model_does_not_move_the_mean(rng):
+def test_a_constant_bias_of_the_model_has_no_effect(rng):
     people, noise = rng.random(200), rng.normal(0, 0.1, 200)
     means = [
         judged_interval(*judges(people[:40], (people + added + noise)[:40], (people + added + noise)[40:])).mean
@@ -171,7 +171,7 @@ def test_judges_omit_undefined_queries():
 
 
 def test_coverage():
-    """People and both hold the mean 95 times of 100, the model alone never; both are narrower than people."""
+    """People, and people with the model, cover the mean in 95 %, the model never; the combined interval is narrower."""
     rng, n_samples, true = np.random.default_rng(0), 300, 0.5
     found, narrower = np.zeros(3), []
     for _ in range(n_samples):
@@ -188,7 +188,7 @@ def test_coverage():
     assert np.mean(narrower) < 0.85
 
 
-# --- wrong use ---------------------------------------------------------------------------------------------------
+# --- errors and warnings -----------------------------------------------------------------------------------------
 
 Q = np.repeat(range(8), 2)
 SCORES = np.tile([1.0, 2.0], 8)
@@ -222,7 +222,7 @@ def test_judges_errors(what):
         judged_interval(*pair, **options)
 
 
-def test_wrong_use_of_two_systems():
+def test_errors_for_two_systems():
     human, model = of_labels([1, 0], n=5), of_labels([1, 1])
     with pytest.raises(TypeError, match=r"a pair of results for each system: old=\(human, model\). Got Evaluation"):
         compare_judged(new=(human, model), old=model)
@@ -241,7 +241,7 @@ def test_wrong_use_of_two_systems():
         judged_interval(model, model)
 
 
-def test_labels_of_people_among_those_of_the_model():
+def test_labels_of_people_inside_those_of_the_model():
     labels = np.tile([1, 1], 8)
     labels[:10] = np.tile([1, 0], 5)
     mixed = evaluate(labels, SCORES, qid=Q, metrics="map")
@@ -253,8 +253,8 @@ def test_labels_of_people_among_those_of_the_model():
 
 
 @pytest.mark.parametrize("metric", ["ndcg@10", "hit@10"])
-def test_queries_that_people_chose(metric, rng):
-    """People judged the queries that went wrong; a random part, or five queries that are alike, give no warning."""
+def test_queries_not_chosen_at_random(metric, rng):
+    """Warn if people judged the queries that went wrong; a random part, or five equal queries, give no warning."""
     values = rng.random(400)
     values = (values < 0.8).astype(float) if metric == "hit@10" else values
     ordered = np.sort(values)
@@ -272,7 +272,7 @@ def test_queries_that_people_chose(metric, rng):
 
 
 def test_pseudo_queries_of_a_success_rate():
-    """People see a hit in 10 of 10 queries, and so does the model: it was wrong once each way in two more."""
+    """People see 10 hits in 10 queries, and so does the model; two pseudo-queries add one model error each way."""
     human, model = judges(np.ones(10), np.ones(10), np.repeat([1.0, 0.0], [95, 5]), "hit@10")
     found = judged_interval(human, model)
     values = JudgedValues(np.append(np.ones(11), 0), np.append(np.ones(10), [0.0, 1]), np.repeat([1.0, 0], [95, 5]))
@@ -287,8 +287,8 @@ def test_pseudo_queries_of_a_success_rate():
     assert "right, or wrong by the same, in ndcg@10 on all queries of people" in " ".join(str(of_values).split())
 
 
-def test_five_queries_show_little(tmp_path):
-    """New wins all five: p was 0, where the exact one is .0625."""
+def test_five_queries_are_weak_evidence(tmp_path):
+    """New wins all five queries: p is the exact .0625, not 0."""
     new, old = (judges(np.full(5, x), np.full(5, x), np.full(50, x), "hit@10") for x in (1.0, 0.0))
     found = compare_judged(new=new, old=old)
     assert 0.0625 <= found.pvalue < 0.08
@@ -321,7 +321,7 @@ def found(request, rng):
 
 @together("level", [0.8, 0.95])
 def test_rows_of_the_table(level, rng):
-    """Of a system, and of a difference, which has p-values: by both judges, by people, and by the model."""
+    """Of a system, and of a difference with p-values: by both judges, by people, and by the model."""
     new, old = drawn(rng, 12, 50), drawn(rng, 12, 50)
     for people, model, found in (
         (*new, judged_interval(*new, confidence_level=level)),
@@ -359,8 +359,8 @@ def test_printed_and_saved(found, tmp_path):
         other.pop().load(tmp_path / "found")
 
 
-def test_a_note_with_fewer_than_twenty_queries_of_people(rng):
-    """Those of the metric with the fewest, and a sentence for each metric that is undefined somewhere."""
+def test_note_with_fewer_than_twenty_queries_of_people(rng):
+    """The note counts queries of the metric with the fewest; each metric with undefined queries adds a sentence."""
     assert "few" not in str(judged_interval(*drawn(rng, 20, 30)))
     assert "19 queries judged by people are few: with fewer than 20" in str(judged_interval(*drawn(rng, 19, 30)))
     values, some = rng.random(25), np.where(np.arange(25) < 3, np.nan, rng.random(25))
@@ -390,7 +390,7 @@ def test_a_note_with_fewer_than_twenty_queries_of_people(rng):
         ({"human_at_0": np.zeros(4), "model_at_0": np.zeros(4)}, "must fit together"),
     ],
 )
-def test_parts_of_a_saved_result_fit_together(change, message, rng, tmp_path):
+def test_saved_judges_with_contradictory_parts(change, message, rng, tmp_path):
     new, old = drawn(rng, 5, 2), drawn(rng, 5, 2)
     for result in (judged_interval(*new), compare_judged(new=new, old=old)):
         result.save(tmp_path / "saved")
@@ -399,7 +399,7 @@ def test_parts_of_a_saved_result_fit_together(change, message, rng, tmp_path):
             type(result).load(changed(tmp_path / "saved", **change))
 
 
-def test_a_saved_difference_is_by_one_metric(rng, tmp_path):
+def test_a_saved_difference_has_one_metric(rng, tmp_path):
     result = compare_judged(new=drawn(rng, 5, 2), old=drawn(rng, 5, 2))
     result.save(tmp_path / "saved")
     sizes = {"human": 5, "model": 5, "others": 2, "pseudo": 0, "bounds": 2}
@@ -420,7 +420,7 @@ def test_a_saved_difference_is_by_one_metric(rng, tmp_path):
         ({"description": {"n_left_out": 0.5}}, "'n_left_out' as int"),
     ],
 )
-def test_parts_of_a_saved_agreement_fit_together(change, message, tmp_path):
+def test_saved_agreements_with_contradictory_parts(change, message, tmp_path):
     result = judge_agreement([0, 1, 2, np.nan], [0, 2, 2, 1])
     result.save(tmp_path / "saved")
     assert str(JudgeAgreement.load(changed(tmp_path / "saved"))) == str(result)
@@ -464,7 +464,7 @@ def test_agreement_of_files_and_dictionaries(tmp_path):
 
 
 @together("as_documents", [False, True])
-def test_documents_that_only_one_judged_are_counted(as_documents):
+def test_documents_judged_only_once_are_counted(as_documents):
     nan = math.nan
     for human, model, n_left_out in (
         ([1, 0, nan], [1, 2, nan], 0),
@@ -478,7 +478,7 @@ def test_documents_that_only_one_judged_are_counted(as_documents):
         assert (f"are left out: {n_left_out}." in str(found)) == (n_left_out > 0)
 
 
-def test_agreement_without_a_number():
+def test_agreement_that_is_undefined():
     assert math.isnan(judge_agreement([1, 1], [1, 1]).kappa)
     assert "no kappa" in str(judge_agreement([1, 1], [1, 1]))
     assert judge_agreement([0, 0, 1], [1, 1, 1]).kappa == pytest.approx(0)

@@ -1,4 +1,4 @@
-"""Means over segments, each counting once, with the standard error of a stratified sample."""
+"""Means over segments with equal weights, and the standard error of a stratified sample."""
 
 import itertools
 
@@ -47,7 +47,7 @@ def survey(x, weight, stratum):
     return mean, np.sqrt(variance)
 
 
-def test_survey_of_r_is_this_formula():
+def test_formula_matches_survey_of_r():
     for case in references("survey-"):
         if "stratum" in case["inputs"]:
             given = {name: np.array(case["inputs"][name]) for name in ("value", "weight", "stratum")}
@@ -89,26 +89,26 @@ def test_macro_mean_by_hand():
 # --- laws --------------------------------------------------------------------------------------------------------
 
 
-def test_equal_segments_that_spread_alike_have_n_less_their_number():
+def test_degrees_of_freedom_of_similar_segments():
     x = np.tile([0.1, 0.5, 0.9], 4) + np.repeat(np.arange(4), 3)
     found = macro_mean(x, np.repeat(np.arange(4), 3))
     assert found.df == pytest.approx(8, rel=1e-12)
     assert found.mean == pytest.approx(x.mean())
 
 
-def test_one_segment_is_the_mean():
+def test_one_segment_gives_the_plain_mean():
     found = macro(result(X, 0 * SEGMENT).segments())
     assert_allclose((found["low"], found["high"]), confidence_interval(X), rtol=1e-12)
 
 
-def test_weights_count_inside_segments_only():
+def test_weights_apply_inside_segments():
     scale = np.array([1.0, 20, 300])[SEGMENT]
     one, other = macro_mean(X, SEGMENT, None, WEIGHT), macro_mean(X, SEGMENT, None, scale * WEIGHT)
     assert_allclose(other, one, rtol=1e-12)
     assert_allclose(macro_mean(X, SEGMENT, None, scale), macro_mean(X, SEGMENT), rtol=1e-12)
 
 
-def test_neither_the_order_nor_the_names_of_segments_matter():
+def test_order_and_names_of_segments_have_no_effect():
     order = np.random.default_rng(0).permutation(28)
     moved = result(X[order], np.array(["z", "a", "m"])[SEGMENT[order]]).segments().macro()
     assert_allclose(moved.rows[0][1:], result(X).segments().macro().rows[0][1:], rtol=1e-12)
@@ -127,7 +127,7 @@ def test_clusters_inside_segments_add_up():
 def test_segments_without_an_interval():
     x, segment = [0.2, 0.4, 0.9, np.nan, np.nan], list("aabcc")
     (row,) = result(x, segment).segments().macro().rows
-    assert row == ("mrr", 2, 3, pytest.approx(0.6), None, None, None, None)  # c has no mean, b no spread
+    assert row == ("mrr", 2, 3, pytest.approx(0.6), None, None, None, None)  # c has no mean, b no variance
     geometric = Evaluation.from_values(
         range(5), {"mrr": x}, by=segment, average={"mrr": "geometric"}, means={"mrr": 0.4}
     )
@@ -138,7 +138,7 @@ def test_segments_without_an_interval():
 
 
 def test_success_rates_have_pseudo_queries():
-    """Segments of 4 of 4 and 1 of 2 hits: z^2 / 4 hits and as many misses are added to each."""
+    """Segments of 4 of 4 and 1 of 2 hits: add z^2 / 4 hits and as many misses to each."""
     hits, segment = [1.0] * 4 + [1.0, 0.0], list("aaaabb")
     of_hits = Evaluation.from_values(range(6), {"hit@10": hits}, by={"part": segment})
     found, a = macro(of_hits.segments()), scipy_stats.norm.isf(0.025) ** 2 / 4
@@ -156,8 +156,8 @@ def test_success_rates_have_pseudo_queries():
     assert macro(weighted.segments())["df"] is not None
 
 
-def test_differences_without_a_spread_have_no_interval():
-    """Six of six signs are alike: 2 / 2^6. Three systems: the note says whose level intervals have."""
+def test_constant_differences_have_no_interval():
+    """Six of six signs are equal: 2 / 2^6. For three systems, the note names the level of the intervals."""
     systems = {"old": result(np.zeros(6), list("aaabbb")), "new": result(np.full(6, 0.5), list("aaabbb"))}
     row = macro(compare_systems(systems).segments())
     assert (row["p"], row["low"], row["high"]) == (1 / 32, None, None)
@@ -202,7 +202,7 @@ def test_signs_flip_in_the_mean_over_segments():
     assert row["p"] == pytest.approx(np.mean(np.array(flipped) >= (share * x).sum() - 1e-12))
 
 
-def test_tests_of_other_questions_give_no_p_value():
+def test_tests_of_other_hypotheses_have_no_p_value():
     compared, _ = report("wilcoxon")
     frame = compared.segments().macro().to_frame()
     assert frame["p"].isna().all()
@@ -228,8 +228,8 @@ def test_macro_mean_as_text():
 # --- error rates -------------------------------------------------------------------------------------------------
 
 
-def test_how_often_the_interval_holds_the_mean(error_rates):  # noqa: F811, the fixture
-    """One small segment has most of the variance: Satterthwaite's degrees of freedom allow for it."""
+def test_coverage_of_macro_means(error_rates):  # noqa: F811, the fixture
+    """One small segment has most of the variance; Satterthwaite's degrees of freedom account for it."""
     sizes = error_rates.SEGMENT_SIZES
     assert error_rates.macro_coverage("satterthwaite", sizes["five of 10"], 400, 0)[0] > 0.92
     few, many = (

@@ -1,4 +1,4 @@
-"""Student's t with lost queries: by hand, against Gaffke's test, its exact level, and the queries that it needs."""
+"""Student's t with lost queries: by hand, against Gaffke's test, its exact level, and the queries it needs."""
 
 import math
 import runpy
@@ -21,7 +21,7 @@ def sums_of(d, weight=None, cluster=None):
 
 
 def counted(counts):
-    """Sums of queries with a difference each, by its number."""
+    """Sums over queries, from the number of queries with each difference."""
     d, k = np.array(counts, float).T
     n, total, squares = k.sum(), (k * d).sum(), (k * d**2).sum()
     return UnitSums(n, n, n, total, squares, total)
@@ -31,7 +31,7 @@ def counted(counts):
 
 
 def test_noninferiority_by_hand():
-    """Differences 0.1, -0.1, 0 and 1.5 that are -1: sum -1.5, squares 1.52, n 3, of 4.5 together."""
+    """Differences 0.1, -0.1, 0 and 1.5 lost queries of -1: sum -1.5, squares 1.52, n 3, total size 4.5."""
     found = WithLosses(sums_of([0.1, -0.1, 0.0]), 1.0)
     mean, error = -1.5 / 4.5, math.sqrt((1.52 / 4.5 - 1 / 9) / 3)
     assert (found.mean, found.standard_error) == pytest.approx((mean, error), rel=1e-12)
@@ -42,7 +42,7 @@ def test_noninferiority_by_hand():
 @pytest.mark.parametrize("with_clusters", [False, True])
 @pytest.mark.parametrize("with_weight", [False, True])
 def test_weights_and_clusters_by_unit(with_clusters, with_weight, rng):
-    """The extended sample written out: units with their sums, and two lost ones that count 0.75 times each."""
+    """The extended sample written out: units with their sums, and two lost units with weight 0.75."""
     d, weight = rng.normal(0, 0.2, 12), rng.random(12) + 0.1 if with_weight else np.ones(12)
     cluster = np.arange(12) // 3 if with_clusters else np.arange(12)
     total, size = np.bincount(cluster, weight * d), np.bincount(cluster, weight)
@@ -71,7 +71,7 @@ CASES = known_cases.read("cases/gate_bounds.json")["cases"]
 
 
 def units(case):
-    """Totals and sizes of units, and how many there are of each."""
+    """Totals and sizes of units, with the number of units of each kind."""
     if case["differences"] is None:
         d, count = np.array(case["counts"], float).T
         return d, np.ones(len(d)), count
@@ -83,8 +83,8 @@ def units(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_oracle(case):
-    """The oracle has the reference values, and the t bound is where it has a p-value close to alpha."""
+def test_the_oracle_has_reference_values(case):
+    """The t bound has a p-value close to alpha by the oracle."""
     total, size, count = units(case)
     assert gaffke.pvalue(total, size, count, case["margin"], case["worst_loss"]) == pytest.approx(
         case["p_loses_margin"], abs=1e-6
@@ -107,7 +107,7 @@ SAMPLES = {
 
 @pytest.mark.parametrize("counts", SAMPLES.values(), ids=SAMPLES)
 def test_bound_is_close_to_the_oracle(counts):
-    """A margin that the bound just shows has a p-value from .02 to .06 by Gaffke's test."""
+    """If the bound equals the margin, Gaffke's test has a p-value from .02 to .06."""
     bound = WithLosses(counted(counts), 1.0).low(ALPHA)
     d, count = np.array(counts, float).T
     assert 0.02 < gaffke.pvalue(d, np.ones(len(d)), count, -bound, 1.0) < 0.06
@@ -127,16 +127,16 @@ def gate_levels():
     [(100, 0.1, 0, 0.0237), (300, 0.1, 0, 0.0458), (400, 0.02, 0, 0.0410), (200, 0.05, 0.05, 0.0279)],
 )
 def test_exact_level_of_hits(n, margin, won, expected, gate_levels):
-    """By enumeration; Student's t alone has higher levels, up to .37."""
+    """By enumeration; Student's t without lost queries has levels up to .37."""
     found = gate_levels["level_of_hits"](n, margin, won)
     assert found == pytest.approx(expected, abs=2e-4)
-    if not won:  # the most losses that pass, by trying all
+    if not won:  # the largest number of losses that passes, by trying each
         passes = [WithLosses(counted([(-1, k), (0, n - k)]), 1.0).pvalue(margin) <= ALPHA for k in range(n)]
         assert found == pytest.approx(stats.binom.cdf(sum(passes) - 1, n, margin))
 
 
 def test_exact_level_of_three_values(gate_levels):
-    """The worst of distributions on three values whose mean is exactly the loss of the margin."""
+    """The worst three-valued distribution whose mean is exactly the margin's loss."""
     found = [gate_levels["level_of_three_values"](9, margin, 8, 10, seed=0) for margin in (0.1, 0.4, 0.8)]
     assert 0.005 < max(found) <= ALPHA
 
@@ -149,7 +149,7 @@ def test_simulated_losses_are_the_margin(gate_levels, rng):
         assert gate_levels["level"](draw, 100, 0.1, 100, seed=0) < 0.15, name
 
 
-# --- what it needs -----------------------------------------------------------------------------------------------
+# --- required queries and margins --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,12 +174,12 @@ def test_smallest_margin(n, margin):
     [(0.01, 0.05, 526), (0.01, 0.1, 939), (0.01, 0.3, 5909), (0.02, 0.1, 333), (0.05, 0.05, 80), (0.05, 0.3, 285)],
 )
 def test_number_that_decides(margin, sd, n):
-    """Of an equal system; the numbers were found by simulation."""
+    """For an equal system; simulation confirmed the numbers."""
     assert n_for_all([Aim(counted([(-sd, 50), (sd, 50)]), 100, margin, 1.0, ALPHA)], 0.8) == pytest.approx(n, rel=0.04)
 
 
 def test_number_that_decides_by_all_metrics(rng):
-    """It has at least the chance of 0.8, whatever the correlation of the metrics is."""
+    """The power is at least 0.8 for any correlation of the metrics."""
     sums = counted([(-0.1, 50), (0.1, 50)])
     aims = [Aim(sums, 100, margin, 1.0, ALPHA) for margin in (0.02, 0.02, 0.03)]
     n, alone = n_for_all(aims, 0.8), n_for_all(aims[:1], 0.8)

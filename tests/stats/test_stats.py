@@ -1,4 +1,4 @@
-"""Statistics: p-values, intervals, corrections and power are those of scipy.stats and statsmodels."""
+"""p-values, intervals, corrections and power match scipy.stats and statsmodels."""
 
 from itertools import permutations, product
 from math import fsum, inf, sqrt
@@ -109,7 +109,7 @@ class TestOfScipy:
 
 @pytest.mark.parametrize(("test", "n"), [("randomization", 14), ("permutation", 8)])
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_drawn_at_random_as_counted_out(test, n, alternative):
+def test_random_resamples_agree_with_enumeration(test, n, alternative):
     a, b = pair(n, seed=3)
     exact = compare(a, b, test=test, alternative=alternative, n_resamples=2**14).pvalue
     drawn = compare(a, b, test=test, alternative=alternative, n_resamples=9000, random_state=0).pvalue
@@ -148,7 +148,7 @@ def test_effect_sizes():
     assert compare(a, b, test="sign").effect_size == pytest.approx((3 - 1) / 4)
     pooled = sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
     assert compare(a, b, test="welch").effect_size == pytest.approx(0.12 / pooled)
-    fewer = b[:3]  # a pooled variance counts degrees of freedom
+    fewer = b[:3]  # the pooled variance uses degrees of freedom
     pooled = sqrt((4 * a.var(ddof=1) + 2 * fewer.var(ddof=1)) / 6)
     found = compare(a, fewer, test="welch").effect_size
     assert found == pytest.approx((a.mean() - fewer.mean()) / pooled)
@@ -172,7 +172,7 @@ def test_corrections(correction):
 
 
 def test_pvalues_of_any_size_are_printed():
-    """Student's t of 3,000 queries has p below 1e-100, or none that a float can hold."""
+    """The t test of 3,000 queries has p below 1e-100, or below the smallest float."""
     assert_allclose(adjust_pvalues([1e-200, 0.0, 1e-300]), [1e-200, 0.0, 2e-300])
     noise = np.random.default_rng(0).random((3, 3000)) * 0.2
     systems = zip(("old", "new", "best"), noise + [[0.3], [0.35], [0.7]], strict=True)
@@ -190,7 +190,7 @@ def test_pvalues_of_any_size_are_printed():
     assert "significantly better than old" in report.to_latex()
 
 
-def test_tukey_is_the_randomization_test_of_two():
+def test_tukey_of_two_systems_is_the_randomization_test():
     a, b = pair(12)
     exact = compare(a, b, test="randomization").pvalue
     got = compare_all({"a": a, "b": b}, correction="tukey", random_state=0)["a", "b"].corrected_pvalue
@@ -233,7 +233,7 @@ def test_power_and_needed_queries():
     assert power_of(0.0, difference=0.3, n_queries=10) == 1
     assert power_of(0.1, difference=0.0, n_queries=10) == pytest.approx(0.05)
     assert power_of(0.1, difference=90.0, n_queries=10) == 1
-    assert power_of(1.0, difference=1e7, n_queries=2, alpha=1e-6) > 0.9  # SciPy warns, and has no number
+    assert power_of(1.0, difference=1e7, n_queries=2, alpha=1e-6) > 0.9  # SciPy warns and returns nan
     assert power_of(1.0, n_queries=2, power=0.9999, alpha=1e-5) > 1e5
     assert power_of(0.1, n_queries=10, power=0.04) == 0
     a, b = pair(50)
@@ -245,7 +245,7 @@ def test_power_and_needed_queries():
 @pytest.mark.parametrize(
     ("difference", "std", "power"), [(1e-7, 1.0, 0.8), (1e-5, 1, 0.9999), (1e-300, 1e-293, 0.8), (1e300, 1e306, 0.06)]
 )
-def test_small_effects_take_the_queries_of_the_normal_distribution(difference, std, power, n_sides):
+def test_small_effects_need_the_queries_of_the_normal_distribution(difference, std, power, n_sides):
     n = power_of(std, difference=difference, power=power, alternative="two-sided" if n_sides == 2 else "greater")
     critical, shift = stats.norm.isf(0.05 / n_sides), sqrt(n) * (difference / std)
     assert stats.norm.sf(critical - shift) + (n_sides - 1) * stats.norm.sf(critical + shift) == pytest.approx(
@@ -257,7 +257,7 @@ def test_the_limits_of_power():
     assert power_of(1.0, difference=8.86e-8, power=0.8) < 1e15
     with pytest.raises(ValueError, match=r"More than 1e\+15 queries would be needed. Got difference=8.85e-08"):
         power_of(1.0, difference=8.85e-8, power=0.8)
-    # The t distribution takes z**2 / 2 queries more than the normal one.
+    # The t distribution needs z**2 / 2 more queries than the normal distribution.
     for alpha, power in ((0.05, 1 - 1e-12), (1e-100, 0.8)):
         z = stats.norm.isf(alpha / 2)
         expected = ((z + stats.norm.isf(1 - power)) / 0.1) ** 2 + z**2 / 2
@@ -281,8 +281,8 @@ def test_folds():
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_the_interval_of_folds_and_their_test_agree(alternative):
-    """At the level of its p-value an interval ends at 0."""
+def test_the_interval_of_folds_agrees_with_their_test(alternative):
+    """An interval at a level of 1 - p ends at 0."""
     a, b = [0.81, 0.79, 0.84, 0.80, 0.78], [0.78, 0.79, 0.80, 0.78, 0.77]
     a, b = (b, a) if alternative == "less" else (a, b)
     p = compare_folds(a, b, n_train=80, n_test=20, alternative=alternative).pvalue
@@ -299,8 +299,8 @@ def test_many_queries():
         assert compare(a, b, test=test, n_resamples=99, random_state=0).pvalue <= 0.02
 
 
-def test_tukey_counts_what_was_observed():
-    """(b + 1) / (n + 1): p is never 0, and 1 / (n + 1) where no resample is as far apart."""
+def test_tukey_counts_the_observed_sample():
+    """(b + 1) / (n + 1): p is never 0, and 1 / (n + 1) if no resample has a larger difference."""
     a = np.random.default_rng(0).random(30) / 100
     found = compare_all({"a": a, "b": a + 1, "c": a + 2}, correction="tukey", n_resamples=99, random_state=0)
     assert {found[pair].corrected_pvalue for pair in found.pairs} == {1 / 100}
@@ -309,7 +309,7 @@ def test_tukey_counts_what_was_observed():
 
 
 @pytest.mark.parametrize(("test", "ways"), [("randomization", 2**5), ("permutation", 252)])
-def test_as_many_resamples_as_ways_are_all_of_them(test, ways):
+def test_enough_resamples_enumerate_all(test, ways):
     a, b = pair(5, seed=2)
     exact = compare(a, b, test=test).pvalue
     assert {compare(a, b, test=test, n_resamples=ways, random_state=seed).pvalue for seed in range(5)} == {exact}
@@ -317,15 +317,15 @@ def test_as_many_resamples_as_ways_are_all_of_them(test, ways):
     assert len(drawn) > 1
 
 
-def test_bca_of_means_that_equal_that_of_the_values():
-    """Of hits and misses many resamples have just the mean of the data: half of them are below it."""
+def test_bca_if_resamples_have_the_same_mean():
+    """For binary values many resamples have exactly the mean of the data; count half of them as below."""
     x = np.repeat([0.0, 1.0], [9, 7])
     expected = stats.bootstrap((x,), np.mean, method="BCa", n_resamples=999, random_state=5).confidence_interval
     assert_allclose(confidence_interval(x, method="bca", n_resamples=999, random_state=5), expected, **CLOSE)
 
 
-def test_a_single_resample_is_one():
-    """Its p-value is that of one draw beside what was observed, and its intervals are points, also if biased."""
+def test_a_single_resample():
+    """The p-value uses one resample and the observation; all intervals are points, including BCa."""
     a, b = pair(12)
     for seed in range(5):
         found = compare(a, b, test="bootstrap", n_resamples=1, random_state=seed)
@@ -336,7 +336,7 @@ def test_a_single_resample_is_one():
 
 
 @pytest.mark.parametrize("method", ["t", "percentile", "bca"])
-def test_values_that_differ_by_rounding_have_no_spread(method):
+def test_rounding_differences_are_not_variance(method):
     x = [0.3, 0.1 + 0.2, 0.3, 0.3]
     assert x[0] != x[1]
     low, high = confidence_interval(x, method=method, random_state=0)
@@ -345,7 +345,7 @@ def test_values_that_differ_by_rounding_have_no_spread(method):
 
 
 def test_rounding_is_relative_to_the_larger_of_two_values():
-    """The larger one times 1e-12 is their difference, and the smaller one times 1e-12 is less."""
+    """The difference is 1e-12 times the larger value, so more than 1e-12 times the smaller one."""
     difference = 4504 * 2.0**-52
     larger = difference * 1e12
     smaller = larger - difference
@@ -369,7 +369,7 @@ def test_power_at_another_level(alpha, alternative):
 
 
 def test_reports_fit_a_terminal():
-    """Also with long names, which frames and Markdown keep whole."""
+    """Long names are cut in the terminal but not in frames and Markdown."""
     rng = np.random.default_rng(0)
     many = compare_all({f"a very long name of a system, number {i}": rng.random(30) for i in range(3)})
     assert max(map(len, repr(many).splitlines())) <= 100
@@ -381,8 +381,8 @@ def test_reports_fit_a_terminal():
     assert (folds.unit, folds.n_units, folds.won, folds.means) == ("fold", 3, 3, pytest.approx({"a": 0.7, "b": 0.5}))
 
 
-def test_a_generator_goes_on():
-    """The same generator draws other resamples next time, one of the same seed the same."""
+def test_a_generator_advances():
+    """A second call with the same generator draws other resamples; a new generator of the same seed draws the same."""
     rng = np.random.default_rng(3)
     a, b = rng.normal(0.3, 1, 40), rng.normal(size=40)
 
@@ -395,7 +395,7 @@ def test_a_generator_goes_on():
     assert drawn.bit_generator.state == again.bit_generator.state != np.random.default_rng(7).bit_generator.state
 
 
-# --- what looks settled, and what belongs to a corrected p -----------------------------------------------------
+# --- notes, and intervals of corrected p ------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:.*worse than a random order")
@@ -416,7 +416,7 @@ def test_a_column_of_a_result_has_the_direction_of_its_metric():
         compare(a.rename("my_loss"), b.rename("my_loss"))
 
 
-def test_a_difference_that_no_query_changes_is_noted():
+def test_a_constant_difference_has_a_note():
     settled = compare([0.3, 0.5, 0.7], [0.2, 0.4, 0.6])
     assert settled.is_constant
     assert settled.pvalue == 1 / 4
@@ -429,8 +429,8 @@ def test_a_difference_that_no_query_changes_is_noted():
 
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", None])
-def test_printed_intervals_belong_to_the_corrected_p(correction):
-    """One leaves out 0 where the corrected p is below 0.05, and no other."""
+def test_printed_intervals_agree_with_the_corrected_p(correction):
+    """An interval excludes 0 if and only if the corrected p is below 0.05."""
     rng = np.random.default_rng(0)
     base = rng.random(30)
     values = {f"s{i}": base + shift + rng.normal(0, 0.1, 30) for i, shift in enumerate((0, 0.04, 0.05, 0.06))}
@@ -453,7 +453,7 @@ def test_corrected_intervals_of_other_tests():
             assert low <= one.confidence_interval[0] < one.confidence_interval[1] <= high
 
 
-def test_exact_sums_are_those_of_fsum(rng):
+def test_exact_sums_equal_fsum(rng):
     n = 3001
     x = rng.normal(size=n)
     cases = {

@@ -1,4 +1,4 @@
-"""Statistics: what must hold for every test, how queries are matched, what is refused."""
+"""Statistics: laws of all tests, matching of queries, and errors."""
 
 import csv
 import inspect
@@ -78,7 +78,7 @@ def test_the_order_of_queries_does_not_matter(test, values, rng):
     order = rng.permutation(len(a))
     expected, got = quick(a, b, test=test), quick(a[order], b[order], test=test)
     assert got.difference == expected.difference
-    if test == "bootstrap":  # resamples are drawn by place, as scipy.stats draws them
+    if test == "bootstrap":  # scipy.stats draws resamples by position, so do we
         assert got.pvalue == pytest.approx(expected.pvalue, abs=0.05)
     else:
         assert got.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
@@ -86,7 +86,7 @@ def test_the_order_of_queries_does_not_matter(test, values, rng):
 
 
 @all_tests
-def test_the_same_random_state_is_the_same_result(test, values):
+def test_the_same_random_state_gives_the_same_result(test, values):
     assert quick(*values, test=test, random_state=5) == quick(*values, test=test, random_state=5)
 
 
@@ -118,7 +118,7 @@ def test_identical_systems(test, alternative, n, rng):
 
 @together("test", UNPAIRED)
 @all_alternatives
-def test_constant_values_of_other_numbers_of_queries(test, alternative):
+def test_constant_values_with_different_numbers_of_queries(test, alternative):
     for n_a, n_b in ((4, 9), (9, 4)):
         equal = compare(np.full(n_a, 0.3), np.full(n_b, 0.3), test=test, alternative=alternative)
         assert (equal.pvalue, equal.difference, equal.effect_size) == (1, 0, 0)
@@ -129,8 +129,8 @@ def test_constant_values_of_other_numbers_of_queries(test, alternative):
 
 @together("test", UNPAIRED)
 @all_alternatives
-def test_equal_means_of_other_values_are_tested(test, alternative):
-    """Systems are identical by their values, not by their means."""
+def test_equal_means_of_different_values_are_tested(test, alternative):
+    """Systems are identical if their values are, not if their means are."""
     one, other, equally_many = [0, 2, 4, 4.5, 4.5], [2.5, 3.5], [1, 2.5, 3, 4, 4.5]
     for a, b in [(one, other), (other, one), (one, equally_many)]:
         a, b = np.array(a, dtype=float), np.array(b, dtype=float)
@@ -216,12 +216,12 @@ def error_rates():
 def test_false_positives_and_power(test, error_rates):
     low, high = stats.binom.ppf([0.0005, 0.9995], 150, 0.05) / 150
     found = error_rates.rejections(test, 40, 0, 150, seed=1, n_resamples=99)
-    assert (0 if test == "sign" else low) <= found <= high  # the sign test's level is below the one asked for
+    assert (0 if test == "sign" else low) <= found <= high  # the sign test is conservative
     assert error_rates.rejections(test, 40, 0.4, 20, seed=1, n_resamples=99) > 0.7
 
 
 @pytest.mark.slow
-def test_false_positives_of_many(error_rates):
+def test_false_positives_of_several_systems(error_rates):
     for correction in ("holm", "bonferroni", "bh", "tukey"):
         assert (
             error_rates.any_rejection(correction, 30, 4, 60, seed=1, n_resamples=99)
@@ -230,8 +230,8 @@ def test_false_positives_of_many(error_rates):
 
 
 @pytest.mark.slow
-def test_how_often_intervals_hold_the_mean(error_rates):
-    """With few skewed values those of the bootstrap are too short, and less so with more of them."""
+def test_coverage_of_intervals(error_rates):
+    """With few skewed values bootstrap intervals are too short; more values reduce the error."""
     for shape, (draw, mean) in error_rates.SHAPES.items():
         assert abs(draw(np.random.default_rng(0), 100_000).mean() - mean) < 0.005, shape
     few, many = (error_rates.coverage("bca", "reciprocal ranks", n, 300, 0, n_resamples=199) for n in (10, 200))
@@ -239,8 +239,8 @@ def test_how_often_intervals_hold_the_mean(error_rates):
 
 
 @pytest.mark.slow
-def test_tables_of_error_rates_are_those_of_the_script(error_rates, tmp_path):
-    """The same columns and conditions, row by row; measured shares are numbers from 0 to 1."""
+def test_tables_of_error_rates_match_the_script(error_rates, tmp_path):
+    """Both have the same columns and conditions; measured shares are numbers from 0 to 1."""
     folder = Path(error_rates.__file__).parent / "error_rates"
     assert {path.stem for path in folder.iterdir()} == {table.__name__ for table in error_rates.TABLES}
     for table, n_draws in error_rates.TABLES.items():
@@ -275,7 +275,7 @@ def test_the_page_of_error_rates_shows_numbers_of_the_tables():
 
 
 def results(rng, n=12, metrics=("mrr", "rmse"), ids=None, **keywords):
-    """Two systems on the same queries, the second with its rows in another order."""
+    """Two systems on the same queries; the second has its rows in another order."""
     ids = np.array([f"q{i}" for i in range(n)]) if ids is None else ids
     qid = np.repeat(ids, 4)
     y, s, order = rng.integers(0, 2, 4 * n), rng.random((2, 4 * n)), rng.permutation(4 * n)
@@ -341,7 +341,7 @@ def test_compare_missing_queries(rng):
         compare(evaluate([1, 1], [1, 1], qid=[1, 2], metrics="mrr"), evaluate([1], [1], qid=["1"], metrics="mrr"))
 
 
-def test_undefined_queries_are_left_out_of_both():
+def test_undefined_queries_are_dropped_from_both():
     a, b = [0.5, np.nan, 0.2, 0.9], [0.1, 0.3, np.nan, 0.4]
     got = compare(a, b)
     assert (got.n_units, got.n_left_out) == (2, 2)
@@ -366,7 +366,7 @@ def test_compare_needs_a_metric(rng):
         compare(one, two)
 
 
-def test_means_that_are_not_over_queries(rng):
+def test_means_of_other_units(rng):
     one, two = results(rng, metrics=["mrr"], average="geometric")
     with pytest.raises(ValueError, match="compare is for means over queries. Got average='geometric' in 'a'"):
         compare(one, two)
@@ -383,7 +383,7 @@ def test_means_that_are_not_over_queries(rng):
         ({"random_state": -1}, "'random_state' parameter of compare must be an int from 0"),
     ],
 )
-def test_keywords_that_are_refused(options, message):
+def test_unknown_keywords_of_statistics(options, message):
     with pytest.raises(ValueError, match=message):
         compare([1, 2, 3], [3, 2, 1], **options)
 
@@ -447,7 +447,7 @@ A, B = [1, 2, 3], [3, 2, 2]
         (lambda: adjust_pvalues([], "bh"), lambda: adjust_pvalues([np.nan, 0.5])),
     ],
 )
-def test_ends_of_what_is_accepted(accepted, refused):
+def test_bounds_of_accepted_values(accepted, refused):
     accepted()
     with pytest.raises(ValueError, match="must be|needs two queries or more"):
         refused()
@@ -467,7 +467,7 @@ def test_undefined_values_of_different_queries_are_counted():
 
 @pytest.mark.parametrize("what", ["clusters", "weight"])
 @pytest.mark.parametrize("n_with", [1, 2])
-def test_clusters_and_weights_of_results_are_not_given_again(what, n_with):
+def test_clusters_and_weights_of_results_cannot_be_passed_again(what, n_with):
     given = {what: [1, 2, 2]}
     a, b = (Evaluation.from_values([*"abc"], {"mrr": x}, **given if i < n_with else {}) for i, x in enumerate((A, B)))
     with pytest.raises(ValueError, match=f"The results already have {what}s?; remove {what}="):
@@ -475,7 +475,7 @@ def test_clusters_and_weights_of_results_are_not_given_again(what, n_with):
 
 
 def test_unevenly_judged_systems_warn():
-    """New has documents without a judgement first; the judgements name others than relevant documents, or do not."""
+    """The first documents of new are unjudged; the judgements contain irrelevant documents, or only relevant ones."""
     qid, scores = np.repeat(np.arange(30), 10), np.tile(np.arange(10.0), 30)
     labels = np.tile([np.nan] * 4 + [1, 0, 1, 0, 1, 0], 30)
     given = {"qid": qid, "metrics": "p@5", "unjudged": "nonrelevant"}
@@ -488,8 +488,8 @@ def test_unevenly_judged_systems_warn():
     assert compare(*relevant).judged == {"a": 1.0, "b": pytest.approx(0.2)}
 
 
-def test_an_interval_of_a_p_value_of_0_that_is_corrected():
-    """The level allows for all three pairs."""
+def test_corrected_interval_of_a_p_value_of_0():
+    """The level accounts for all three pairs."""
     rng = np.random.default_rng(0)
     a = rng.random(80)
     systems = {"a": a, "b": a + 1 + 1e-7 * rng.random(80), "c": a + 2 + 1e-7 * rng.random(80)}
@@ -509,13 +509,13 @@ def test_an_interval_of_a_p_value_of_0_that_is_corrected():
         lambda a, b, **more: confidence_interval(a, method="percentile", random_state=0, **more),
     ],
 )
-def test_9999_resamples_unless_another_number_is_asked_for(call, rng):
+def test_9999_resamples_by_default(call, rng):
     a, b = rng.random((2, 40))
     assert call(a, b) == call(a, b, n_resamples=9999)
     assert call(a, b) != call(a, b, n_resamples=9998)
 
 
-def test_data_that_are_refused(values):
+def test_rejected_data(values):
     a, b = values
     with pytest.raises(ValueError, match=r"arrays must be of equal length.*test='welch'.*Got lengths 30, 29"):
         compare(a, b[1:])
@@ -568,7 +568,7 @@ NUMBERS = (
 
 
 def numbers(test):
-    """What a test says of one pair, not corrected."""
+    """Uncorrected result of a test for one pair."""
     return [getattr(test, name) for name in NUMBERS]
 
 
@@ -577,7 +577,7 @@ def corrected(test):
     return {pair: test[pair].corrected_pvalue for pair in test.pairs}
 
 
-def test_many(values, rng):
+def test_compare_several_systems(values, rng):
     systems = {"a": values[0], "b": values[1], "c": rng.permutation(values[0])}
     found = compare_all(systems, test="randomization", n_resamples=199, random_state=2)
     assert found.pairs == [("a", "b"), ("a", "c"), ("b", "c")]
@@ -610,8 +610,8 @@ OPTIONS = [
 @together("options", OPTIONS)
 @together("test", [*WITH_WEIGHTS, "welch"])
 @all_alternatives
-def test_each_of_many_pairs_is_a_comparison_of_two(test, options, alternative, values, rng):
-    """So is its interval: with a p three times as large, of a level at which a third as many intervals miss."""
+def test_each_pair_is_a_comparison_of_two(test, options, alternative, values, rng):
+    """The interval also agrees: if p is three times as large, alpha of the interval is a third."""
     if test not in WITH_WEIGHTS and not options.keys().isdisjoint(("weight", "clusters")):
         return
     systems = {"a": values[0], "b": values[1], "c": rng.permutation(values[0])}
@@ -629,7 +629,7 @@ def test_each_of_many_pairs_is_a_comparison_of_two(test, options, alternative, v
         assert found.means[a] - found.means[b] == pytest.approx(result.difference)
 
 
-def test_many_that_are_refused(values):
+def test_errors_for_several_systems(values):
     two = {"a": values[0], "b": values[1]}
     with pytest.raises(TypeError, match="a mapping from names to results, two or more"):
         compare_all([values[0], values[1]])
@@ -681,7 +681,7 @@ def test_compare_results_as_text_frame_and_pickle(rng, values):
 
 
 @all_tests
-def test_compare_leaves_inputs_and_does_not_warn(test):
+def test_compare_keeps_inputs_and_does_not_warn(test):
     a, b = np.array([0, 0, 0, 0, 1.0]), np.zeros(5)
     a.flags.writeable = b.flags.writeable = False
     with warnings.catch_warnings():
@@ -690,7 +690,7 @@ def test_compare_leaves_inputs_and_does_not_warn(test):
 
 
 @pytest.mark.parametrize("scale", [1e101, 1e200, 1e308, 1e-101, 1e-200, 5e-324])
-def test_values_of_which_squares_cannot_be_summed_up(scale):
+def test_squares_that_overflow(scale):
     a, b = np.array([0.1, 0.4, 0.9]) * scale, np.array([0.2, 0.2, 1.0]) * scale
     message = r"must be 0 or from 1e-100 to 1e\+100, so that squares can be summed; scale the values. Got"
     for call in (
@@ -704,7 +704,7 @@ def test_values_of_which_squares_cannot_be_summed_up(scale):
 
 
 @pytest.mark.parametrize("metric", [["map"], ("map",), {"map"}, {"map": 1}, ["map", "mrr"], 3, np.array(["map"])])
-def test_one_metric_is_compared_and_looked_at(metric, values):
+def test_a_single_metric_is_compared_and_drawn(metric, values):
     result = evaluate([1, 0, 1, 0], [2, 1, 1, 2], qid=[1, 1, 2, 2], metrics=["map", "mrr"])
     for call, rule in (
         (lambda: compare(result, result, metric=metric), "'metric' parameter of compare must be one of map, mrr"),
@@ -727,7 +727,7 @@ def test_one_metric_is_compared_and_looked_at(metric, values):
         compare_all(dict(zip("ab", values, strict=True)))[metric, "b"]
 
 
-def test_whether_greater_is_better_is_true_or_false(values):
+def test_greater_is_better_is_a_bool(values):
     for call in (
         lambda: compare(*values, greater_is_better="no"),
         lambda: compare_all(dict(zip("ab", values, strict=True)), greater_is_better=-1),
@@ -739,7 +739,7 @@ def test_whether_greater_is_better_is_true_or_false(values):
     assert compare(*values, greater_is_better=np.bool_(False)).won == compare(*values).lost
 
 
-def test_one_of_several_systems_may_have_its_queries_in_another_order(rng):
+def test_a_system_with_queries_in_another_order(rng):
     a, b, c = rng.random((3, 20))
     results = {name: Evaluation.from_values(range(20), {"map": x}) for name, x in zip("abc", (a, b, c), strict=True)}
     expected = compare_all(results)

@@ -1,4 +1,4 @@
-"""Intervals of success rates by Wilson, of differences of two by Bonett and Price, and which metrics have them."""
+"""Intervals of success rates (Wilson) and of their differences (Bonett and Price), and the metrics that have them."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from sklearn_rank.stats import compare, compare_all, confidence_interval
 
 
 def table(both, only_a, only_b, neither):
-    """Successes of a and of b with these numbers of queries."""
+    """Successes of a and b, from the number of queries of each outcome."""
     a = np.repeat([1.0, 1, 0, 0], [both, only_a, only_b, neither])
     return a, np.repeat([1.0, 0, 1, 0], [both, only_a, only_b, neither])
 
@@ -35,21 +35,21 @@ def successes(n, rate=0.3, seed=0):
 
 @pytest.mark.parametrize(("k", "n"), [(0, 2), (0, 10), (1, 20), (7, 25), (45, 50), (10, 10), (480, 500)])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_wilson_is_that_of_scipy(k, n, level):
+def test_wilson_matches_scipy(k, n, level):
     expected = scipy_stats.binomtest(k, n).proportion_ci(level, method="wilson")
     found = confidence_interval(np.repeat([1.0, 0.0], [k, n - k]), method="wilson", confidence_level=level)
     assert_allclose(found, (expected.low, expected.high), rtol=1e-12, atol=1e-15)
     assert [end in (0, 1) for end in found] == [k == 0, k == n]
 
 
-def test_ends_of_wilson_are_exact():
+def test_bounds_of_wilson_are_exact():
     for n in range(2, 300):
         assert confidence_interval(np.zeros(n), method="wilson")[0] == 0
         assert confidence_interval(np.ones(n), method="wilson")[1] == 1
 
 
 def test_wilson_by_hand():
-    """One hit in two, z = 2: centre 1/2, half the length 2 / (1 + 2) sqrt(1/8 + 1/4)."""
+    """One hit in two, z = 2: center 1/2, half the length 2 / (1 + 2) sqrt(1/8 + 1/4)."""
     level = 2 * scipy_stats.norm.cdf(2) - 1
     low, high = confidence_interval([1, 0], method="wilson", confidence_level=level)
     assert_allclose([low, high], [0.5 - math.sqrt(3 / 8) * 2 / 3, 0.5 + math.sqrt(3 / 8) * 2 / 3], rtol=1e-12)
@@ -63,19 +63,19 @@ def test_wilson_by_hand():
         ({"values": [0, 1, 1], "clusters": [1, 2, 2]}, "Got clusters: use method='t'"),
     ],
 )
-def test_wilson_of_other_values_is_refused(options, got):
+def test_wilson_of_other_values_is_rejected(options, got):
     with pytest.raises(ValueError, match=f"is for values 0 and 1, without weights and clusters. {got}"):
         confidence_interval(**options, method="wilson")
 
 
-def test_wilson_leaves_out_what_is_not_in_the_mean():
+def test_wilson_drops_undefined_queries():
     expected = confidence_interval([1, 0, 0], method="wilson")
     assert confidence_interval([1, 0, np.nan, 0], method="wilson") == expected
     assert confidence_interval([1, 0, 0.3, 0], weight=[2, 2, 0, 2], method="wilson") == expected
     assert np.isnan(confidence_interval([1, np.nan], method="wilson")).all()
 
 
-# --- which metrics -----------------------------------------------------------------------------------------------
+# --- binary metrics ----------------------------------------------------------------------------------------------
 
 BINARY = [
     "hit", "hit@10", "recall_all@3", "success@3", "p@1", "p(denominator=min_k_n)@1", "mrr@1", "map(denominator=k)@1",
@@ -99,7 +99,7 @@ DECLARED = {*BINARY, *(name for name in [*get_metric_names(), *AT_1] if parse_me
 
 @pytest.mark.parametrize("name", sorted(DECLARED))
 def test_binary_metrics_are_0_or_1(name):
-    """For lists with several relevant documents, some not retrieved, and grades above 1."""
+    """For lists with several relevant documents, some unretrieved, and grades above 1."""
     spec = parse_metric(name)
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(60), rng.integers(1, 9, 60))
@@ -112,7 +112,7 @@ def test_binary_metrics_are_0_or_1(name):
     assert set(values.tolist()) == {0.0, 1.0}
 
 
-def test_authors_declare_it():
+def test_metrics_declare_that_they_are_binary():
     @metric("first_two", bounds=(0, 1), binary=True)
     def first_two_score(r):
         return r.cumsum(weight=r.cascade(r.relevant) * (r.rank <= 2))
@@ -121,12 +121,12 @@ def test_authors_declare_it():
         found = evaluate([0, 1, 0, 0], [2, 1, 2, 1], qid=[1, 1, 2, 2], metrics="first_two")
         assert found.is_binary == {"first_two": True}
         assert found.confidence_interval()["first_two"] == confidence_interval([1, 0], method="wilson")
-        assert "binary" not in found.meaning["first_two"]  # it changes no value
+        assert "binary" not in found.meaning["first_two"]  # the declaration changes no value
     finally:
         del REGISTRY["first_two"]
 
 
-def test_auto_is_wilson_where_it_applies():
+def test_auto_is_wilson_for_binary_metrics():
     x = successes(30)
     assert result(x).confidence_interval()["hit@10"] == confidence_interval(x, method="wilson")
     assert result(x).confidence_interval(method="t")["hit@10"] == confidence_interval(x)
@@ -149,7 +149,7 @@ def test_auto_is_wilson_where_it_applies():
         result(tied).confidence_interval(method="wilson")
 
 
-def test_results_know_it_after_all_that_is_done_with_them(tmp_path):
+def test_results_keep_that_they_are_binary(tmp_path):
     qid, y = np.repeat(np.arange(30), 3), np.tile([0, 1, 0], 30)
     s = np.random.default_rng(0).permutation(90)
     metrics = {"mine": "hit@1", "other": "mrr"}
@@ -168,7 +168,7 @@ def test_results_know_it_after_all_that_is_done_with_them(tmp_path):
 
 
 def bonett_price(only_a, only_b, n, level=0.95):
-    """Interval and p by t, of two queries more, which a and b win, with the degrees of freedom of the data."""
+    """Interval and p by t with two more queries, a win each, and the degrees of freedom of the data."""
     n, rate = n + 2, (only_a - only_b) / (n + 2)
     error = math.sqrt(((only_a + only_b + 2) / n - rate**2) / (n - 1))
     reach = scipy_stats.t.isf((1 - level) / 2, n - 3) * error
@@ -177,7 +177,7 @@ def bonett_price(only_a, only_b, n, level=0.95):
 
 @pytest.mark.parametrize(("only_a", "only_b", "both"), [(0, 0, 20), (5, 0, 1), (5, 1, 194), (3, 9, 0), (5, 0, 0)])
 def test_few_discordant_queries(only_a, only_b, both):
-    """The interval is in a closed form, has a width, and leaves out 0 where p says so; p is near the exact one."""
+    """The interval has a closed form and a positive length, and excludes 0 if p is small; p is near the exact p."""
     a, b = table(both, only_a, only_b, 0)
     found, low_high_p = compare(result(a), result(b)), bonett_price(only_a, only_b, len(a))
     assert_allclose(found.confidence_interval, np.clip(low_high_p[:2], -1, 1), rtol=1e-10)
@@ -193,7 +193,7 @@ def test_few_discordant_queries(only_a, only_b, both):
 
 @pytest.mark.slow
 def test_coverage_of_few_discordant_queries():
-    """Exact: each way that n queries can be won and lost, with its probability."""
+    """Exact: each number of wins and losses in n queries, with its probability."""
     for n, won, lost in itertools.product((10, 100), (0, 0.005, 0.02), (0.005, 0.02, 0.1)):
         held = 0.0
         for only_a, only_b in itertools.product(range(min(n, 14)), range(min(n, 30))):
@@ -215,7 +215,7 @@ def test_newcombe_of_different_queries(case):
 
 
 @pytest.mark.parametrize("case", references("mcnemar-"), ids=lambda case: case["id"])
-def test_randomization_of_success_rates_is_the_exact_test_of_mcnemar(case):
+def test_randomization_of_success_rates_is_mcnemar(case):
     given = case["inputs"]
     a, b = table(*(given[name] for name in ("both", "only_a", "only_b", "neither")))
     found = compare(a, b, test="randomization", n_resamples=1)
@@ -224,7 +224,7 @@ def test_randomization_of_success_rates_is_the_exact_test_of_mcnemar(case):
 
 
 def test_newcombe_by_hand():
-    """One hit in two against one in two: each end is as far as both ends of Wilson's intervals together."""
+    """One hit in two against one in two: the distance of each bound combines the bounds of Wilson's intervals."""
     low, high = confidence_interval([1, 0], method="wilson")
     reach = math.hypot(0.5 - low, high - 0.5)
     found = compare(result([1.0, 0]), result([1.0, 0, 0, 1]), test="welch")
@@ -249,7 +249,7 @@ def test_laws_of_the_interval(alternative):
             assert wide[alternative == "less"] == pytest.approx(low if alternative == "greater" else high, rel=1e-12)
 
 
-def test_alike_systems_still_leave_a_difference_possible():
+def test_equal_systems_have_an_interval_of_positive_length():
     a = successes(30)
     found = compare(result(a), result(a))
     assert (found.pvalue, found.difference) == (1.0, 0.0)
@@ -278,7 +278,7 @@ def test_comparisons_with_success_rates(test):
     assert compare(result(a, clusters=pairs), result(b, clusters=pairs)).interval_method == "t"
 
 
-def test_tables_of_comparisons_have_it():
+def test_tables_of_comparisons_have_success_rates():
     a, b = successes(30, 0.6), successes(30, 0.4, 1)
     expected = compare(result(a), result(b)).confidence_interval
     by = {"x": np.zeros(30)}
@@ -289,7 +289,7 @@ def test_tables_of_comparisons_have_it():
     assert report.summary().rows[1][3:5] == confidence_interval(a, method="wilson")
 
 
-def test_differences_of_one_size_are_exact_however_many():
+def test_differences_of_one_size_have_an_exact_test():
     a, b = successes(3000, 0.5), successes(3000, 0.48, 1)
     d = a - b
     above, n = int((d > 0).sum()), int(np.count_nonzero(d))
@@ -307,8 +307,8 @@ def test_differences_of_one_size_are_exact_however_many():
 
 
 @pytest.mark.slow
-def test_how_often_intervals_hold_the_rate(error_rates):  # noqa: F811, the fixture
-    """Of rare successes t holds its level badly, Wilson does not."""
+def test_coverage_of_success_rates(error_rates):  # noqa: F811, the fixture
+    """For rare successes t misses its level; Wilson keeps it."""
     rates = {m: [error_rates.success_coverage(m, 0.05, n, 400, 0) for n in (5, 20, 100)] for m in ("t", "wilson")}
     assert_allclose(rates["t"], [0.23, 0.64, 0.885], atol=0.06)
     assert min(rates["wilson"]) > 0.9

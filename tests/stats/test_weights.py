@@ -1,4 +1,4 @@
-"""Intervals and tests of weighted means: linearized standard errors, resampling, and what is refused."""
+"""Intervals and tests of weighted means: linearized standard errors, resampling, and errors."""
 
 import itertools
 
@@ -33,8 +33,8 @@ def quick(a, b, **keywords):
 
 
 @pytest.mark.parametrize("case", references("weighted-mean-"), ids=lambda case: case["id"])
-def test_statsmodels_has_these_standard_errors(case):
-    """``WLS(value, 1, weights).fit(cov_type="HC1")``, and ``cov_type="cluster"``."""
+def test_standard_errors_match_statsmodels(case):
+    """Reference: ``WLS(value, 1, weights).fit(cov_type="HC1")``, and ``cov_type="cluster"``."""
     given, expected = case["inputs"], case["expected"]
     x = np.array(given["value"])
     found = compare(x, 0 * x, weight=given["weight"], clusters=given.get("cluster"))
@@ -46,12 +46,12 @@ def test_statsmodels_has_these_standard_errors(case):
     np.testing.assert_allclose(found.confidence_interval, (low, high), rtol=1e-10)
     interval = confidence_interval(x, weight=given["weight"], clusters=given.get("cluster"))
     np.testing.assert_allclose(interval, (low, high), rtol=1e-10)
-    if "se_model" in expected:  # of DescrStatsW, in which weights are counts or inverse variances
+    if "se_model" in expected:  # by DescrStatsW, whose weights are counts or inverse variances
         assert abs(found.standard_error - expected["se_model"]) > 1e-3
 
 
 @pytest.mark.parametrize("case", references("weighted-difference-"), ids=lambda case: case["id"])
-def test_statsmodels_has_this_t_test(case):
+def test_weighted_t_matches_statsmodels(case):
     given, expected = case["inputs"], case["expected"]
     found = compare(given["a"], given["b"], weight=given["weight"])
     np.testing.assert_allclose(
@@ -60,11 +60,11 @@ def test_statsmodels_has_this_t_test(case):
     )  # fmt: skip
 
 
-NOT_STRATIFIED = [case for case in references("survey-") if "stratum" not in case["inputs"]]  # test_macro.py has strata
+NOT_STRATIFIED = [case for case in references("survey-") if "stratum" not in case["inputs"]]  # strata: test_macro.py
 
 
 @pytest.mark.parametrize("case", NOT_STRATIFIED, ids=lambda case: case["id"])
-def test_survey_of_r_has_these_standard_errors(case):
+def test_standard_errors_match_survey_of_r(case):
     given, expected = case["inputs"], case["expected"]
     x, y, weight = (np.array(given[name]) for name in ("value", "other", "weight"))
     found, difference = compare(x, 0 * x, weight=weight), compare(x, y, weight=weight)
@@ -76,7 +76,7 @@ def test_survey_of_r_has_these_standard_errors(case):
 
 
 def test_weights_by_hand():
-    """Weights 2, 1, 1 of 0, 0.5, 1: mean 3/8, weighted deviations -6/8, 1/8, 5/8, so 3/2 * (36 + 1 + 25) / 64 / 16."""
+    """Values 0, 0.5, 1, weights 2, 1, 1: mean 3/8, deviations -6/8, 1/8, 5/8, so 3/2 * (36 + 1 + 25) / 64 / 16."""
     found = compare([0, 0.5, 1], [0.0, 0, 0], weight=[2, 1, 1])
     assert (found.difference, found.df, found.n_units) == (0.375, 2, 3)
     assert found.standard_error == pytest.approx(np.sqrt(1.5 * 62 / 64 / 16), rel=1e-14)
@@ -86,7 +86,7 @@ def test_weights_by_hand():
 
 
 def test_weights_match_statsmodels():
-    """``WLS(x, ones, weights)`` of statsmodels 0.15 with ``cov_type="HC1"`` and "cluster" has these numbers."""
+    """Reference: ``WLS(x, ones, weights)`` of statsmodels 0.15 with ``cov_type="HC1"`` and "cluster"."""
     x, weight, cluster = np.array([0.9, 0.1, 0.4, 0.7, 0.0]), [1, 3, 0.5, 2, 1], [0, 0, 1, 2, 2]
     np.testing.assert_allclose(compare(x, 0 * x, weight=weight).standard_error, 0.18355609362310166)
     found = compare(x, 0 * x, weight=weight, clusters=cluster)
@@ -109,7 +109,7 @@ def test_equal_weights_have_no_effect(test, clusters):
 
 
 @pytest.mark.parametrize("test", TAKEN)
-def test_the_scale_of_weights_means_nothing(test):
+def test_the_scale_of_weights_has_no_effect(test):
     x, weight = weighted()
     one = quick(x, 0 * x, test=test, weight=weight)
     assert quick(x, 0 * x, test=test, weight=1024 * weight) == one
@@ -120,7 +120,7 @@ def test_the_scale_of_weights_means_nothing(test):
 
 
 @pytest.mark.parametrize("test", TAKEN)
-def test_a_query_of_weight_0_is_not_there(test):
+def test_a_query_of_weight_0_is_ignored(test):
     x, weight = weighted()
     more = quick(np.append(x, [9.0, -4.0]), np.zeros(42), test=test, weight=np.append(weight, [0, 0]))
     one = quick(x, 0 * x, test=test, weight=weight)
@@ -133,7 +133,7 @@ def test_a_query_of_weight_0_is_not_there(test):
 
 @pytest.mark.parametrize("test", TAKEN)
 @pytest.mark.parametrize("clusters", [None, np.arange(40) % 7])
-def test_the_order_of_queries_means_nothing(test, clusters):
+def test_the_order_of_queries_has_no_effect_with_weights(test, clusters):
     x, weight = weighted()
     weight[:20] = 2.0
     order = np.random.default_rng(1).permutation(40)
@@ -152,14 +152,14 @@ def test_weighted_compare_is_antisymmetric(test):
 
 
 def test_a_weight_of_two_is_not_two_queries():
-    """The mean is the same; two queries would say more than one that counts twice."""
+    """The mean is the same; two queries are more evidence than one query with weight 2."""
     x, _ = weighted()
     weight = np.where(np.arange(40) < 20, 2, 1)
     one, two = compare(x, 0 * x, weight=weight), compare(np.repeat(x, weight), np.zeros(60))
     assert one.difference == pytest.approx(two.difference, rel=1e-12)
     assert one.standard_error > 1.05 * two.standard_error
     assert (one.df, two.df) == (39, 59)
-    # Copies in a cluster of their own are again one query.
+    # Copies in the same cluster count as one query again.
     copies = compare(np.repeat(x, weight), np.zeros(60), clusters=np.repeat(np.arange(40), weight))
     np.testing.assert_allclose([copies.standard_error, copies.df], [one.standard_error, one.df])
 
@@ -193,7 +193,7 @@ def test_the_bootstrap_draws_queries_with_their_weights():
     np.testing.assert_allclose(found, np.quantile(means, [0.025, 0.975]), atol=0.02)
 
 
-def test_weighted_resamples_have_the_sample_error():
+def test_weighted_resamples_have_the_standard_error():
     x, weight = weighted()
     sample = sample_of(x, None, weight)
     mean = np.average(x, weights=weight)
@@ -201,7 +201,7 @@ def test_weighted_resamples_have_the_sample_error():
     assert sample_of(np.full(40, 0.1), None, weight).standard_error == 0
 
 
-def test_weights_as_the_tests_read_them():
+def test_weights_of_each_test():
     assert scaled(None) is scaled(np.full(3, 0.1)) is scaled(np.empty(0)) is None
     assert scaled(np.array([2, 4, 1])).tolist() == [0.5, 1, 0.25]
     assert counted(np.array([1, np.nan, 2]), None).tolist() == [True, False, True]
@@ -253,13 +253,13 @@ def test_clusters_across_segments_with_weights():
     assert found.statistic == pytest.approx((m[0] - m[1]) ** 2 / variance, rel=1e-10)
 
 
-def test_skewness_is_of_the_weighted_deviations():
+def test_skewness_uses_weighted_deviations():
     x, weight = weighted(200)
     assert not is_skewed(sample_of(x, None))
     assert is_skewed(sample_of(np.exp(2 * x), None))
     assert not is_skewed(sample_of(x, None, weight))
     weight[0] = 200.0
-    assert is_skewed(sample_of(x, None, weight / 200))  # one query has half of the weight
+    assert is_skewed(sample_of(x, None, weight / 200))  # one query has half of the total weight
     assert not is_skewed(sample_of(np.full(9, 0.1), None))
     assert not is_skewed(sample_of(np.arange(8.0), np.arange(8) // 2))
     assert is_skewed(sample_of(np.arange(80.0) % 2, np.minimum(np.arange(80), 9)))
@@ -273,7 +273,7 @@ def result(values, weight=None, qid=None, **keywords):
     return Evaluation.from_values(ids, {"mrr": values}, weight=weight, **keywords)
 
 
-def test_results_bring_their_weights():
+def test_results_carry_their_weights():
     x, weight = weighted()
     a, b = result(x, weight), result(0 * x, weight)
     expected, found = compare(x, 0 * x, weight=weight), compare(a, b)
@@ -298,7 +298,7 @@ def test_results_bring_their_weights():
     assert "weighted queries in 10 clusters" in str(compare_all({"a": a, "b": b}))
 
 
-def test_results_with_other_weights_are_refused():
+def test_results_with_other_weights_are_rejected():
     x, weight = weighted()
     a, b = result(x, weight), result(0 * x)
     with pytest.raises(ValueError, match="all have weights, or none: .*sample_weight=. Got none in 'b'"):
@@ -312,7 +312,7 @@ def test_results_with_other_weights_are_refused():
 
 
 @pytest.mark.parametrize("test", REFUSED)
-def test_tests_in_which_queries_count_once_are_refused(test):
+def test_tests_without_weights_reject_them(test):
     x, weight = weighted()
     message = f"If queries have weights, compare takes test='t', 'randomization' or 'bootstrap'. Got test='{test}'"
     for a, b, keywords in ((x, 0 * x, {"weight": weight}), (result(x, weight), result(0 * x, weight), {})):
@@ -322,7 +322,7 @@ def test_tests_in_which_queries_count_once_are_refused(test):
     assert quick(result(x, equal), result(0 * x, equal), test=test).pvalue == quick(x, 0 * x, test=test).pvalue
 
 
-def test_weights_that_are_refused():
+def test_invalid_weights():
     x, weight = weighted()
     for call in (
         lambda given: compare(x, 0 * x, weight=given),
@@ -355,7 +355,7 @@ def test_named_queries_need_weights_by_name():
             compare(named, named, weight=weight)
 
 
-def test_queries_in_the_mean():
+def test_queries_in_the_weighted_mean():
     nan = np.nan
     found = Evaluation.from_values(
         range(4), {"mrr": [1, nan, 0, 1], "map": [1, 0.5, 0, 1]}, weight=[1, 1, 0, 2], by={"x": list("aabb")}
@@ -379,6 +379,6 @@ def test_false_positives_with_weights(method, error_rates):  # noqa: F811, the f
         assert low <= found <= high + 0.03, weights
 
 
-def test_weights_that_are_taken_for_counts_find_too_much(error_rates):  # noqa: F811, the fixture
+def test_weights_as_counts_find_too_much(error_rates):  # noqa: F811, the fixture
     weights = "a tenth has half of the weight"
     assert error_rates.weight_rejections("repeated", weights, 50, 200, seed=3) > 0.25
