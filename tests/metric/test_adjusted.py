@@ -1,4 +1,4 @@
-"""Values adjusted for chance, and the random and the best order that they are made of."""
+"""Values adjusted for chance, and the random order and best order they are computed from."""
 
 from itertools import permutations
 
@@ -35,7 +35,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("label", [[1, 0, 0, 2], [0, 0, 3], [2, 1, 1, 0, 0], [0, 2]])
 def test_every_order(name, label):
-    """Chance is the mean over all orders, and the best order has the best value of all."""
+    """Chance is the mean over all orders, and the best order has the highest value."""
     spec, qid = parse_metric(name), [0] * len(label)
     orders = [np.array(order, dtype=float) for order in permutations(range(len(label)))]
     values = np.array([evaluate(label, score, qid=qid, metrics={"one": spec}).mean()["one"] for score in orders])
@@ -66,8 +66,8 @@ def test_adjusted_by_hand(function, keywords, value):
 
 
 @pytest.mark.parametrize("otherwise", [0.0, 0.25, np.nan])
-def test_queries_in_which_no_order_is_better(otherwise):
-    """Equal labels, one document or no relevant one; also if values are negative, or differ by rounding."""
+def test_queries_whose_order_does_not_matter(otherwise):
+    """Equal labels, a single document or no relevant document; also with negative values or rounding errors."""
     y = [1, 0, -2, -2, 5, 0.1, 0.1, 0.1, 0, 0]
     s, qid = [2, 1, 2, 1, 1, 3, 2, 1, 2, 1], [0, 0, 1, 1, 2, 3, 3, 3, 4, 4]
     values = cg_score(y, s, qid=qid, k=1, adjusted=True, replace_undefined_by=otherwise, average=None)
@@ -104,8 +104,8 @@ def test_adjusted_definition():
     assert not parse_metric("hit@3", adjusted=True).is_binary
 
 
-def test_metrics_adjusted_and_not_in_one_call():
-    """Each has its own value, whatever stands beside it; labels that were prepared serve other scores."""
+def test_adjusted_and_plain_metrics_do_not_affect_each_other():
+    """Values do not depend on the other metrics of the call; prepared labels serve several scores."""
     rng = np.random.default_rng(0)
     y, qid = rng.integers(0, 3, 60), np.repeat(np.arange(10), 6)
     specs = {
@@ -149,15 +149,15 @@ def test_metrics_that_cannot_be_adjusted(function, keywords, error, message):
     function(**CALL, **keywords)
 
 
-def test_values_that_are_adjusted_have_no_chance():
+def test_adjusted_values_have_no_chance():
     assert parse_metric("ndcg(adjusted=True)").without_chance == "is adjusted for chance already"
     with pytest.raises(ValueError, match="'ndcg' is adjusted for chance already"):
         evaluate(**CALL, metrics="ndcg", adjusted=True).chance()
 
 
 @pytest.mark.parametrize(("k", "n"), [(None, 2), (1, 2), (10, 11), (999, 1000), (1000, 1000), (5000, 1000)])
-def test_a_formula_is_asked_for_tied_documents(k, n):
-    """One document more than the cutoff, up to a thousand: all tied, one of them relevant."""
+def test_formulas_are_tried_on_tied_documents(k, n):
+    """A list of one document more than the cutoff, at most a thousand: all tied, one relevant."""
     seen = []
 
     def formula(r):
@@ -171,7 +171,7 @@ def test_a_formula_is_asked_for_tied_documents(k, n):
     assert own.without_chance == ""
 
 
-def test_a_formula_that_fails_on_the_tied_list_is_not_taken_to_refuse_ties():
+def test_a_formula_that_fails_on_the_tied_list_still_takes_ties():
     def formula(r):
         if r.n.max() == 3:
             raise KeyError

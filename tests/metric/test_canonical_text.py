@@ -1,4 +1,4 @@
-"""Results are compared only if metric, keywords and labels are the same: functions by what they compute."""
+"""Results are comparable if metric, keywords and labels are equal; functions are equal if they compute the same."""
 
 import functools
 import pickle
@@ -72,7 +72,7 @@ OTHER_GAINS = {
 
 
 @pytest.mark.parametrize("gains", OTHER_GAINS.values(), ids=OTHER_GAINS)
-def test_other_gains(gains, tmp_path):
+def test_different_gains(gains, tmp_path):
     a, b = (of(gain=gain) for gain in gains)
     refused(a, b)
     for name, result in (("a", a), ("b", b)):
@@ -95,7 +95,7 @@ def test_long_tables():
 
 def test_canonical_text_reads_functions_immediately():
     results = []
-    for factor in (1, 100):  # one variable of both functions
+    for factor in (1, 100):  # both functions close over the same variable
         results.append(of(gain=lambda r: factor * r))  # noqa: B023
     refused(*results)
     global SCALE
@@ -122,14 +122,14 @@ def test_the_same_gains(gains):
     assert compare(a, b).pvalue == 1
 
 
-def test_numbers_mean_what_they_are():
+def test_numbers_of_equal_value_are_equal():
     compare(of({"m": "rbp(p=0.5)"}), of({"m": parse_metric("rbp", p=np.float64(0.5))}))
     compare(of("map", min_relevance=1), of("map", min_relevance=1.0))
     compare(of({"m": parse_metric("ndcg", k=np.int64(2))}), of({"m": "ndcg@2"}))
     refused(of({"m": "ndcg@2"}), of({"m": "ndcg@3"}))
 
 
-def test_a_lambda_in_a_worker_is_the_same():
+def test_a_lambda_in_a_worker_is_equal():
     cloudpickle = pytest.importorskip("cloudpickle")
     gain = times(3)
     again = cloudpickle.loads(cloudpickle.dumps(gain))
@@ -138,7 +138,7 @@ def test_a_lambda_in_a_worker_is_the_same():
     assert pickle.loads(pickle.dumps(of(gain=module_gain))).meaning == of(gain=module_gain).meaning
 
 
-def test_parts_of_other_workers_go_together():
+def test_results_of_workers_are_merged():
     cloudpickle = pytest.importorskip("cloudpickle")
     gain = times(3)
     parts = [of(gain=g, qid=[q] * 6) for q, g in (("a", gain), ("b", cloudpickle.loads(cloudpickle.dumps(gain))))]
@@ -149,7 +149,7 @@ def test_parts_of_other_workers_go_together():
     np.testing.assert_array_equal(together.label_fingerprints, expected)
 
 
-def test_metrics_of_one_name():
+def test_different_metrics_with_one_name():
     def define(factor, **facts):
         @metric("mine", **facts)
         def mine_score(r):
@@ -163,7 +163,7 @@ def test_metrics_of_one_name():
     refused(once, of({"m": define(1, greater_is_better=False)}))
 
 
-def test_plain_functions_of_one_name():
+def test_different_plain_functions_with_one_name():
     def define(factor):
         def mine(y, s):
             return float(factor * y.sum())
@@ -196,11 +196,11 @@ def other_labels(a, b):
 
 
 @pytest.mark.parametrize("y", OTHER.values(), ids=OTHER)
-def test_other_labels(y, tmp_path):
+def test_different_labels(y, tmp_path):
     a, b = of("mrr"), of("mrr", y=y, s=SYSTEM)
     other_labels(a, b)
-    compare(a, b, test="welch")  # which takes different queries
-    compare(a.to_frame()["mrr"], b.to_frame()["mrr"])  # the way out
+    compare(a, b, test="welch")  # a metric of different queries
+    compare(a.to_frame()["mrr"], b.to_frame()["mrr"])  # the message names this call
     rows = [5, 1, 3, 4, 0, 2]
     shuffled = of("mrr", y=[y[i] for i in rows], s=[S[i] for i in rows], qid=[QID[i] for i in rows])
     other_labels(a, shuffled)
@@ -214,7 +214,7 @@ def test_other_labels(y, tmp_path):
     compare(b, evaluate_table([(y[:2], S[:2], QID[:2]), (y[2:], S[2:], QID[2:])], metrics="mrr"))
 
 
-def test_pictures_refuse_other_metrics():
+def test_pictures_reject_different_metrics():
     plt = pytest.importorskip("matplotlib.pyplot")
     from sklearn_rank.display import CriticalDifferenceDisplay, DifferenceDisplay
 
@@ -228,7 +228,7 @@ def test_pictures_refuse_other_metrics():
 
 
 def test_results_of_some_queries():
-    """Only queries that both have need the same labels."""
+    """Labels must be equal only for queries that both results have."""
     a = of("mrr")
     b = of("mrr", y=[0, 1, 5, 0], s=[1.0, 2.0, 1.0, 2.0], qid=["b", "b", "c", "c"])
     assert compare(a, b, missing=0).n_filled == 2
@@ -237,14 +237,14 @@ def test_results_of_some_queries():
         compare(a, b, missing=0)
 
 
-def test_the_first_of_three_that_differ():
+def test_the_message_names_the_first_of_three_differences():
     systems = {"x": of("mrr"), "y": of("mrr", s=SYSTEM), "z": of("mrr", y=OTHER["scaled"])}
     with pytest.raises(ValueError, match="in 'z' than in 'y' for 2 queries, the first of them 'a'"):
         compare_all(systems)
 
 
 def test_label_fingerprints_ignore_unretrieved_documents():
-    """Documents of label 0 and without a label differ between systems; so do places of judged documents."""
+    """Systems may differ in documents of label 0 or without a label, and in the positions of judged documents."""
     a = of("mrr", unjudged="nonrelevant")
     inf = -np.inf
     y = [np.nan, 2, 1, np.nan, 1, 0, 0, 0, np.nan]
@@ -253,7 +253,7 @@ def test_label_fingerprints_ignore_unretrieved_documents():
 
 
 def test_kinds_of_labels():
-    """Bool, float32 and -0.0 are the labels that they equal."""
+    """Labels of type bool, float32, or -0.0 equal the same labels as float64."""
     y = [0.0, 0.1, 0.7, 0.0, 1.0, 0.0]
     compare(of("dcg", y=y), of("dcg", y=np.array(y, dtype=np.float32)))
     compare(of("mrr", y=[0, 1, 1, 0, 1, 0]), of("mrr", y=np.array([0, 1, 1, 0, 1, 0], dtype=bool)))
@@ -275,7 +275,7 @@ def test_sparse_judgements(rng):
     y, s = rng.integers(0, 3, (20, 30)) * (rng.random((20, 30)) < 0.2), rng.normal(size=(20, 30))
     lists = sparse.csr_array(np.where(rng.random((20, 30)) < 0.3, s + 10, 0))
     results = [evaluate(y, s, metrics="ndcg@5"), evaluate(sparse.csr_array(y), s, metrics="ndcg@5")]
-    results += [evaluate(sparse.csr_array(y), lists, metrics=[m]) for m in ("ndcg@5", "map")]  # other depths
+    results += [evaluate(sparse.csr_array(y), lists, metrics=[m]) for m in ("ndcg@5", "map")]  # different depths
     for one in results[1:3]:
         compare(results[0], one)
     for one in results:
@@ -293,7 +293,7 @@ def test_lists_of_neighbours(rng):
 
 
 def test_files_without_fingerprints(tmp_path):
-    """Such as earlier versions wrote: they are compared as before."""
+    """Files of earlier versions have none; they are compared without the check."""
     of("mrr").save(tmp_path / "new")
     words, arrays = load(tmp_path / "new", "Evaluation", lambda words, arrays: (words, dict(arrays)))
     del arrays["label_fingerprints"], arrays["meta"]
@@ -306,7 +306,7 @@ def test_files_without_fingerprints(tmp_path):
         compare_all(systems)
 
 
-def test_comparisons_keep_them(ranking, tmp_path):
+def test_comparisons_keep_fingerprints(ranking, tmp_path):
     from sklearn.linear_model import Ridge
 
     X, y, qid = ranking
@@ -319,15 +319,15 @@ def test_comparisons_keep_them(ranking, tmp_path):
 
 
 @pytest.mark.slow
-def test_sums_tell_labels_apart():
-    """Of all multisets of up to 29 documents of each of four grades hardly two have one sum, as chance has it."""
+def test_fingerprints_distinguish_labels():
+    """Multisets of up to 29 documents of each of four grades collide about as often as random numbers."""
     counts = np.stack(np.meshgrid(*[np.arange(30)] * 4), axis=-1).reshape(-1, 4).astype(np.uint32)
     for grades in ([1.0, 2.0, 3.0, 4.0], [0.25, 0.5, 0.75, 1.0], [-2.0, -1.0, 1.0, 2.0]):
         one = evaluate(grades, [4, 3, 2, 1], qid=list("abcd"), metrics="judged").label_fingerprints
-        assert len(counts) - len(np.unique(counts @ one)) < 300  # 76 of 810,000 by chance
+        assert len(counts) - len(np.unique(counts @ one)) < 300  # expected collisions: 76 of 810,000
 
 
-def test_a_function_may_read_itself():
+def test_a_recursive_function():
     def make(factor):
         def gain(r):
             return factor * r if r < 2 else gain(r - 1)

@@ -1,4 +1,4 @@
-"""The line that says which choices are behind numbers: gain, discount, ties, queries without a value."""
+"""The line that lists the conventions of a result: gain, discount, ties, undefined queries."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_choices(names, keywords, expected):
     assert expected in line(*names, **keywords)
 
 
-def test_choices_without_remarks():
+def test_metrics_without_choices():
     assert line("rmse") == choices_in_words({"of my own": "of my own"}) == ""
     assert "queries" not in line("p@10")
 
@@ -55,7 +55,7 @@ SHARED = "unjudged=None, replace_undefined_by=0, average=macro"
     "meaning",
     ["ndcg_score(k=5)", "ndcg_score(k=", "mine(k=1, gain=(", "(k=3, stop=exp2)", f"a(k=3, stop=exp2, {SHARED})", ""],
 )
-def test_choices_are_silent_about_texts_of_the_user(meaning):
+def test_choices_omit_texts_of_the_user(meaning):
     result = Evaluation.from_values(["a", "b"], {"ndcg@5": [0.5, 1.0]}, meaning={"ndcg@5": meaning})
     assert repr(result).splitlines()[-1].startswith("nDCG@5")
 
@@ -68,14 +68,14 @@ def test_metrics_that_differ_are_named():
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
-def test_each_metric_says_how_it_reads_ties_and_what_it_lacks(name):
+def test_each_metric_describes_ties_and_undefined_queries(name):
     said, metric = line(name), REGISTRY[name]
     assert ("ties" in said) == ("ties" in metric.defaults)
     assert ("queries" in said) == bool(metric.undefined_when and not metric.pointwise)
     assert ("gain" in said) == ("gain" in metric.defaults)
 
 
-def test_results_print_it_last_in_each_format():
+def test_results_print_choices_last_in_each_format():
     result = evaluate(Y, S, qid=QID, metrics="ndcg@10")
     report = compare_systems(Y, {"a": S, "b": Y}, qid=QID, metrics="ndcg@10")
     run = evaluate_run({"a": {"x": 1}}, {"a": ["x"]}, metrics="ndcg@10")
@@ -87,14 +87,14 @@ def test_results_print_it_last_in_each_format():
     assert NDCG + "." in report.to_markdown()
 
 
-def test_saved_results_say_the_same(tmp_path):
+def test_saved_results_have_the_same_choices(tmp_path):
     result = evaluate(Y, S, qid=QID, metrics=["ndcg@10", "map"])
     result.save(tmp_path / "r.npz")
     assert repr(Evaluation.load(tmp_path / "r.npz")) == repr(result)
     assert "ties" not in repr(Evaluation.from_values(["a", "b"], {"ndcg@10": [0.5, 1.0]}))
 
 
-def test_comparisons_gates_segments_commands_and_pictures_say_it_too(tmp_path, capsys):
+def test_choices_in_comparisons_gates_segments_commands_and_pictures(tmp_path, capsys):
     qid, label = np.repeat(range(20), 3), np.tile([2, 1, 0], 20)
     scores = {name: np.random.default_rng(seed).normal(size=60) for seed, name in enumerate(["old", "new", "third"])}
     report = compare_systems(label, scores, qid=qid, metrics="ndcg@10", by={"part": qid % 2})
@@ -121,7 +121,7 @@ def test_comparisons_gates_segments_commands_and_pictures_say_it_too(tmp_path, c
 
 
 @pytest.mark.parametrize("name", ["CriticalDifference", "Difference", "Distribution", "ListLength", "Segments"])
-def test_pictures_say_it_in_figures_of_their_own(name):
+def test_choices_in_own_figures(name):
     plt = pytest.importorskip("matplotlib.pyplot")
     qid, label = np.repeat(range(20), 3), np.tile([2, 1, 0], 20)
     scores = {name: np.random.default_rng(seed).normal(size=60) for seed, name in enumerate(["old", "new"])}

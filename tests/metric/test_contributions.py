@@ -1,4 +1,4 @@
-"""What each document adds to a metric that is a sum over documents, and the ranks that documents may expect."""
+"""The share of each document in metrics that are sums over documents, and expected ranks of documents."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ NO = -np.inf
 
 
 def added(metric, label, score, **keywords):
-    """What each row adds; None if the metric is no sum."""
+    """The contribution of each row; None if the metric is not a sum."""
     spec, qid = parse_metric(metric, **keywords), [0] * len(label)
     value = evaluate(label, score, qid=qid, metrics={"one": spec}).per_query["one"].item()
     found, is_sum = contributions(query(label, score), spec, np.array([value]))
@@ -92,7 +92,7 @@ def test_contributions_of_own_formulas(formula, score):
         "judged", "iprec", "infap", "rmse", "alpha_dcg", "err_ia", "map(precision_at=threshold)", "rbp_residual",
     ],
 )  # fmt: skip
-def test_metrics_that_are_no_sum(metric):
+def test_metrics_that_are_not_sums(metric):
     assert added(metric, [1, 0, 1], [3, 2, 1]) is None
 
 
@@ -106,13 +106,13 @@ def test_metrics_that_are_no_sum(metric):
         lambda r: np.array([[y.sum()] for y, s in r.queries()]),
     ],
 )
-def test_contributions_refuse_other_formulas(formula):
+def test_contributions_reject_unsupported_formulas(formula):
     _define_again("no_sum", formula, {}, {})
     assert added("no_sum", [1, 3], [2, 1]) is None
 
 
-def test_the_root_of_one_error_is_no_sum():
-    """Though the number is that of its square."""
+def test_the_root_of_an_error_is_not_a_sum():
+    """Although its square is a sum."""
     assert added("rmse", [1], [0]) is None
     assert added("mse", [1], [0]) == [1]
     assert added(lambda y, s: y.sum(), [1], [0]) is None
@@ -130,5 +130,5 @@ def test_the_root_of_one_error_is_no_sum():
         ("ndcg(unjudged=nonrelevant)", [np.nan, 1, 0], [2, 2, 1], [1.5, 1.5, 3]),
     ],
 )
-def test_ranks_that_documents_are_expected_to_have(metric, label, score, ranks):
+def test_expected_ranks_of_documents(metric, label, score, ranks):
     assert_allclose(expected_ranks(query(label, score), parse_metric(metric)), ranks)

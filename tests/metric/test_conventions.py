@@ -31,7 +31,7 @@ S = [0.9, 0.5, 0.5, 0.5, 0.5, 0.1, 0.4, 0.3, 0.2, 0.1, 0.2, 0.7, 0.1, 0.9, 0.8, 
 QID = np.repeat([1, 2, 3, 4], [6, 4, 2, 7])
 DOC = [f"d{i}" for n in (6, 4, 2, 7) for i in range(n)]
 
-MEASURED = [  # each printed by that version of that library for these data
+MEASURED = [  # printed by these versions of the libraries for these data
     ("sklearn", ndcg_score, 3, 0.31108),  # scikit-learn 1.9.1
     ("ranx", ndcg_score, 3, 0.32321),  # ranx 0.3.21 "ndcg"
     ("rax", ndcg_score, 3, 0.30523),  # rax 0.4.0
@@ -44,7 +44,7 @@ MEASURED = [  # each printed by that version of that library for these data
     ("catboost", map_score, 3, 0.22222),
     ("ranx", map_score, 3, 0.22569),
     ("rax", map_score, 3, 0.22569),
-    ("torchmetrics", map_score, 3, 0.35417),  # its formula, computed apart
+    ("torchmetrics", map_score, 3, 0.35417),  # by its formula
     ("trec_eval", precision_at_k_score, 5, 0.25),
     ("ranx", precision_at_k_score, 5, 0.25),
     ("xgboost", precision_at_k_score, 5, 0.325),
@@ -65,13 +65,13 @@ def test_numbers_of_other_libraries(convention, function, k, value):
 
 
 def pairs_of(query):
-    """Whether each pair of documents of a query with unequal labels is ranked as these are; ties are not."""
+    """Whether each pair of documents with different labels is ranked correctly; tied pairs are not."""
     rows = np.flatnonzero(QID == query)
     return [S[i] > S[j] for i in rows for j in rows if Y[i] > Y[j]]
 
 
 def test_pairs_of_other_libraries():
-    """Tied scores are wrong; TF-Ranking and CatBoost count pairs of all queries, Rax takes the mean over queries."""
+    """Tied pairs are wrong; TF-Ranking and CatBoost count pairs of all queries, Rax takes the mean over queries."""
     pairs = [pairs_of(query) for query in (1, 2, 3, 4)]
     names = {c: f"opa(convention={c})" for c in ("tf_ranking", "catboost", "rax")}
     found = evaluate(Y, S, qid=QID, metrics=names.values()).mean()
@@ -80,8 +80,8 @@ def test_pairs_of_other_libraries():
     assert len({round(value, 5) for value in found.values()}) == 2
 
 
-def test_average_relevance_position_of_tf_ranking_weighs_queries_by_their_labels():
-    """Ranks 2 of label 1, then 1 and 3 of labels 2 and 1."""
+def test_average_relevance_position_of_tf_ranking_weights_queries_by_labels():
+    """A document of label 1 at rank 2; then documents of labels 2 and 1 at ranks 1 and 3."""
     y_true, y_score, qid = [0, 1, 2, 0, 1], [2, 1, 3, 2, 1], [1, 1, 2, 2, 2]
     assert relevance_position_error(y_true, y_score, qid=qid) == pytest.approx((2 + 5 / 3) / 2)
     assert relevance_position_error(y_true, y_score, qid=qid, convention="tf_ranking") == (2 + 5) / (1 + 3)
@@ -93,8 +93,8 @@ def test_fall_out_of_torchmetrics_is_1_without_a_negative_document():
     assert fall_out_error(y_true, y_score, qid=qid, k=1, convention="torchmetrics") == 1
 
 
-def test_average_precision_of_spark_without_a_cutoff_is_over_all_relevant_documents():
-    """One of three relevant documents is predicted, at rank 1 of 1."""
+def test_average_precision_of_spark_without_a_cutoff():
+    """It divides by all relevant documents: one of three is predicted, at rank 1 of 1."""
     y_true, y_score, qid = [1, 1, 1], [1, -np.inf, -np.inf], [1, 1, 1]
     assert map_score(y_true, y_score, qid=qid, convention="spark") == 1 / 3
     assert map_score(y_true, y_score, qid=qid, convention="spark", k=[1, 2, 9]).tolist() == [1, 1 / 2, 1 / 3]
@@ -129,7 +129,7 @@ def test_seven_values_of_one_metric():
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_every_convention_is_made_of_keywords_that_exist(convention):
+def test_every_convention_sets_existing_keywords(convention):
     for name, keywords in CONVENTIONS[convention].items():
         metrics = REGISTRY.values() if name == "" else [REGISTRY[name]]
         for keyword, value in keywords.items():
@@ -137,13 +137,13 @@ def test_every_convention_is_made_of_keywords_that_exist(convention):
             assert takers, (name, keyword)
             for metric in takers:
                 if keyword == "ties" and value not in policies(metric):
-                    continue  # of subtopics, which then keep their default
-                parse_metric(metric.function, **{keyword: value})  # passes the keyword's own rule
+                    continue  # keywords of subtopics, which keep their default
+                parse_metric(metric.function, **{keyword: value})  # the value passes the rule of the keyword
 
 
 @pytest.mark.parametrize("name", sorted(REGISTRY))
 def test_every_metric_takes_every_convention(name):
-    scores = [s + 0.001 * i for i, s in enumerate(S)]  # no ties: some denominators refuse them
+    scores = [s + 0.001 * i for i, s in enumerate(S)]  # no ties, because some denominators reject them
     for convention in CONVENTIONS:
         spec = parse_metric(f"{name}(convention={convention})")
         assert str(parse_metric(str(spec))) == str(spec)
@@ -159,7 +159,7 @@ UNJUDGED = {"judged": 0.5, "rbp_residual": 0.8**4 + 0.2 * (1 + 0.8**3), "bpref":
 
 
 @pytest.mark.parametrize("convention", [None, *CONVENTIONS])
-def test_no_convention_blinds_metrics_that_read_unjudged_documents(convention):
+def test_conventions_keep_unjudged_documents_for_metrics_that_read_them(convention):
     assert {name for name, metric in REGISTRY.items() if metric.reads_unjudged} == {*UNJUDGED}
     rows = {"y_true": [NAN, 1, 0, NAN], "y_score": [4, 3, 2, 1], "qid": ["q"] * 4}
     residual = 0.9**4 + 0.1 * (1 + 0.9**3) if convention == "trec_eval" else UNJUDGED["rbp_residual"]
@@ -182,10 +182,10 @@ QRELS, RUN = b"q 0 a -1\nq 0 b 1\nq 0 c 0\nq 0 d 1\n", b"q Q0 a 1 4 t\nq Q0 b 2 
 
 @pytest.mark.parametrize("convention", ["trec_eval", "ranx"])
 @pytest.mark.parametrize("how", [{}, {"negative": "keep"}, {"negative": "unjudged"}, {"tie_order": "trec_eval"}])
-def test_pooled_and_not_judged_is_one_thing_to_all_metrics(how, convention):
+def test_pooled_and_unjudged_is_the_same_for_all_metrics(how, convention):
     data = join(read_qrels(BytesIO(QRELS)), read_run(BytesIO(RUN)), **how)
     keywords = {"metrics": [*POOLED], "convention": convention}
-    expected = pytest.approx(POOLED, abs=1e-5)  # infAP adds that much to what was judged
+    expected = pytest.approx(POOLED, abs=1e-5)  # infAP adds this constant to the judged documents
     for dtype in (np.float64, np.float32):
         found = evaluate(data.y_true.astype(dtype), data.y_score, qid=data.qid, **keywords)
         assert found.mean() == expected
@@ -195,14 +195,14 @@ def test_pooled_and_not_judged_is_one_thing_to_all_metrics(how, convention):
     assert {name: values[1] for name, values in beside.items()} == expected
 
 
-def test_pooled_and_not_judged_where_judgements_are_sparse():
+def test_pooled_and_unjudged_with_sparse_judgements():
     labels = csr_array(np.array([[-1.0, 1, 0, 1, -1]]))
     for scores in (csr_array(np.array([[4.0, 3, 2, 1, 0]])), np.array([[4.0, 3, 2, 1, -np.inf]])):
         found = evaluate(labels, scores, metrics=[*POOLED, "recall@2"], convention="trec_eval").mean()
         assert found == pytest.approx(POOLED | {"recall@2": 0.5}, abs=1e-5)
 
 
-def test_negative_labels_are_read_as_each_metric_is_told():
+def test_negative_labels_follow_the_keyword():
     rows = {"y_true": [-1, 1, 0, 1], "y_score": [4, 3, 2, 1], "qid": ["q"] * 4}
     names = [
         "dcg(gain=linear)",
@@ -222,8 +222,8 @@ def test_negative_labels_are_read_as_each_metric_is_told():
 
 
 @pytest.mark.parametrize("convention", ["tf_ranking", "keras_rs"])
-def test_negative_labels_are_padding_where_a_system_pads_by_them(convention):
-    """Their masks keep labels of at least 0, so the best document of all takes no rank and is in no pair."""
+def test_negative_labels_are_padding_if_the_system_pads_with_them(convention):
+    """These libraries keep only labels of at least 0, so a padded document takes no rank and is in no pair."""
     rows = {"y_true": [-1, 1, 0, 2, -1], "y_score": [5, 4, 3, 2, 1], "qid": ["q"] * 5}
     ideal = 3 + 1 / log2(3)
     expected = {"mrr": 1, "precision@2": 1 / 2, "precision": 2 / 3, "map": (1 + 2 / 3) / 2}
@@ -233,7 +233,7 @@ def test_negative_labels_are_padding_where_a_system_pads_by_them(convention):
     assert evaluate(**kept, metrics=[*expected], convention=convention).mean() == pytest.approx(expected)
 
 
-def test_a_given_keyword_wins():
+def test_an_explicit_keyword_overrides_the_convention():
     given = ndcg_score(Y, S, qid=QID, k=3, convention="lightgbm", replace_undefined_by=0)
     assert given == ndcg_score(Y, S, qid=QID, k=3, ties="stable")
     by_name = evaluate(Y, S, qid=QID, metrics=["ndcg(convention=lightgbm, gain=linear)@3"]).mean()
@@ -245,8 +245,8 @@ def test_a_given_keyword_wins():
     assert "convention=xgboost" in repr(get_scorer("ndcg(convention=xgboost)@3"))
 
 
-def test_a_convention_sets_no_keyword_that_a_metric_does_not_have():
-    """Equal scores are part of tau-b itself, whatever else a library does about them."""
+def test_a_convention_sets_only_keywords_of_the_metric():
+    """Tau-b defines the treatment of equal scores itself, whatever the library does."""
     default = evaluate(Y, S, qid=QID, metrics=["kendall", "set_f(threshold=0.4)", "mse"])
     conventional = evaluate(Y, S, qid=QID, metrics=["kendall", "set_f(threshold=0.4)", "mse"], convention="catboost")
     assert default.mean() == conventional.mean()
@@ -295,7 +295,7 @@ def test_tie_break_without_stable_ties():
         evaluate(Y, S, qid=QID, metrics=["ndcg"], tie_break=DOC)
 
 
-def test_tie_break_is_nothing_to_metrics_that_break_no_ties():
+def test_tie_break_has_no_effect_without_ties():
     rows = {"y_true": Y, "y_score": S, "qid": QID}
     expected = evaluate(**rows, metrics=["set_precision", "kendall"]).mean()
     assert evaluate(**rows, metrics=["set_precision", "kendall"], tie_break=DOC).mean() == expected
@@ -308,7 +308,7 @@ def test_tie_break_is_nothing_to_metrics_that_break_no_ties():
 
 
 def test_tie_range():
-    """Of every metric at once, but those that no order of tied documents makes worst or best."""
+    """For all metrics in one call, except those without a worst and best order of tied documents."""
     labels = np.minimum(Y, 1)
     policy = {name: "(ties=best)" * bool(tie_policy(metric)) for name, metric in REGISTRY.items()}
     names = [name + policy[name] + "@3" * metric.has_cutoff for name, metric in REGISTRY.items()]
@@ -329,7 +329,7 @@ def test_how_many_queries_are_tied():
     assert ties == result.n_tied == {"ndcg@3": 1, "map": 1, "p@5": 0}
 
 
-def test_the_range_holds_every_order(rng):
+def test_tie_range_contains_every_order(rng):
     y, s = rng.integers(0, 4, 400), rng.integers(0, 4, 400).astype(float)
     qid = np.repeat(np.arange(40), 10)
     result = evaluate(y, s, qid=qid, metrics=["ndcg@4", "map", "err", "auc"])

@@ -1,4 +1,4 @@
-"""A run has documents without a row: below the cutoff, judged and not retrieved. Values are those of all rows."""
+"""Runs lack rows for documents below the cutoff or judged and unretrieved; values are as if all rows were there."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def rows():
 
 
 def assert_same(*specs, **keywords):
-    """Each by itself, because metrics in one call have the rows of all."""
+    """Each metric in its own call, because metrics in the same call share the rows that any of them needs."""
     label, score, qid = rows()
     for spec in specs:
         found = evaluate_run(JUDGED, RUN, metrics={"one": spec}, **keywords)
@@ -76,7 +76,7 @@ def test_values_of_sparse_lists_are_those_of_rows(metric):
 
 @pytest.mark.parametrize("name", ["precision", "recall", "f", "fallout", "judged", "map", "ndcg", "snips", "rbo"])
 def test_everything_is_relevant(name):
-    """Where label 0 is, as well; then every document must be judged."""
+    """Label 0 is relevant as well; then every document needs a judgement."""
     judged, run = {"q": {"a": 0, "b": 1, "c": 0, "d": 0}}, {"q": {"a": 2.0, "b": 1.0}}
     for k in (1, 3, None):
         spec = parse_metric(name, k=k, min_relevance=0, unjudged="drop")
@@ -85,7 +85,7 @@ def test_everything_is_relevant(name):
         assert found == pytest.approx(expected)
 
 
-def test_documents_that_are_not_judged_are_not_relevant_unless_it_is_said():
+def test_unjudged_documents_are_not_relevant_by_default():
     """By hand: b is not relevant, x is not judged, a is relevant."""
     judged, run = {"q": {"a": 1, "b": 0}}, {"q": ["b", "x", "a"]}
     names = {"filled": "mrr", "own": "mrr(unjudged=drop)", "reads": "judged@2", "of all": "bpref"}

@@ -1,4 +1,4 @@
-"""What a formula reads: its own depth, its own labels, nothing of what stands beside it; and what it may not change."""
+"""A formula reads only its own depth and labels, independent of other metrics, and cannot change shared arrays."""
 
 import re
 
@@ -20,7 +20,7 @@ def starts(r):
 
 
 def sums(r, x):
-    """Sum of each query by NumPy alone; of an empty one 0."""
+    """Sum per query, with plain NumPy; 0 for an empty query."""
     out = np.zeros((r.shape[0], 1))
     out[r.n[:, 0] > 0, 0] = np.add.reduceat(x, starts(r)) if len(x) else 0
     return out
@@ -60,18 +60,18 @@ NEIGHBOURS = [
 
 
 def own(name, **facts):
-    """A metric of a formula above, as one would define it; most of them are of no use with tied documents."""
+    """A user-defined metric with one of the formulas above; most of them do not support ties."""
 
     def formula(r):
         return OWN[name](r)
 
     formula.__name__ = f"own_{name}_score"
-    return _define_again(f"own_{name}", formula, {}, facts).function  # untried
+    return _define_again(f"own_{name}", formula, {}, facts).function  # skip the probe
 
 
 @pytest.fixture(scope="module")
 def lists():
-    """Queries of one to nine documents, some tied; the ties are in pairs, at ranks 6 and 7 at the highest."""
+    """Queries of one to nine documents; tied pairs start at rank 6 at the highest."""
     rng = np.random.default_rng(13)
     n = rng.integers(1, 10, size=40)
     score = np.concatenate([np.where(np.arange(m) == 6, 5, np.arange(m)) * -1.0 for m in n])
@@ -97,8 +97,8 @@ def test_a_formula_reads_its_own_depth(lists, name, ties):
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_a_formula_at_a_cutoff_is_that_of_the_list_cut_there(lists, name):
-    """Documents below the cutoff, were they not retrieved, would change nothing but the counts."""
+def test_a_formula_at_a_cutoff_equals_that_of_the_truncated_list(lists, name):
+    """Unretrieved documents below the cutoff change only counts."""
     y, s, qid = lists
     formula, k = own(name), 4
     rank = np.concatenate([np.arange(m) for m in np.bincount(qid)])
@@ -109,7 +109,7 @@ def test_a_formula_at_a_cutoff_is_that_of_the_list_cut_there(lists, name):
 
 @pytest.mark.parametrize("name", ["pairs", "centred_ranks", "upwards", "queries"])
 def test_documents_tied_across_the_cutoff(name):
-    """Half a tie block has no pairs, ranks or last document of its own: that is refused, and no policy is."""
+    """Half a tie block has no pairs, ranks or last document of its own, so these formulas reject ties."""
     y, s, qid = [2, 0, 1], [3, 1, 1], [0, 0, 0]
     formula = own(name)
     with pytest.raises(ValueError, match=r"of a formula has no expectation .* whole lists \(has_cutoff=False"):
@@ -120,14 +120,14 @@ def test_documents_tied_across_the_cutoff(name):
     assert formula(y, s, qid=qid, k=2, ties="worst") <= formula(y, s, qid=qid, k=2, ties="best")
 
 
-def test_a_list_is_cut_at_its_depth_by_each_policy():
+def test_each_policy_truncates_at_the_depth():
     formula = own("rank")
     for ties in ("stable", "worst", "best"):
         assert formula([1, 0, 2, 0], [4, 1, 1, 1], qid=[0] * 4, k=2, ties=ties) == 1 + 2
 
 
 @each([m for m in METRICS if not m.pointwise])
-def test_metrics_do_not_change_with_what_stands_beside_them(metric):
+def test_metrics_do_not_depend_on_others_in_the_call(metric):
     data = data_for(metric, tied=True, unretrieved=True)
     ties = tie_policy(metric)
     cut = [1, 2, 5, None] if metric.has_cutoff else [None]
@@ -152,8 +152,8 @@ def test_min_relevance_of_each_metric():
 # --- subtopics -----------------------------------------------------------------------------------------------
 
 
-def test_subtopics_share_nothing_but_the_order():
-    """What was computed of the whole, before or beside it, is not taken for that of a subtopic."""
+def test_subtopics_share_only_the_order():
+    """Intermediate results for all labels are not reused for a subtopic."""
 
     def formula(r):
         before = r.n + r.shape[0] * 0 + r.most_novel(0.5).cumsum()
@@ -166,13 +166,13 @@ def test_subtopics_share_nothing_but_the_order():
     assert found == (3 + 10 * 2 + 100 * 3) + 1000 * (2 + 10 * 2 + 100 * 3) + 1e6 * (2 + 2)
 
 
-def test_a_subtopic_without_a_relevant_document_adds_nothing_to_err_ia():
-    """Though one of its labels, below min_relevance, would stop a user."""
+def test_a_subtopic_without_relevant_documents_adds_nothing_to_err_ia():
+    """Even if it has a label below min_relevance, at which a user could stop."""
     found = evaluate([[1, 0.5], [0, 0]], [2, 1], qid=[0, 0], metrics="err_ia").mean()["err_ia"]
     assert found == 1 / 2
 
 
-# --- what formulas share is not theirs to change -------------------------------------------------------------
+# --- shared arrays are read-only -------------------------------------------------------------------------------
 
 
 @together("name", ["label", "score", "rank", "relevant", "judged", "n", "n_relevant", "n_judged"])
@@ -190,7 +190,7 @@ def test_formula_arguments_are_read_only(name, facts):
     assert s.tolist() == [3, 2, 1]
 
 
-def test_the_ideal_cannot_be_changed():
+def test_the_ideal_is_read_only():
     def change(r):
         r.ideal.label[:] = 1
         return r.cumsum()
@@ -220,27 +220,27 @@ def test_a_pointwise_metric_has_no_cutoff():
         (lambda r: r.cumsum(np.ones(4)), "one for each ranked document (5)", "(4,)"),
     ],
 )
-def test_shapes_of_what_a_primitive_takes(formula, needed, got):
-    """Kernels would read beyond other arrays."""
+def test_shapes_of_arguments_of_primitives(formula, needed, got):
+    """Kernels would read out of bounds in other arrays."""
     own = _define_again("own", formula, {}, {}).function
     with pytest.raises(ValueError, match=f"{re.escape(needed)}.* Got shape {re.escape(got)} instead"):
         own([1, 0, 2, 0, 1], [5, 4, 3, 2, 1], qid=[0, 0, 1, 1, 1])
 
 
-def test_values_of_queries_may_be_given_in_a_row():
+def test_values_of_queries_may_have_one_dimension():
     own = _define_again("own", lambda r: r.cumsum(weight=r.of_query(r.n[:, 0])), {}, {}).function
     assert own([1, 0, 2, 0, 1], [5, 4, 3, 2, 1], qid=[0, 0, 1, 1, 1], average=None).tolist() == [4, 9]
 
 
-def test_sums_of_the_best_order_of_no_judged_document():
-    """They are 0, though its list has documents."""
+def test_sums_of_the_ideal_without_judged_documents():
+    """They are 0, although its list has documents."""
     own = _define_again("own", lambda r: r.cumsum(weight=r.ideal_sum(1.0)), {}, {"reads_unjudged": True}).function
     assert own([np.nan, np.nan, 1, np.nan], [4, 3, 2, 1], qid=[0, 0, 1, 1], average=None).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.5, np.nan, -np.inf])
 @pytest.mark.parametrize("score", [[3, 2, 1], [1, 1, 1]])
-def test_a_cascade_is_of_probabilities(p, score):
+def test_a_cascade_needs_probabilities(p, score):
     formula = metric("stops")(lambda r: r.cumsum(weight=r.cascade(np.where(r.label > 0, p, 0.5))))
     with pytest.raises(ValueError, match=f"needs probabilities, from 0 to 1. Got {p:g}"):
         formula([1, 0, 0], score, qid=[0] * 3)
@@ -251,7 +251,7 @@ def test_a_cascade_is_of_probabilities(p, score):
 
 
 def test_overlap_needs_all_labels():
-    """Where documents have no row, a metric must say that it reads their labels."""
+    """If documents have no row, a metric must declare that it reads their labels."""
     from sklearn_rank._engine.queries import DocumentsWithoutRow
 
     arrays = np.array([0]), np.array([2.0]), np.array([3]), np.array([3])
@@ -261,35 +261,35 @@ def test_overlap_needs_all_labels():
         Ranked(ranking, np.array([NO_CUTOFF])).overlap()
 
 
-# --- small things that tests did not see ---------------------------------------------------------------------
+# --- corner cases ---------------------------------------------------------------------------------------------
 
 
-def test_documents_not_retrieved_have_no_rank():
+def test_unretrieved_documents_have_no_rank():
     y, s, qid = [1, 1, 0], [2, -np.inf, -np.inf], [0] * 3
     asked = ["p(denominator=min_k_n)@2", "acg(denominator=min_k_n)@3", "p", "judged"]
     assert list(evaluate(y, s, qid=qid, metrics=asked).mean().values()) == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("name", ["infap", "iprec", "map(denominator=retrieved_relevant)"])
-def test_a_tie_that_begins_at_the_cutoff_is_one(name):
+def test_a_tie_that_begins_at_the_cutoff(name):
     keywords = {"qid": [0] * 3}
     with pytest.raises(ValueError, match="no closed form for tied documents"):
         evaluate([1, 1, 0], [2, 1, 1], metrics=f"{name}@2", **keywords)
     evaluate([1, 1, 0], [2, 1, 1], metrics=f"{name}@1", **keywords)
 
 
-def test_the_highest_of_an_empty_list_is_0():
+def test_the_maximum_of_an_empty_list_is_0():
     y, s, qid = [1, 1, 1, 0], [-np.inf, 2, 1, -np.inf], [0, 1, 1, 2]
     assert evaluate(y, s, qid=qid, metrics="iprec").per_query["iprec"].tolist() == [0, 1, 0]
     at_end = metric("at_end")(lambda r: r.at_cutoff(r.joint(1.0, r.relevant)))
     assert at_end(y, s, qid=qid, k=[1, 5], average=None).tolist() == [[0, 0], [1, 2], [0, 0]]
 
 
-def test_equal_labels_below_the_cutoff_leave_the_best_order_open():
+def test_equal_labels_below_the_cutoff_do_not_fix_the_ideal():
     assert evaluate([1, 1, 1, 0], [4, 3, 2, 1], qid=[0] * 4, metrics="rbo@1").mean()["rbo@1"] == pytest.approx(1 / 3)
 
 
-def test_one_tie_among_rows_in_order():
+def test_one_tie_among_sorted_rows():
     label, score = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
     ptr, ends = np.array([0, 3]), np.array([1, 3, 3])
     for tie_end in (ends, np.array([1, 2, 3]), None):
@@ -307,13 +307,13 @@ def test_lists_are_read_to_the_deepest_cutoff(metrics):
     assert found == {name: evaluate(y, s, qid=qid, metrics=name).mean()[name] for name in metrics}
 
 
-def test_ties_are_counted_query_by_query():
+def test_ties_are_counted_by_query():
     y, s, qid = [1, 0, 1, 0, 1, 0], [2, 2, 4, 3, 2, 2], [0, 0, 1, 1, 1, 1]
     result = evaluate(y, s, qid=qid, metrics=["p@1", "p@2", "p@3", "map"])
     assert result.n_tied == {"p@1": 1, "p@2": 0, "p@3": 1, "map": 2}
 
 
-def test_grades_that_are_not_whole_have_an_ideal():
+def test_fractional_grades_have_an_ideal():
     """Also in lists long enough to count grades."""
     y = np.array([2.5, 2.25, 2, 1.75, 1.5, 1.25, 1, 0.75, 0.5, 0.25])
     for gain in ("linear", "exp2"):
@@ -324,7 +324,7 @@ def test_bpref_of_one_pair():
     assert evaluate([0, 1], [2, 1], qid=[0, 0], metrics="bpref").mean()["bpref"] == 0
 
 
-def test_levels_of_recall_are_rounded_as_said():
+def test_levels_of_recall_are_rounded_as_documented():
     y = np.repeat([1, 0], [100, 1])
     keywords = {"qid": [0] * 101, "recall": 0.07}  # 0.07 * 100 is just above 7
     assert evaluate(y, -np.arange(101), metrics="iprec@7", **keywords).mean()["iprec@7"] == 1
@@ -332,15 +332,15 @@ def test_levels_of_recall_are_rounded_as_said():
     assert evaluate(y, s, qid=qid, metrics="iprec@1", recall=0.35, rounding="cut").mean()["iprec@1"] == 1
 
 
-def test_formulas_of_others_may_be_used():
+def test_formulas_may_call_other_formulas():
     half = metric("half_of_map")(lambda r: formula_of(map_score)(r)[0] / np.maximum(r.n_relevant, 1) / 2)
     assert half([1, 0], [1, 1], qid=[0, 0]) == 0.375
 
 
 @pytest.mark.parametrize("depth", [1, NO_CUTOFF])
 @pytest.mark.parametrize("keep_unretrieved", [False, True])
-def test_n_counts_what_was_retrieved(depth, keep_unretrieved):
-    """However many of it have a position."""
+def test_n_counts_retrieved_documents(depth, keep_unretrieved):
+    """Even those without a position."""
     label, score = np.arange(6.0), np.array([3.0, 2.0, -np.inf, 1.0, -np.inf, -np.inf])
     labels = Labels(label, np.array([0, 4, 6]))
     ranking = Ranking.by_score(labels, score, depth=depth, keep_unretrieved=keep_unretrieved)

@@ -1,4 +1,4 @@
-"""Gains and discounts of the user: tables and functions that are taken, and those that are refused, with the words."""
+"""Gains and discounts of the user: accepted and rejected tables and functions, with the messages."""
 
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ Y, S, QID = [0, 1, 2], [1.0, 3.0, 2.0], [0] * 3
 
 
 def dcg(**keywords):
-    """Gain of label 1, plus the gain of 2 and of 0 at ranks 2 and 3."""
+    """Gain of label 1, plus the gains of 2 and 0 at ranks 2 and 3."""
     return dcg_score(Y, S, qid=QID, **{"discount": "flat", "gain": "linear"} | keywords)
 
 
@@ -36,7 +36,7 @@ def dcg(**keywords):
         (lambda y: np.array([Fraction(int(one), 2) for one in y]), 1.5),
     ],
 )
-def test_gains_that_are_taken(gain, value):
+def test_accepted_gains(gain, value):
     assert dcg(gain=gain) == pytest.approx(value, rel=1e-11)
 
 
@@ -70,12 +70,12 @@ def test_gains_that_are_taken(gain, value):
         ([0, 1], r"must have an entry for every value in y_true. Got 2 in row 2"),
     ],
 )
-def test_gains_that_are_refused(gain, message):
+def test_rejected_gains(gain, message):
     with pytest.raises(ValueError, match=message):
         dcg(gain=gain)
 
 
-def test_a_function_of_two_labels_is_asked_for_each_alone():
+def test_a_function_of_one_label_is_called_for_each_label():
     with pytest.raises(
         ValueError, match="the same gain whatever labels it is given beside it. Got 0.5 and 1 for label 1."
     ):
@@ -98,7 +98,7 @@ def test_a_function_of_two_labels_is_asked_for_each_alone():
         (lambda y: y - 1, [np.nan, np.nan], None),
     ],
 )
-def test_negative_gains_are_refused_where_an_ideal_is_divided_by(gain, label, message):
+def test_negative_gains_are_rejected_by_metrics_with_an_ideal(gain, label, message):
     def call(function):
         return function(label, np.arange(len(label)), qid=[0] * len(label), gain=gain, unjudged="drop")
 
@@ -110,7 +110,7 @@ def test_negative_gains_are_refused_where_an_ideal_is_divided_by(gain, label, me
         call(ndcg_score)
 
 
-def test_words_for_gains_are_held_to_the_bounds_of_a_metric():
+def test_named_gains_respect_the_bounds_of_a_metric():
     own = metric("of_gains", bounds=(0, 9), needs_relevant=True)(lambda r, gain="linear": r.cumsum(by_label=gain))
     assert own([0, 1], [2, 1], qid=[0, 0]) == 1
     with pytest.raises(ValueError, match="A gain of <lambda> must not be negative. Got -1 for label -1."):
@@ -119,7 +119,7 @@ def test_words_for_gains_are_held_to_the_bounds_of_a_metric():
 
 
 @pytest.mark.parametrize("gain", [lambda y: 0 * y, {grade: 0 for grade in range(5)}])
-def test_the_highest_grade_must_gain(gain):
+def test_the_highest_grade_must_have_a_gain(gain):
     with pytest.raises(ValueError, match="The gain of max_grade must be above 0 in rbp_score. Got 0."):
         rbp_score(Y, S, qid=QID, gain=gain)
     assert rbp_score(Y, S, qid=QID, gain=lambda y: y / 16) == rbp_score(Y, S, qid=QID, gain="linear")
@@ -145,7 +145,7 @@ def test_the_highest_grade_must_gain(gain):
     ],
 )
 def test_weights_of_dcg(discount, value):
-    """They may be anything, and those below the list are not read."""
+    """Any weights are allowed, and those below the list are not read."""
     assert dcg(discount=discount) == pytest.approx(value, rel=1e-14)
 
 
@@ -165,12 +165,12 @@ def test_discount_of_jarvelin(base):
         (lambda rank: 1 / (rank - 1), r"Got shape \(3,\) for \(3,\), 1 of them not finite"),
     ],
 )
-def test_weights_of_dcg_that_are_refused(discount, message):
+def test_rejected_weights_of_dcg(discount, message):
     with pytest.raises(ValueError, match=message):
         dcg(discount=discount)
 
 
-def test_a_function_of_two_ranks_is_asked_for_each_alone():
+def test_a_function_of_one_rank_is_called_for_each_rank():
     with pytest.raises(ValueError, match="Got 0.5 and 1 for rank 1."):
         dcg_score([0, 1], [2, 1], qid=[0, 0], discount=lambda rank: rank / max(len(rank), 1))
 
@@ -209,8 +209,8 @@ LATER = "Got {} at rank {}, after {}."
         ([Fraction(1), Fraction(1, 2), Fraction(3, 4)], LATER.format(0.75, 3, 0.5)),
     ],
 )
-def test_weights_with_which_a_bound_holds(weights, message):
-    """As an array, they are refused before any data are read; as a function, where the lists are known."""
+def test_weights_that_respect_a_bound(weights, message):
+    """Invalid arrays are rejected before any data are read; functions when the lengths of lists are known."""
 
     def function(rank):
         return np.array(weights, dtype=float)[rank - 1]
@@ -224,7 +224,7 @@ def test_weights_with_which_a_bound_holds(weights, message):
         err_score(Y, S, qid=QID, discount=function)
 
 
-def test_weights_of_ndcg_have_no_highest():
+def test_weights_of_ndcg_have_no_maximum():
     assert ndcg_score(Y, S, qid=QID, discount=[9, 3, 1]) < 1
     with pytest.raises(ValueError, match="The 'discount' of ndcg_score must be above 0 at rank 1, and must not rise"):
         ndcg_score(Y, S, qid=QID, discount=[9, 3, 4])
@@ -239,6 +239,6 @@ def test_a_function_of_ranks_is_checked_down_to_the_cutoff():
         ndcg_score(Y, S, qid=QID, discount=rising, k=3)
 
 
-def test_the_base_of_a_formula_without_one_is_2():
+def test_the_base_defaults_to_2():
     own = metric("of_ranks")(lambda r, discount="jarvelin": r.cumsum(by_rank=discount))
     assert own([0] * 4, [4, 3, 2, 1], qid=[0] * 4, k=4) == pytest.approx(1 + 1 + np.log(2) / np.log(3) + 1 / 2)

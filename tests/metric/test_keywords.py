@@ -1,4 +1,4 @@
-"""Keywords that the others leave without any effect are refused, and those that have one are read."""
+"""Keywords without effect are rejected, and keywords with an effect are read."""
 
 import copy
 
@@ -48,7 +48,7 @@ WITHOUT_EFFECT = [
 
 
 @pytest.mark.parametrize(("name", "keywords", "keyword", "why"), WITHOUT_EFFECT)
-def test_a_keyword_without_effect_is_refused(name, keywords, keyword, why):
+def test_a_keyword_without_effect_is_rejected(name, keywords, keyword, why):
     metric = parse_metric(name).metric
     message = rf"The '{keyword}' parameter of {metric.function_name} is read with {why}.* only\. Got {keyword}="
     words = {n: v for n, v in keywords.items() if not isinstance(v, list)}
@@ -67,7 +67,7 @@ def test_a_keyword_without_effect_is_refused(name, keywords, keyword, why):
             call()
 
 
-def test_a_keyword_that_one_of_several_metrics_reads_is_for_that_one():
+def test_a_keyword_applies_to_the_metrics_that_read_it():
     result = evaluate(Y, S, qid=Q, metrics=["rbp", "err", "ndcg@2", "dcg(discount=jarvelin)"], max_grade=2, base=10)
     assert result.mean()["rbp"] == rbp_score(Y, S, qid=Q)
     assert result.mean()["err"] == err_score(Y, S, qid=Q, max_grade=2) != err_score(Y, S, qid=Q)
@@ -76,15 +76,15 @@ def test_a_keyword_that_one_of_several_metrics_reads_is_for_that_one():
     assert named == result.mean()["dcg(discount=jarvelin)"]
 
 
-def test_a_default_may_be_given_with_the_rest():
+def test_a_default_may_be_passed_with_other_keywords():
     assert dcg_score(Y, S, qid=Q, gain="exp2", discount="log2", base=2) == dcg_score(Y, S, qid=Q)
     assert rbp_score(Y, S, qid=Q, p=0.8, gain="binary", max_grade=4) == rbp_score(Y, S, qid=Q)
     assert pfound_score([1, 0], S[:2], qid=Q[:2], stop="label", max_grade=4) == 1
 
 
 @pytest.mark.parametrize("table", [np.array([0.0, 1, 3]), [0.0, 1, 3], {0: 0.0, 1: 1.0, 2: 3.0}], ids=type)
-def test_tables_that_change_afterwards_change_nothing(table):
-    """Those of what lasts beyond a call."""
+def test_later_changes_of_tables_have_no_effect(table):
+    """For objects that outlive a call."""
     table = copy.copy(table)
     y = pd.Series([0, 2], index=pd.Index(["a", "a"], name="qid"))
     X, model = [[1.0], [2.0]], Ridge().fit([[0.0], [1.0]], [0, 1])
@@ -103,8 +103,8 @@ def test_tables_that_change_afterwards_change_nothing(table):
     assert [*found, evaluator.scorers(model, X, y)["dcg"]] == [expected] * 6
 
 
-def test_cutoffs_of_a_table_are_points_of_one_curve():
-    """One sort and one sum for both, in whatever order the keywords are given."""
+def test_cutoffs_of_a_table_share_one_curve():
+    """They need one sort and one sum, in any order of the keywords."""
     at_1, at_2 = parse_metrics(["dcg@1", "dcg@2"], gain=[0.0, 1, 3]).values()
     assert at_1.curve_key == at_2.curve_key
     at_1, at_2 = parse_metric("dcg(gain=linear, ties=worst)@1"), parse_metric("dcg(ties=worst, gain=linear)@2")
@@ -128,7 +128,7 @@ DEFAULTS = {
 }
 
 
-def test_numbers_that_metrics_have_where_none_are_given():
+def test_default_numbers_of_metrics():
     found = {
         keyword: {m.name: m.defaults[keyword] for m in METRICS if keyword in m.formula_params or m.name in table}
         for keyword, table in DEFAULTS.items()
@@ -169,7 +169,7 @@ BOUNDS = [
 
 
 @pytest.mark.parametrize(("name", "keyword", "good", "bad"), BOUNDS)
-def test_values_that_a_keyword_may_have(name, keyword, good, bad):
+def test_accepted_values_of_keywords(name, keyword, good, bad):
     for one in good:
         parse_metric(name, **{keyword: one})
     for one in bad:
@@ -186,7 +186,7 @@ def test_cutoffs_of_any_type(kind):
 
 
 @pytest.mark.parametrize("k", [2**62 - 1, 2**62, 2**62 + 1, 2**63, 2**80])
-def test_a_cutoff_beyond_any_list_is_a_cutoff(k):
+def test_a_cutoff_beyond_any_list_is_accepted(k):
     for one in (k, [k]):
         assert 0 < precision_at_k_score([1, 0], [2, 1], qid=[0, 0], k=one) < 1e-18
 
@@ -233,7 +233,7 @@ def test_a_function_warns_like_evaluate():
             call([1000, 0], [2, 1], qid=[0, 0])
 
 
-def test_a_function_is_asked_for_the_labels_at_hand():
+def test_a_function_checks_the_labels_it_reads():
     def gain(label):
         return np.where((label == 0) | (label == 3), label, np.nan)
 
@@ -263,10 +263,10 @@ def test_conventions_are_their_keywords_on_tied_documents(metric):
 
 
 def assert_it_is_its_keywords(metric, convention):
-    """Those that the metric has; of subtopics only the orders of tied documents that they have."""
+    """Keywords that the metric has; for subtopics only the tie policies that they support."""
     table = keywords_of(convention, metric.name)
     keywords = {name: value for name, value in table.items() if metric.takes(name, value)}
-    if metric.reads_unjudged:  # no convention blinds these
+    if metric.reads_unjudged:  # no convention hides unjudged documents from these metrics
         keywords.pop("unjudged", None)
     assert keywords.keys() >= table.keys() & metric.formula_params.keys()
     policy = tie_policy(metric) if keywords.get("ties", "average") == "average" else {}

@@ -1,4 +1,4 @@
-"""Measure objects of ir_measures as metrics: the numbers are those of ir_measures."""
+"""Measure objects of ir_measures as metrics have the values of ir_measures."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def collection(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_numbers_are_those_of_ir_measures(seed):
+def test_numbers_match_ir_measures(seed):
     pytest.importorskip("pytrec_eval")
     qrels, run = collection(seed)
     expected = {(m.measure, m.query_id): m.value for m in ir_measures.pytrec_eval.iter_calc(MEASURES, qrels, run)}
@@ -34,7 +34,7 @@ def test_numbers_are_those_of_ir_measures(seed):
 
 
 def test_measures_of_other_providers():
-    """By hand: the only relevant document, of grade 2, stands at rank 2 of two."""
+    """By hand: the only relevant document, of grade 2, is at rank 2 of two."""
     result = evaluate_run({"q": {"a": 2, "b": 0}}, {"q": ["b", "a"]}, metrics=[ERR @ 5, RBP(p=0.5, rel=1), Judged @ 2])
     assert result.mean() == pytest.approx({"ERR@5": 3 / 16 / 2, "RBP(p=0.5,rel=1)": 0.25, "Judged@2": 1})
     gains = evaluate_run({"q": {"a": 2, "b": 1}}, {"q": ["b", "a"]}, metrics=nDCG(dcg="exp-log2") @ 5)
@@ -57,6 +57,6 @@ def test_metrics_as_measures_in_other_calls():
 
 
 @pytest.mark.parametrize("measure", [INST, RBP(p=0.8), SetP(relative=True)])
-def test_measures_that_are_no_metrics_here(measure):
+def test_unsupported_measures(measure):
     with pytest.raises(ValueError, match="metrics here are AP, Bpref.*RBP needs rel=, and SetP is not relative. Got"):
         parse_metric(measure)

@@ -1,4 +1,4 @@
-"""Names of metrics: long ones in linear time, echoed in part; names of other systems, which get a hint."""
+"""Names of metrics: long names parse in linear time and are shortened in messages; other systems' names get a hint."""
 
 import pickle
 import re
@@ -46,7 +46,7 @@ LONG = {
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 @pytest.mark.parametrize("convention", [None, "trec_eval"])
 def test_long_names(text, convention):
-    """Quadratic time is minutes, cubic time is days."""
+    """Quadratic time would take minutes, cubic time days."""
     began = perf_counter()
     with pytest.raises((ValueError, TypeError)) as caught:
         parse_metric(text, convention=convention)
@@ -54,7 +54,7 @@ def test_long_names(text, convention):
     assert len(str(caught.value)) < 600
 
 
-def test_blanks_are_read_as_before():
+def test_blanks_in_names():
     names = ["ndcg@10", " ndcg @ 10 ", "\tndcg( gain = exp2 ) @ 10\n", "ndcg" + " " * N + "@10"]
     assert {str(parse_metric(name)) for name in names} == {"ndcg@10", "ndcg(gain=exp2)@10"}
 
@@ -115,8 +115,8 @@ def test_metric_errors_echo_the_name():
         ("MRRMetric", "mrr"),
     ],
 )
-def test_names_of_elsewhere(name, ours):
-    str(parse_metric(ours))  # it is a name
+def test_hints_for_names_of_other_libraries(name, ours):
+    str(parse_metric(ours))  # the name is valid
     for ask in (parse_metric, lambda n: evaluate([1], [1], qid=[1], metrics=[n]), make_ranking_scorer):
         with pytest.raises(ValueError, match=r"Did you mean .*\?$") as caught:
             ask(name)
@@ -131,14 +131,14 @@ NO_HINT = ("mape rmsle msle ndpm mpr xauc em f_precision infndcg tau_ap r2 map50
 
 
 @pytest.mark.parametrize("name", NO_HINT)
-def test_a_measure_that_is_not_ours_is_not_taken_for_one(name):
+def test_an_unknown_measure_is_not_mistaken_for_a_metric(name):
     with pytest.raises(ValueError, match=rf"Got '{name}@5' instead\.$"):
         parse_metric(f"{name}@5")
 
 
 @pytest.mark.parametrize("name", name_hints.OTHER)
 def test_suggested_metric_names_parse(name):
-    """Each name in quotes parses, and the name itself does not."""
+    """Each quoted name parses, and the rejected name does not."""
     for text in (name, f"{name.upper()}@10", f"{name}_10"):
         with pytest.raises(ValueError, match="instead") as caught:
             parse_metric(text)
@@ -154,14 +154,14 @@ def test_suggested_metric_names_parse(name):
     ("LambdaRank@10", "LGBMRanker(objective='LambdaRank')"), ("YetiRank:mode=NDCG", "loss_function='YetiRank')"),
     ("listnet", "loss to train with"),
 ])  # fmt: skip
-def test_losses_are_no_metrics(name, model):
+def test_losses_are_not_metrics(name, model):
     with pytest.raises(
         ValueError, match=rf"{re.escape(model)}: judge the trained model by a metric, such as 'ndcg@10'"
     ):
         parse_metric(name)
 
 
-def test_weights_of_gauc_and_the_ideal_are_what_is_said():
+def test_weights_of_gauc_and_the_ideal_as_documented():
     y_true, y_score, qid = [1, 0, 0, 1, 1, 0, 1], [3, 1, 4, 2, 1, 2, 3], [0, 0, 0, 1, 1, 2, 2]
     size = np.array([3, 3, 3, 2, 2, 2, 2])
     result = evaluate(y_true, y_score, qid=qid, metrics="auc(replace_undefined_by=nan)", sample_weight=size)
@@ -218,7 +218,7 @@ READ = {
 
 
 @together("name, ours", READ.items())
-def test_names_of_elsewhere_that_are_read(name, ours):
+def test_accepted_names_of_other_libraries(name, ours):
     assert str(parse_metric(name)) == ours
     assert parse_metric(ours) == parse_metric(name)
 
@@ -237,7 +237,7 @@ def test_names_of_elsewhere_that_are_read(name, ours):
         ("QueryRMSE:top=3", "A metric name looks like"),
     ],
 )
-def test_names_that_are_not(name, message):
+def test_rejected_names_of_other_libraries(name, message):
     with pytest.raises((ValueError, TypeError), match=message):
         parse_metric(name)
 
@@ -267,7 +267,7 @@ def test_names_that_are_not(name, message):
         ("ndcg(seed=5)", "It takes .* random_state=.$"),
     ],
 )
-def test_names_that_are_wrong(name, message):
+def test_invalid_names(name, message):
     with pytest.raises((ValueError, TypeError), match=message):
         parse_metric(name)
 
@@ -298,12 +298,12 @@ KEYWORDS = [
 
 
 @pytest.mark.parametrize(("metrics", "keywords", "message"), KEYWORDS)
-def test_keywords_that_no_metric_takes(metrics, keywords, message):
+def test_keywords_of_no_metric(metrics, keywords, message):
     with pytest.raises((ValueError, TypeError), match=message):
         parse_metrics(metrics, **keywords)
 
 
-def test_functions_beside_names_say_which_way_is_better():
+def test_functions_next_to_names_need_a_direction():
     def own_loss(y, s):
         return 0.0
 
@@ -325,7 +325,7 @@ def test_own_names_have_a_direction():
     assert single == [True, False, False, True, False]
 
 
-def test_an_object_with_parameters_is_no_measure():
+def test_an_object_with_parameters_is_not_a_measure():
     class Own:
         params = {"k": 5}
 
@@ -335,7 +335,7 @@ def test_an_object_with_parameters_is_no_measure():
     assert parse_metric(Own()).metric.name == "Own"
 
 
-def test_lists_of_names_are_remembered_for_a_while():
+def test_lists_of_names_are_cached():
     for k in range(1, 100):
         assert parse_metrics([f"ndcg@{k}"])[f"ndcg@{k}"].k == k
         assert len(names._PARSED) <= 64
@@ -346,7 +346,7 @@ def test_lists_of_names_are_remembered_for_a_while():
 
 
 def test_plain_values_are_parsed_once():
-    """A metric is one object to all who ask for it with the same numbers and words; cutoffs stay a list or a tuple."""
+    """Equal numbers and words give the same metric object; cutoffs stay a list or a tuple."""
     for k in (None, 3, [1, 5], (1, 5)):
         spec = cached_spec("ndcg", k=k, gain="linear")
         assert spec is cached_spec("ndcg", k=k, gain="linear")
@@ -383,7 +383,7 @@ def test_hits_of_ranx_are_counted():
     assert str(parse_metric("hit_rate@10", convention="ranx")) == "hit(convention=ranx)@10"
 
 
-def test_own_names_come_first():
+def test_own_names_take_precedence():
     metric("odd_at_5", aliases=["even_at_4"])(lambda r: r.cumsum())
     for name in ("odd_at_5", "even_at_4"):
         assert parse_metric(name).metric.name == "odd_at_5"
@@ -397,7 +397,7 @@ def test_own_names_come_first():
         "RecallAt:top=2", "MRR:top=4", "ERR:top=3", "PFound:top=3", "AverageGain:top=2",
     ],
 )  # fmt: skip
-def test_names_of_catboost_are_its_numbers(name):
+def test_names_of_catboost_have_its_numbers(name):
     utils = pytest.importorskip("catboost.utils")
     random = np.random.default_rng(0)
     qid = np.repeat(np.arange(20), 6)
@@ -447,12 +447,12 @@ def test_display_names(name, shown):
     assert display_name(name) == shown
 
 
-def test_notation_is_of_names_that_the_parser_reads():
+def test_notation_has_only_names_that_parse():
     known = {alias for metric in REGISTRY.values() for alias in (metric.name, *metric.aliases)}
     assert NOTATION.keys() <= known
 
 
-def test_tables_print_the_notation_and_hold_the_name():
+def test_tables_print_the_notation_and_keep_the_name():
     table = evaluate([0, 1], [2, 1], qid=[1, 1], metrics=["ndcg@1", "map"]).summary()
     assert "nDCG@1" in str(table)
     assert [row[0] for row in table.rows] == table.to_frame()["metric"].tolist() == ["ndcg@1", "map"]
@@ -466,7 +466,7 @@ def test_a_parsed_metric_is_printed_by_its_name():
 
 
 def test_lists_of_names_are_read_once(monkeypatch):
-    """The same list gives the same metrics, in a dict of the caller's own; metrics of users are read each time."""
+    """The same list gives the same metrics in a new dict; user-defined metrics are read each time."""
     first = parse_metrics(["ndcg@10", "map"])
     first["more"] = first["map"]
     assert [*parse_metrics(["ndcg@10", "map"])] == [*parse_metrics(("ndcg@10", "map"))] == ["ndcg@10", "map"]

@@ -1,4 +1,4 @@
-"""A user's own metrics: formulas with @metric, and plain functions of one query."""
+"""User-defined metrics: formulas with @metric, and plain functions of one query."""
 
 import gc
 import inspect
@@ -31,7 +31,7 @@ from sklearn_rank.metrics import alpha_ndcg_score, ndcg_score, query_auc_score
 def make_metric():
     @metric("half_life", bounds=(0, np.inf), aliases=["hl"])
     def half_life_score(r, *, half_life=2.0):
-        """Sum of labels that halve in worth every `half_life` ranks."""
+        """Sum of labels with a weight that halves every `half_life` ranks."""
         return r.cumsum(r.label, weight=0.5 ** ((r.rank - 1) / half_life))
 
     return half_life_score
@@ -40,9 +40,9 @@ def make_metric():
 Y, S, QID = [2, 0, 1, 1], [1.0, 1.0, 3.0, 2.0], ["a", "a", "b", "b"]
 
 
-def test_a_formula_gets_everything():
+def test_a_formula_can_read_all_arguments():
     half_life = make_metric()
-    assert half_life(Y, S, qid=QID, k=1) == (1 + 1) / 2  # the tie in query a is worth the mean of 2 and 0
+    assert half_life(Y, S, qid=QID, k=1) == (1 + 1) / 2  # tied documents in query a: the mean of 2 and 0
     assert half_life(Y, S, qid=QID, k=1, ties="best") == (2 + 1) / 2
     assert half_life(Y, S, qid=QID, half_life=1, average=None)[1] == 1.5
     names = ["hl(half_life=1)@2", "HALF_LIFE@1"]
@@ -59,9 +59,9 @@ def test_a_formula_of_code_without_a_module():
     assert names["no_module"](Y, S, qid=QID, k=2) == 2
 
 
-def test_names_are_not_taken_twice():
+def test_duplicate_names_are_rejected():
     make_metric()
-    make_metric()  # the same cell, run again
+    make_metric()  # running a cell again is allowed
     with pytest.raises(ValueError, match="Got 'hl', a name of half_life_score"):
         metric("other", aliases=["hl"])(lambda r: r.cumsum())
     with pytest.raises(ValueError, match="Got 'ndcg', a name of ndcg_score"):
@@ -87,7 +87,7 @@ def test_the_last_definition_counts():
 def test_a_metric_of_a_notebook_travels_to_workers(ranking):
     X, y, qid = ranking
     half_life = make_metric()
-    cloudpickle = pytest.importorskip("cloudpickle")  # what joblib sends functions with
+    cloudpickle = pytest.importorskip("cloudpickle")  # joblib pickles functions with cloudpickle
     again = cloudpickle.loads(cloudpickle.dumps(half_life))
     assert again(Y, S, qid=QID, k=1) == half_life(Y, S, qid=QID, k=1)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -131,7 +131,7 @@ def test_nan_of_a_plain_function_is_undefined():
     assert result.mean() == {"<lambda>": 0.5}
 
 
-def test_a_plain_function_sees_the_query_as_it_came():
+def test_a_plain_function_gets_the_query_in_input_order():
     seen = []
     metrics = lambda y, s: seen.append((y.tolist(), s.tolist())) or 0.0  # noqa: E731
     evaluate([1, 2, 3], [9, np.inf * -1, 7], qid=["a", "b", "a"], metrics=metrics)
@@ -148,7 +148,7 @@ def test_a_plain_function_may_return_infinity():
     assert evaluate(Y, S, qid=QID, metrics=lambda y, s: np.inf).mean() == {"<lambda>": np.inf}
 
 
-def test_a_plain_function_may_change_what_it_is_given():
+def test_a_plain_function_may_modify_its_arguments():
     def careless(labels, scores):
         labels.sort()
         scores[:] = 0
@@ -165,7 +165,7 @@ def test_a_scorer_of_a_plain_function_prints():
     assert repr(make_ranking_scorer(top_label)) == "top_label"
 
 
-# --- formulas that are wrong ---------------------------------------------------------------------------------
+# --- invalid formulas -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_formula_may_return_less_than_a_curve():
 
 
 @pytest.mark.parametrize("name", ["my metric", "My-Metric", "", "ndcg@5", len])
-def test_names_are_such_as_can_be_parsed(name):
+def test_names_of_own_metrics_must_parse(name):
     with pytest.raises(ValueError, match="must be a str of a-z, 0-9, '_' and '-'"):
         metric(name)
     with pytest.raises(ValueError, match="must be a str of a-z, 0-9, '_' and '-'"):
@@ -216,7 +216,7 @@ def test_ndcg_by_hand_is_ndcg(rng):
     np.testing.assert_allclose(result, ndcg_score(y, s, qid=qid, average=None))
 
 
-def test_a_plain_function_is_not_asked_about_a_query_of_which_all_documents_were_dropped():
+def test_a_plain_function_skips_queries_without_documents_left():
     y, lengths = [1, np.nan, np.nan, 2], []
     result = evaluate(
         y, [4, 3, 2, 1], qid=["a", "b", "b", "a"], unjudged="drop", replace_undefined_by=np.nan,
@@ -227,7 +227,7 @@ def test_a_plain_function_is_not_asked_about_a_query_of_which_all_documents_were
 
 def test_own_functions_are_garbage_collected():
     class Held:
-        """Something large."""
+        """A large object."""
 
     def make():
         held = Held()
@@ -240,7 +240,7 @@ def test_own_functions_are_garbage_collected():
     assert held() is None
 
 
-def test_sums_of_parts_that_cancel_have_no_quotient():
+def test_sums_of_batches_that_cancel_have_no_quotient():
     @metric("signed", supports_micro=True)
     def signed_score(r):
         return r.cumsum(r.label), r.n_relevant - 1.5
@@ -264,7 +264,7 @@ def test_defaults_of_the_metric_decorator():
 
 
 def test_pages_of_metrics():
-    """Parameters and docstrings are made of what is said of a metric."""
+    """Parameters and docstrings are generated from the declaration of a metric."""
     own = metric("paged", pointwise=True, greater_is_better=False, bounds=(0, 9), undefined_when="no judged document")
     pages = {
         "ndcg": ndcg_score,
@@ -346,7 +346,7 @@ PRICE = [10.0, 20.0, 30.0, 40.0]
 
 def test_a_column_is_read_the_same_everywhere():
     pd = pytest.importorskip("pandas")
-    revenue, expected = price_metric(), [5.0, 30.0]  # the tie in query a is worth the mean of 10 and 0
+    revenue, expected = price_metric(), [5.0, 30.0]  # tied documents in query a: the mean of 10 and 0
     y = pd.Series(Y, index=pd.MultiIndex.from_arrays([QID, PRICE], names=["qid", "price"]))
     assert revenue(Y, S, qid=QID, price=PRICE, k=1, average=None).tolist() == expected
     assert revenue(y, S, k=1, average=None).tolist() == expected
@@ -418,7 +418,7 @@ def test_bad_definitions(properties, formula, message):
         metric("ill_defined", **properties)(formula)
 
 
-def test_a_discount_with_a_rule_of_its_own_reaches_the_formula():
+def test_a_discount_with_its_own_rule_reaches_the_formula():
     rule = {"discount": ("a list of weights", lambda v: isinstance(v, list))}
 
     @metric("weighed", parameter_constraints=rule)
@@ -434,7 +434,7 @@ LAW = "the order by label is no worse than its reverse"
 
 
 @pytest.mark.slow
-def test_laws_of_right_metrics():
+def test_check_metric_accepts_valid_metrics():
     with_column = check_metric(price_metric())
     assert with_column.pop(LAW) == "not tried: reads the column price, so that the best order need not be by label"
     assert {*with_column.values()} == {"holds", "not tried: binary=False", "not tried: no bounds are declared"}
@@ -455,7 +455,7 @@ def test_laws_of_right_metrics():
     ],
 )
 @pytest.mark.filterwarnings("ignore:The formula of .* reads the values of scores")
-def test_laws_of_wrong_metrics(properties, formula, message):
+def test_check_metric_finds_faults(properties, formula, message):
     wrong = metric("breaks_a_law", **properties)(formula)
     with pytest.raises(AssertionError, match=message):
         check_metric(wrong)

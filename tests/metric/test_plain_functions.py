@@ -1,4 +1,4 @@
-"""Plain functions of one query: which way is better is known or must be said, at every door; cutoffs."""
+"""Plain functions of one query: their direction is known or must be declared, at every entry point; cutoffs."""
 
 import functools
 import pickle
@@ -44,11 +44,11 @@ LOSSES = {
     "said": parse_metric(my_loss, greater_is_better=False),
     "partial": functools.partial(mean_squared_error, multioutput="uniform_average"),
 }
-GRID = {"estimator__alpha": [1e-3, 1e9]}  # the second predicts the mean
+GRID = {"estimator__alpha": [1e-3, 1e9]}  # the second model predicts the mean
 
 
 @pytest.mark.parametrize("name", of_sklearn.get_scorer_names())
-def test_functions_of_scikit_learn_are_known_by_their_scorers(name):
+def test_functions_of_scikit_learn_have_the_direction_of_their_scorers(name):
     scorer = of_sklearn.get_scorer(name)
     if not hasattr(of_sklearn, scorer._score_func.__name__):
         pytest.skip("not public")
@@ -61,8 +61,8 @@ def test_errors_without_a_scorer(function):
 
 
 @pytest.mark.parametrize("name", OF_LISTS)
-def test_functions_of_lists_are_metrics_here(name):
-    """Those of scikit-learn take a row a query; the metric here that the error names has their values."""
+def test_functions_of_whole_matrices_name_the_metric(name):
+    """These functions of scikit-learn take a row per query; the message names our metric with the same values."""
     function = getattr(of_sklearn, name)
     y_true, y_score = np.array([[1, 0, 1, 0], [0, 0, 1, 1]]), np.array([[4.0, 3, 2, 1], [1.0, 1, 1, 0]])
     for given in (function, functools.partial(function, sample_weight=None)):
@@ -80,7 +80,7 @@ def test_functions_of_lists_are_metrics_here(name):
 class TestTheBetterModelWins:
     @pytest.fixture
     def ranking(self, ranking):
-        """A linear model knows most of the label."""
+        """A linear model that explains most of the label."""
         X, y, qid = ranking
         return np.column_stack([X, y + 0.1 * X[:, 0]]), y, qid
 
@@ -162,7 +162,7 @@ def test_plain_function_needs_a_direction(door, function):
 
 
 @pytest.mark.parametrize("name", ["rmse", "mae", "hinge_loss", "pair_distance", "NMSE".lower(), "js_divergence"])
-def test_ends_of_names(name):
+def test_suffixes_of_names(name):
     def function(y, s):
         return 1.0
 
@@ -190,7 +190,7 @@ def test_plain_function_keeps_its_direction():
         evaluate([1], [1], qid=[1], metrics=[get_scorer("ndcg")])
 
 
-def test_a_named_value_must_say_too():
+def test_a_named_value_needs_a_direction():
     """Values of `Evaluation.from_values`."""
     assert direction_of("rmse", argument="") is False
     assert direction_of("mine", argument="") is True
@@ -206,7 +206,7 @@ def hits(y_true, y_score):
     return float((y_true > 0).sum())
 
 
-def test_a_cutoff_is_that_of_the_ranked_list(rng):
+def test_a_cutoff_gives_the_function_the_top_documents(rng):
     y, s, qid = rng.integers(0, 2, 300), rng.permutation(300) * 1.0, rng.integers(0, 30, 300)
     specs = [parse_metric(hits, k=k) for k in (1, 3, 100)]
     result = evaluate(y, s, qid=qid, metrics=[*specs, "p@3", "ndcg", "mse"])
@@ -226,20 +226,20 @@ def test_a_cutoff_among_equal_scores():
     with pytest.raises(ValueError, match="plain function, hits here, has no expectation over.*: use ties='stable'"):
         evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=2))
     with pytest.raises(ValueError, match="plain function, hits here, has no expectation over"):
-        evaluate([*y, 1], [*s, 1.0], qid=[*qid, 2], metrics=parse_metric(hits, k=2))  # one query of two
+        evaluate([*y, 1], [*s, 1.0], qid=[*qid, 2], metrics=parse_metric(hits, k=2))  # one query has two rows
     assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=2), ties="stable").mean() == {"hits@2": 1}
-    assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=3)).mean() == {"hits@3": 2}  # parts none
+    assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=3)).mean() == {"hits@3": 2}  # the cutoff cuts no ties
     assert evaluate(y, s, qid=qid, metrics=[parse_metric(hits, k=1), "p@2"]).mean() == {"hits@1": 1, "p@2": 0.75}
 
 
-def test_a_cut_list_has_what_was_retrieved():
+def test_a_truncated_list_keeps_retrieved_documents():
     y, s, qid = [1, 1, 1], [2.0, -np.inf, 1.0], [1, 1, 1]
     assert evaluate(y, s, qid=qid, metrics=parse_metric(hits, k=3)).mean() == {"hits@3": 2}
     with pytest.raises(TypeError, match=r"For a function write parse_metric\(f, k=10\)"):
         evaluate(y, s, qid=qid, metrics=hits, k=3)
 
 
-def test_a_function_of_whole_lists_gets_them_as_they_came():
+def test_a_function_without_cutoff_gets_input_order():
     seen = []
     evaluate([1, 2, 3], [1, 3, 2], qid=[1, 1, 1], metrics=lambda y, s: seen.append(y.tolist()) or 0.0)
     assert seen == [[1, 2, 3]]

@@ -1,4 +1,4 @@
-"""Conventions of systems that are not installed, against their formulas in plain Python; scikit-learn's against itself.
+"""Conventions of libraries that are not installed, against their formulas in plain Python; scikit-learn's is run.
 
 Sources of the formulas: keras_rs/src/metrics of keras-rs; recbole/evaluator/metrics.py and collector.py of RecBole;
 replay/metrics of RePlay; lenskit/metrics/ranking, _base.py and bulk.py of LensKit.
@@ -13,7 +13,7 @@ from sklearn import metrics as sklearn_metrics
 from sklearn_rank import evaluate
 from sklearn_rank.metrics import precision_at_k_score, recall_at_k_score
 
-QUERIES = {  # labels in ranked order, those of relevant documents that were not retrieved
+QUERIES = {  # labels in ranked order, and the labels of unretrieved relevant documents
     "a": ([1, 0, 1, 1, 0, 0], [1]),
     "b": ([0, 1], []),
     "c": ([0, 0, 0, 0, 1], [1, 1]),
@@ -61,7 +61,7 @@ def recbole(y, n_relevant, k):
 
 
 def lenskit(y, n_relevant, k):
-    """Without a test item NaN, for which its list_summary counts 0."""
+    """NaN without a test item, for which its list_summary counts 0."""
     return {
         "hit": float(any(y[:k])), "mrr": first(y, k), "recall": over(sum(y[:k]), min(k, n_relevant)),
         "precision": sum(y[:k]) / len(y[:k]), "ndcg": ndcg(y, n_relevant, k, lambda rank: 1 / log2(max(rank, 2))),
@@ -71,7 +71,7 @@ def lenskit(y, n_relevant, k):
 
 
 def keras_rs(y, n_relevant, k):
-    """Its lists hold all documents, so relevant ones that were not retrieved come last; it has no recall of more."""
+    """Its lists contain all documents, so unretrieved relevant ones come last; it has no recall above them."""
     return {
         "mrr": first(y, k), "map": average_precision(y, k, n_relevant), "recall": over(sum(y[:k]), n_relevant),
         "precision": sum(y[:k]) / min(k, len(y)), "ndcg": ndcg(y, n_relevant, k, log_weight),
@@ -92,8 +92,8 @@ def test_formulas_of_recommenders(convention, k):
         assert found.mean()[f"{name}@{k}"] == pytest.approx(np.mean([values[name] for values in of_query]))
 
 
-def test_average_precision_of_lenskit_is_over_what_the_list_can_hold():
-    """min(R, k); theirs is also at most the length of the list."""
+def test_average_precision_of_lenskit_divides_by_the_list_size():
+    """The denominator is min(R, k); in LensKit also at most the length of the list."""
     found = evaluate(**rows({"a": ([1, 0, 1, 1], [1])}), metrics=["map@1", "map@3", "map"], convention="lenskit").mean()
     assert [*found.values()] == pytest.approx([1, (1 + 2 / 3) / 3, (1 + 2 / 3 + 3 / 4) / 4])
 
@@ -104,7 +104,7 @@ def test_gain_of_keras_rs_is_exponential():
 
 
 def test_torchmetrics_empty_target_actions():
-    """empty_target_action: "neg" 0, "pos" 1, "skip" left out; of precision as of recall."""
+    """empty_target_action: "neg" is 0, "pos" 1, "skip" drops the query; for precision as well as recall."""
     data = rows({"a": ([1, 0], []), "b": ([0, 0], [])})
     names = ["precision@1", "recall@1", "map@1", "mrr@1", "hit@1", "rprec", "ndcg@1"]
     for value, mean in [(0, 0.5), (1, 1.0), (np.nan, 1.0)]:
@@ -137,7 +137,7 @@ def test_capped_recall():
 
 
 def test_top_k_accuracy_of_scikit_learn_is_the_hit_rate():
-    """One relevant document a query; of tied documents it takes the last."""
+    """One relevant document per query; among ties it takes the last document."""
     rng = np.random.default_rng(2)
     label, y_score = rng.integers(0, 5, 80), rng.integers(0, 3, (80, 5)) / 2
     columns = np.broadcast_to(np.arange(5), y_score.shape)

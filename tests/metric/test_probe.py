@@ -1,4 +1,4 @@
-"""A new formula is tried when it is defined: what is wrong raises there, what is right goes through unseen."""
+"""New formulas are tried when they are defined: wrong ones raise, correct ones leave no trace."""
 
 import re
 import subprocess
@@ -57,7 +57,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("rule", "formula"), WRONG)
-def test_a_wrong_formula_raises_where_it_is_defined(rule, formula):
+def test_a_wrong_formula_raises_at_definition(rule, formula):
     with pytest.raises(ValueError, match=f"The formula of <lambda> was tried on a few queries, and .*{rule}. Got "):
         metric("wrong")(formula)
     assert "wrong" not in REGISTRY
@@ -128,13 +128,13 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("facts", "formula"), RIGHT)
-def test_a_right_formula_is_tried_and_goes_through(facts, formula):
+def test_a_correct_formula_passes_the_probe(facts, formula):
     entry = metric("right", **facts)(formula).metric
     assert any(_compute(entry, None, _untied(entry, grades))[0] is not None for grades in _scales(entry))
 
 
 @each(METRICS)
-def test_ours_go_through_as_well(metric):
+def test_built_in_formulas_pass_the_probe(metric):
     refuse_wrong_formula(metric)
     assert _refuse_at(metric, None, _scales(metric)[0])
 
@@ -149,7 +149,7 @@ def test_probe_passes_on_errors_of_the_formula(error):
     assert metric("picky")(picky)(np.ones(10), np.arange(10), qid=np.zeros(10)) == 10
 
 
-def test_values_of_scores_are_warned_of():
+def test_the_probe_warns_of_implausible_values():
     def weighted(r):
         return r.cumsum(r.label * r.score)
 
@@ -159,7 +159,7 @@ def test_values_of_scores_are_warned_of():
     metric("weighted", reads_scores=True)(weighted)
 
 
-def test_a_formula_is_tried_once():
+def test_the_probe_runs_once():
     times = []
 
     def counted(r):
@@ -176,20 +176,20 @@ def test_a_formula_is_tried_once():
 
 
 @pytest.mark.slow
-def test_ours_are_not_tried_and_imports_do_not_wait():
+def test_built_in_formulas_skip_the_probe():
     code = "import sys, sklearn_rank; sys.exit('sklearn_rank._metric.probe' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_probe_errors_show_no_data():
-    """A formula of ours, under another name, is as good as ours."""
+    """The example is a built-in formula under another name."""
     entry = metric("again")(formula_of(ndcg_score)).metric
     assert entry.is_built_in
     assert not metric("mine")(lambda r: r.cumsum()).metric.is_built_in
 
 
 def tried(highest=np.inf, **properties):
-    """Each time a formula is tried: its cutoff, and the labels and scores of each list that has documents."""
+    """For each probe: its cutoff, and the labels and scores of each list with documents."""
     times = []
 
     def formula(r):
@@ -203,8 +203,8 @@ def tried(highest=np.inf, **properties):
     return times
 
 
-def test_lists_that_a_formula_is_tried_on():
-    """By themselves, together, in other orders of rows, and in all orders of tied documents."""
+def test_lists_of_the_probe():
+    """Single lists, all lists together, other orders of rows, and all orders of tied documents."""
     times = tried()
     assert [*dict.fromkeys(cutoff for cutoff, _, _ in times)] == [1, 2, 3, NO_CUTOFF]
     assert sorted(times[0][1]) == [0, 1, 2, 3], "the first ranks have all grades"
@@ -241,14 +241,14 @@ def test_lists_that_a_formula_is_tried_on():
         ({"subtopics": True}, {0, 1, 2, 3}),
     ],
 )
-def test_labels_that_a_formula_is_tried_on(properties, grades):
-    """Grades, and probabilities if it refuses those."""
+def test_labels_of_the_probe(properties, grades):
+    """Grades, or probabilities if the formula rejects grades."""
     times = tried(has_cutoff=False, **properties)
     assert {*np.concatenate([label.ravel() for _, labels, _ in times for label in labels]).tolist()} == grades
     assert {label.shape[1:] for _, labels, _ in times for label in labels} == {(3,) * ("subtopics" in properties)}
 
 
-def test_a_formula_that_tells_unjudged_documents_is_tried_on_some():
+def test_a_formula_that_reads_unjudged_documents_gets_some():
     n_unjudged = [sum(np.isnan(label).sum() for label in labels) for _, labels, _ in tried(reads_unjudged=True)]
     assert max(n_unjudged) == 4 * 24
     assert not any(np.isnan(label).any() for _, labels, _ in tried() for label in labels)
@@ -269,7 +269,7 @@ def test_probe_errors_show_two_values_and_the_cutoff():
         metric("wrong", has_cutoff=False)(lambda r: len(r.label))
 
 
-def test_warnings_and_floating_point_errors_are_not_in_the_way():
+def test_warnings_and_floating_point_errors_do_not_stop_the_probe():
     def warns(r):
         warnings.warn("of its own", UserWarning, stacklevel=1)
         return len(r.label) / r.n_relevant
@@ -278,8 +278,8 @@ def test_warnings_and_floating_point_errors_are_not_in_the_way():
         metric("wrong")(warns)
 
 
-def test_values_of_scores_are_warned_of_if_a_cutoff_has_a_value():
-    """Not if whole lists have none, because scores are changed there."""
+def test_the_probe_warns_if_only_a_cutoff_has_a_value():
+    """But not if whole lists are undefined, because the scores are changed there."""
 
     def from_two_on(r):
         if r.cutoff.item() == 1:
@@ -298,7 +298,7 @@ def test_values_of_scores_are_warned_of_if_a_cutoff_has_a_value():
 
 
 def test_a_formula_without_a_value_for_one_order_of_ties():
-    """It is held to the others alone."""
+    """Only the other orders are compared."""
     tried = []
 
     def formula(r):

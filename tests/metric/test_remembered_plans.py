@@ -1,4 +1,4 @@
-"""Plans that are remembered from one call to the next, for metrics that are shared."""
+"""Plans of shared metrics are cached between calls."""
 
 import tracemalloc
 
@@ -16,7 +16,7 @@ from sklearn_rank.metrics import err_score, ndcg_score, rbp_score
 
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch):
-    """Plans that are remembered: at first none."""
+    """The cache of plans, empty at the start."""
     monkeypatch.setattr(compute, "_REMEMBERED", {})
     return compute._REMEMBERED
 
@@ -28,8 +28,8 @@ def rows(seed=0, highest=4, lengths=(5, 1, 40, 3, 900, 2)):
     return rng.integers(0, highest + 1, len(qid)) * 1.0, rng.normal(size=len(qid)).round(1), qid
 
 
-def test_rows_of_other_kinds_have_other_plans(eagerly, runs, remembered):
-    """By turns longer queries and other grades; a plan serves the next rows of its kind."""
+def test_different_kinds_of_rows_have_different_plans(eagerly, runs, remembered):
+    """Alternate longer queries and other grades; a plan serves later rows of its kind."""
     data = [rows(0), rows(1, highest=1), rows(2, highest=3), rows(3), rows(4, lengths=[1025]), rows(5, lengths=[2048])]
     given = {"metrics": ["ndcg@10", "ndcg", "err@5", "q(beta=2)", "map@3"]}
     for _ in range(2):
@@ -46,7 +46,7 @@ def test_rows_of_other_kinds_have_other_plans(eagerly, runs, remembered):
 
 
 def test_grades_of_a_class_share_a_plan(eagerly, runs, remembered):
-    """Also where the scale of a metric ends within the class."""
+    """Also if the scale of a metric ends within the class."""
     names = ["ndcg@10", "ndcg(gain=linear)", "err(max_grade=30)", "rbp(gain=linear, max_grade=30)", "q", "map", "auc"]
     for highest in range(31):
         y_true, y_score, qid = rows(highest, highest, lengths=(5, 30, 12))
@@ -59,8 +59,8 @@ def test_grades_of_a_class_share_a_plan(eagerly, runs, remembered):
     assert len({*map(id, runs)}) == len(remembered) == 4
 
 
-def test_no_plan_is_made_again_for_many_functions_of_small_queries(monkeypatch, remembered):
-    """Thirteen functions had a plan for each of five highest grades, one more than were remembered."""
+def test_many_functions_of_small_queries_reuse_plans(monkeypatch, remembered):
+    """Thirteen functions used to have a plan for each of five highest grades, one more than the cache holds."""
 
     def ask():
         for k in range(1, 40):
@@ -73,8 +73,8 @@ def test_no_plan_is_made_again_for_many_functions_of_small_queries(monkeypatch, 
     ask()
 
 
-def test_plans_are_remembered_for_a_while(remembered, monkeypatch):
-    """By the identities of shared metrics, which they keep."""
+def test_plans_are_cached_by_identity(remembered, monkeypatch):
+    """The key has the identities of shared metrics, and the entry keeps them alive."""
     monkeypatch.setattr(compute, "MOST_RANKS", 3 * 1024)
     y_true, y_score, qid = rows()
     values = {}
@@ -89,7 +89,7 @@ def test_plans_are_remembered_for_a_while(remembered, monkeypatch):
 
 
 @pytest.mark.parametrize("n_rows", [n + more for n in (2**10, 2**14) for more in (0, 1)])
-def test_queries_as_long_as_a_remembered_plan_is_for(n_rows, remembered):
+def test_queries_of_the_longest_length_of_a_plan(n_rows, remembered):
     rng = np.random.default_rng(0)
     y, score = rng.integers(0, 2, n_rows), rng.random(n_rows)
     discount = 1 / np.log2(np.arange(n_rows) + 2)
@@ -100,7 +100,7 @@ def test_queries_as_long_as_a_remembered_plan_is_for(n_rows, remembered):
 
 
 @pytest.mark.parametrize("n_before", [0, 2])
-def test_grades_above_a_scale_are_refused(n_before):
+def test_grades_above_a_scale_are_rejected(n_before):
     for _ in range(n_before):
         err_score([2, 0], [2, 1], qid=[1, 1], max_grade=2)
         rbp_score([2, 0], [2, 1], qid=[1, 1], gain="linear", max_grade=2)
@@ -109,8 +109,8 @@ def test_grades_above_a_scale_are_refused(n_before):
             function([3, 0], [2, 1], qid=[1, 1], max_grade=2, **keywords)
 
 
-def test_a_part_of_the_plans_goes_when_there_are_too_many(remembered, monkeypatch):
-    """The oldest quarter; a plan for longer queries counts as much as its ranks do."""
+def test_a_full_cache_drops_the_oldest_plans(remembered, monkeypatch):
+    """It drops a quarter; a plan for longer queries counts in proportion to its ranks."""
     assert compute.MOST_RANKS == 1024 * compute.LEAST_LONGEST
     monkeypatch.setattr(compute, "MOST_RANKS", 64 * compute.LEAST_LONGEST)
     for k in range(1, 65):
@@ -128,8 +128,8 @@ def test_a_part_of_the_plans_goes_when_there_are_too_many(remembered, monkeypatc
     assert len(remembered) > 3
 
 
-def test_metrics_that_are_not_shared_have_no_plan_that_is_remembered(remembered):
-    """Functions, values adjusted for chance, and formulas that no plan computes."""
+def test_plans_of_unshared_metrics_are_not_cached(remembered):
+    """Functions, values adjusted for chance, and formulas without a plan."""
     y_true, y_score, qid = rows()
     for metrics in (["ndcg(adjusted=True)"], ["map", "ndcg(adjusted=True)"]):
         evaluate(y_true, y_score, qid=qid, metrics=metrics)
@@ -151,7 +151,7 @@ def test_the_highest_grade_of_a_scale_is_within_it(remembered):
 
 
 def test_means_of_metrics_of_several_kinds():
-    """Plain means, roots, pooled and geometric ones, and those that leave queries out, of labels that were prepared."""
+    """Arithmetic, root, pooled and geometric means, and means that drop queries, of prepared labels."""
     y_true, y_score, qid = rows(lengths=(5, 1, 4, 3))
     y_true[:6] = 0
     specs = {
@@ -174,7 +174,7 @@ def test_means_of_metrics_of_several_kinds():
 
 @pytest.fixture
 def pool(monkeypatch):
-    """The pool of all remembered plans: at first empty."""
+    """The pool of idle programs, empty at the start."""
     monkeypatch.setattr(compute, "_PROGRAMS", ProgramPool(compute._PROGRAMS._max_bytes))
     return compute._PROGRAMS
 
@@ -183,8 +183,8 @@ def n_bytes(pool):
     return sum(program.n_bytes for program in pool._unused)
 
 
-def test_all_idle_programs_fit_into_the_limit(pool):
-    """Also where each cutoff of 60,000 rows is a plan; what Python and NumPy count is no more than is reckoned with."""
+def test_idle_programs_fit_into_the_limit(pool):
+    """Also if each cutoff of 60,000 rows has a plan; Python and NumPy allocate no more than estimated."""
     y_true, y_score, qid = rows(lengths=[600] * 100)
     for ask in (
         lambda k: ndcg_score(y_true, y_score, qid=qid, k=k),
@@ -205,7 +205,7 @@ def test_all_idle_programs_fit_into_the_limit(pool):
         tracemalloc.stop()
 
 
-def test_the_last_used_programs_stay(pool, remembered):
+def test_the_last_used_programs_are_kept(pool, remembered):
     y_true, y_score, qid = rows(lengths=[600] * 100)
     for k in range(1, 41):
         ndcg_score(y_true, y_score, qid=qid, k=1)
@@ -217,7 +217,7 @@ def test_the_last_used_programs_stay(pool, remembered):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("block", [200, 2**17])
 def test_programs_beyond_the_limit_are_dropped(n_jobs, block, runs, pool, monkeypatch):
-    """Those of prepared metrics do, and go with them."""
+    """Programs of prepared metrics are dropped as well, together with the metrics."""
     monkeypatch.setattr(blocks, "BLOCK_ROWS", block)
     y_true, y_score, qid = rows()
     for most, n_kept in ((0, 0), (10**7, 1)):
@@ -230,7 +230,7 @@ def test_programs_beyond_the_limit_are_dropped(n_jobs, block, runs, pool, monkey
     assert runs[-1]._pool._unused
 
 
-def test_a_program_that_is_too_large_drops_no_other(pool):
+def test_a_program_that_is_too_large_evicts_no_other(pool):
     ndcg_score([1, 0], [2, 1], qid=[0, 0])
     before = [*pool._unused]
     assert before
@@ -241,7 +241,7 @@ def test_a_program_that_is_too_large_drops_no_other(pool):
 
 @pytest.mark.parametrize("step", ["take", "give"])
 def test_a_program_that_another_thread_takes_first(step):
-    """Two threads would write to them. Here the other one takes them while they are looked at."""
+    """Two threads would write to the same arrays; here the other thread takes the program during the lookup."""
     plan, taken = compute.BoundMetrics.reusable([cached_spec("map")], 1024, 4)._plan, []
 
     class Unused(list):
