@@ -1,4 +1,4 @@
-"""Values keep to the declared bounds with whatever gains, discounts and other keywords are accepted."""
+"""Values stay within the declared bounds for all accepted gains, discounts and other keywords."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ NUMBERS = {
     "recall": [0, 0.1, 0.5, 1, "11pt"],
     "threshold": [-9, 0, 1, 99],
 }
-CHOICES = {  # not drawn: a label that is a probability, and means of queries
+CHOICES = {  # not drawn: probabilities as labels, and means of queries
     "denominator": ["relevant", "min_k_relevant", "retrieved_relevant", "k", "min_k_n", "min_relevant_nonrelevant"],
     "adjusted": [False],
     "need": ["any", "all"],
@@ -67,7 +67,7 @@ CHOICES = {  # not drawn: a label that is a probability, and means of queries
 
 
 def drawn(metric, rng):
-    """Random values of some of a metric's keywords, accepted or not."""
+    """Random values of some of a metric's keywords, valid or not."""
     names = [name for name in metric.defaults if name in CHOICES and rng.random() < 0.7]
     found = {name: CHOICES[name][rng.integers(len(CHOICES[name]))] for name in names}
     return found | {"max_grade": 4} if found.get("gain") is not None and "max_grade" in found else found
@@ -80,7 +80,7 @@ REFUSALS = (
 
 
 def test_all_keywords_are_drawn():
-    """Or are about documents without a judgement, undefined queries, means or sets of keywords."""
+    """Exceptions: keywords for unjudged documents, undefined queries and means, and sets of keywords."""
     others = {"unjudged", "replace_undefined_by", "convention", "average"}
     assert {name for metric in METRICS for name in metric.defaults} - others == CHOICES.keys()
 
@@ -98,7 +98,7 @@ def test_accepted_keywords_keep_values_within_the_bounds(metric):
                 raise
             continue
         n_accepted += 1
-        defined = found >= low - 1e-12  # 0 where a query is undefined
+        defined = found >= low - 1e-12  # 0 if a query is undefined
         assert (defined | (found == 0)).all(), (keywords, found.min())
         assert (found <= high + 1e-9).all(), (keywords, found.max())
         assert np.isfinite(found).all(), keywords
@@ -120,7 +120,7 @@ RISES = r"must be above 0.* at rank 1, and must not rise or be negative below it
         ([-1, -2, -3], "-1 at rank 1"),
     ],
 )
-def test_weights_of_ranks_fall(function, weights, got):
+def test_weights_of_ranks_must_decrease(function, weights, got):
     labels = np.minimum(Y, 1)
     for discount in (weights, tuple(weights), np.array(weights), lambda rank: np.array(weights)[rank - 1]):
         with pytest.raises(ValueError, match=RISES + got):
@@ -132,7 +132,7 @@ def test_weights_of_ranks_fall(function, weights, got):
             evaluate_table([(labels, S, Q)], metrics="ndcg", discount=lambda rank: np.array(weights)[rank - 1])
 
 
-def test_a_value_of_at_most_1_needs_a_weight_of_at_most_1():
+def test_values_of_at_most_1_need_weights_of_at_most_1():
     for function in (err_score, err_ia_score):
         with pytest.raises(ValueError, match="above 0 and not above 1 at rank 1.* Got 5 at rank 1"):
             function([1, 0], [2, 1], qid=[0, 0], discount=[5, 3])
@@ -143,29 +143,29 @@ def test_a_value_of_at_most_1_needs_a_weight_of_at_most_1():
 
 
 @pytest.mark.parametrize("function", [ndcg_score, rbp_score, q_score])
-def test_gains_are_not_negative_where_values_begin_at_0(function):
+def test_gains_are_not_negative_if_values_begin_at_0(function):
     for gain in ([-1, 0, 3, 4, 5], {0: -1, 1: 1, 2: 2, 4: 4}, lambda label: label - 1.0):
         with pytest.raises(ValueError, match=rf"A gain of {function.__name__} must not be neg.* Got -1 for label 0"):
             function(Y, S, qid=Q, gain=gain)
-    above = {-1: -9, 0: 0, 1: 1, 2: 2, 4: 4}  # of a label that ranking metrics of grades do not take
+    above = {-1: -9, 0: 0, 1: 1, 2: 2, 4: 4}  # for a label that graded metrics reject
     assert function(Y, S, qid=Q, gain=above) == function(Y, S, qid=Q, gain=[0, 1, 2, 2, 4])
     assert dcg_score(Y, S, qid=Q, gain=[-1, 0, 3]) == pytest.approx(-1 + 3 / 2)
 
 
-def test_a_gain_falls_not_only_among_the_labels_but_up_to_the_highest_grade():
+def test_gains_are_checked_up_to_the_highest_grade():
     with pytest.raises(ValueError, match="must not fall as the label rises. Got 2 for label 2 and 0.5 for label 4"):
         rbp_score(Y, S, qid=Q, gain=lambda label: np.where(label == 4, 0.5, label))
 
 
-def test_labels_without_a_judgement_are_asked_of_as_they_are_read():
+def test_gains_of_unjudged_labels_are_checked_as_label_0():
     labels = [1, np.nan, 2]
-    assert ndcg_score(labels, S, qid=Q, gain=np.log, unjudged="drop") > 0  # the logarithm of 0 is asked of nobody
+    assert ndcg_score(labels, S, qid=Q, gain=np.log, unjudged="drop") > 0  # no metric computes the logarithm of 0
     with pytest.raises(ValueError, match="A gain of ndcg_score must not be negative. Got -0.5 for label 0"):
         ndcg_score(labels, S, qid=Q, gain=lambda label: label - 0.5, unjudged="nonrelevant")
     assert ndcg_score([np.nan, np.nan], [1, 2], qid=[0, 0], gain=lambda label: 1.0 * label, unjudged="drop") == 0
 
 
-def test_each_metric_with_weights_of_ranks_says_what_they_may_be():
+def test_each_metric_with_weights_documents_the_rule():
     normalised = {m.name for m in METRICS if "discount" in m.formula_params and m.max_weight is not None}
     assert {m.name for m in METRICS if "discount" in m.formula_params} - normalised == {"dcg"}
     assert tie_policy(REGISTRY["ndcg"]) == {}

@@ -1,7 +1,7 @@
 """The built-in metrics of LightGBM, XGBoost and CatBoost, on the same predictions as ours.
 
-Their values are stored in `tests/data/ltr`, with the predictions of models; and those libraries that are installed are
-asked live, on stored predictions and on random queries.
+`tests/data/ltr` has stored values and predictions of models. Installed libraries are also run on stored predictions
+and on random queries.
 """
 
 import re
@@ -75,7 +75,7 @@ def test_all_values_of_libraries_were_compared():
 
 
 def test_lightgbm_at_its_last_iteration():
-    """What LightGBM printed while it trained, on its own predictions in double precision."""
+    """The values that LightGBM printed during training, for its own predictions in double precision."""
     stored = read("ltr/builtin_metrics.json")["results"]["lightgbm_model"]
     (system,) = [name for name in stored if "own evaluation" in name]
     y_true, y_score, qid = predictions_of("lightgbm_model")
@@ -94,7 +94,7 @@ LIVE = [0, 1, 2, *STORED]
 
 
 def live_data(source):
-    """Saveable predictions, or random queries by seed: some of one document, some without a relevant one, ties.
+    """Stored predictions, or random queries by seed: some of one document, some without a relevant document, some ties.
 
     Scores are exact in single precision.
     """
@@ -108,7 +108,7 @@ def live_data(source):
 
 
 def as_that_library(name, y_true, y_score, qid):
-    """A metric of LightGBM or XGBoost; with a minus sign after its name, undefined queries count as 0, not 1."""
+    """A metric of LightGBM or XGBoost; if a minus sign follows its name, undefined queries count 0 instead of 1."""
     divided_by = {"map": {"denominator": "min_k_relevant"}, "pre": {"denominator": "min_k_n"}}
     keywords = {"replace_undefined_by": 0 if name.endswith("-") else 1, **divided_by.get(name[:3], {})}
     spec = parse_metric(name.rstrip("-").replace("pre@", "precision@"), ties="stable", **keywords)
@@ -116,7 +116,7 @@ def as_that_library(name, y_true, y_score, qid):
 
 
 def lightgbm_values(y_true, y_score, size):
-    """LightGBM's metrics of fixed scores: a model without trees that starts from them."""
+    """LightGBM's metrics of fixed scores, from a model without trees that starts at these scores."""
     lightgbm = pytest.importorskip("lightgbm")
     params = {"objective": "lambdarank", "metric": ["ndcg", "map"], "eval_at": [1, 3, 5, 30], "verbose": -1}
     features, quiet = np.arange(len(y_true), dtype=float)[:, None], {"verbose": -1}
@@ -125,7 +125,7 @@ def lightgbm_values(y_true, y_score, size):
 
 
 def xgboost_values(metric, y_true, y_score, size):
-    """The same of XGBoost."""
+    """The same for XGBoost."""
     xgboost = pytest.importorskip("xgboost")
     names = [f"{metric}@1", f"{metric}@5", f"{metric}@30", *([] if metric == "pre" else [f"{metric}@5-"])]
     data = xgboost.DMatrix(np.zeros((len(y_true), 1)), label=y_true, base_margin=y_score)
@@ -149,7 +149,7 @@ def test_live_lightgbm(source):
 @pytest.mark.parametrize("source", LIVE)
 def test_live_xgboost(source, metric):
     y_true, y_score, qid, size = live_data(source)
-    if metric != "ndcg":  # takes binary labels only
+    if metric != "ndcg":  # needs binary labels
         y_true = (y_true >= 2) * 1
     values = xgboost_values(metric, y_true, y_score, size)
     found = {name: as_that_library(name, y_true, y_score, qid) for name in values}

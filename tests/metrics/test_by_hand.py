@@ -1,4 +1,4 @@
-"""Values by hand where a keyword, one document or one relevant document makes the difference."""
+"""Values by hand for keywords, single documents and single relevant documents."""
 
 from math import inf, nan
 
@@ -102,7 +102,7 @@ def test_metrics_by_hand(metric, label, score, value):
     ],
 )
 def test_subtopics_by_hand(metric, value):
-    """The first document serves one subtopic, the second both; a third subtopic has none."""
+    """The first document covers one subtopic, the second both; no document covers the third."""
     label = [[1, 0, 0], [1, 1, 0]]
     found = evaluate([*label, [0, 1, 0]], [2, 1, 1], qid=[0, 0, 1], metrics={"one": metric}).per_query["one"]
     assert found[0] == pytest.approx(value)

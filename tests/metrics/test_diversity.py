@@ -1,4 +1,4 @@
-"""Metrics of diversity: labels with subtopics, the greedy ideal, and what one subtopic comes down to."""
+"""Metrics of diversity: labels with subtopics, the greedy ideal, and the case of a single subtopic."""
 
 from math import log2
 
@@ -17,14 +17,14 @@ each_metric = each([m for m in METRICS if m.subtopics])
 
 
 def test_a_better_order_than_the_greedy_one():
-    """The document of four subtopics is taken first, and then only one is left to add: 4 + 1 against 3 + 3."""
+    """Greedy takes the document of four subtopics first, which leaves one: 4 + 1 against 3 + 3."""
     y_true = [[1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 0, 1]]
     found = metrics.alpha_ndcg_score(y_true, [1, 3, 2], qid=[0] * 3, alpha=1, k=2)
     assert_allclose(found, (3 + 3 / log2(3)) / (4 + 1 / log2(3)))
     assert 1 < found < np.e / (np.e - 1)
 
 
-def test_documents_not_retrieved_are_in_the_ideal():
+def test_unretrieved_documents_are_in_the_ideal():
     value = metrics.alpha_ndcg_score([[1, 0], [0, 1], [1, 1]], [2, 1, -np.inf], qid=[0] * 3, k=1)
     assert value == 1 / 2
     assert metrics.subtopic_recall_score([[1, 0], [0, 1]], [2, -np.inf], qid=[0, 0]) == 1 / 2
@@ -35,7 +35,7 @@ def test_documents_not_retrieved_are_in_the_ideal():
 
 @each_metric
 def test_unjudged_subtopics(metric):
-    """A document with another label stays, and is not relevant; one without any label is not relevant or not there."""
+    """A document with some labels stays, not relevant to the others; without any it is not relevant or dropped."""
     nan = np.nan
     label, score, qid = np.array([[1, nan], [nan, nan], [0, 1], [nan, 1]]), [4, 3, 2, 1], np.zeros(4)
     zero, rows = np.nan_to_num(label), [0, 2, 3]
@@ -50,7 +50,7 @@ def test_unjudged_subtopics(metric):
 
 @each_metric
 @pytest.mark.parametrize("ties", ["worst", "best"])
-def test_there_is_no_worst_and_no_best_order(metric, ties):
+def test_diversity_has_no_worst_and_best_order(metric, ties):
     with pytest.raises(ValueError, match=f"'average' or 'stable' .* subtopics .* Got '{ties}' instead"):
         metric([[1, 0], [0, 1]], [1, 1], qid=[0, 0], ties=ties)
 
@@ -61,7 +61,7 @@ def test_err_ia_denominator_of_ndeval():
     assert_allclose(found, np.cumsum([2.0**-i / i for i in range(1, 11)]))
 
 
-# --- use -----------------------------------------------------------------------------------------------------
+# --- calls ----------------------------------------------------------------------------------------------------
 
 
 def test_evaluate_a_frame():

@@ -1,4 +1,4 @@
-"""Numbers at the limits of a float: what comes out is right, or refused in words of this library."""
+"""Numbers at the limits of float64: results are right, or the library raises its own error."""
 
 from fractions import Fraction
 
@@ -35,7 +35,7 @@ OURS = ("must", "is read with", "no closed form", "overflowed: a sum")
 
 
 def right_or_refused(metric, y_true, y_score, qid, **keywords):
-    """Values of queries and their mean, within the bounds; None if they were refused."""
+    """Values of queries and their mean, within the bounds; None if the call was rejected."""
     low, high = metric.bounds
     try:
         for average in (None, "macro", *["micro"] * metric.supports_micro, *["geometric"] * (low >= 0)):
@@ -61,7 +61,7 @@ def test_labels_and_scores_at_the_limits(metric):
         labels = np.append(rng.choice(edges, size=11), 1.0)
         scores, qid = rng.choice(EDGES, size=12), rng.integers(0, 3, size=12)
         n_right += right_or_refused(metric, labels, scores, qid) is not None
-        labels = rng.choice(labels_of(metric), size=12)  # plain ones
+        labels = rng.choice(labels_of(metric), size=12)  # ordinary weights
         found = right_or_refused(metric, labels, scores, qid)
         assert metric.pointwise or found is not None
     assert n_right or metric.labels[1] is not None or metric.pointwise
@@ -103,7 +103,7 @@ def test_keywords_at_the_limits(metric):
         right_or_refused(metric, data.y_true, data.y_score, data.qid, **given)
 
 
-def test_weights_are_refused_where_their_sums_cannot_be_computed(rng):
+def test_weights_whose_sums_overflow_are_rejected(rng):
     y, s, qid = [0, 1, 1, 0], [2, 1, 2, 1], [1, 1, 2, 2]
     for weight in (1e308, 1e201, 1e-201, 1e-320, TINY):
         weights = [weight] * 4
@@ -119,7 +119,7 @@ def test_weights_are_refused_where_their_sums_cannot_be_computed(rng):
         weights = np.array([1.0, 1, 3, 3]) / 3 * largest
         assert_allclose(mrr_score(y, s, qid=qid, sample_weight=weights), (0.5 + 3) / 4, rtol=1e-15)
     assert mrr_score(y, s, qid=qid, sample_weight=[TINY, TINY, 1, 1]) == 1
-    parts = [(y[:2], s[:2], qid[:2], [TINY] * 2), (y[2:], s[2:], qid[2:], [1.0] * 2)]  # one part has no large one
+    parts = [(y[:2], s[:2], qid[:2], [TINY] * 2), (y[2:], s[2:], qid[2:], [1.0] * 2)]  # one batch has no large weight
     assert evaluate_table(parts, metrics="mrr").mean() == {"mrr": 1}
 
 
@@ -137,13 +137,13 @@ def test_weights_are_refused_where_their_sums_cannot_be_computed(rng):
         (relevance_position_error, [TINY, 0], [1, 2], {}),
     ],
 )
-def test_metrics_refuse_overflow(function, y_true, y_score, keywords):
+def test_metrics_reject_overflow(function, y_true, y_score, keywords):
     message = f"{function.__name__} overflowed: a sum or product is beyond the range of a float"
     with pytest.raises(ValueError, match=message):
         function(y_true, y_score, qid=[0, 0], **keywords)
 
 
-def test_means_beyond_the_range_of_a_float_are_refused():
+def test_means_that_overflow_are_rejected():
     y_true, qid = [1.7e308, 1.7e308], [1, 2]
     assert cg_score(y_true, y_true, qid=qid, average=None).tolist() == y_true
     with pytest.raises(ValueError, match="cg_score overflowed.* Got a sum over queries that is not finite"):
@@ -151,12 +151,12 @@ def test_means_beyond_the_range_of_a_float_are_refused():
     with pytest.raises(ValueError, match="Got a sum over queries that is not finite"):
         map_score([0, 0], [1, 1], qid=qid, replace_undefined_by=1.7e308)
     infinite = evaluate([0, 0], [1, 1], qid=qid, metrics={"mine": lambda y, s: np.inf}).mean()
-    assert infinite == {"mine": np.inf}  # what a function of one's own returns is its own affair
+    assert infinite == {"mine": np.inf}  # functions of the user may return any number
 
 
 @pytest.mark.parametrize("least", [1e-291, 1e-160])
-def test_pooled_sums_that_weights_make_too_small_are_refused(least):
-    """Each query is within the range, and so is each weight; their product is 0, or has few digits."""
+def test_pooled_sums_that_underflow_are_rejected(least):
+    """Each query and each weight is within the range; their product is 0 or loses digits."""
     given = {"y_true": [least, least], "y_score": [1.0, 2.0], "qid": [0, 1], "sample_weight": [1e-150, 1e-150]}
     with pytest.raises(
         ValueError, match=r"relevance_position_error overflowed.* Got weighted values that are not 0, all less"
@@ -175,7 +175,7 @@ def test_values_in_the_limit():
         assert fbeta_at_k_score(y, s, qid=qid, k=1, beta=beta) == recall
         assert fbeta_at_k_score(y_first, s, qid=qid, k=1, beta=beta) == 1 / 2
         assert set_f_score(y_first, s, qid=qid, threshold=3.5, beta=beta) == 1 / 2
-        assert_allclose(q_score([1, 0, 2], [3, 2, 1], qid=[0] * 3, beta=beta), (1 / 2 + 1) / 2)  # of gains alone
+        assert_allclose(q_score([1, 0, 2], [3, 2, 1], qid=[0] * 3, beta=beta), (1 / 2 + 1) / 2)  # only of gains
     assert fbeta_at_k_score(y_first, s, qid=qid, k=1, beta=1e-200) == 1
     assert precision == 0
     for p in (TINY, 1e-320, 1e-300, 1e-17):
@@ -188,8 +188,8 @@ def test_values_in_the_limit():
 
 
 @each([m for m in METRICS if m.formula_params])
-def test_numbers_of_any_type_are_numbers(metric):
-    """No formula overflows in the type of a keyword, or computes in its few digits."""
+def test_numbers_of_narrow_types(metric):
+    """Formulas do not compute in the narrow type of a keyword, with its overflow and few digits."""
     data, plain = data_for(metric), {}
     for name, default in metric.formula_params.items():
         if type(default) in (int, float) and name not in ("base", "max_grade"):

@@ -1,4 +1,4 @@
-"""Grades that do not start at 0: negative ones with a table of gains, and scales of which every grade is relevant."""
+"""Grades that do not start at 0: negative grades with a table of gains, and scales with only relevant grades."""
 
 import re
 import warnings
@@ -18,7 +18,7 @@ SPAM = {-1: 0, 0: 0, 1: 1, 2: 3}
 LABELS = [2, 1, 0, -1, -1]
 
 
-def test_a_table_says_what_negative_labels_gain():
+def test_a_table_maps_negative_labels_to_gains():
     """The order -1, -1, 0, 1, 2: (1 / log2(5) + 3 / log2(6)) / (3 / log2(2) + 1 / log2(3))."""
     expected = (1 / np.log2(5) + 3 / np.log2(6)) / (3 + 1 / np.log2(3))
     assert ndcg_score(LABELS, [1, 2, 3, 5, 4], qid=[0] * 5, gain=SPAM) == pytest.approx(expected, abs=1e-15)
@@ -30,7 +30,7 @@ def test_a_table_says_what_negative_labels_gain():
 @pytest.mark.parametrize("k", [None, 1, 3])
 @pytest.mark.parametrize("gain", [SPAM, {-1: 0.5, 0: 1, 1: 1, 2: 4}])
 def test_negative_labels_in_every_order(gain, k):
-    """The ideal is the best of all lists, and ties are the mean over their orders."""
+    """The ideal is the best of all orders, and the value of ties is the mean over their orders."""
     orders = [*permutations(LABELS)]
     values = [ndcg_score(order, range(5, 0, -1), qid=[0] * 5, gain=gain, k=k) for order in orders]
     lists = [dcg_score(order, range(5, 0, -1), qid=[0] * 5, gain=gain, k=k) for order in orders]
@@ -63,7 +63,7 @@ def test_negative_gains_of_dcg():
     assert dcg_score([-1, 2], [2, 1], qid=[0] * 2, gain=table) == pytest.approx(-1 + 3 / np.log2(3))
 
 
-# --- every document is relevant ------------------------------------------------------------------------------
+# --- only relevant documents ----------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(0)
 FIVE = {"y_true": RNG.integers(1, 6, 100), "y_score": RNG.random(100), "qid": np.repeat(np.arange(20), 5)}
@@ -92,8 +92,8 @@ def test_a_scale_from_1_to_5():
         assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_a_scale_from_1_to_5_in_parts():
-    """Seen when all parts are there."""
+def test_a_scale_from_1_to_5_in_batches():
+    """The check runs after the last batch."""
     columns = [FIVE[name].astype(float) for name in ("y_true", "y_score", "qid")]
     parts = [tuple(column[i : i + 20] for column in columns) for i in range(0, 100, 20)]
     zero, missing = [*parts, ([0, 2], [4, 5], [50.0, 50.0])], [*parts, ([np.nan, 2], [4, 5], [50.0, 50.0])]
@@ -109,7 +109,7 @@ def test_a_scale_from_1_to_5_in_parts():
 
 
 def test_a_scale_from_1_to_5_in_the_evaluator():
-    """Once for all models and folds, before they are fitted; an error if such a metric decides."""
+    """It warns once for all models and folds, before any fit; if such a metric decides, it is an error."""
     X, y, qid = make_ranking(n_queries=20, random_state=0)
     model = DummyRegressor()
     for metrics in (["ndcg", "map"], ["map", "ndcg"]):
@@ -132,18 +132,18 @@ def test_a_scale_from_1_to_5_in_the_evaluator():
         {"y_true": FIVE["y_true"] - 1},
         {"min_relevance": 2},
         {"metrics": ["ndcg", "err(max_grade=5)", "q", "rbp(gain=exp2, max_grade=5)", "kendall"]},
-        # Recall of what was not retrieved.
+        # Recall with unretrieved documents.
         {"y_score": np.where(np.arange(100) % 7 > 0, FIVE["y_score"], -np.inf), "metrics": ["map", "recall@2"]},
         {"y_true": np.where(np.arange(100) > 0, FIVE["y_true"], np.nan), "unjudged": "nonrelevant", "metrics": "map"},
         {"metrics": "map(min_relevance=3)"},
     ],
     ids=range(7),
 )
-def test_no_warning(arguments):
+def test_no_warning_of_grades(arguments):
     assert told(**arguments) == []
 
 
-def test_a_function_of_the_name_of_a_metric_is_another():
+def test_a_function_named_like_a_metric():
     def recall(y_true, y_score):
         return float(y_score[0] > y_score[1])
 
@@ -163,12 +163,12 @@ def test_a_function_of_the_name_of_a_metric_is_another():
     ],
     ids=["positives alone", "one label a query", "relevance at 0"],
 )
-def test_other_labels_that_no_order_matters_to(y_true, arguments, message):
+def test_other_labels_for_which_order_has_no_effect(y_true, arguments, message):
     (found,) = told(y_true=y_true, **arguments)
     assert re.search(message, found)
 
 
-def test_no_relevant_document_is_chance_unless_there_are_many():
+def test_no_relevant_document_is_chance_in_few_queries():
     rows = {name: np.tile(values, 15) for name, values in FIVE.items()}
     rows["qid"] = np.repeat(np.arange(300), 5)
     assert told(min_relevance=6) == []
@@ -180,8 +180,8 @@ def test_no_relevant_document_is_chance_unless_there_are_many():
     assert "Pass a lower min_relevance" in told(y_true=np.minimum(np.arange(100) // 15, 2), min_relevance=3)[0]
 
 
-def test_metrics_that_say_nothing_there(rng):
-    """Those, and no others, do not change with the order. Others that do not are the same for any labels."""
+def test_metrics_that_are_constant_for_relevant_documents(rng):
+    """Exactly the listed metrics ignore the order there; the remaining constant metrics ignore it for any labels."""
     same_for_any = {"acg", "cg", "fallout", "judged", "rbp_residual", "snips"}
     constant, warned = set(), set()
     for name, metric in REGISTRY.items():

@@ -1,7 +1,7 @@
-"""Cases of other projects' tests and of exact enumeration: each is compared, or left out for a reason in a table.
+"""Cases from tests of other projects and from exact enumeration, compared or excluded for a listed reason.
 
-The files and their sources are in `tests/data/cases`. The reasons say why a case cannot be expressed, and the cases
-left out are counted.
+The files and their sources are in `tests/data/cases`. The reasons say why a case cannot be expressed, and the test
+counts excluded cases.
 """
 
 import re
@@ -16,7 +16,7 @@ from registry import about, together
 
 from sklearn_rank import evaluate, evaluate_run, parse_metric
 
-# --- what cannot be said -------------------------------------------------------------------------------------
+# --- cases that cannot be expressed ---------------------------------------------------------------------------
 
 
 INEXPRESSIBLE = {
@@ -71,7 +71,7 @@ KNOWN_ERRORS = {
 
 
 def evaluated(case, **more):
-    """The case's call on its rows: NaN for not judged, -inf for not retrieved."""
+    """The case's call on its rows: NaN for unjudged, -inf for unretrieved."""
     call, y_true, y_score = call_for(case), numbers(case["y_true"], np.nan), numbers(case["y_score"], -np.inf)
     if case.get("group_weight"):
         more["sample_weight"] = np.array([case["group_weight"][str(q)] for q in case["qid"]])
@@ -84,9 +84,9 @@ def evaluated(case, **more):
 
 
 def weigh_documents(case, y_true):
-    """The same with gains for labels, times the weights of documents; and what more says how queries weigh.
+    """The case with gains as labels, times the weights of documents; and keywords for the weights of queries.
 
-    TF-Ranking weighs a query as its documents, each by its gain; the DCG of a query is then divided by that.
+    TF-Ranking weights a query by its documents, each by its gain, and divides the DCG of the query by that weight.
     """
     weight, qid, metric = np.array(case["params"]["item_weights"]), np.array(case["qid"]), case["metric"]
     gain = {"dcg": 2**y_true - 1, "ndcg": 2**y_true - 1, "arp": y_true}.get(metric, (y_true >= 1) * 1.0)
@@ -112,7 +112,7 @@ def test_values_of_cases(source):
 
 
 def has_its_values(case):
-    """Of each query, and over all; also of plain arrays: not judged as label 0, not retrieved as the lowest score."""
+    """Per query and overall; also as plain arrays: unjudged as label 0, unretrieved as the lowest score."""
     qid, per_query = case["qid"], case["oracle"]["per_query"]
     ids = dict.fromkeys(qid[::-1] if case["params"].get("ties") == "reverse" else qid)
     expected = numbers([per_query[str(q)] for q in ids], np.nan)
@@ -122,7 +122,7 @@ def has_its_values(case):
         with pytest.warns(UserWarning, match="is not defined for any query"):
             assert np.isnan(evaluated(case))
         return
-    found = np.sum(evaluated(case))  # of one value, or over queries where the case asks for the sum
+    found = np.sum(evaluated(case))  # of one value, or over queries if the case expects the sum
     assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
     if case["id"] not in KNOWN_ERRORS:
         assert case["oracle"]["agrees"]
@@ -193,7 +193,7 @@ def tie_lists():
 
 
 def tie_values(part):
-    """For each name the values of all single lists that have it: (list, value), NaN for undefined."""
+    """For each name, (list, value) of each single list that has the metric; NaN for undefined."""
     table = {}
     for i, case in enumerate(TIES["single"]):
         for name, value in case[part].items():
@@ -233,13 +233,13 @@ def test_tied_lists_averaged_over_queries(case):
                 assert_allclose(found, policies[policy], rtol=1e-12, err_msg=f"{name}, {policy}")
 
 
-# --- values of peers' own tests, in the words of our calls ---------------------------------------------------
+# --- values of peers' own tests, as our calls -----------------------------------------------------------------
 
 PEER_CASES = read("cases/peer_tests.json")
 
 
 def evaluated_as_a_peer(case):
-    """The result of a case's call: rows, or documents by query."""
+    """The result of a case's call: on rows, or on documents by query."""
     keywords = {name: np.nan if value == "nan" else value for name, value in case["keywords"].items()}
     if case["call"] == "evaluate_run":
         return evaluate_run(case["judgements"], case["run"], metrics=case["metric"], **keywords)

@@ -1,7 +1,7 @@
-"""Laws of values that every metric obeys, tried on each entry of the registry with data made from its declared facts.
+"""Laws of values for every metric in the registry, with data generated from its declaration.
 
-What a metric looks at, what is good and what is bad, small and strange queries, cutoffs, averages and weights. A
-metric added later is tested with no new line here.
+Inputs of a metric, good and bad orders, small and unusual queries, cutoffs, averages and weights. New metrics are
+tested without a new line here.
 """
 
 import inspect
@@ -29,11 +29,11 @@ from sklearn_rank import get_metric_names
 each_ranking_metric = each([m for m in METRICS if not m.pointwise and not m.reads_scores])
 each_cut_metric = each([m for m in METRICS if m.has_cutoff])
 
-# --- what a metric looks at ----------------------------------------------------------------------------------
+# --- inputs of a metric ---------------------------------------------------------------------------------------
 
 
 @each([m for m in METRICS if m.pointwise])
-def test_pointwise_metrics_read_the_scores_themselves(metric):
+def test_pointwise_metrics_read_score_values(metric):
     data = data_for(metric)
     assert value(metric, data.with_score(data.y_score + 100)) != value(metric, data)
     with pytest.raises(ValueError, match="every y_score must be finite. Got -inf in row 0"):
@@ -42,8 +42,8 @@ def test_pointwise_metrics_read_the_scores_themselves(metric):
 
 @each_cut_metric
 @pytest.mark.parametrize("k", [1, 3, 6])
-def test_a_cutoff_looks_back_only(metric, k):
-    """What stands below rank k may be shuffled, or not retrieved at all."""
+def test_a_cutoff_ignores_lower_ranks(metric, k):
+    """Documents below rank k may be shuffled or missing."""
     data, rng = data_for(metric, n_queries=20), np.random.default_rng(k)
     shuffled, dropped = data.y_score.copy(), data.y_score.copy()
     for q in np.unique(data.qid):
@@ -55,7 +55,7 @@ def test_a_cutoff_looks_back_only(metric, k):
     assert_array_equal(curve(metric, data.with_score(dropped), k=range(1, k + 1)), expected)
 
 
-# --- what is good, what is bad -------------------------------------------------------------------------------
+# --- good and bad orders --------------------------------------------------------------------------------------
 
 
 @each_metric
@@ -69,18 +69,18 @@ def test_the_ideal_order_is_best(metric):
 
 
 @each_metric
-def test_bounds_and_names_are_facts(metric):
+def test_bounds_and_names_are_declared(metric):
     assert metric.bounds[0] < metric.bounds[1]
     assert metric.name in get_metric_names()
     assert metric.function_name.endswith("_score" if metric.greater_is_better else "_error")
 
 
-# --- small and strange queries -------------------------------------------------------------------------------
+# --- small and unusual queries --------------------------------------------------------------------------------
 
 
 @each_ranking_metric
-def test_a_query_of_which_nothing_was_retrieved(metric):
-    """A value like any other, and where no label can do harm, no better than that of any retrieved list."""
+def test_a_query_without_retrieved_documents(metric):
+    """It has a defined value; if no label can reduce the metric, that value is at most that of any retrieved list."""
     label = np.tile(labels_of(metric), 2)
     data = Data(label, np.full(len(label), -np.inf), np.zeros(len(label)))
     found = curve(metric, data)
@@ -94,7 +94,7 @@ def test_a_query_of_which_nothing_was_retrieved(metric):
 
 
 def degenerate(metric):
-    """Queries that a metric may not be defined for, each with a sound one beside it."""
+    """Queries for which a metric may be undefined, each next to an ordinary query."""
     low, high = max(labels_of(metric)[0], 0.0), labels_of(metric)[-1]
     for label in ([low] * 3, [high] * 3, [low], [high], [np.nan] * 3):
         strange = Data(np.array(label), -np.arange(len(label)) * 1.0, np.zeros(len(label), dtype=int))
@@ -102,7 +102,7 @@ def degenerate(metric):
 
 
 def read_as(metric):
-    """What the metric reads: NaN labels dropped, where it cannot read them itself."""
+    """The input of the metric; NaN labels are dropped if it does not take them."""
     return {"unjudged": "drop"} if "unjudged" in metric.defaults else {}
 
 
@@ -119,7 +119,7 @@ def test_undefined_queries_are_declared(metric):
 
 
 @each([m for m in METRICS if m.undefined_when])
-def test_the_mean_over_no_defined_query_is_nan(metric):
+def test_the_mean_of_undefined_queries_is_nan(metric):
     for data in degenerate(metric):
         alone = data.rows(data.qid == 0)
         keywords = {"replace_undefined_by": np.nan, **read_as(metric)}
@@ -134,7 +134,7 @@ def test_the_mean_over_no_defined_query_is_nan(metric):
 @each_cut_metric
 @pytest.mark.parametrize("n", [50, 1200])
 def test_a_shallow_ranking_is_the_head_of_a_deep_one(metric, n):
-    """However the first ranks are found, by selection or by sorting, with ties across the cutoff or without."""
+    """With selection or sorting of the first ranks, with or without ties across the cutoff."""
     rng = np.random.default_rng(n)
     label, ks = draw_labels(metric, rng, n), [1, 3, 6, 9, 16, 17, 40, 120, 128, 129, n]
     few_ties, many_ties = rng.integers(0, 4 * n, size=n), rng.integers(0, 12, size=n)
@@ -154,7 +154,7 @@ def test_a_cutoff_is_an_int_of_at_least_one(metric):
 
 
 @each([m for m in METRICS if not m.has_cutoff])
-def test_metrics_without_a_cutoff_refuse_one(metric):
+def test_metrics_without_a_cutoff_reject_k(metric):
     with pytest.raises(ValueError, match=f"{metric.function_name} has no cutoff"):
         value(metric, data_for(metric), k=3)
     assert "k" not in inspect.signature(public(metric)).parameters
@@ -164,7 +164,7 @@ def test_metrics_without_a_cutoff_refuse_one(metric):
 
 
 @each([m for m in METRICS if m.supports_micro and m.undefined_when])
-def test_the_micro_average_over_no_defined_query_is_nan(metric):
+def test_the_micro_average_of_undefined_queries_is_nan(metric):
     for data in degenerate(metric):
         alone, keywords = data.rows(data.qid == 0), {"replace_undefined_by": np.nan, **read_as(metric)}
         if np.isnan(value(metric, alone, average=None, **keywords)):
@@ -173,7 +173,7 @@ def test_the_micro_average_over_no_defined_query_is_nan(metric):
 
 
 @each([m for m in METRICS if not m.supports_micro])
-def test_no_micro_average_where_none_is_declared(metric):
+def test_no_micro_average_unless_declared(metric):
     with pytest.raises(ValueError, match=f"{metric.function_name} has no micro average"):
         value(metric, data_for(metric), average="micro")
 

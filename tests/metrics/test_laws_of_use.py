@@ -1,7 +1,7 @@
-"""Laws of use that every metric obeys, whatever its values: tried on each entry of the registry, like `test_laws`.
+"""Laws of use for every metric in the registry, independent of its values, like `test_laws`.
 
-Kinds of input and types of results, blocks and threads, names, pickles and documentation. A metric added later is
-tested with no new line here.
+Types of inputs and results, blocks and threads, names, pickles and documentation. New metrics are tested without a new
+line here.
 """
 
 import inspect
@@ -30,12 +30,12 @@ import sklearn_rank.metrics
 from sklearn_rank import parse_metric
 from sklearn_rank._utils import blocks as _blocks
 
-# --- kinds of input ------------------------------------------------------------------------------------------
+# --- types of inputs ------------------------------------------------------------------------------------------
 
 
 @each([m for m in METRICS if {"gain", "discount"} & m.formula_params.keys()])
-def test_callables_are_given_arrays(metric):
-    """Labels of documents, ranks; and the highest grade is an array too."""
+def test_callables_get_arrays(metric):
+    """Labels and ranks are arrays, and so is the highest grade."""
     data, given = data_for(metric), []
 
     def of_array(x):
@@ -50,7 +50,7 @@ def test_callables_are_given_arrays(metric):
 
 @each([m for m in METRICS if "gain" in m.formula_params and "unjudged" in m.defaults])
 def test_a_table_of_gains_needs_an_entry_for_unjudged_documents(metric):
-    """Read as not relevant they have label 0; a table that has no such label cannot say what they are worth."""
+    """They have label 0 by default; a table without label 0 has no gain for them."""
     data, table = Data(np.array([1, np.nan, 2]), np.array([2.0, 3.0, 1.0]), np.zeros(3)), {1: 5, 2: 7, 4: 9}
     with pytest.raises(ValueError, match="must have an entry for every value in y_true. Got 0 in row 1"):
         curve(metric, data, gain=table, unjudged="nonrelevant")
@@ -88,13 +88,13 @@ def test_blocks_and_threads_change_no_bit(metric, monkeypatch):
 
 
 @pytest.mark.parametrize(("largest", "n_rows"), [(0.75, 5), (1.5, 10), (2.0, 14)])
-def test_blocks_hold_every_query_once(largest, n_rows, monkeypatch):
+def test_blocks_contain_every_query_once(largest, n_rows, monkeypatch):
     monkeypatch.setattr(_blocks, "BLOCK_ROWS", 7)
     indptr = np.cumsum([0, 3, 1, 8, 1, 1, 5, 40, 2, 1, 1, 1, 1, 1, 6, 5])
     blocks = _blocks.thread_blocks(indptr, largest=largest)
     assert [first for first, _ in blocks] == [0, *(last for _, last in blocks[:-1])]
     assert blocks[-1][1] == len(indptr) - 1
-    for first, last in blocks:  # a block goes beyond its size by less than its last query
+    for first, last in blocks:  # a block exceeds its size by less than its last query
         assert last == first + 1 or indptr[last - 1] - indptr[first] < n_rows
 
 
@@ -102,7 +102,7 @@ def test_blocks_hold_every_query_once(largest, n_rows, monkeypatch):
     ("n_jobs", "largest", "n_blocks"),
     [(1, 1.5, 4), (2, 1.5, 4), (3, 1.5, 6), (4, 1.5, 4), (1, 2, 3), (2, 2, 4), (3, 0.75, 9)],
 )
-def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, largest, n_blocks, monkeypatch):
+def test_threads_get_equal_numbers_of_blocks_and_rows(n_jobs, largest, n_blocks, monkeypatch):
     monkeypatch.setattr(_blocks, "BLOCK_ROWS", 100)
     indptr = np.arange(0, 601, 5)
     blocks = _blocks.thread_blocks(indptr, n_jobs, largest=largest)
@@ -115,7 +115,7 @@ def test_threads_get_as_many_blocks_of_as_many_rows(n_jobs, largest, n_blocks, m
     ("n_rows", "n_jobs", "n_blocks"),
     [(0, 2, 1), (100, 2, 1), (101, 1, 1), (101, 2, 2), (400, 2, 2), (401, 2, 4), (250, 4, 3), (601, 1, 4)],
 )
-def test_blocks_of_rows_are_alike_and_hold_every_row_once(n_rows, n_jobs, n_blocks, monkeypatch):
+def test_blocks_of_rows_are_equal_and_contain_every_row_once(n_rows, n_jobs, n_blocks, monkeypatch):
     monkeypatch.setattr(_blocks, "BLOCK_ROWS", 100)
     blocks = _blocks.thread_blocks(n_rows, n_jobs)
     assert [start for start, _ in blocks] == [0, *(stop for _, stop in blocks[:-1])]
@@ -126,7 +126,7 @@ def test_blocks_of_rows_are_alike_and_hold_every_row_once(n_rows, n_jobs, n_bloc
 
 
 def test_no_jobs_is_an_error():
-    """As joblib has it, whatever the size of the data."""
+    """As in joblib, for data of any size."""
     with pytest.raises(ValueError, match="n_jobs"):
         sklearn_rank.metrics.ndcg_score([1, 0], [2, 1], qid=[0, 0], n_jobs=0)
 
@@ -146,7 +146,7 @@ def test_blocks_change_no_bit_with_unjudged_documents(metric, monkeypatch):
 
 
 def spellings(metric):
-    """Names that mean the metric: canonical, aliases, other case, each keyword that a word or number can set."""
+    """Names of the metric: canonical, aliases, other case, each keyword with a word or a number."""
     cut = "@5" if metric.has_cutoff else ""
     words = {a: b for a, b in metric.defaults.items() if b is None or isinstance(b, (int, float, str))}
     yield from (metric.name, *metric.aliases, metric.name.upper() + cut, f" {metric.name} ( ) {cut}")
@@ -165,7 +165,7 @@ def test_names_parse_back(metric):
 
 
 @each_metric
-def test_a_name_means_its_keywords(metric):
+def test_a_name_sets_its_keywords(metric):
     data = data_for(metric, unretrieved=True) if tie_policy(metric) else rough_data_for(metric)
     cut = {"k": 5} if metric.has_cutoff else {}
     for text in spellings(metric):
@@ -192,7 +192,7 @@ def test_the_function_is_the_metric(metric):
 
 
 def sections(text):
-    """The parts of a docstring by their headings; the head under ''."""
+    """The sections of a docstring by heading; the first part under ''."""
     parts = re.split(r"^(\w[\w ]*)\n-+$", text, flags=re.MULTILINE)
     return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
@@ -222,6 +222,6 @@ def test_every_keyword_is_documented_and_keyword_only(metric):
 
 
 @each_metric
-def test_unknown_keywords_are_refused(metric):
+def test_unknown_keywords_are_rejected(metric):
     with pytest.raises(TypeError, match=f"{metric.function_name} has no keyword 'top'. It takes .*average"):
         value(metric, data_for(metric), top=3)

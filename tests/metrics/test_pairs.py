@@ -1,4 +1,4 @@
-"""Pairs and rank correlations: against SciPy query by query, and against counting every pair."""
+"""Pairs and rank correlations: against SciPy for each query, and against counting every pair."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ COEFFICIENTS = {"kendall_score": stats.kendalltau, "spearman_score": stats.spear
 
 
 def lists(n_grades, n_scores, n_queries=150):
-    """Labels and scores of short lists, some documents not retrieved."""
+    """Labels and scores of short lists with some unretrieved documents."""
     rng = np.random.default_rng([n_grades, n_scores])
     for n in rng.integers(1, 14, size=n_queries):
         score = rng.integers(n_scores, size=n) * 0.5
@@ -28,7 +28,7 @@ def values(score, given):
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
 @pytest.mark.parametrize(("n_grades", "n_scores"), [(2, 2), (3, 4), (5, 100), (100, 3), (100, 100)])
-def test_coefficients_are_those_of_scipy(name, n_grades, n_scores):
+def test_coefficients_match_scipy(name, n_grades, n_scores):
     given = list(lists(n_grades, n_scores))
     found = values(getattr(metrics, name), given)
     expected = [
@@ -48,14 +48,14 @@ def test_coefficients_of_long_lists(name):
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-def test_coefficients_have_their_own_ties(name):
+def test_coefficients_define_ties(name):
     with pytest.raises(TypeError, match=f"{name} has no keyword 'ties'"):
         getattr(metrics, name)([1, 0], [1, 1], qid=[0, 0], ties="best")
 
 
 @pytest.mark.parametrize("n_scores", [720, 5, 1])
 @pytest.mark.parametrize("max_fpr", [0.05, 0.3, 0.5, 0.77, 1.0])
-def test_partial_auc_is_that_of_scikit_learn(max_fpr, n_scores, rng):
+def test_partial_auc_matches_scikit_learn(max_fpr, n_scores, rng):
     qid = np.repeat(np.arange(60), 12)
     y, s = (rng.random(720) < 0.4).astype(int), rng.permutation(720) % n_scores / 7
     y[::12], y[1::12] = 0, 1  # both classes in each query

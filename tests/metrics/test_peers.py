@@ -1,9 +1,8 @@
-"""pytrec_eval, ranx and ir_measures, live, on random queries.
+"""pytrec_eval, ranx and ir_measures, run on random queries.
 
-The queries have ties, documents not judged, judged ones not retrieved, and among them are some without a relevant
-document and some without a retrieved one. Each peer breaks ties in an order of its own, which is passed as tie_break=.
-Scores are exact in single precision, which is what pytrec_eval reads. Compiled peers are asked in processes of their
-own, twice: see native_peers.py.
+The queries have ties, unjudged documents and unretrieved relevant ones; some have no relevant document, others no
+retrieved document. Each peer breaks ties in its own order, which is passed as tie_break=. Scores are exact in single
+precision, the type that pytrec_eval reads. Compiled peers run twice in their own processes: see native_peers.py.
 """
 
 import shutil
@@ -31,13 +30,13 @@ from sklearn_rank import evaluate
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("peers"),  # ranx is called once for each kind of data
-    pytest.mark.filterwarnings("ignore:.*no document is relevant"),  # of a level above all grades
+    pytest.mark.xdist_group("peers"),  # call ranx once for each kind of data
+    pytest.mark.filterwarnings("ignore:.*no document is relevant"),  # at a level above all grades
 ]
 
 
 def compare(name, data, values, mean, atol=0, **keywords):
-    """Our metric, query by query and in the mean, against a peer's; ties by document id, descending, if not told."""
+    """Compare our metric with a peer's, by query and in the mean; the default breaks ties by descending document id."""
     keywords = {"convention": "trec_eval", "tie_break": data.doc} | keywords
     found = evaluate(data.label, data.score, qid=data.qid, metrics=name, **keywords)
     assert len(found.qid) == len(values) == 300
@@ -45,7 +44,7 @@ def compare(name, data, values, mean, atol=0, **keywords):
     assert_allclose(found.mean()[name], mean, rtol=1e-9, atol=atol)
 
 
-def test_random_queries_have_what_the_comparison_is_about():
+def test_random_queries_have_all_special_cases():
     for data in map(judgements, KINDS):
         found = evaluate(data.label, data.score, qid=data.qid, metrics="mrr", unjudged="nonrelevant")
         ranked = data.rows(data.score > -np.inf)
@@ -57,8 +56,8 @@ def test_random_queries_have_what_the_comparison_is_about():
         assert ((data.label > 0) & np.isinf(data.score)).sum() > 100
 
 
-def test_a_peer_that_disagrees_with_itself_is_no_failure():
-    """Both its numbers are told, for the measure in question alone."""
+def test_an_inconsistent_peer_is_not_a_failure():
+    """A warning has both of its numbers, for this measure only."""
     question = ("ir F",)
     one, other = ({question: {"SetF": {"q": value}, "P": {"q": np.nan}}} for value in (0.5, 0.25))
     with pytest.raises(pytest.xfail.Exception, match="disagrees with itself on SetF of query q: 0.5 and then 0.25"):
@@ -77,7 +76,7 @@ PAIRWISE = [(kind, level, ("nonrelevant", "drop")[(i + level) % 2]) for i, kind 
 @pytest.mark.parametrize("name", TREC)
 @together("kind, level, unjudged", PAIRWISE)
 def test_pytrec_eval(name, kind, level, unjudged):
-    """A query without retrieved documents counts 0 there, or NaN in 11pt_avg."""
+    """It scores queries without retrieved documents 0, or NaN in 11pt_avg."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
     found = answer(("trec", kind, level, unjudged == "drop"), name)
     values = {q: np.nan_to_num(value) for q, value in found.items()}
@@ -87,7 +86,7 @@ def test_pytrec_eval(name, kind, level, unjudged):
         keywords |= COUNT_HITS
     if name in ("iprec_at_recall_0.50", "11pt_avg"):
         keywords["rounding"] = "cut"
-    if name == "num_rel_ret":  # a sum in place of a mean
+    if name == "num_rel_ret":  # a sum instead of a mean
         mean /= len(values)
     compare(TREC[name], judgements(kind), values, mean, **keywords)
 
@@ -126,7 +125,7 @@ def ranx():
 
 @pytest.fixture(scope="module", params=KINDS)
 def ranx_values(ranx, request):
-    """Judgements, the order that ranx made of their ties, its values of each query and their plain means."""
+    """Judgements, ranx's order of tied documents, its values for each query and their plain means."""
     data = judgements(request.param)
     qrels, run = data.tables()
     qrels, run = ranx.Qrels(qrels), ranx.Run({q: scores for q, scores in run.items() if scores})
@@ -140,7 +139,7 @@ def ranx_values(ranx, request):
 
 
 def levels_of_ranx(kind):
-    """Each name at one of the levels in turn, as ranx takes its time: the other one in the next kind of rows."""
+    """Each name at one of two levels in turn, because ranx is slow: the next kind of rows has the other level."""
     return [(name, 1 + (i + KINDS.index(kind)) % 2) for i, name in enumerate(RANX)]
 
 
@@ -151,7 +150,7 @@ def test_ranx(ranx_values):
 
 
 def ranx_agrees(data, order, of_query, means, name, level):
-    """It counts a label below the level as 0, also in DCG, and takes the label itself as the gain of RBP."""
+    """ranx counts a label below the level as 0, in DCG as well, and uses the label as the gain of RBP."""
     values, mean = of_query[f"{name}-l{level}"], means[f"{name}-l{level}"]
     keywords = {"convention": "ranx", "tie_break": order, "min_relevance": level}
     if name.startswith("hits"):
@@ -171,11 +170,11 @@ def ranx_agrees(data, order, of_query, means, name, level):
 @together("kind", KINDS)
 @pytest.mark.parametrize(("name", "params", "ours", "keywords"), IR_MEASURES)
 def test_ir_measures(name, params, ours, keywords, kind):
-    """Ties are broken by document id, descending, but those of RR@k ascending."""
+    """It breaks ties by descending document id, except for RR@k by ascending id."""
     pytest.importorskip("ir_measures")
     values, mean = values_and_mean(kind, ir_measure(name, params))
     data = judgements(kind)
-    if name == "IPrec":  # NaN there for a query without retrieved documents
+    if name == "IPrec":  # it returns NaN for a query without retrieved documents
         values = {query: np.nan_to_num(value) for query, value in values.items()}
         mean = np.mean([*values.values()])
     if name == "RR" and "cutoff" in params:
@@ -186,7 +185,7 @@ def test_ir_measures(name, params, ours, keywords, kind):
 @pytest.mark.skipif(not shutil.which("perl"), reason="ir_measures has these of a Perl program")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "params", "ours", "keywords"), GDEVAL)
-def test_ir_measures_of_five_digits(name, params, ours, keywords, kind):
+def test_ir_measures_with_five_digits(name, params, ours, keywords, kind):
     pytest.importorskip("ir_measures")
     values, mean = values_and_mean(kind, ir_measure(name, params))
     compare(ours, judgements(kind), values, mean, atol=5.1e-6, **keywords)
@@ -200,7 +199,7 @@ def values_and_mean(kind, measure):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [1, 3, 10, 50])
 def test_ir_measures_judged_documents(kind, k):
-    """Ties of Judged@k are broken by document id, ascending; a query without a retrieved one has no value there."""
+    """Judged@k breaks ties by ascending document id and has no value for queries without retrieved documents."""
     ir_measures = pytest.importorskip("ir_measures")
     data = judgements(kind)
     data = data.rows(np.isin(data.qid, data.qid[data.score > -np.inf]))
@@ -215,7 +214,7 @@ def test_ir_measures_judged_documents(kind, k):
 
 
 def test_ir_measures_accuracy():
-    """Pairs in the right order, of retrieved documents: our AUC on these rows, but for its crash with one class."""
+    """The share of retrieved pairs in the right order: our AUC on these rows; it crashes with a single class."""
     ir_measures = pytest.importorskip("ir_measures")
     data = judgements("distinct")
     data = data.rows(data.score > -np.inf)

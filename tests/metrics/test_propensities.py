@@ -1,4 +1,4 @@
-"""Metrics of labels over propensities: pyxclib's and obp's numbers, and the effective sample size."""
+"""Metrics with labels over propensities: numbers of pyxclib and obp, and the effective sample size."""
 
 import numpy as np
 from known_cases import references
@@ -23,7 +23,7 @@ PSNDCG = [0.38555285334587097, 0.3750137686729431, 0.42689579725265503, 0.460778
 CUTOFFS = range(1, 6)
 
 
-def test_pyxclib_has_these_ratios_of_means():
+def test_ratios_of_means_match_pyxclib():
     """``psprecision`` and ``psndcg`` of pyxclib at 07eefca, which sums in single precision."""
     labels, n_relevant = LABELS * INVERSE, LABELS.sum(axis=1)
     found = [evaluate(labels, SCORES, metrics=f"psp(average=micro)@{k}").mean() for k in CUTOFFS]
@@ -48,7 +48,7 @@ def test_names_of_propensities_are_gains_of_labels():
     assert str(result).splitlines()[2].startswith("PSP@5")
 
 
-def test_obp_has_these_values_of_weighted_rounds():
+def test_weighted_rounds_match_obp():
     for case in references("ope-0", "ope-2"):
         given, expected = case["inputs"], case["expected"]
         rows = np.arange(len(given["reward"]))
@@ -59,7 +59,7 @@ def test_obp_has_these_values_of_weighted_rounds():
         assert_allclose(weighted.mean()["reward"], expected["ips"], rtol=1e-12)
 
 
-def test_the_order_of_the_rows_changes_no_bit_of_the_sum_of_all_gains():
+def test_the_order_of_rows_changes_no_bit_of_the_sum_of_gains():
     rng = np.random.default_rng(0)
     label, score, shuffled = 2 * rng.random((20, 200)), rng.permutation(4000).reshape(20, 200), rng.permutation(200)
     values = [snips_score(label[:, i], score[:, i], k=20, average=None) for i in (slice(None), shuffled)]

@@ -1,4 +1,4 @@
-"""Numbers of the field's own texts and of scikit-learn, as arithmetic, with their source."""
+"""Published values from the literature and scikit-learn, written as arithmetic, with their source."""
 
 from math import inf, log2
 
@@ -30,7 +30,7 @@ from sklearn_rank.metrics import (
 
 
 def of_list(score, ranked, missing=(), **keywords):
-    """A metric of one query, its labels in ranked order; `missing` are judged but not retrieved."""
+    """A metric of one query with labels in ranked order; `missing`: labels of unretrieved documents."""
     y_score = [-float(i) for i in range(len(ranked))] + [-inf] * len(missing)
     return score([*ranked, *missing], y_score, qid=[0] * len(y_score), **keywords)
 
@@ -42,7 +42,7 @@ def of_lists(score, *lists, **keywords):
 
 
 def hits_at(*ranks, n=None):
-    """Binary labels of a list with relevant documents at these ranks."""
+    """Binary labels of a list with relevant documents at the given ranks."""
     return [int(i in ranks) for i in range(1, (n or max(ranks)) + 1)]
 
 
@@ -62,7 +62,7 @@ def test_cumulated_gain_of_six_documents():
 
 
 def test_dcg_of_six_documents():
-    """Wikipedia: DCG 6.861; with Järvelin and Kekäläinen's discount, nothing taken off rank 1, 8.097."""
+    """Wikipedia: DCG 6.861; with the discount of Järvelin and Kekäläinen, which leaves rank 1 as it is, 8.097."""
     found = of_list(dcg_score, SIX, gain="linear")
     assert_allclose(found, DCG_6)
     assert round(found, 3) == 6.861
@@ -93,7 +93,7 @@ def test_exponential_gain():
     assert_allclose(of_list(ndcg_score, SIX), expected / ideal)
 
 
-def test_cg_does_not_see_the_order_and_dcg_does():
+def test_cg_ignores_the_order_and_dcg_does_not():
     """Lists 3, -1, 1 and -1, 1, 3 have the same CG and different DCG."""
     assert of_list(cg_score, [3, -1, 1]) == of_list(cg_score, [-1, 1, 3]) == 3
     assert_allclose(of_list(dcg_score, [3, -1, 1], gain="linear"), 3 - 1 / log2(3) + 1 / 2)
@@ -119,18 +119,18 @@ def test_jarvelin_and_kekalainen_vectors():
     assert of_list(cg_score, JARVELIN, k=range(1, 11)).tolist() == [3, 5, 8, 8, 8, 9, 11, 13, 16, 16]
     assert_allclose(of_list(dcg_score, JARVELIN, **keywords), JARVELIN_DCG, atol=0.005)
     ideal = of_list(dcg_score, [3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0], **keywords)
-    assert_allclose(ideal, JARVELIN_IDEAL, atol=0.01)  # printed digits are cut off, not rounded
+    assert_allclose(ideal, JARVELIN_IDEAL, atol=0.01)  # printed digits are truncated, not rounded
 
 
 def test_jarvelin_and_kekalainen_ndcg():
-    """The same, nDCG: three more documents of relevance 1 were judged, so the ideal is 3, 3, 3, 2, 2, 2, 1 ..."""
+    """The same for nDCG: three more documents of relevance 1 were judged, so the ideal is 3, 3, 3, 2, 2, 2, 1 ..."""
     keywords = {"gain": "linear", "discount": "jarvelin", "k": range(1, 11)}
     found = of_list(ndcg_score, JARVELIN, [1, 1, 1], **keywords)
     assert_allclose(found, np.divide(JARVELIN_DCG, JARVELIN_IDEAL), atol=0.002)
 
 
 def test_the_base_of_the_logarithm_is_the_patience_of_the_user():
-    """With base 10 nothing is taken off the first nine ranks, and rank 10 is divided by log10(10) = 1."""
+    """With base 10 there is no discount for the first nine ranks, and log2 becomes log10(10) = 1 at rank 10."""
     found = of_list(dcg_score, JARVELIN, gain="linear", discount="jarvelin", base=10)
     assert found == of_list(cg_score, JARVELIN) == 16
     found = of_list(dcg_score, [0] * 99 + [1], gain="linear", discount="jarvelin", base=10)
@@ -160,7 +160,7 @@ def test_average_precision_of_two_topics():
 
 
 def test_denominators_of_average_precision():
-    """Hits at 1 and 3 of five relevant documents, at k = 4: over R, min(k, R), the hits found, and k."""
+    """Hits at 1 and 3 of five relevant documents, at k = 4: divided by R, min(k, R), the number of hits, and k."""
     total = 1 / 1 + 2 / 3
     divisors = {"relevant": 5, "min_k_relevant": 4, "retrieved_relevant": 2, "k": 4}
     for denominator, divisor in divisors.items():
@@ -171,16 +171,16 @@ def test_denominators_of_average_precision():
 FIRST_HITS = [hits_at(3), hits_at(1, n=2), hits_at(5)]
 
 
-def test_mean_reciprocal_rank_with_a_question_not_answered():
-    """First right answers at ranks 3, 1, 5 and none: (1/3 + 1 + 1/5 + 0) / 4 = 0.383."""
+def test_mean_reciprocal_rank_with_an_unanswered_question():
+    """First correct answers at ranks 3, 1, 5 and never: (1/3 + 1 + 1/5 + 0) / 4 = 0.383."""
     label = [*np.concatenate(FIRST_HITS), 0, 0, 1]
-    score = [*-np.arange(12.0), -inf]  # the last query's only relevant document was not retrieved
+    score = [*-np.arange(12.0), -inf]  # the only relevant document of the last query was not retrieved
     qid = [0] * 3 + [1] * 2 + [2] * 5 + [3] * 3
     assert_allclose(mrr_score(label, score, qid=qid), (1 / 3 + 1 + 1 / 5 + 0) / 4)
     assert round(mrr_score(label, score, qid=qid), 3) == 0.383
 
 
-def test_a_query_without_relevant_documents_counts_as_zero_or_not_at_all():
+def test_a_query_without_relevant_documents_counts_zero_or_is_dropped():
     lists = [*FIRST_HITS, [0, 0, 0]]
     assert_allclose(of_lists(mrr_score, *lists), (1 / 3 + 1 + 1 / 5 + 0) / 4)
     assert_allclose(of_lists(mrr_score, *lists, replace_undefined_by=1), (1 / 3 + 1 + 1 / 5 + 1) / 4)
@@ -217,7 +217,7 @@ def test_f_measure():
 
 
 def test_micro_averages_are_ratios_of_sums():
-    """Two queries of 2 and 4 documents, 1 and 3 of them relevant, 1 and 1 of these in the first two ranks."""
+    """Two queries with 2 and 4 documents, of which 1 and 3 are relevant, and 1 and 1 are in the first two ranks."""
     lists = [1, 0], [0, 1, 1, 1]
     assert_allclose(of_lists(precision_at_k_score, *lists, k=2, average="micro"), (1 + 1) / (2 + 2))
     assert_allclose(of_lists(precision_at_k_score, *lists, average="micro"), (1 + 3) / (2 + 4))
@@ -253,7 +253,7 @@ def test_expected_reciprocal_rank():
 
 
 def test_expected_reciprocal_rank_with_the_discount_of_dcg():
-    """1 / log2(r + 1) in place of 1 / r, as Chapelle et al. allow any decreasing function of the rank."""
+    """1 / log2(r + 1) instead of 1 / r; Chapelle et al. allow any decreasing function of the rank."""
     expected = sum(p / log2(r + 1) for r, p in enumerate(STOPS, start=1))
     assert_allclose(of_list(err_score, GRADES, discount="log2"), expected)
     assert_allclose(of_list(err_score, GRADES, discount=lambda r: 1 / np.log2(r + 1)), expected)
@@ -295,7 +295,7 @@ def test_one_relevant_document_at_each_rank():
 
 
 def test_published_values_of_tied_lists():
-    """scikit-learn's ties: all equal, each rank holds the mean label 2; two blocks, means 7/2 and 1."""
+    """Ties in scikit-learn: if all are equal, each rank has the mean label 2; with two blocks, means are 7/2 and 1."""
     labels, discount = np.arange(5)[None, :], 1 / np.log2(np.arange(2, 7))
     assert_allclose(dcg_score(labels, np.zeros((1, 5)), gain="linear"), 2 * discount.sum())
     blocks = dcg_score(labels, np.array([[0, 0, 0, 1, 1]]), gain="linear")
@@ -328,7 +328,7 @@ def random_matrix(rng, *, grades=5, tied=True):
 
 @pytest.mark.parametrize("name", ["ndcg_score", "dcg_score"])
 @together("seed", range(40))
-def test_random_lists_are_scored_as_by_scikit_learn(name, seed):
+def test_random_lists_match_scikit_learn(name, seed):
     rng = np.random.default_rng(seed)
     ours, theirs = {"ndcg_score": ndcg_score, "dcg_score": dcg_score}[name], getattr(sklearn.metrics, name)
     label, score = random_matrix(rng)
@@ -344,8 +344,8 @@ def test_random_lists_are_scored_as_by_scikit_learn(name, seed):
 
 
 @together("seed", range(20))
-def test_without_ties_no_policy_matters(seed):
-    """scikit-learn's ignore_ties leaves the order of tied documents to NumPy; without ties it is the same."""
+def test_tie_policies_agree_without_ties(seed):
+    """scikit-learn's ignore_ties leaves the order of tied documents to NumPy; without ties it has no effect."""
     label, score = random_matrix(np.random.default_rng(seed), tied=False)
     expected = sklearn.metrics.ndcg_score(label, score, ignore_ties=True)
     for ties in ("average", "stable", "worst", "best"):
@@ -353,7 +353,7 @@ def test_without_ties_no_policy_matters(seed):
 
 
 @together("seed", range(40))
-def test_random_queries_have_the_auc_of_scikit_learn(seed):
+def test_random_queries_match_the_auc_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     label, score = random_matrix(rng, grades=2)
     expected = [
@@ -368,7 +368,7 @@ def test_random_queries_have_the_auc_of_scikit_learn(seed):
 
 @pytest.mark.parametrize("tied", [False, True])
 @together("seed", range(30))
-def test_random_queries_have_the_average_precision_of_scikit_learn(seed, tied):
+def test_random_queries_match_the_average_precision_of_scikit_learn(seed, tied):
     label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=tied)
     label[:, 0] = 1
     pairs = zip(label, score, strict=True)
@@ -378,7 +378,7 @@ def test_random_queries_have_the_average_precision_of_scikit_learn(seed, tied):
 
 @pytest.mark.parametrize("tied", [False, True])
 @together("seed", range(30))
-def test_random_queries_have_the_label_ranking_metrics_of_scikit_learn(seed, tied):
+def test_random_queries_match_the_label_ranking_metrics_of_scikit_learn(seed, tied):
     label, score = random_matrix(np.random.default_rng(seed), grades=2, tied=tied)
     for weight in (None, np.arange(len(label)) + 1.0):
         result = evaluate(
@@ -394,7 +394,7 @@ def test_random_queries_have_the_label_ranking_metrics_of_scikit_learn(seed, tie
 
 
 @together("seed", range(20))
-def test_errors_of_one_query_are_those_of_scikit_learn(seed):
+def test_errors_of_one_query_match_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     y_true, y_score, qid = rng.integers(0, 5, size=40), rng.normal(2, 1, size=40), rng.integers(0, 6, size=40)
     pairs = [
@@ -408,7 +408,7 @@ def test_errors_of_one_query_are_those_of_scikit_learn(seed):
         assert_allclose(ours(y_true, y_score, qid=qid, average="micro"), theirs(y_true, y_score))
 
 
-def test_the_calls_of_scikit_learn_that_raise_raise_here():
+def test_calls_that_raise_in_scikit_learn_raise_here():
     with pytest.raises(ValueError, match="y_true of ndcg_score must not be below 0"):
         ndcg_score([[1, -1]], [[2, 1]])
     with pytest.raises(ValueError, match="must have the same shape"):

@@ -17,7 +17,7 @@ def test_an_empty_set():
     assert set_f_score(y, s, qid=qid) == 0
 
 
-def test_above_means_above():
+def test_above_is_strict():
     assert set_recall_score([1, 1], [0.5, 0.6], qid=[0, 0], threshold=0.5) == 0.5
 
 

@@ -1,4 +1,4 @@
-"""Ties: the expectation over all orders of tied documents is exact, and the other policies are what they say."""
+"""The expectation over all orders of tied documents is exact, and other tie policies do as documented."""
 
 from math import comb, fsum
 
@@ -18,7 +18,7 @@ WITH_TIES = [name for name, metric in REGISTRY.items() if "ties" in metric.defau
 each_metric = pytest.mark.parametrize("name", WITH_TIES)
 
 
-def test_a_denominator_that_depends_on_the_order_refuses_ties():
+def test_a_denominator_that_depends_on_the_order_rejects_ties():
     keywords = {"qid": [0, 0, 0], "denominator": "retrieved_relevant"}
     what = "map_score with denominator='retrieved_relevant' has "
     with pytest.raises(ValueError, match=what + NO_CLOSED_FORM):
@@ -28,8 +28,8 @@ def test_a_denominator_that_depends_on_the_order_refuses_ties():
 
 
 @each_metric
-def test_ties_below_the_cutoff_are_no_ties(name):
-    """A list is ranked no deeper than asked for, so what is tied further down is nobody's business."""
+def test_ties_below_the_cutoff_have_no_effect(name):
+    """A list is ranked only to the requested depth, so lower ties are never found."""
     if REGISTRY[name].has_cutoff:
         keywords = {"qid": [0] * 5, "k": 2}
         label = np.minimum([1, 0, 2, 1, 0], labels_of(REGISTRY[name])[-1])
@@ -66,7 +66,7 @@ def test_constant_scorer_of_whole_lists():
     discount = 1 / np.log2(np.arange(2, 8))
     assert_allclose(constant(metrics.query_auc_score), 1 / 2)
     assert_allclose(constant(metrics.mrr_score, np.eye(1, N).ravel()), HARMONIC / N)
-    # A relevant document stands at each rank alike; of the others, a share (i - 1) / (N - 1) stands above rank i.
+    # Each rank is relevant with equal chance; a share (i - 1) / (N - 1) of the others is above rank i.
     assert_allclose(constant(metrics.map_score), (HARMONIC + (R - 1) / (N - 1) * (N - HARMONIC)) / N)
     assert_allclose(constant(metrics.dcg_score, graded, gain="linear"), graded.mean() * discount.sum())
     share = graded.mean() * discount.sum() / (np.sort(graded)[::-1] * discount).sum()
@@ -86,7 +86,7 @@ def long_list(rng, n, largest):
     return rng.integers(0, 5, size=n) * (rng.random(n) < 0.3) * 1.0, score[shuffled]
 
 
-# The lists are orders of one list, whose blocks may be worse than chance.
+# The lists are permutations of one list, whose blocks may be worse than chance.
 @pytest.mark.filterwarnings("ignore:.*an order worse than a random order")
 @each_metric
 @together("n, largest", [(40, 8), (150, 60), (300, 100)])
@@ -99,7 +99,7 @@ def test_average_is_the_mean_over_random_orders(name, n, largest):
     label = np.minimum(label, labels_of(metric)[-1])
     cut = {"k": [1, 3, 10, n // 3, n - 1, n]} if metric.has_cutoff else {}
     if name in ("dcg", "ndcg"):
-        cut["gain"] = "exp2"  # in words: scikit-learn's functions have another
+        cut["gain"] = "exp2"  # under our name, because scikit-learn's functions have another
     shuffled = np.lexsort([rng.random((n_orders, n)), np.broadcast_to(-score, (n_orders, n))])
     untied = np.empty((n_orders, n))
     np.put_along_axis(untied, shuffled, -np.arange(n)[None, :] * 1.0, axis=1)
@@ -111,7 +111,7 @@ def test_average_is_the_mean_over_random_orders(name, n, largest):
 
 @pytest.mark.parametrize("n_relevant", [1, 2, 10, 50, 99, 100])
 def test_binary_cascade_over_large_blocks(n_relevant):
-    """RR: the first relevant document of a tie block stands at offset j with a hypergeometric probability."""
+    """RR: the first relevant document of a tie block is at offset j with a hypergeometric probability."""
     n = 100
     label = np.array([1] * n_relevant + [0] * (n - n_relevant))
     none_before = [comb(n - n_relevant, j) / comb(n, j) for j in range(n + 1)]
@@ -122,7 +122,7 @@ def test_binary_cascade_over_large_blocks(n_relevant):
 
 @pytest.mark.parametrize(("n_relevant", "n_other"), [(1, 1), (3, 2), (10, 90), (150, 200), (20, 500)])
 def test_bpref_over_large_blocks(n_relevant, n_other):
-    """Above a relevant document stand 0, 1, ..., N of the N others, each as likely; and at each rank by SciPy."""
+    """The number of others above a relevant document is uniform on 0, 1, ..., N; by rank it comes from SciPy."""
     n, most = n_relevant + n_other, min(n_relevant, n_other)
     label = np.array([1.0] * n_relevant + [0.0] * n_other)
     above = fsum(min(c, most) for c in range(n_other + 1)) / (n_other + 1)
@@ -151,9 +151,9 @@ def test_average_precision_over_large_blocks(n, largest):
 
 @pytest.mark.parametrize("n", [2, 60, 3000])
 def test_coverage_over_large_blocks(n):
-    """The last of r relevant documents in a block of n stands at rank r (n + 1) / (r + 1) on average."""
+    """The last of r relevant documents in a block of n is at rank r (n + 1) / (r + 1) on average."""
     for n_relevant in {1, 2, n // 2, n - 1, n}:
-        label = np.append(np.repeat([1, 0], [n_relevant, n - n_relevant]), [1, 0, 0])  # one ranked above the block
+        label = np.append(np.repeat([1, 0], [n_relevant, n - n_relevant]), [1, 0, 0])  # one above the block
         score = np.repeat([1, 2, 0], [n, 1, 2])
         found = metrics.coverage_error(label, score, qid=np.zeros(n + 3))
         assert_allclose(found, 1 + n_relevant * (n + 1) / (n_relevant + 1), rtol=1e-12)

@@ -1,7 +1,7 @@
-"""What trec_eval and pytrec_eval say of two runs, with their values stored in `tests/data/trec`.
+"""Values of trec_eval and pytrec_eval for two runs, stored in `tests/data/trec`.
 
-Every measure of trec_eval is either compared or matches a table of those that we do not offer, with the reason, and
-these are counted. Rank-biased precision is compared with an oracle and with what NIST printed.
+Every measure of trec_eval is either compared, or excluded by a table with reasons, and the test counts the exclusions.
+Rank-biased precision is compared with an oracle and with values printed by NIST.
 """
 
 import re
@@ -60,7 +60,7 @@ def trec_measures():
 
 
 def trec_call(text):
-    """The call for one of trec_eval's measures; None if it is left out."""
+    """Our call for a measure of trec_eval; None if it is excluded."""
     for pattern, (name, keywords) in TREC.items():
         if found := re.fullmatch(pattern, text):
             given = {key: float(value) for key, value in found.groupdict().items()}
@@ -72,14 +72,14 @@ def trec_call(text):
 
 @cache
 def trec_rows(run):
-    """Labels, scores and queries in trec_eval's order; NaN for not judged, -inf for not retrieved."""
+    """Labels, scores and queries in trec_eval's order; NaN for unjudged, -inf for unretrieved."""
     data = read(f"trec/{run}.npz")
     label = np.where(data["rel"] < 0, np.nan, data["rel"])
     return label, np.where(data["retrieved"], data["score"], -np.inf), data["qid"]
 
 
 def trec_policies(name):
-    """Keywords of every call: trec_eval's order is that of the rows, and it reads unjudged as not relevant."""
+    """Keywords of every call: ties in the order of the rows, as in trec_eval, and unjudged documents not relevant."""
     return {"ties": "stable"} | ({} if name in READS_UNJUDGED else {"unjudged": "nonrelevant"})
 
 
@@ -97,7 +97,7 @@ def test_values_of_trec_eval(run, name):
 
 @together("run, name", trec_measures())
 def test_metric_names_of_trec_eval(run, name):
-    """They are ours with its convention, if they are no counts."""
+    """Its names are ours with its convention, unless they are counts."""
     if name == "num_rel_ret":
         with pytest.raises(ValueError, match=r"A metric must be .* num_rel_ret is a count, which the command line"):
             parse_metric(name, convention="trec_eval")
@@ -116,7 +116,7 @@ UNDERSTOOD = {
     "relative_P_5": "recall(denominator=min_k_relevant)@5",
     "set_F.0.25": "set_f(beta=0.5)",
 }
-REFUSED = {  # by which names, and with which words
+REFUSED = {  # names, and words of the message
     "is measured at several values": "map_cut ndcg_cut relative_P unj iprec_at_recall Rprec_mult P.5,10 recall_5,10",
     "is a set of measures": "official set all_trec",
     "is a count": "num_q num_ret num_rel num_rel_ret num_nonrel_judged_ret",
@@ -134,7 +134,7 @@ REFUSED = {  # by which names, and with which words
 }
 
 
-def test_names_that_it_has_and_we_spell_otherwise():
+def test_names_of_trec_eval_that_we_spell_otherwise():
     for theirs, ours in UNDERSTOOD.items():
         spec, given = parse_metric(theirs, convention="trec_eval"), parse_metric(ours, convention="trec_eval")
         assert (spec.metric, spec.k, spec.keywords) == (given.metric, given.k, given.keywords)
@@ -148,7 +148,7 @@ def test_names_that_it_has_and_we_spell_otherwise():
 
 @pytest.mark.parametrize("convention", ["trec_eval", None])
 @together("name, why", [(name, why) for why, names in REFUSED.items() for name in names.split()])
-def test_names_that_it_has_and_we_do_not_are_refused_with_the_reason(name, why, convention):
+def test_unsupported_names_of_trec_eval_have_a_reason(name, why, convention):
     with pytest.raises(ValueError, match=rf"Got '{re.escape(name)}'.* trec_eval's {re.escape(name)} .*{why}"):
         evaluate([1, 0], [2, 1], qid=["q", "q"], metrics=name, **({"convention": convention} if convention else {}))
 
@@ -163,7 +163,7 @@ def test_geometric_means_of_trec_eval(run, name):
 
 
 def test_values_of_pytrec_eval():
-    """It wraps trec_eval 9, which cuts where 10 rounds; neither takes 24 of 77 for a recall of 0.3, as we do."""
+    """It wraps trec_eval 9, which cuts where 10 rounds; neither needs 24 of 77 for a recall of 0.3, as we do."""
     stored, rows = read("trec/trec_test.json")["pytrec_eval"], trec_rows("trec_test")
     assert len(stored) == 3
     for name, values in stored.items():
@@ -182,7 +182,7 @@ def test_rank_biased_precision_of_trec_runs(run):
     assert_allclose(found, [values[q] for q in dict.fromkeys(rows[2])], rtol=1e-12)
 
 
-def test_rank_biased_precision_that_nist_prints():
+def test_rank_biased_precision_of_nist():
     values = read("trec/trec_test.json")["rbp_p0.9_printed_in_NIST_out.test.aq"]
     assert list(values.values()) == [0.1861, 0.7628, 0.0212]
     rows = trec_rows("trec_test")
@@ -191,7 +191,7 @@ def test_rank_biased_precision_that_nist_prints():
 
 
 @pytest.mark.parametrize("run", TREC_RUNS)
-def test_no_other_measure_of_trec_eval_is_left_out(run):
+def test_no_measure_of_trec_eval_is_missing(run):
     left_out = [name for name in read(f"trec/{run}.json")["trec_eval"] if not trec_call(name)]
     assert len(left_out) == 16
     for name in left_out:
@@ -200,7 +200,7 @@ def test_no_other_measure_of_trec_eval_is_left_out(run):
 
 
 def test_the_last_parameter_of_set_f_counts():
-    """As trec_eval has it, which prints one set_F."""
+    """As in trec_eval, which prints a single set_F."""
     judged, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 2.0}}
     (found,) = pytrec_eval.RelevanceEvaluator(judged, ["set_F_0.5", "set_F_2"]).evaluate(run).values()
     assert found == pytrec_eval.RelevanceEvaluator(judged, ["set_F_2"]).evaluate(run)["q"]
@@ -231,7 +231,7 @@ BY_HAND = {
 """Values of measures that only trec_eval has, of both queries."""
 
 
-def test_measures_that_only_trec_eval_has():
+def test_measures_only_in_trec_eval():
     names = {re.sub(r"mult_.*", "mult", name) for name in BY_HAND}
     found = pytrec_eval.RelevanceEvaluator(JUDGED, names).evaluate(RUN)
     for name, values in BY_HAND.items():
@@ -262,10 +262,10 @@ def test_measures_that_the_command_line_prints(name, value):
     assert result.mean() == pytest.approx({"own": value})
 
 
-def test_measures_that_are_not_its_own():
+def test_names_foreign_to_trec_eval():
     assert [own_measure(name) for name in ("map", "unj_0", "utility.1,2", "Rprec_mult", "num_q_")] == [None] * 5
 
 
-def test_utility_counts_no_documents_of_the_collection():
+def test_utility_ignores_the_size_of_the_collection():
     with pytest.raises(ValueError, match="The fourth coefficient of utility must be 0.*Got 2"):
         utility("1,-1,0,2")
