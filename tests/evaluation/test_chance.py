@@ -62,7 +62,7 @@ def names_of(one):
 
 
 def same(a, b, places=None):
-    """Whether two results of the same queries have the same references."""
+    """Whether two results of the same queries have the same chance and best."""
     for kind in KINDS:
         x, y = getattr(a, kind)(), getattr(b, kind)()
         assert x.per_query.keys() == y.per_query.keys()
@@ -120,8 +120,8 @@ def test_random_orders_of_larger_lists(metric):
             assert (sign * (value - drawn.per_query[name]) >= -1e-12).all(), name
 
 
-def test_documents_that_were_not_retrieved_stay_so():
-    """The best order of a and c leaves b and d, which are relevant and not, in a tie; a prepared run says the same."""
+def test_unretrieved_documents_stay_unretrieved():
+    """The best order of a and c leaves b and d tied, one relevant and one not; a prepared run agrees."""
     judged, run = {"q": {"a": 1, "b": 1, "c": 0, "d": 0}}, {"q": ["a", "c"]}
     found = evaluate_run(judged, run, metrics=["auc", "opa", "ranking_loss"])
     assert found.best().mean() == {"auc": 0.625, "opa": 0.625, "ranking_loss": 0.375}
@@ -132,8 +132,8 @@ def test_documents_that_were_not_retrieved_stay_so():
         assert prepared.evaluate(scores).best().mean() == evaluate(y, scores, qid=[0] * 4, metrics="auc").best().mean()
 
 
-def test_ties_of_the_metric_do_not_matter():
-    """Conventions for tied documents say nothing about documents in an order."""
+def test_tie_policies_do_not_change_chance():
+    """Documents in an order are not tied, so tie policies have no effect."""
     y, s, qid = [1, 0, 1, 0, 0], [2, 2, 1, 1, 1], [0] * 5
     names = ["map", "map(precision_at=threshold)", "lrap", "auc(max_fpr=0.5)", "auc(max_fpr=0.5, tied_curve=straight)"]
     of_ties = [evaluate(y, s, qid=qid, metrics=names, ties=ties) for ties in ("average", "stable", "worst", "best")]
@@ -149,7 +149,7 @@ def test_ties_of_the_metric_do_not_matter():
 
 
 def ranked(ranks, n_candidates):
-    """One relevant document of each query, at a rank among its candidates; between two ranks it is tied."""
+    """One relevant document per query, at a rank among its candidates; between two ranks it is tied."""
     rows = []
     for query, (rank, n) in enumerate(zip(ranks, n_candidates, strict=True)):
         score = -np.arange(1.0, n + 1)
@@ -197,7 +197,7 @@ def test_adjusted_ranks_of_references():
     assert len(whole) >= 2
     for case in whole:
         check_rank_metrics(case["inputs"]["ranks"], case["inputs"]["num_candidates"], case["expected"])
-    # One candidate has no luck to be adjusted for: PyKEEN says 0, and so does the replacement of undefined values.
+    # A single candidate has chance equal to best: PyKEEN returns 0, and so does our replacement for undefined values.
     result = evaluate(**ranked([1, 1], [1, 1]), metrics=["relevance_position", "hit@1"])
     assert result.adjusted().mean() == {"relevance_position": 0.0, "hit@1": 0.0}
     assert result.adjusted().n_undefined == {"relevance_position": 2, "hit@1": 2}
@@ -205,7 +205,7 @@ def test_adjusted_ranks_of_references():
 
 
 @pytest.mark.parametrize(("n", "level"), [(2, 0.81546), (3, 0.71031), (10, 0.45436), (100, 0.20939)])
-def test_ndcg_of_short_lists_is_high_by_luck(n, level):
+def test_ndcg_of_short_lists_is_high_by_chance(n, level):
     result = evaluate([1] + [0] * (n - 1), np.arange(n), qid=[0] * n, metrics=["ndcg", "auc"])
     assert result.chance().mean() == {"ndcg": pytest.approx(level, abs=1e-5), "auc": pytest.approx(0.5)}
     assert result.adjusted().mean()["ndcg"] < 0
@@ -226,7 +226,7 @@ NAMES = ["ndcg@5", "relevance_position", "precision@3", "auc", "map(min_relevanc
 
 
 @pytest.mark.parametrize("replacement", [0.0, np.nan, 0.25])
-def test_the_keyword_says_the_same_as_the_result(replacement):
+def test_the_keyword_equals_the_result(replacement):
     rows = data()
     result = evaluate(**rows, metrics=NAMES, replace_undefined_by=replacement)
     adjusted, by_keyword = result.adjusted(), evaluate(
@@ -249,7 +249,7 @@ def test_the_keyword_says_the_same_as_the_result(replacement):
         assert adjusted.n_undefined[name] == (~defined).sum() > 0
 
 
-def test_luck_is_0_and_the_best_order_1():
+def test_chance_is_0_and_the_best_order_1():
     rows = data(unretrieved=0)
     kept = {"metrics": NAMES, "adjusted": True, "replace_undefined_by": np.nan}
     lucky = evaluate(rows["y_true"], np.zeros(len(rows["qid"])), qid=rows["qid"], **kept)
@@ -299,7 +299,7 @@ def test_prepared_labels_keep_chance():
 
 
 def test_saved_chance_has_all_values(tmp_path):
-    """Also when it is loaded: of errors, of metrics that are 0 or 1, and of undefined queries."""
+    """Also after loading: for errors, binary metrics and undefined queries."""
     rows, names = data(), ["relevance_position", "hit@1", "ndcg@5", "p(average=micro)@3"]
     keys = (
         "qid per_query n_undefined meaning average greater_is_better is_binary label_fingerprints n_documents".split()
@@ -340,7 +340,7 @@ def test_weights_and_the_ratio_of_means():
         result.adjusted(average="mean")
 
 
-def test_a_system_is_compared_with_luck():
+def test_a_system_is_compared_with_chance():
     rows = data(unretrieved=0)
     result = evaluate(
         rows["y_true"], rows["y_true"] + rows["y_score"], qid=rows["qid"], metrics=["ndcg@5", "relevance_position"]
@@ -352,10 +352,10 @@ def test_a_system_is_compared_with_luck():
         compare(result, result.adjusted(), metric="ndcg@5")
 
 
-# --- what has no chance, what is not known ---------------------------------------------------------------------
+# --- undefined and unknown chance -----------------------------------------------------------------------------
 
 
-def test_metrics_that_refuse():
+def test_metrics_without_chance():
     call = {"y_true": [0, 1, 1], "y_score": [3, 2, 1], "qid": [0] * 3, "adjusted": True}
     for function in (infap_score, interpolated_precision_score):
         with pytest.raises(ValueError, match=f"{function.__name__} cannot be adjusted .* no closed form for tied"):
@@ -381,7 +381,7 @@ def test_metrics_that_refuse():
         evaluate([0, 1], [1, 2], qid=[0, 0], metrics=["rmse", "kendall"], adjusted=True)
 
 
-def test_results_leave_out_what_has_no_chance():
+def test_results_omit_metrics_without_chance():
     names = ["ndcg", "rmse", "infap", "kendall", "set_f", "alpha_dcg", "map(denominator=retrieved_relevant)"]
     result = evaluate([0, 1, 1], [3, 2, 1], qid=[0] * 3, metrics={**dict(zip(names, names, strict=True)), "f": max_gap})
     assert [*result.chance().mean()] == ["ndcg", "alpha_dcg"]
@@ -417,7 +417,7 @@ def test_own_metrics_have_chance():
     assert name not in get_metric_names()
 
 
-def test_weights_that_rise_with_the_rank_have_no_best_order():
+def test_weights_that_increase_with_rank_have_no_best_order():
     rising = [0.1, 0.2, 0.9]
     result = evaluate([1, 0, 0], [3, 2, 1], qid=[0] * 3, metrics="dcg", discount=rising)
     assert result.best().mean()["dcg"] < result.chance().mean()["dcg"]
@@ -425,7 +425,7 @@ def test_weights_that_rise_with_the_rank_have_no_best_order():
 
 
 def test_equal_labels_leave_nothing_to_adjust():
-    """Sums of many equal numbers differ by rounding from one order to another, which is no difference."""
+    """Rounding errors make sums of equal numbers differ between orders; the difference is ignored."""
     rng = np.random.default_rng(0)
     for n in (*range(1, 30), 3000, 50_000):
         for label in (1, 3):
@@ -438,7 +438,7 @@ def test_equal_labels_leave_nothing_to_adjust():
 LOST = "Chance and best take the data, .* use evaluate, or pass chance=True"
 
 
-def test_results_without_data_say_what_keeps_them(tmp_path):
+def test_results_without_data_name_the_call_that_keeps_them(tmp_path):
     rows = data()
     result = evaluate(**rows, metrics=NAMES)
     result.save(tmp_path / "result")
@@ -457,7 +457,7 @@ def test_results_without_data_say_what_keeps_them(tmp_path):
             one.adjusted(average="micro")
 
 
-# --- doors -------------------------------------------------------------------------------------------------------
+# --- entry points ------------------------------------------------------------------------------------------------
 
 
 def test_every_door_computes_chance(tmp_path):
@@ -507,7 +507,7 @@ def test_accumulators_are_merged_and_pickled():
         RankingAccumulator(NAMES).update(**rows).merge(parts[1])
 
 
-def test_a_name_that_stands_for_chance_is_taken():
+def test_names_of_chance_are_reserved():
     names = {"mrr": "mrr", "mrr in random order": "p@1"}
     rows = data()
     assert [*RankingAccumulator(names).update(**rows).compute()] == [*names]
@@ -530,7 +530,7 @@ def test_sparse_lists():
 
 
 def test_distances_of_a_database():
-    """Lists are built down to the cutoff, but a random order is one of all documents."""
+    """Lists are built only to the cutoff, but a random order contains all documents."""
     rng = np.random.default_rng(3)
     queries, items = rng.normal(size=(6, 4)), rng.normal(size=(200, 4))
     classes = rng.integers(0, 3, 6), rng.integers(0, 3, 200)
@@ -543,10 +543,10 @@ def test_distances_of_a_database():
     same(result, expected)
 
 
-# --- prints ------------------------------------------------------------------------------------------------------
+# --- printed output ----------------------------------------------------------------------------------------------
 
 
-def test_chance_prints_in_every_form():
+def test_chance_in_every_format():
     result = evaluate(**data(), metrics=[*NAMES, "kendall"], chance=True)
     for text in (str(result), str(result.adjusted()), str(result.chance()), str(result.best())):
         assert max(map(len, text.splitlines())) <= 100
@@ -558,7 +558,7 @@ def test_chance_prints_in_every_form():
     assert query_auc_score(**data(), adjusted=True) <= 1
 
 
-def test_comparisons_say_what_is_adjusted():
+def test_comparisons_name_the_adjustment():
     rows = data(unretrieved=0)
     others = {**rows, "y_score": rows["y_score"] + rows["y_true"]}
     results = {name: evaluate(**of, metrics=["ndcg@5", "auc"]) for name, of in {"old": rows, "new": others}.items()}

@@ -1,4 +1,4 @@
-"""What RankingEvaluator and evaluate return: tables, queries to look at, files."""
+"""Results of RankingEvaluator and evaluate: tables, queries to look at, files."""
 
 import html
 import json
@@ -34,7 +34,7 @@ def compared(**values):
     return Comparison(results=results, baseline="a")
 
 
-def test_how_many_queries_are_in_the_means():
+def test_number_of_queries_in_the_means():
     nan = np.nan
     two, three = [1, nan, 0, nan], [1, 0.5, 0, nan]
     few = compared(a={"mrr": two, "map": two}, b={"mrr": two, "map": two})
@@ -50,7 +50,7 @@ def test_how_many_queries_are_in_the_means():
     assert other.summary(full=True).to_frame()["queries"].tolist() == [2, 3, 4, 4]
 
 
-def test_intervals_that_may_not_keep_their_level_are_named():
+def test_intervals_with_uncertain_level_are_named():
     skewed, even = [0, 0, 0, 0, 0, 0, 1, 0.01], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
     results = {name: Evaluation.from_values(range(8), {"mrr": skewed, "map": even}) for name in "ab"}
     note = "Skewed values and few queries: the intervals of MRR may not keep their level."
@@ -76,7 +76,7 @@ def test_intervals_that_may_not_keep_their_level_are_named():
     assert max(map(len, told)) <= 100
 
 
-def test_summary_says_what_the_statistics_say(report):
+def test_summary_agrees_with_the_statistics(report):
     frame = report.summary().to_frame().set_index(["model", "metric"])
     for metric in ("ndcg@5", "map", "rmse"):
         expected = stats.compare(report.results["ridge"], report.results["constant"], metric=metric)
@@ -97,7 +97,7 @@ def test_summary_says_what_the_statistics_say(report):
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", None])
 def test_p_values_of_a_summary_are_corrected(report, correction):
-    """For two models, by hand: Holm takes the lower twice, and the higher as it is unless that is less."""
+    """For two models, by hand: Holm doubles the lower p, and keeps the higher unless the doubled one is larger."""
     frame = replace(report, correction=correction).summary().to_frame().set_index(["model", "metric"])
     for metric in ("ndcg@5", "map", "rmse"):
         rows = frame.loc[["ridge", "smooth"]].xs(metric, level="metric")
@@ -128,13 +128,13 @@ def test_intervals_of_a_summary_have_the_level(report, level):
             assert frame.loc[(model, metric), ["low", "high"]].tolist() == pytest.approx([low, high], rel=1e-9)
 
 
-def test_one_model_is_summed_up_without_tests(shuffled):
+def test_one_model_is_summarized_without_tests(shuffled):
     X, y, qid = shuffled
     table = RankingEvaluator("map", cv=3).compare({"ridge": Ridge()}, X, y, qid=qid).summary()
     assert table.rows[0][-1] is None
 
 
-def test_pooled_means_are_summed_up_without_intervals_and_tests(shuffled):
+def test_pooled_means_have_no_intervals_and_tests(shuffled):
     X, y, qid = shuffled
     models = {"constant": DummyRegressor(), "ridge": Ridge()}
     found = RankingEvaluator(["map", "p(average=micro)@5"], cv=3).compare(models, X, y, qid=qid)
@@ -159,7 +159,7 @@ def test_other_formats(report):
     assert_array_equal(frame["ridge"]["map"], report.per_query["ridge"]["map"])
 
 
-def test_tests_that_draw_at_random_say_the_same_each_time(report):
+def test_random_tests_are_reproducible(report):
     drawn = replace(report, test="randomization")
     assert drawn.summary() == drawn.summary()
     expected = stats.compare_all(
@@ -168,14 +168,14 @@ def test_tests_that_draw_at_random_say_the_same_each_time(report):
     assert drawn.significance("map") == expected
 
 
-# --- what is printed -----------------------------------------------------------------------------------------
+# --- printed output --------------------------------------------------------------------------------------------
 
 FIVE = ["ndcg@10", "map", "RMSE", "f(beta=2)@5", "p(average=micro)@5"]
 LONG = "LGBMRanker(learning_rate=0.05, num_leaves=63, min_child_samples=20, feature_fraction=0.8, seed={})"
 
 
 class Fails(Ridge):
-    """Fails with a long message where a row is not among those that it is given."""
+    """A model that fails with a long message if its rows lack a given row."""
 
     def __init__(self, row=None):
         super().__init__()
@@ -233,7 +233,7 @@ def test_a_printed_report_of_very_large_numbers_fits_a_terminal(shuffled):
         assert max(map(len, str(report).splitlines())) <= 100
 
 
-def test_a_printed_row_has_the_numbers_that_decide(report):
+def test_a_printed_row_has_the_deciding_numbers(report):
     text = str(report.summary(0.9)).split("\n\n")[1].splitlines()
     row = report.summary(0.9).to_frame().set_index(["model", "metric"]).loc["ridge", "map"]
     assert text[0] == "MAP"
@@ -251,7 +251,7 @@ def test_a_printed_row_has_the_numbers_that_decide(report):
     ]
 
 
-def test_long_names_that_differ_in_the_middle_differ_in_print(shuffled):
+def test_long_names_with_different_middles_differ_in_print(shuffled):
     names = [f"{'a' * 60} {i} {'b' * 60}" for i in range(3)]
     lines = str(make_report(shuffled, "map", names).summary()).splitlines()[2:]
     assert [line[:2] for line in lines] == ["1 ", "2 ", "3 "]
@@ -316,7 +316,7 @@ def test_a_file_can_be_read_without_the_library(tmp_path, report):
         assert_array_equal(file["values"][1], report.per_query["ridge"]["map"])
 
 
-def test_files_that_hold_something_else(tmp_path, report):
+def test_files_with_other_content(tmp_path, report):
     report.save(tmp_path / "report.npz")
     with pytest.raises(ValueError, match="must hold a saved Evaluation of layout 1. Got Comparison of layout 1"):
         Evaluation.load(tmp_path / "report.npz")
@@ -369,7 +369,7 @@ def test_results_show_themselves_in_notebooks(report):
         assert str(shown).splitlines()[0] in html.unescape(shown._repr_html_())
 
 
-def test_a_table_that_nothing_makes_fit_stays():
+def test_a_table_wider_than_the_terminal_is_not_cut():
     wide = Table(("name", *(f"number {i}" for i in range(20))), (("a long name of a system", *range(20)),))
     assert wide.fitted() is wide
     assert Table(("name", "n"), (("a long name of a system" * 9, 1),)).fitted() != wide
@@ -383,7 +383,7 @@ def test_special_characters_are_escaped():
     assert "x|y &amp; &lt;z&gt;" in table._repr_html_()
 
 
-def test_a_baseline_that_fails_is_why_nothing_is_tested(shuffled):
+def test_a_failed_baseline_explains_missing_tests(shuffled):
     X, y, qid = shuffled
     models = {"failing": Fails(X[0]), "ridge": Ridge(), "other": Ridge(1e4)}
     with pytest.warns(FitFailedWarning):
@@ -391,10 +391,10 @@ def test_a_baseline_that_fails_is_why_nothing_is_tested(shuffled):
     assert "No test of MAP: the baseline failing failed." in " ".join(str(report).split())
 
 
-# --- what is tested, and what is said of it ------------------------------------------------------------------
+# --- tests and their explanations ------------------------------------------------------------------------------
 
 
-def test_two_queries_are_tested_and_one_is_not():
+def test_two_queries_are_tested_and_a_single_one_is_not():
     nan = np.nan
     for a, b, is_tested in (
         ([1, 0, nan, nan], [0, 0.5, nan, nan], True),
@@ -405,7 +405,7 @@ def test_two_queries_are_tested_and_one_is_not():
         assert few.summary().to_frame()["p"].notna().tolist() == [False, is_tested]
 
 
-def test_why_weights_and_pooled_means_are_not_tested():
+def test_reasons_for_weights_and_pooled_means_without_tests():
     values = {"a": [1, 0, 0.5, 0.25], "b": [0, 0.5, 1, 0.5]}
     results = {name: Evaluation.from_values(range(4), {"mrr": of}, weight=[1, 2, 1, 1]) for name, of in values.items()}
     for test, note in (
@@ -433,7 +433,7 @@ def test_clusters_are_in_the_title(shuffled):
     assert str(report).startswith("Comparison of 2 models on 40 queries in 9 clusters, against a by test='t', ")
 
 
-def test_of_queries_that_differ_alike_the_first_come_first():
+def test_most_different_breaks_ties_by_position():
     ids, values = [f"q{i}" for i in range(200)], np.random.default_rng(0).integers(0, 5, 200) / 4
     results = {
         "a": Evaluation.from_values(ids, {"mrr": values}),

@@ -1,4 +1,4 @@
-"""evaluate: many metrics, one pass; and the names of metrics."""
+"""evaluate: many metrics in one pass, and the names of metrics."""
 
 import pickle
 
@@ -42,8 +42,8 @@ def data(rng):
     return rng.integers(0, 4, len(qid)), rng.integers(0, 5, len(qid)).astype(float), qid
 
 
-def test_cutoffs_are_points_of_one_curve(data, monkeypatch):
-    """Of our own formulas: those of others get the lists cut at each cutoff."""
+def test_cutoffs_share_one_curve(data, monkeypatch):
+    """For built-in formulas; others get the lists truncated at each cutoff."""
     y, s, qid = data
     lengths, curves = [], []
 
@@ -70,7 +70,7 @@ def test_cutoffs_are_points_of_one_curve(data, monkeypatch):
     del REGISTRY["counted"]
 
 
-def test_keywords_that_are_no_plain_values(data):
+def test_keywords_that_are_not_plain_values(data):
     y, s, qid = data
     table, other = [0, 1, 2, 5], [0, 1, 1, 1]
     metrics = [parse_metric("ndcg", k=k, gain=gain) for gain in (table, other) for k in (1, 3)]
@@ -86,7 +86,7 @@ def test_metrics_cannot_modify_shared_arrays(data):
 
     @metric("greedy")
     def greedy_score(r):
-        """As no formula should be."""
+        """A formula that modifies a shared array."""
         r.relevant[:] = 1
         return r.cumsum(r.relevant)
 
@@ -105,7 +105,7 @@ def test_undefined_queries_are_counted(data):
 
 
 def test_undefined_queries_in_a_pooled_mean():
-    """F1@2 is 2 / (1 + 2); a query without a relevant document adds its two ranks, unless it is left out."""
+    """F1@2 is 2 / (1 + 2); a query without a relevant document adds its two ranks, unless it is dropped."""
     y, s, qid = [1, 0, 0, 0], [2, 1, 2, 1], ["a", "a", "b", "b"]
     for replacement, expected in ((0, 2 / 5), (1, 2 / 5), (np.nan, 2 / 3)):
         metrics = ["f1(average=micro)@2", "f1@2", "f1(average=geometric)@2"]
@@ -140,7 +140,7 @@ def test_weights_and_pooling(data):
     assert result.mean()["p(average=micro)@2"] == pytest.approx((of_query * hits).sum() / (2 * of_query.sum()))
 
 
-def test_means_that_are_not_over_queries_have_no_interval(data):
+def test_other_means_have_no_interval(data):
     y, s, qid = data
     metrics = ["map", "p(average=micro)@2", "map(average=geometric)"]
     result, plain = (evaluate(y, s, qid=qid, metrics=names) for names in (metrics, "map"))
@@ -158,16 +158,16 @@ def test_means_that_are_not_over_queries_have_no_interval(data):
         result.confidence_interval(method="z")
 
 
-def test_functions_name_themselves(data):
+def test_functions_have_their_own_name(data):
     y, s, qid = data
     assert list(evaluate(y, s, qid=qid, metrics=[ndcg_score, parse_metric("p@2")]).mean()) == ["ndcg", "precision@2"]
     assert list(evaluate(y, s, qid=qid, metrics=map_score).mean()) == ["map"]
 
 
-def test_ties_below_a_cutoff_do_not_matter_to_it():
+def test_ties_below_a_cutoff_have_no_effect_on_it():
     y, s, qid = [1, 0, 1, 0], [3, 2, 1, 1], [0] * 4
     name = "map(denominator=retrieved_relevant)@1"
-    assert evaluate(y, s, qid=qid, metrics=[name, "map"]).mean()[name] == 1  # the other one reads them
+    assert evaluate(y, s, qid=qid, metrics=[name, "map"]).mean()[name] == 1  # the other metric reads them
     with pytest.raises(ValueError, match="no closed form for tied documents"):
         evaluate(y, s, qid=qid, metrics=[name.replace("@1", "@3")])
 
@@ -201,7 +201,7 @@ def test_confidence_interval_of_few_queries():
         result.confidence_interval(95)
 
 
-def test_a_parsed_metric_is_its_owners():
+def test_a_parsed_metric_is_not_shared():
     parse_metric("ndcg@3").keywords["gain"] = "linear"
     assert parse_metric("ndcg@3").keywords == {}
     y, s, qid = [3, 1, 2], [1, 3, 2], [0] * 3
@@ -210,7 +210,7 @@ def test_a_parsed_metric_is_its_owners():
     assert evaluate(y, s, qid=qid, metrics="ndcg@3").mean() == result.mean()
 
 
-def test_equal_values_of_other_types_are_told_apart():
+def test_equal_values_of_other_types_differ():
     y, s, qid = [3, 1, 2], [1, 3, 2], [0] * 3
     assert ndcg_score(y, s, qid=qid, k=1) == ndcg_score(y, s, qid=qid, k=np.int64(1)) == 1 / 7
     with pytest.raises(ValueError, match="Got True instead"):
@@ -236,8 +236,8 @@ def test_evaluate_renamed_metrics(rng):
 
 
 @pytest.mark.parametrize("more", [0, 0.5])
-def test_metrics_of_any_depth_and_threshold_share_a_ranking_and_no_number(more, data):
-    """The deepest first, and the last; what one has counted with a threshold is not another's, planned or not."""
+def test_metrics_share_a_ranking_and_no_number(more, data):
+    """The deepest metric first, and last; counts with one threshold are not reused for another, planned or not."""
     y, s, qid = data
     y = y + more
     names = ["map", "p@2", "map(min_relevance=2)", "recall@5", "recall(min_relevance=2)@1", "mrr@1"]
@@ -247,7 +247,7 @@ def test_metrics_of_any_depth_and_threshold_share_a_ranking_and_no_number(more, 
     assert together["map(min_relevance=2)"] != evaluate(y, s, qid=qid, metrics="map").mean()["map"]
 
 
-def test_keywords_of_equal_values_and_other_types_are_told_apart_beside_each_other(data):
+def test_equal_keywords_of_other_types_do_not_share_values(data):
     y, s, qid = data
 
     @metric("flagged")
@@ -266,7 +266,7 @@ def test_keywords_of_equal_values_and_other_types_are_told_apart_beside_each_oth
 @pytest.mark.parametrize(
     ("scores", "k", "tied"),
     [
-        ([3, 3, 2, 1], None, 1),  # two documents are a tie
+        ([3, 3, 2, 1], None, 1),  # two documents are tied
         ([4, 3, 2, 1], None, 0),
         ([3, 3, 2, 1], 2, 0),  # both above the cutoff
         ([4, 2, 2, 1], 2, 1),
@@ -277,21 +277,21 @@ def test_keywords_of_equal_values_and_other_types_are_told_apart_beside_each_oth
         ([2, 2, 2, 1], 1, 1),
     ],
 )
-def test_ties_that_stand_across_a_cutoff(scores, k, tied):
+def test_ties_across_a_cutoff(scores, k, tied):
     name = "ndcg" if k is None else f"ndcg@{k}"
     beside = [3, 2, 1, 0]  # a query without ties
     result = evaluate([0, 1, 2, 0] * 2, [*scores, *beside], qid=[0] * 4 + [1] * 4, metrics=name)
     assert result.n_tied == {name: tied}
 
 
-def test_long_lists_are_ranked_as_deep_as_the_deepest_metric_asks(rng):
+def test_long_lists_are_ranked_to_the_deepest_cutoff(rng):
     y_true, y_score, qid = rng.integers(0, 3, 8000), rng.random(8000), np.arange(8000) // 2000
     for names in (["ndcg@100", "err@1"], ["hit@1", "p@100"], ["map", "ndcg@1"]):
         together = evaluate(y_true, y_score, qid=qid, metrics=names).mean()
         assert together == {name: evaluate(y_true, y_score, qid=qid, metrics=name).mean()[name] for name in names}
 
 
-# --- what looks wrong is told of at every door -----------------------------------------------------------------
+# --- checks for misuse -------------------------------------------------------------------------------------------
 
 DOORS = {
     "evaluate": lambda y, s, qid, metric: evaluate(y, s, qid=qid, metrics=metric),
@@ -332,7 +332,7 @@ def test_ranks_and_distances_warn(door):
 
 @pytest.mark.parametrize("named", ["labels", "scores"])
 @pytest.mark.parametrize("door", [door for door in DOORS if door != "matrices"])
-def test_frames_whose_columns_are_queries_are_refused(door, named):
+def test_frames_with_queries_as_columns_are_rejected(door, named):
     pd = pytest.importorskip("pandas")
     label, score = np.array([[1.0, 0], [0, 1], [1, 0]]), np.array([[0.1, 0.2], [0.3, 0.4], [0.7, 0.1]])
     columns = pd.Index([4, 5], name="qid")
@@ -342,11 +342,11 @@ def test_frames_whose_columns_are_queries_are_refused(door, named):
         DOORS[door](label, score, None, "map")
 
 
-# --- a result is a value -------------------------------------------------------------------------------------
+# --- results do not change -----------------------------------------------------------------------------------
 
 
 def as_lists(result):
-    """All that a result says, but for what takes the data."""
+    """All fields and texts of a result, except calls that need the data."""
     values = {name: column.tolist() for name, column in result.per_query.items()}
     attributes = {name: column.tolist() for name, column in result.attributes.items()}
     columns = [result.qid, result.weight, result.clusters, result.n_documents]
@@ -356,7 +356,7 @@ def as_lists(result):
 
 @pytest.mark.parametrize("n_rows", [6, 20_000], ids=["some", "many"])
 @pytest.mark.parametrize("form", ["two dimensions", "a query a row", "prepared", "from values"])
-def test_a_result_does_not_change_with_what_it_was_made_of(form, n_rows, rng):
+def test_a_result_does_not_change_with_its_input(form, n_rows, rng):
     given = {
         "qid": np.arange(n_rows), "sample_weight": rng.random(n_rows), "by": np.arange(n_rows) % 3,
         "clusters": np.arange(n_rows) % 5,
@@ -395,7 +395,7 @@ def test_modified_scores_after_evaluate():
 
 
 @pytest.mark.parametrize("n_rows", [5, 1500])
-def test_a_change_of_any_of_a_few_labels_is_seen(n_rows):
+def test_any_change_of_few_labels_is_detected(n_rows):
     label = np.arange(n_rows) + 0.5
     for row in range(0, n_rows, max(1, n_rows // 5)):
         result = evaluate(label, -label, qid=np.zeros(n_rows), metrics="map")
@@ -407,7 +407,7 @@ def test_a_change_of_any_of_a_few_labels_is_seen(n_rows):
 
 
 def test_recomputed_values_reveal_modified_data():
-    """One metric that changed is enough; undefined values are equal, and functions of users are not called again."""
+    """One changed value is enough; undefined values are equal, and user functions are not called again."""
     label, score, qid = np.array([1.0, 0, 0, 0, 0, 0]), np.array([3.0, 2, 1, 3, 2, 1]), np.array([0, 0, 0, 1, 1, 1])
     n_calls = []
 
@@ -424,7 +424,7 @@ def test_recomputed_values_reveal_modified_data():
         fresh.tie_range()
 
 
-def test_labels_that_were_changed_since():
+def test_modified_labels_after_evaluate():
     label, score, qid = np.array([1.5, 0, 0.5, 0]), np.array([0.5, 0.4, 2, 1]), np.array([0, 0, 1, 1])
     result, fresh = (evaluate(label, score, qid=qid, metrics="mrr") for _ in range(2))
     known = result.label_fingerprints.tolist()

@@ -1,4 +1,4 @@
-"""exclude= of matrices: what is left out of a query is no document of it, dense or sparse."""
+"""exclude= of matrices drops documents of a query, dense or sparse."""
 
 import warnings
 
@@ -29,7 +29,7 @@ NAMES = [
 
 
 def expected(scores):
-    """Values of rows, without those that are left out."""
+    """Values of rows without the excluded ones."""
     rows = ~SEEN
     qid = np.nonzero(rows)[0]
     return evaluate(LABELS[rows], scores[rows], qid=qid, metrics=NAMES).per_query
@@ -41,7 +41,7 @@ def same(found, values):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, lambda x: x * 2.0, sparse.coo_array])
-def test_values_are_those_of_the_other_rows(kind):
+def test_values_without_excluded_rows(kind):
     exclude, labels = kind(SEEN), sparse.csr_array(LABELS)
     lists = sparse.csr_array((SCORES[LISTED], np.nonzero(LISTED)), shape=SCORES.shape)
     with warnings.catch_warnings():
@@ -52,7 +52,7 @@ def test_values_are_those_of_the_other_rows(kind):
         result = evaluate(labels, lists, metrics=NAMES, exclude=exclude)
         same(result, values)
         assert_array_equal(result.n_documents, (~SEEN).sum(axis=1))
-        # One metric alone reads no more than its cutoff.
+        # A single metric reads no deeper than its cutoff.
         for name in ("ndcg@5", "fallout@5", "precision@5"):
             found = evaluate(labels, lists, metrics=name, exclude=exclude).per_query[name]
             np.testing.assert_allclose(found, values[name], rtol=1e-12)
@@ -71,15 +71,15 @@ def test_excluded_documents_are_not_read():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_labels_of_what_is_left_out_are_not_looked_at(kind):
-    """Not even where a mask would look as if it were the wrong way round."""
+def test_labels_of_excluded_documents_are_not_checked(kind):
+    """Not even if they look like an inverted mask."""
     labels, exclude = kind(np.array([[1.0, 0, 0, 1]])), kind(np.array([[1.0, 1, 0, 0]]))
     result = evaluate(labels, np.array([[4.0, 3, 2, 1]]), metrics=["p@1", "auc"], exclude=exclude)
     assert result.mean() == {"p@1": 0, "auc": 0}
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame])
-def test_a_relevant_document_must_be_left(kind):
+def test_a_relevant_document_must_remain(kind):
     labels, scores = np.array([[1.0, 0, 0, 0], [0, 2, 0, 0]]), np.array([[4.0, 3, 2, 1]] * 2)
     with pytest.raises(ValueError, match="exclude removes every relevant document"):
         evaluate(kind(labels), scores, exclude=kind(labels))
@@ -90,13 +90,13 @@ def test_a_relevant_document_must_be_left(kind):
     assert evaluate_run(judged, run, metrics="mrr", exclude={"q": ["a"]}).mean() == {"mrr": 0.25}
 
 
-def test_rows_of_exclude_have_the_labels_of_the_others():
+def test_rows_of_exclude_have_the_same_labels():
     labels = pd.DataFrame([[1, 0], [0, 1]], index=["q", "r"])
     with pytest.raises(ValueError, match="y_true and exclude must have the same index"):
         evaluate(labels, labels.to_numpy(), exclude=pd.DataFrame([[0, 1], [0, 0]], index=["r", "q"]))
 
 
-def test_systems_are_compared_without_it():
+def test_systems_are_compared_with_exclude():
     systems = {"a": SCORES, "b": -SCORES}
     result = compare_systems(LABELS, systems, metrics="ndcg@5", exclude=SEEN).results["a"]
     assert_array_equal(result.per_query["ndcg@5"], expected(SCORES)["ndcg@5"])
@@ -126,7 +126,7 @@ def test_frames_must_have_the_same_columns():
         (LABELS, {0: [1]}, TypeError, "exclude"),
     ],
 )
-def test_exclude_refuses_other_matrices(labels, exclude, error, message):
+def test_exclude_rejects_other_matrices(labels, exclude, error, message):
     with pytest.raises(error, match=message):
         evaluate(labels, SCORES, metrics="map", exclude=exclude)
 
@@ -138,12 +138,12 @@ def test_exclude_refuses_other_matrices(labels, exclude, error, message):
         (~SEEN[0], ValueError, r"mask must have the shape of y_true, \(40, 30\). Got shape \(30,\)"),
     ],
 )
-def test_a_mask_must_be_one_with_it_too(mask, error, message):
+def test_exclude_goes_with_a_mask(mask, error, message):
     for more in ({}, {"exclude": SEEN}):
         with pytest.raises(error, match=message):
             evaluate(LABELS, SCORES, metrics="map", mask=mask, **more)
 
 
-def test_rows_leave_out_themselves():
+def test_rows_without_exclude():
     with pytest.raises(ValueError, match="exclude is for matrices"):
         evaluate([1, 0], [2, 1], qid=[0, 0], metrics="map", exclude=[[1, 0]])

@@ -32,7 +32,7 @@ OTHERS = ["map", "map@5", "mrr", "hit@2", "err", "q", "bpref", "auc", "opa"]
 
 
 def lists(seed=0, n=9, grades=4):
-    """Labels and the scores of two systems with ties, some documents retrieved by one alone."""
+    """Labels and the scores of two systems with ties; some documents are retrieved by only one system."""
     rng = np.random.default_rng(seed)
     label = rng.integers(0, grades, n).astype(float)
     label[0] = 1
@@ -60,7 +60,7 @@ def column(explanation, name):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_contributions_of_ndcg_are_expectations_over_orders(seed):
-    """Enumerated: gain over ideal times the mean discount of the ranks that a document may have."""
+    """By enumeration: gain over ideal times the mean discount over the possible ranks of a document."""
     label, old, new = lists(seed, n=7)
     k, ideal = 4, np.sort(label)[::-1][:4]
     best = sum((2**g - 1) / math.log2(i + 2) for i, g in enumerate(ideal))
@@ -97,8 +97,8 @@ def test_sums_sum_to_the_difference(metric, ties):
 
 
 @pytest.mark.slow
-def test_every_metric_is_a_sum_or_left_out():
-    """Contributions are an exact sum, or the effects of a document in both lists by the metric function itself."""
+def test_every_metric_has_contributions_or_is_omitted():
+    """Contributions sum exactly, or are the effects of removing a document from both lists, by the metric itself."""
     kinds = {}
     for name, entry in REGISTRY.items():
         if entry.subtopics or not entry.is_built_in:
@@ -126,8 +126,8 @@ def test_every_metric_is_a_sum_or_left_out():
     assert not {name for name, is_sum in kinds.items() if is_sum} & {"map", "mrr", "err", "auc", "bpref", "judged", "q"}
 
 
-def test_effects_of_leaving_out_by_hand():
-    """RR 1/2 against 1: without the document above it old has 1, too; without the relevant one both have 0."""
+def test_effects_of_removing_documents_by_hand():
+    """RR 1/2 against 1: without the document above it old has 1 as well; without the relevant document both have 0."""
     runs = {"old": {"q": ["a", "b", "c"]}, "new": {"q": ["b", "a", "c"]}}
     found = compare_systems({"q": {"a": 0, "b": 1, "c": 0}}, runs, metrics="mrr").explain("q", new="new", old="old")
     assert not found.is_sum
@@ -151,20 +151,20 @@ def test_undefined_and_empty_lists():
         explained([1.0, 0.0], [1.0, 1.0], [1.0, 2.0], "kendall", replace_undefined_by=np.nan)
 
 
-def test_relevant_documents_are_shown_that_neither_system_retrieved():
+def test_relevant_documents_of_neither_system_are_shown():
     found = explained([1.0, 0, 1, 0], [-np.inf, 1, 0.5, -np.inf], [-np.inf, 0.5, 1, -np.inf], "p@1")
     assert column(found, "contribution") == {2: 1.0, 1: 0.0, 0: 0.0}
     assert column(found, "rank old") == {2: 2, 1: 1, 0: None}
 
 
-def test_errors_are_new_less_old_as_they_are():
+def test_explanations_of_errors_are_new_minus_old():
     found = explained([1.0, 2.0], [1.0, 1.0], [1.0, 2.0], "mse")
     assert (found.difference, column(found, "contribution")) == (-0.5, {1: -0.5, 0: 0.0})
     assert "Lower is better." in repr(found)
 
 
-def test_a_document_of_one_list_alone():
-    """DCG@2 of labels as gains: b gives 1 / log2(3) to the new list; x is in it without a judgement, and gives 0."""
+def test_a_document_in_only_one_list():
+    """DCG@2 with labels as gains: b adds 1 / log2(3) to the new list; x is unjudged there and adds 0."""
     runs = {"old": {"q": ["a", "y"]}, "new": {"q": ["x", "b"]}}
     found = compare_systems({"q": {"a": 2, "b": 1, "c": 1}}, runs, metrics="dcg(gain=linear)@2").explain(
         "q", new="new", old="old"
@@ -177,7 +177,7 @@ def test_a_document_of_one_list_alone():
     assert column(found, "judged") == {"a": "yes", "b": "yes", "x": "no", "y": "no", "c": "yes"}
 
 
-def test_negative_labels_that_are_not_judged():
+def test_unjudged_negative_labels():
     found = explained([1.0, 0, -1], [3.0, 2, 1], [1.0, 2, 3], "p@3", negative="unjudged", unjudged="nonrelevant")
     assert column(found, "judged") == {0: "yes", 1: "yes", 2: "no"}
     assert [row[0] for row in found.to_judge().rows] == [2]
@@ -192,7 +192,7 @@ def test_dropped_documents_add_nothing_and_have_ranks():
     assert column(found, "contribution") == {0: 0.0, 1: pytest.approx(1 / math.log2(3) - 1), 2: 0.0}
 
 
-# --- many queries together -----------------------------------------------------------------------------------
+# --- several queries at once ------------------------------------------------------------------------------------
 
 
 def arrays_of(found):
@@ -218,7 +218,7 @@ def test_known_explanations(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("of_runs", [False, True])
 def test_queries_together_equal_each_by_itself(of_runs):
-    """To the last bit, in any order of the queries, for every metric."""
+    """Bit for bit, in any order of the queries, for every metric."""
     data = read("cases/explanations.json")["data"]["0"]
     names = [name for name, entry in REGISTRY.items() if entry.is_built_in and not entry.subtopics]
     rng = np.random.default_rng(0)
@@ -239,7 +239,7 @@ def test_queries_together_equal_each_by_itself(of_runs):
                 assert repr(arrays_of(found)) == repr(arrays_of(one)), (metric, number)
 
 
-def test_parts_of_the_evaluation_change_nothing(monkeypatch):
+def test_batches_of_the_evaluation_change_nothing(monkeypatch):
     qrels, runs = pools(12, share=0.4)
     report = compare_systems(qrels, runs, metrics=["ndcg@5", "map"], on_misuse="ignore")
 
@@ -253,16 +253,16 @@ def test_parts_of_the_evaluation_change_nothing(monkeypatch):
 
 
 def test_judged_documents_need_no_evaluation(monkeypatch):
-    """Nothing is matched where everything is judged."""
+    """If all documents are judged, nothing needs matching."""
     report = compare_systems([[1, 0]] * 3, {"old": [[1.0, 2]] * 3, "new": [[2.0, 1]] * 3}, metrics="ndcg")
     monkeypatch.setattr(explanation.Documents, "of", None)
     assert report.to_judge(new="new", old="old").rows == ()
 
 
-# --- where documents come from -------------------------------------------------------------------------------
+# --- forms of input -----------------------------------------------------------------------------------------------
 
 
-def test_ways_in_agree():
+def test_forms_of_input_agree():
     """Rows, a frame, two dimensions, sparse matrices, runs: the same contributions of the same documents."""
     label, old, new = lists(3, n=6)
     both = np.stack([label, label[::-1]]), {"old": np.stack([old] * 2), "new": np.stack([new] * 2)}
@@ -277,7 +277,7 @@ def test_ways_in_agree():
     assert {order[d] - 6: x for d, x in column(of_frame, "contribution").items()} == pytest.approx(expected)
     matrices = {name: sparse.csr_array(np.where(s > -np.inf, s + 1, 0)) for name, s in both[1].items()}
     of_sparse = compare_systems(sparse.csr_array(both[0]), matrices, metrics="ndcg@3").explain(1, new="new", old="old")
-    assert of_sparse.grade == 1  # the highest label of all queries is not known
+    assert of_sparse.grade == 1  # the highest label of all queries is unknown
     for document, x in column(of_sparse, "contribution").items():
         assert x == pytest.approx(expected[document])
     qrels = {q: {f"d{i}": int(g) for i, g in enumerate(both[0][q])} for q in (0, 1)}
@@ -321,7 +321,7 @@ def test_finished_results_are_matched_by_ids_or_by_rows():
 
 
 def test_labels_of_documents_are_compared():
-    """By ids, also of the first document of a list, and by rows, of which none may be in one system alone."""
+    """By ids, including the first document of a list, or by rows, which both systems must share."""
     other = {
         "old": evaluate_run({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}),
         "new": evaluate_run({"q": {"a": 0, "b": 1}}, {"q": ["b", "a", "x"]}),
@@ -344,7 +344,7 @@ def test_ids_of_several_types_and_lists_without_a_document():
     assert math.isnan(found.judged[0])
 
 
-def test_of_the_evaluator():
+def test_explanations_of_the_evaluator():
     rng = np.random.default_rng(0)
     X, qid = rng.normal(size=(60, 2)), np.repeat(np.arange(12), 5)
     y = np.clip(np.round(X[:, 0] + 1), 0, 3)
@@ -354,7 +354,7 @@ def test_of_the_evaluator():
     assert {*column(found, "grade")} <= {*range(20, 25)}
 
 
-def test_results_without_documents_say_which_call_keeps_them(tmp_path):
+def test_results_without_documents_name_the_call_that_keeps_them(tmp_path):
     y, qid, scores = [1, 0, 0, 1], [0, 0, 1, 1], {"old": [1.0, 2, 1, 2], "new": [2.0, 1, 1, 2]}
     report = compare_systems(y, scores, qid=qid)
     report.save(tmp_path / "report")
@@ -400,7 +400,7 @@ def test_explain_modified_scores():
 
 
 def pools(n_queries=30, share=0.2, relevant=0.5, seed=0):
-    """Judgements of what the old system retrieved, and a new one that retrieved mostly something else."""
+    """Judgements of the old system's documents; the new system retrieved mostly other documents."""
     rng = np.random.default_rng(seed)
     qrels, old, new = {}, {}, {}
     for q in range(n_queries):
@@ -436,7 +436,7 @@ def test_explanations_have_judged_shares(tmp_path):
 
 
 def test_to_judge_by_brute_force():
-    """Each document that is not judged, judged with the highest grade and evaluated again."""
+    """Each unjudged document in turn gets the highest grade, and the metric is evaluated again."""
     qrels, runs = pools(4, share=0.4)
     qrels[0]["d1"] = 3
     for q, run in runs["old"].items():
@@ -466,7 +466,7 @@ def test_to_judge_by_brute_force():
             assert change == pytest.approx(expected[q, d] / 4)
 
 
-def test_weights_of_queries_count_in_what_to_judge():
+def test_weights_of_queries_in_documents_to_judge():
     qrels, runs = pools(3, share=0.4)
     weight = {0: 0.0, 1: 1.0, 2: 3.0}
     report = compare_systems(qrels, runs, metrics="ndcg@5", sample_weight=weight)
@@ -476,7 +476,7 @@ def test_weights_of_queries_count_in_what_to_judge():
         assert q > 0
 
 
-def test_undefined_queries_do_not_count_in_what_to_judge():
+def test_undefined_queries_in_documents_to_judge():
     qrels, runs = pools(3, share=0.4)
     qrels[1] = dict.fromkeys(qrels[1], 0)
     report = compare_systems(qrels, runs, metrics="map", replace_undefined_by=math.nan)
@@ -487,7 +487,7 @@ def test_undefined_queries_do_not_count_in_what_to_judge():
         assert change == pytest.approx(one[d] / 2)
 
 
-def test_ten_documents_to_judge_unless_another_number_is_asked_for():
+def test_ten_documents_to_judge_by_default():
     scores = np.arange(12.0)
     report = compare_systems(
         [1] + [math.nan] * 11, {"old": scores, "new": -scores}, qid=[0] * 12, metrics="map", unjudged="nonrelevant"
@@ -500,7 +500,7 @@ def test_ten_documents_to_judge_unless_another_number_is_asked_for():
 
 
 def test_many_variants_of_a_long_list_take_little_memory():
-    """3,000 lists of 2,999 documents: 216 MB of labels, scores and queries, if all were there together."""
+    """3,000 lists of 2,999 documents would need 216 MB of labels, scores and queries at the same time."""
     rng = np.random.default_rng(0)
     report = compare_systems(
         rng.random(3000) < 0.5, {"old": rng.random(3000), "new": rng.random(3000)}, qid=[0] * 3000, metrics="map"
@@ -551,7 +551,7 @@ def test_heads_of_printed_columns():
 
 
 @pytest.mark.parametrize(("n", "rest"), [(20, ""), (21, "Without 1 documents of smaller contributions.")])
-def test_effects_that_are_not_printed_have_no_sum(n, rest):
+def test_hidden_effects_have_no_sum(n, rest):
     score = np.arange(float(n))
     text = repr(explained(np.arange(n) % 3 == 0, score, -score, "map"))
     assert ("Without" in text) == (rest != "")
@@ -568,11 +568,11 @@ def test_long_lists_are_cut_in_print():
     assert len(repr(found).splitlines()) == 3 + 21
 
 
-def test_results_of_values_know_nothing_of_judgements():
+def test_results_of_values_have_no_judgements():
     assert Evaluation.from_values([1, 2], {"map": [1.0, 0.5]}).judged == {}
 
 
-def test_documents_that_were_changed_since():
+def test_modified_documents_after_evaluate():
     qrels, runs = {"q": {"a": 1, "b": 0}}, {"old": {"q": {"b": 2.0, "a": 1.0}}, "new": {"q": {"a": 2.0, "c": 1.0}}}
     report = compare_systems(qrels, runs, metrics="ndcg")
     again = pickle.loads(pickle.dumps(report))
@@ -616,8 +616,8 @@ def test_shares_of_empty_lists_are_saved(unjudged, tmp_path):
 
 
 @pytest.mark.parametrize("what", ["scores", "labels", "retrieved"])
-def test_shares_of_data_that_were_changed_are_unknown(what):
-    """A share of other scores would be wrong without a word."""
+def test_shares_of_modified_data_are_unknown(what):
+    """Shares of other scores would be wrong without a warning."""
     y, s = np.array([1, np.nan, 0, 1, np.nan, np.nan]), np.array([3.0, 2, 1, 3, 2, 1])
     given = {"qid": [1, 1, 1, 2, 2, 2], "metrics": "ndcg@2", "unjudged": "nonrelevant"}
     same, changed = (evaluate(y.copy(), s.copy(), **given), evaluate(y, s, **given))

@@ -1,4 +1,4 @@
-"""Results made of plain values: they answer as computed ones."""
+"""Results from given values answer like computed ones."""
 
 import math
 
@@ -24,7 +24,7 @@ def made_again(result):
     )  # fmt: skip
 
 
-def test_the_same_answers(tmp_path):
+def test_given_values_answer_like_computed_ones(tmp_path):
     result = computed()
     again = made_again(result)
     again.save(tmp_path / "again")
@@ -96,7 +96,7 @@ def test_from_values_errors(keywords, error, match):
 
 
 def test_a_mean_may_differ_by_rounding():
-    """As one that was summed up in another order does, where large values cancel."""
+    """As after a sum in another order, if large values cancel."""
     values = [1e10, 3.0, -1e10]
     assert Evaluation.from_values([1, 2, 3], {"own": values}, means={"own": 1 - 1e-7}).mean() == {"own": 1 - 1e-7}
     with pytest.raises(ValueError, match="must equal the mean of the values"):
@@ -129,7 +129,7 @@ def test_a_mean_may_differ_by_a_share_of_the_largest_value(values, mean, fits):
 
 
 @pytest.mark.parametrize("name", ["undefined", "means", "meaning", "average", "greater_is_better", "is_binary"])
-def test_from_values_refuses_other_metric_names(name):
+def test_from_values_rejects_other_metric_names(name):
     with pytest.raises(ValueError, match=f"^{name} of from_values must be by metric, mrr, map. Got 'p'"):
         Evaluation.from_values(["a"], {"mrr": [1], "map": [1]}, **{name: {"p": 1}})
     with pytest.raises(TypeError, match=rf"^{name} of from_values must be a dict by metric, or None. Got \[1\]"):
@@ -143,7 +143,7 @@ def test_queries_in_the_mean_have_a_value_and_a_weight():
 
 
 def test_ten_queries_with_the_worst_values():
-    """Equal ones are in the order of the queries, and undefined ones are not among them."""
+    """Equal values are in the order of the queries, and undefined ones are omitted."""
     values = [1.0] * 20 + [0.5] * 30 + [math.nan]
     result = Evaluation.from_values(range(51), {"mrr": values, "rmse": values})
     assert [row[0] for row in result.worst_queries().rows] == [*range(20, 30)]
@@ -154,7 +154,7 @@ def test_ten_queries_with_the_worst_values():
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_the_bootstrap_has_9999_resamples_unless_another_number_is_asked_for(method):
+def test_the_bootstrap_has_9999_resamples_by_default(method):
     result = Evaluation.from_values(range(30), {"mrr": np.random.default_rng(0).random(30)})
     given = {"method": method, "random_state": 0}
     assert result.confidence_interval(**given) == result.confidence_interval(0.95, n_resamples=9999, **given)
@@ -171,7 +171,7 @@ def test_judgements_are_unknown():
 
 
 def test_values_with_labels():
-    """Those of pandas are never matched by position against their labels."""
+    """A pandas Series is never matched by position against its labels."""
     pd = pytest.importorskip("pandas")
     values = pd.Series([0.5, 1], index=["b", "a"])
     got = r"begins with 'b', 'a' for the queries 'a', 'b'\."
@@ -184,8 +184,8 @@ def test_values_with_labels():
     assert Evaluation.from_values([1, "1"], {"mrr": [0, 1]}).qid.tolist() == [1, "1"]  # two ids
 
 
-def test_numbers_of_queries_are_no_default_index():
-    """Ids 0, 1 and 2 in another order: a Series that is sorted by them looks as if it had no labels of its own."""
+def test_numeric_query_ids_are_not_a_default_index():
+    """Ids 0, 1 and 2 in another order: a sorted Series looks as if it had a default index."""
     pd = pytest.importorskip("pandas")
     result = evaluate([0, 1, 1, 0, 0, 1], [1, 2] * 3, qid=[2, 2, 0, 0, 1, 1], metrics="mrr")
     by_id = result.to_frame()["mrr"].sort_index()
@@ -215,7 +215,7 @@ def test_dates_are_ids(unit):
         result.subset(values[::-1] == 1)
 
 
-def test_a_subset_is_weighted_as_the_whole():
+def test_a_subset_is_weighted_like_the_whole():
     result = Evaluation.from_values([7, 8, 9], {"mrr": [0.5, 1, 0], "map": [math.nan, 1, 0]}, weight=[3, 1, 4])
     assert result.subset([7, 8]).mean() == {"mrr": 0.625, "map": 1}
     assert result.subset([8, 9]).mean() == {"mrr": 0.2, "map": 0.2}

@@ -1,4 +1,4 @@
-"""Prepared metrics: the numbers of `evaluate` to the last bit, for scores that come again and again."""
+"""Prepared metrics: the numbers of `evaluate`, bit for bit, for many calls with new scores."""
 
 import copy
 import pickle
@@ -29,8 +29,8 @@ def rows(n_rows=60, n_queries=6, seed=0, *, grouped=False):
 # --- the same numbers ----------------------------------------------------------------------------------------
 
 
-def test_a_call_forgets_the_ties_of_the_one_before():
-    """Arrays stay from call to call, longer lists among them: a cutoff in a tie block makes a list go on."""
+def test_a_call_forgets_the_ties_of_the_previous_call():
+    """Arrays are reused, also for longer lists: a tie block at the cutoff makes a list longer."""
     y_true, qid = np.arange(8.0) % 3, np.arange(8) // 4
     metrics = ["ndcg@2", "map@2", "err@2", "mrr@2", "rbp@2"]
     prepared = prepare(y_true, qid=qid, metrics=metrics)
@@ -46,7 +46,7 @@ def test_matrices_masks_and_subtopics():
     for given in ({}, {"mask": mask}, {"qid": list("abcdef")}, {"sample_weight": np.arange(6.0)}):
         prepared = prepare(matrix, metrics=FIVE, **given)
         assert prepared(scores) == evaluate(matrix, scores, metrics=FIVE, **given).mean()
-    scores[~mask] = np.nan  # which nobody reads
+    scores[~mask] = np.nan  # not read
     assert prepare(matrix, metrics=FIVE, mask=mask)(scores) == evaluate(matrix, scores, metrics=FIVE, mask=mask).mean()
     by_topic, qid = (y_true.reshape(24, 2) > 1).astype(int), np.arange(24) % 5
     prepared = prepare(by_topic, qid=qid, metrics="alpha_ndcg@5")
@@ -56,8 +56,8 @@ def test_matrices_masks_and_subtopics():
     assert prepare(y_true[:24], **given)(y_score[:24]) == evaluate(y_true[:24], y_score[:24], **given).mean()
 
 
-def test_labels_by_subtopic_of_rows_that_name_their_query():
-    """By an index, and beside a function of the user's own."""
+def test_labels_by_subtopic_with_queries_in_an_index():
+    """With an index of queries, and together with a user function."""
     labels, qid, scores = np.array([[1, 0], [0, 1], [0, 0], [1, 1]]), [0, 0, 1, 1], [2.0, 1, 1, 2]
     metrics = {"a": "alpha_ndcg@5", "own": lambda y, s: float(y.sum())}
     expected = evaluate(labels, scores, qid=qid, metrics=metrics).mean()
@@ -67,7 +67,7 @@ def test_labels_by_subtopic_of_rows_that_name_their_query():
 
 
 def test_means_have_the_bits_of_numpy():
-    """Of few queries, which Python adds, and of many; the mean of one query is its value, whatever its weight."""
+    """Python adds few queries, NumPy many; the mean of one query is its value for any weight."""
     for n_queries in range(1, 40):
         y_true, y_score, _ = rows(5 * n_queries, seed=n_queries)
         qid = np.arange(5 * n_queries) // 5
@@ -111,13 +111,13 @@ def test_results():
     assert repr(prepared) == "PreparedMetrics of ndcg@10, map, mrr, p@5, err@20 for 6 queries"
 
 
-# --- what may go wrong ---------------------------------------------------------------------------------------
+# --- errors and later changes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("table", [{0: 0.0, 1: 1.0, 2: 3.0, 3: 7.0, 4: 15.0}, [0.0, 1, 3, 7, 15]], ids=["dict", "list"])
 @pytest.mark.parametrize("parsed", [False, True])
-def test_tables_and_results_that_change_afterwards_change_nothing(table, parsed):
-    """Also where the metrics are bound again."""
+def test_later_changes_of_tables_and_results_have_no_effect(table, parsed):
+    """Even if the metrics are bound again."""
     y_true, y_score, qid = rows(grouped=True)
     table = copy.copy(table)
     metrics, keywords = (parse_metric("dcg", gain=table), {}) if parsed else ("dcg", {"gain": table})
@@ -144,8 +144,8 @@ def test_tables_and_results_that_change_afterwards_change_nothing(table, parsed)
     ],
     ids=["short", "systems", "matrix", "long", "nan", "inf", "empty"],
 )
-def test_scores_that_do_not_fit(y_score, match):
-    """Rows of the input are named, whatever the order of queries; the next call is not hurt."""
+def test_invalid_prepared_scores(y_score, match):
+    """The error names the row of the input for any order of queries; the next call works."""
     y_true, good, qid = rows()
     prepared = prepare(y_true, qid=qid, metrics="map")
     with pytest.raises(ValueError, match=match):
@@ -171,7 +171,7 @@ def test_the_row_of_a_bad_score_under_a_mask():
             matrix(scores.reshape(6, 10))
 
 
-def test_a_prediction_is_needed_where_labels_are_compared_with_it():
+def test_pointwise_metrics_need_finite_predictions():
     y_true, y_score, qid = rows()
     prepared = prepare(y_true, qid=qid, metrics="rmse")
     before = prepared(y_score)
@@ -182,7 +182,7 @@ def test_a_prediction_is_needed_where_labels_are_compared_with_it():
     assert prepared(y_score) == before
 
 
-def test_prepared_refuses_other_row_labels():
+def test_prepared_rejects_other_row_labels():
     y_true, y_score, qid = rows(grouped=True)
     index = pd.MultiIndex.from_arrays([qid, np.arange(60)], names=["qid", "doc"])
     labels, scores = pd.Series(y_true, index), pd.Series(y_score, index)
@@ -199,7 +199,7 @@ def test_prepared_refuses_other_row_labels():
     assert by_qid(pd.Series(y_score, pd.Index(qid, name="qid"))) == expected
     mask = np.arange(60) % 5 > 0
     masked = prepare(y_true, qid=qid, metrics="map", mask=mask)
-    other = np.where(mask, qid, 99)  # of rows that are not read
+    other = np.where(mask, qid, 99)  # for rows that are not read
     assert masked(pd.Series(y_score, pd.Index(other, name="qid"))) == masked(y_score)
     frame = pd.DataFrame(y_true.reshape(6, 10))
     with pytest.raises(ValueError, match="columns of y_true and y_score are documents"):
@@ -212,7 +212,7 @@ def test_prepared_refuses_other_row_labels():
         with pytest.raises(ValueError, match="index of y_score must name the same queries"):
             matrix(pd.DataFrame(scores_of, other))
     of_rows = prepare(labels.to_frame("label"), metrics="map")
-    assert of_rows(scores.to_frame("score")) == expected  # a column is no document
+    assert of_rows(scores.to_frame("score")) == expected  # a column is not a document
 
 
 @pytest.mark.parametrize("name", ["y_true", "qid", "sample_weight"])
@@ -235,7 +235,7 @@ def test_a_mask_may_have_the_labels_of_the_rows():
         prepared(pd.Series(y_score, index[::-1]))
 
 
-def test_ids_of_rows_that_are_queries_change_afterwards():
+def test_later_changes_of_ids_have_no_effect():
     ids = np.array([7, 8])
     prepared = prepare(np.array([[0.0, 1], [1, 0]]), qid=ids, metrics="mrr")
     ids[:] = 0
@@ -267,13 +267,13 @@ def test_constant_scale_warns_once():
 
 
 def test_a_service_of_one_query():
-    """As a search would call it: the call of the docs."""
+    """A search engine's call, from the docs."""
     prepared = prepare([3, 2, 0, 1], qid=["q"] * 4, metrics="ndcg@3")
     assert prepared([0.1, 0.4, 0.3, 0.2]) == ndcg_score([3, 2, 0, 1], [0.1, 0.4, 0.3, 0.2], qid=["q"] * 4, k=3)
     assert isinstance(prepared(np.arange(4.0)), float)
 
 
-def test_documents_not_retrieved_shorten_the_lists_of_few_rows():
+def test_unretrieved_documents_shorten_lists_of_few_rows():
     """Two of three are relevant in "a"; of "b" two documents are retrieved, one of them relevant: (2/3 + 1/2) / 2."""
     label, score, qid = [2, 0, 1, 0, 3, 1], [3, 2, 1, 6, -INF, 5], [*"aaabbb"]
     several = ["precision", "f1", "acg", "ranking_loss", "relevance_position"]
@@ -282,7 +282,7 @@ def test_documents_not_retrieved_shorten_the_lists_of_few_rows():
 
 
 def test_overflow_warns_like_evaluate():
-    """Each value is finite, and their sum is not."""
+    """Each value is finite, but their sum is not."""
     y, qid = [1.5e308, 1.5e308], [1, 2]
 
     def outcome(call):
@@ -295,7 +295,7 @@ def test_overflow_warns_like_evaluate():
     assert outcome(lambda: prepare(y, qid=qid, metrics="cg")([1.0, 1.0])) == expected
 
 
-def test_labels_of_subtopics_beside_a_metric_of_one_label():
+def test_labels_of_subtopics_with_a_metric_of_one_label():
     labels, qid = np.ones((4, 2)), [1, 1, 2, 2]
     prepared = prepare(labels, metrics=["alpha_ndcg", "err_ia"], qid=qid)
     assert prepared([1, 2, 2, 1]) == evaluate(labels, [1, 2, 2, 1], metrics=["alpha_ndcg", "err_ia"], qid=qid).mean()

@@ -1,4 +1,4 @@
-"""Fingerprints of ranked lists: equal for the same documents in the same order with the same ties, and only then."""
+"""Fingerprints of ranked lists are equal exactly for the same documents in the same order with the same ties."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_ids_of_numbers_and_text():
         assert (found != evaluate_run(qrels, swapped, metrics="mrr").ranking_fingerprints).all()
 
 
-def test_rows_are_known_by_their_place(rng, tmp_path):
+def test_rows_are_identified_by_position(rng, tmp_path):
     y, score, qid = rng.integers(0, 2, 60), rng.random(60), np.repeat(range(6), 10)
     result = evaluate(y, score, qid=qid, metrics="hit@10")
     matrix = evaluate(y.reshape(6, 10), score.reshape(6, 10) * 3, metrics="hit@10")
@@ -70,7 +70,7 @@ def test_rows_are_known_by_their_place(rng, tmp_path):
 
 
 def test_unknown_lists(rng):
-    """Values alone, subsets, sparse matrices, changed scores, and places that only say the rank."""
+    """Only values, subsets, sparse matrices, changed scores, and positions that only encode the rank."""
     y, score = rng.integers(0, 2, (6, 10)), rng.random((6, 10))
     result = evaluate(y, score, metrics="hit@10")
     assert Evaluation.from_values(range(6), result.per_query).ranking_fingerprints is None

@@ -1,4 +1,4 @@
-"""Saved results come back with all that they had; other layouts and classes are refused."""
+"""Saved results are loaded complete; other layouts and classes are rejected."""
 
 import io
 import json
@@ -36,8 +36,8 @@ def test_loaded_results_have_the_same_numbers(name, tmp_path):
 
 
 @pytest.mark.slow
-def test_files_of_a_version_are_written_once(tmp_path):
-    """By `python tests/saved`, a file for each result and all numbers as text."""
+def test_files_of_each_version_exist(tmp_path):
+    """`python tests/saved` writes a file for each result, and all numbers as text."""
     program = shutil.copytree(SAVED, tmp_path / "saved", ignore=shutil.ignore_patterns("__pycache__", "*.*.*"))
 
     def write():
@@ -53,7 +53,7 @@ def test_files_of_a_version_are_written_once(tmp_path):
 
 
 def with_version(path, version):
-    """The file, as if written in another layout."""
+    """The file with another layout number."""
     out = io.BytesIO()
     with np.load(path) as file:
         arrays = dict(file)
@@ -63,7 +63,7 @@ def with_version(path, version):
 
 
 @pytest.mark.parametrize("name", ["evaluation_mixed", "comparison"])
-def test_other_layouts_and_torn_files_are_refused(name, tmp_path):
+def test_other_layouts_and_truncated_files_are_rejected(name, tmp_path):
     path, kind = tmp_path / "saved", kind_of(name)
     other = {Comparison: Evaluation, Evaluation: Comparison}[kind]
     RESULTS[name]().save(path)

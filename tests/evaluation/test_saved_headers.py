@@ -71,11 +71,11 @@ def test_headers_are_compared_before_an_array_is_read(name, arrays_read, tmp_pat
     result.save(tmp_path / "saved")
     with np.load(tmp_path / "saved") as file:
         arrays = dict(file)
-    # Scores of rows are as many as those of the other models, and queries of the model alone are as many as there are.
+    # Lengths: rows match those of other models; queries of a single model match its number of queries.
     tried = {one: array for one, array in arrays.items() if one != "meta" and not one.startswith("others")}
     for one, array in tried.items():
         axis = 0 if one.startswith("y_score") else -1
-        # A metric that is no success rate has no pseudo queries: nothing can be left out.
+        # A metric that is not a success rate has no pseudo-queries, so no array can be dropped.
         for n in (-1, 1) if array.size else (1,):
             one_more = array.take([0], axis) if array.size else np.zeros(1)
             other = np.delete(array, 0, axis) if n < 0 else np.append(array, one_more, axis)
@@ -104,7 +104,7 @@ def test_headers_are_compared_before_an_array_is_read(name, arrays_read, tmp_pat
         ({"description": lambda words: words["objects"].update(documents=[8])}, "label must have shape"),
     ],
 )
-def test_parts_of_an_explanation_fit_together(change, message, tmp_path):
+def test_saved_explanations_with_contradictory_parts(change, message, tmp_path):
     found = RESULTS["Explanation"]()
     found.save(tmp_path / "saved")
     assert repr(type(found).load(changed(tmp_path / "saved"))) == repr(found)
@@ -112,7 +112,7 @@ def test_parts_of_an_explanation_fit_together(change, message, tmp_path):
         type(found).load(changed(tmp_path / "saved", **change))
 
 
-def test_results_of_a_comparison_have_as_many_queries(arrays_read, tmp_path):
+def test_results_of_a_comparison_have_equal_numbers_of_queries(arrays_read, tmp_path):
     comparison().save(tmp_path / "saved")
     with np.load(tmp_path / "saved") as file:
         arrays = dict(file)

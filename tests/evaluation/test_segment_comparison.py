@@ -83,7 +83,7 @@ def test_clusters_and_folds():
     alone = compare(a, b, clusters=report.results["old"].clusters[there])
     one = frame["new", "old", "mobile"]
     assert (one.confidence_interval, one.pvalue) == (alone.confidence_interval, alone.pvalue)
-    untested = compared(clusters=COUNTRY).segments("country", metric="map").to_frame()  # each of one cluster
+    untested = compared(clusters=COUNTRY).segments("country", metric="map").to_frame()  # one cluster each
     assert untested[["low", "high", "won", "p"]].isna().all(axis=None)
     models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
     by_query = dict(zip(QID.tolist(), COUNTRY.tolist(), strict=True))
@@ -120,7 +120,7 @@ def test_rows_of_weighted_and_clustered_queries_are_comparisons(own, level, corr
 
 
 def confidence_level_apart(test):
-    """What does not depend on the level of the intervals."""
+    """Fields that do not depend on the level of the intervals."""
     return [(test[pair].corrected_pvalue, test[pair].won, test[pair].n_units) for pair in test.pairs]
 
 
@@ -152,7 +152,7 @@ def test_a_query_of_weight_0_is_in_no_segment(test, clusters):
     assert [row[-1] for row in every.table.rows[:4]] == [4, 4, 6, 5]
 
 
-def test_the_same_from_every_door():
+def test_every_door_gives_the_same_segments():
     expected = compared(metrics="map").segments(by="country").table
     frame = pd.DataFrame({"qid": QID, "label": Y, "country": COUNTRY, **SYSTEMS})
     assert compare_systems(frame, list(SYSTEMS), by="country", metrics="map").segments().table == expected
@@ -194,12 +194,12 @@ def test_segment_comparison_errors(keywords, message):
         compared().segments(**keywords)
 
 
-def test_attributes_named_as_columns_of_the_other_table():
+def test_attributes_named_like_columns_of_the_other_table():
     assert compared(metrics="map").segments({"metric": DEVICE[:60]}).to_frame().columns.is_unique
     assert compared().results["old"].segments({"system": DEVICE[:60]}).to_frame().columns.is_unique
 
 
-def test_means_without_tests_are_refused():
+def test_means_without_tests_are_rejected():
     with pytest.raises(ValueError, match="means over queries. Got average='geometric'"):
         compared(metrics="gm_map").segments()
     with pytest.raises(ValueError, match="If queries have weights, segments takes test='t'.*Got test='sign'"):
@@ -208,8 +208,8 @@ def test_means_without_tests_are_refused():
         compare_systems(Y, {"old": X[:, 0]}, qid=QID, metrics="map", by=COUNTRY).segments()
 
 
-def test_clusters_are_refused_before_the_work():
-    """Where the test takes independent queries, the report could not be printed."""
+def test_clusters_are_rejected_before_the_fits():
+    """If the test needs independent queries, the report could not be printed."""
     by_query = {"clusters": QID // 2, "test": "wilcoxon"}
     with pytest.raises(ValueError, match="If queries have clusters, compare_systems takes test='t'"):
         compared(**by_query)
@@ -220,7 +220,7 @@ def test_clusters_are_refused_before_the_work():
         RankingEvaluator("map", test="sign").compare({"a": Ridge(), "b": Ridge()}, X, Y, qid=QID, clusters=QID // 2)
 
 
-def test_folds_bring_attributes():
+def test_folds_carry_attributes():
     models = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
     report = RankingEvaluator("map", cv=3).compare(models, X, Y, qid=QID, by={"country": COUNTRY}, clusters=QID // 3)
     assert report.segments().by == ("country",)
@@ -233,7 +233,7 @@ def test_each_system_has_a_table():
 
 
 @pytest.mark.parametrize(("n_attributes", "width"), [(1, 24), (2, 12), (5, 6)])
-def test_long_values_are_shortened_where_they_are_printed(n_attributes, width):
+def test_long_values_are_shortened_in_print(n_attributes, width):
     by = {f"k{i}": ["x" * 40, "y" * 40] * 4 for i in range(n_attributes)}
     values = {"old": np.linspace(0, 0.5, 8), "new": np.linspace(0.2, 0.9, 8) ** 2}
     results = {name: Evaluation.from_values(range(8), {"map": of}, by=by) for name, of in values.items()}
@@ -244,7 +244,7 @@ def test_long_values_are_shortened_where_they_are_printed(n_attributes, width):
     assert report.table.rows[0][:n_attributes] == ("x" * 40,) * n_attributes
 
 
-def test_two_queries_are_a_test_and_skewed_values_are_told():
+def test_two_queries_are_tested_and_skewed_values_are_noted():
     values = {"old": [0.1, 0.2, 0.3, 0.4, 0.5], "new": [0.3, 0.5, 0.4, 0.7, 0.6]}
     results = {name: Evaluation.from_values(range(5), {"map": of}, by=[*"aabbc"]) for name, of in values.items()}
     report = compare_systems(results).segments()
@@ -255,7 +255,7 @@ def test_two_queries_are_a_test_and_skewed_values_are_told():
     assert "the intervals of MAP may not keep their level" in " ".join(str(compare_systems(results).segments()).split())
 
 
-def test_one_pair_and_one_segment_are_tests_of_their_own():
+def test_one_pair_and_one_segment_have_their_own_tests():
     report = compared(metrics="map")
     found = report.segments()
     pair = found["new", "old"]
@@ -275,7 +275,7 @@ def test_one_pair_and_one_segment_are_tests_of_their_own():
 
 
 @together("correction", [None, "holm"])
-def test_printed_intervals_of_segments_belong_to_the_corrected_p(correction):
+def test_printed_intervals_of_segments_agree_with_the_corrected_p(correction):
     found = compared(metrics="map", correction=correction).segments("country")
     for row in found.table.rows:
         one = found[row[1], row[2], row[0]]

@@ -1,4 +1,4 @@
-"""Means by segment, results of some of the queries, and the test that segments differ."""
+"""Means by segment, results of selected queries, and the test whether segments differ."""
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,14 @@ def result(**given):
 
 
 def of_rows(keep, **given):
-    """Evaluation of some rows, afresh."""
+    """A new evaluation of selected rows."""
     return evaluate(Y[keep], X[keep, 0], qid=QID[keep], **{"metrics": METRICS} | given)
 
 
 def test_segments_are_evaluations_of_their_rows():
     segments = result().segments("country")
     frame = segments.to_frame()
-    assert frame["country"].unique().tolist() == ["de", "fr", "it"]  # in the order of the values
+    assert frame["country"].unique().tolist() == ["de", "fr", "it"]  # sorted by value
     for row in frame.itertuples():
         alone = of_rows(row.country == COUNTRY)
         assert row.queries == len(alone.qid)
@@ -41,7 +41,7 @@ def test_segments_are_evaluations_of_their_rows():
 
 @pytest.mark.parametrize("n_segments", [1, 2, 5])
 def test_a_segment_has_the_bits_of_a_subset(n_segments):
-    """Its queries are summed up in their order, however many there are."""
+    """The queries of a segment are summed in their order, for any number of queries."""
     rng = np.random.default_rng(0)
     segment = rng.integers(0, n_segments, 3000)
     drawn = Evaluation.from_values(range(3000), {"mrr": rng.random(3000)}, by=segment, weight=rng.random(3000))
@@ -58,8 +58,8 @@ def test_titles_name_attributes_that_have_a_name():
         assert [line.split()[0] for line in str(segments).splitlines()[-3:]] == ["1", "2", "all"]
 
 
-def test_values_that_are_large_or_zero():
-    """Floats are compared by their bits, as long as these tell whole numbers apart; the two zeros are one value."""
+def test_large_values_and_zeros():
+    """Floats are compared by their bits while they represent whole numbers exactly; both zeros are one value."""
     large = 2.0**53 - 1
     by = [large - 1, large, 0.0, -0.0, large]
     rows = Evaluation.from_values(range(5), {"mrr": [1, 1, 0, 0, 1]}, by=by).segments().table.rows
@@ -78,7 +78,7 @@ def test_values_are_printed_in_a_width_that_fits_all_attributes(n_attributes, wi
         assert shown.startswith(f"{i}")
 
 
-def test_pandas_groups_alike():
+def test_pandas_gives_the_same_groups():
     frame = result().to_frame().groupby([result().attributes["country"], result().attributes["device"]])["map"]
     got = result().segments(["country", "device"], metric="map").to_frame().set_index(["country", "device"])
     np.testing.assert_allclose(got["mean"], frame.mean())
@@ -100,11 +100,11 @@ def test_means_of_other_kinds(kind):
     for row in segments.to_frame().itertuples():
         keep = row.device == DEVICE
         assert row.mean == of_rows(keep, **given).mean()[row.metric]
-        assert row.low is None or np.isnan(row.low)  # there is no interval of such a mean, nor a test
+        assert row.low is None or np.isnan(row.low)  # such a mean has no interval and no test
     assert np.isnan([*segments.pvalue.values()]).all()
 
 
-def test_values_that_the_result_does_not_have():
+def test_values_missing_from_the_result():
     plain = result(by=None)
     expected = result().segments("country", metric="map").table
     by_query = dict(zip(QID.tolist(), COUNTRY.tolist(), strict=True))
@@ -143,7 +143,7 @@ def test_unknown_attributes(by, message):
         result().segments(by)
 
 
-def test_a_metric_in_the_place_of_an_attribute():
+def test_a_metric_in_place_of_an_attribute():
     with pytest.raises(ValueError, match=r"It has 'country', 'device'\. Got 'map'\. A metric goes to metric=\.$"):
         result().segments("map")
     with pytest.raises(ValueError, match=r"Got \['map', 'contry'\]\. A metric goes to metric=\.$"):
@@ -163,12 +163,12 @@ def test_natural_order_and_small_segments():
     rows = segments.table.rows
     assert [row[0] for row in rows] == [9, 10, 100]
     assert rows[2][2:] == (1, 0.5, None, None, 0)  # one query has no interval
-    assert np.isnan(segments.pvalue["mrr"])  # no segment has any spread
+    assert np.isnan(segments.pvalue["mrr"])  # no segment has any variance
     mixed = Evaluation.from_values(range(3), {"mrr": values[:3]}, by={"x": ["b", 2, (1, 2)]}).segments()
     assert [row[0] for row in mixed.table.rows] == [2, "b", (1, 2)]
 
 
-def test_bins_of_pandas_are_in_their_order():
+def test_bins_of_pandas_keep_their_order():
     bins = pd.cut(QID, [-1, 5, 10, 100])
     got = evaluate(Y, X[:, 0], qid=QID, metrics="map", by={"bin": bins}).segments().table.rows
     assert [str(row[0]) for row in got] == ["(-1, 5]", "(5, 10]", "(10, 100]"]
@@ -195,7 +195,7 @@ def test_text_fits_a_terminal():
 
 
 def test_welch_agrees_with_scipy():
-    """``f_oneway(..., equal_var=False)`` of SciPy 1.17, which older versions lack, has these numbers."""
+    """Reference: ``f_oneway(..., equal_var=False)`` of SciPy 1.17; older versions lack it."""
     rng = np.random.default_rng(0)
     segment = np.repeat([0, 1, 2], [5, 9, 20])
     x = rng.normal(size=34) * (1 + segment)
@@ -210,7 +210,7 @@ def test_welch_agrees_with_scipy():
 
 
 def test_clusters_inside_segments():
-    """Of one value per cluster, in clusters of one size, it is Welch's test of the means of clusters."""
+    """With one value per cluster and clusters of equal size, it is Welch's test of the cluster means."""
     rng = np.random.default_rng(1)
     means, segment = rng.normal(size=12), np.arange(12) % 3
     x = np.repeat(means, 5) + np.tile([-1, -0.5, 0, 0.5, 1], 12)
@@ -220,7 +220,7 @@ def test_clusters_inside_segments():
 
 
 def test_clusters_across_segments():
-    """Where each cluster has one query in each of two segments, it is the paired t test."""
+    """If each cluster has one query in each of two segments, it is the paired t test."""
     rng = np.random.default_rng(2)
     shared, own = rng.normal(size=15), rng.normal(size=(2, 15)) / 10
     a, b = own + shared
@@ -230,7 +230,7 @@ def test_clusters_across_segments():
     np.testing.assert_allclose([got.statistic, got.pvalue], [paired.statistic**2, paired.pvalue])
 
 
-def test_every_cluster_of_these_segments_counts_and_no_other():
+def test_all_clusters_of_these_segments_count_and_no_other():
     """By hand: q = 1 contrast, so F is the squared difference over its variance, n / (n - 1) times the squared sums."""
     a, b = np.array([0.0, 1, 2, 5]), np.array([1.0, 2, 3, 2])  # cluster 4 has the mean of both segments
     at_mean = np.r_[a, 2], np.r_[b, 2]
@@ -250,7 +250,7 @@ def test_few_clusters_across_many_segments():
     assert np.isnan(got.pvalue)
 
 
-# --- some of the queries -------------------------------------------------------------------------------------------
+# --- selected queries ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:A boolean is no id:sklearn_rank.exceptions.RankingWarning")
@@ -288,12 +288,12 @@ def test_subset():
         (np.zeros(60, dtype=bool), "keep one or more"),
     ],
 )
-def test_subsets_that_are_refused(qids, message):
+def test_invalid_subsets(qids, message):
     with pytest.raises(ValueError, match=message):
         result().subset(qids)
 
 
-def test_pooled_means_of_loaded_results_are_not_guessed(tmp_path):
+def test_pooled_means_of_loaded_results_are_unknown(tmp_path):
     pooled = result(metrics="p@5", average="micro")
     pooled.save(tmp_path / "pooled")
     loaded = Evaluation.load(tmp_path / "pooled")
@@ -306,22 +306,22 @@ def test_pooled_means_of_loaded_results_are_not_guessed(tmp_path):
     assert loaded.subset([1, 2]).mean() == plain.subset([1, 2]).mean()
 
 
-def test_the_printed_test_is_the_one_that_was_done():
-    """Recall is 1 everywhere, so only MRR is tested; with clusters in several segments by another test."""
+def test_the_printed_test_is_the_one_used():
+    """Recall is 1 everywhere, so only MRR is tested; clusters in several segments need another test."""
     segments = result(metrics=["r@100", "mrr"], clusters=QID // 4).segments("country")
     assert np.isnan(segments.pvalue["r@100"])
     assert segments.test == WALD
     assert f"MRR: gap {segments.gap['mrr']:.4f}, {WALD} p" in str(segments)
 
 
-def test_segments_that_the_test_leaves_out_are_counted():
+def test_segments_without_a_test_are_counted():
     segments = result().segments({query: "alone" if query == 0 else "abc"[query % 3] for query in range(60)})
     assert segments.n_tested == dict.fromkeys(METRICS, 3)
     assert f"{WELCH} of 3 of 4 segments p = " in str(segments)
     assert " of 3 of 3 " not in str(result().segments("country"))
 
 
-def test_masks_with_labels_in_another_order_are_refused():
+def test_masks_with_labels_in_another_order_are_rejected():
     got = result()
     mask = pd.Series(got.qid % 7 == 0, index=got.qid)
     assert got.subset(mask).qid.tolist() == mask.index[mask].tolist()
@@ -340,13 +340,13 @@ def test_each_metric_has_a_table():
     assert segments.to_markdown().count("| country |") == len(METRICS)
 
 
-def test_a_segment_of_equal_values_says_that_others_may_differ():
+def test_a_note_for_segments_with_equal_values():
     values = {"mrr": [1, 1, 1, 0.5], "hit@1": [1, 1, 1, 0]}
     segments = Evaluation.from_values(range(4), values, by={"part": list("aabb")}).segments("part")
     assert "All queries behind an interval of MRR have the same value: other queries may differ." in str(segments)
 
 
-def test_success_rates_with_clusters_say_that_rare_events_are_not_seen():
+def test_a_note_for_success_rates_with_clusters():
     values, by = {"mrr": [1, 1, 0.5, 0.5], "hit@1": [1, 1, 1, 0]}, {"part": list("abab")}
     for options in ({}, {"clusters": [1, 1, 2, 2]}, {"weight": [1, 2, 1, 2]}):
         macro = Evaluation.from_values(range(4), values, by=by, **options).segments("part").macro()

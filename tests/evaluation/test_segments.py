@@ -52,7 +52,7 @@ def test_several_attributes_by_name():
     assert list(result(by=frame["country"]).attributes) == ["country"]
 
 
-def test_a_row_is_a_query():
+def test_an_attribute_has_an_entry_per_row():
     for matrix in (np.array, csr_array):
         got = evaluate(
             matrix([[0, 1], [1, 0]]), np.array([[2, 1], [2, 1]]), metrics="mrr", by=["x", "y"], clusters=[1, 1]
@@ -88,7 +88,7 @@ def test_segments_errors(by, message):
         result(by=by)
 
 
-def test_labels_of_pandas_must_agree():
+def test_attributes_need_matching_row_labels():
     y_true = pd.Series(Y)
     moved = pd.Series(COUNTRY, index=range(1, 7))
     for given in ({"by": moved}, {"by": {"country": moved}}, {"clusters": moved}):

@@ -1,4 +1,4 @@
-"""Results on disk: what is damaged or hostile is a ValueError in our words, and a file is written whole or not."""
+"""Results on disk: damaged or hostile files raise our ValueError, and a file is written completely or not at all."""
 
 import errno
 import io
@@ -48,7 +48,7 @@ def saved(request, tmp_path_factory):
 
 
 def loaded_or_refused(kind, data, path):
-    """What a file has; None if it is refused as it should be."""
+    """Content of a file; None if it is rejected with the right error."""
     path.write_bytes(data)
     try:
         return kind.load(path)
@@ -70,8 +70,8 @@ def same(a, b):
 # --- damage --------------------------------------------------------------------------------------------------
 
 
-def test_any_byte_may_be_another(saved, tmp_path):
-    """A damaged file is refused, unless the damage is where nothing of the result is."""
+def test_any_byte_may_be_damaged(saved, tmp_path):
+    """A damaged file is rejected, unless the damage is outside of the result."""
     kind, result, data = saved
     rng, refused = np.random.default_rng(0), 0
     places = rng.permutation(len(data))[:100]
@@ -84,14 +84,14 @@ def test_any_byte_may_be_another(saved, tmp_path):
     assert refused > 120
 
 
-def test_a_file_may_end_anywhere(saved, tmp_path):
+def test_truncated_files(saved, tmp_path):
     kind, _, data = saved
     for stop in np.linspace(0, len(data) - 1, 150).astype(int).tolist():
         assert loaded_or_refused(kind, data[:stop], tmp_path / "file") is None
 
 
-def test_parts_may_be_anything(saved, tmp_path):
-    """Each array in turn is left out, longer, of another kind, or no array at all."""
+def test_damaged_arrays(saved, tmp_path):
+    """Each array in turn is missing, longer, of another type, or not an array."""
     kind, _, data = saved
     with np.load(io.BytesIO(data)) as file:
         arrays = dict(file)
@@ -113,7 +113,7 @@ def test_parts_may_be_anything(saved, tmp_path):
 
 
 class Unpacked:
-    """What writes a file when it is unpickled."""
+    """An object that writes a file when it is unpickled."""
 
     def __init__(self, path):
         self.path = path
@@ -123,7 +123,7 @@ class Unpacked:
 
 
 def test_storage_never_unpickles(saved, tmp_path):
-    """As any of the arrays, as one more, or as the whole file."""
+    """In place of any array, as an additional array, or as the whole file."""
     kind, _, data = saved
     pickled = np.array([Unpacked(str(tmp_path / "ran"))], dtype=object)
     with np.load(io.BytesIO(data)) as file:
@@ -148,7 +148,7 @@ def with_meta(data, change):
 
 
 def leaves(value, path=()):
-    """Where the entries of a description are."""
+    """Paths of the entries of a description."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         yield (*path, key)
@@ -156,7 +156,7 @@ def leaves(value, path=()):
 
 
 @pytest.mark.parametrize("junk", [None, [], {}, "junk", [[1]], -1, True, 1e999])
-def test_a_description_may_be_anything(junk, saved, tmp_path):
+def test_damaged_descriptions(junk, saved, tmp_path):
     kind, _, data = saved
     with np.load(io.BytesIO(data)) as file:
         places = [*leaves(json.loads(str(file["meta"])))]
@@ -168,7 +168,7 @@ def test_a_description_may_be_anything(junk, saved, tmp_path):
             meta[place[-1]] = junk
 
         found = loaded_or_refused(kind, with_meta(data, change), tmp_path / "file")
-        if found is not None:  # it is no worse than another name, mean or meaning would be
+        if found is not None:  # harmless: another name, mean or meaning
             repr(found), found.to_markdown(), words_of(found)
 
 
@@ -178,7 +178,7 @@ def test_no_description(text, saved, tmp_path):
     assert loaded_or_refused(kind, with_meta(data, lambda meta: text), tmp_path / "file") is None
 
 
-def test_ids_that_are_tuples_in_tuples_without_end(tmp_path):
+def test_ids_of_deeply_nested_tuples(tmp_path):
     def nested(depth, one=1):
         return nested(depth - 1, (one,)) if depth else one
 
@@ -198,7 +198,7 @@ def test_ids_that_are_tuples_in_tuples_without_end(tmp_path):
         saved(101)
 
 
-def test_names_may_not_be_there_twice(saved, tmp_path):
+def test_duplicate_names_in_a_file(saved, tmp_path):
     kind, _, data = saved
 
     def twice(meta):
@@ -239,7 +239,7 @@ for path in sys.argv[1:]:
 
 
 def header(shape, dtype="<f8"):
-    """The head of an array, without its entries."""
+    """The header of an array, without its entries."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"shape": shape, "fortran_order": False, "descr": dtype})
     return file.getvalue()
@@ -254,8 +254,8 @@ def pack(path, members, compression=zipfile.ZIP_DEFLATED):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited so on Linux alone")
-def test_memory_is_not_promised(tmp_path):
-    """Headers that claim terabytes, and an array of 640 MiB that fits no other, are refused without room for them."""
+def test_claimed_sizes_are_not_allocated(tmp_path):
+    """Headers that claim terabytes, and an array of 640 MiB that fits no other, are rejected before allocation."""
     words = small_evaluation()._to_saved()[0] | {"kind": "Evaluation", "version": 1, "objects": {"qid": ["a", "b"]}}
     text = np.array(json.dumps(words))
     meta = io.BytesIO()
@@ -279,7 +279,7 @@ def test_memory_is_not_promised(tmp_path):
 
 
 def one_array(path, array, announced=None):
-    """A file with an array in place of its description; its directory announces another size."""
+    """A file with an array in place of its description; its directory claims another size."""
     file = io.BytesIO()
     np.lib.format.write_array(file, array)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -289,8 +289,8 @@ def one_array(path, array, announced=None):
     return path
 
 
-def test_storage_refuses_decompression_bombs(tmp_path):
-    """More than 1 GiB and more than 100 times the file, whatever comes out."""
+def test_storage_rejects_decompression_bombs(tmp_path):
+    """More than 1 GiB and more than 100 times the file, whatever it contains."""
     text = np.array("{}")
     path = one_array(tmp_path / "made", text, 2**30)
     with pytest.raises(ValueError, match="Got what is damaged"):
@@ -306,7 +306,7 @@ def test_storage_refuses_decompression_bombs(tmp_path):
 
 
 @pytest.mark.parametrize("more", [-1, 1, 40])
-def test_storage_refuses_wrong_sizes(more, tmp_path):
+def test_storage_rejects_wrong_sizes(more, tmp_path):
     path = tmp_path / "made"
     text = np.array(json.dumps({"kind": "Comparison", "version": 1, "objects": {}}))
     with pytest.raises(ValueError, match="Got Comparison of layout 1"):
@@ -316,7 +316,7 @@ def test_storage_refuses_wrong_sizes(more, tmp_path):
         Evaluation.load(one_array(path, text, size + more))
 
 
-def test_members_are_arrays_that_are_deflated(saved, tmp_path):
+def test_members_must_be_deflated_arrays(saved, tmp_path):
     kind, _, data = saved
     (tmp_path / "more").write_bytes(data)
     with zipfile.ZipFile(tmp_path / "more", "a") as archive:
@@ -334,7 +334,7 @@ def test_members_are_arrays_that_are_deflated(saved, tmp_path):
         kind.load(tmp_path / "deep")
 
 
-def test_ids_that_are_objects_are_in_the_description(tmp_path):
+def test_object_ids_are_in_the_description(tmp_path):
     """Without padding, and in the only layout."""
     ids = np.empty(999, dtype=object)
     ids[:] = [((i,), str(i), i)[i % 3] for i in range(len(ids))]
@@ -354,7 +354,7 @@ def test_ids_that_are_objects_are_in_the_description(tmp_path):
 # --- writing -------------------------------------------------------------------------------------------------
 
 
-def test_other_formats_are_refused(tmp_path):
+def test_other_formats_are_rejected(tmp_path):
     result = small_evaluation()
     for name in ("r.parquet", "r.CSV", "r.json", "r.pkl", "r.npy"):
         with pytest.raises(ValueError, match=rf"saved as NumPy's \.npz, .*to_frame.*Got '.*{name}'"):
@@ -389,7 +389,7 @@ def test_failed_save_changes_no_file(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links take rights on Windows")
-def test_a_link_stays_one(tmp_path):
+def test_saving_to_a_link_keeps_the_link(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     with replacing(tmp_path / "link") as file:
         file.write(b"x")
@@ -438,7 +438,7 @@ for name, write in {
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-def test_a_full_disk_leaves_no_half_of_a_file(forks, tmp_path):
+def test_a_full_disk_leaves_no_partial_file(forks, tmp_path):
     (tmp_path / "run").write_text("before")
     forks.check(FULL, tmp_path)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("run", "before")]
@@ -451,8 +451,8 @@ def test_saved_files_contain_only_arrays(tmp_path):
 
 
 @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
-def test_why_nothing_was_saved_is_said(error, monkeypatch, tmp_path):
-    """Not that an archive cannot be closed while a part of it is written."""
+def test_save_errors_name_the_cause(error, monkeypatch, tmp_path):
+    """The error is not that an archive cannot be closed while a member is open."""
 
     def fail(*_):
         raise error
@@ -463,8 +463,8 @@ def test_why_nothing_was_saved_is_said(error, monkeypatch, tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_file_that_cannot_be_read_is_not_called_damaged(monkeypatch, tmp_path):
-    """Whichever of its reads the disk fails."""
+def test_an_unreadable_file_is_not_called_damaged(monkeypatch, tmp_path):
+    """Any of the reads may fail."""
     path, left = tmp_path / "saved", []
     small_evaluation().save(path)
 
@@ -493,7 +493,7 @@ def test_a_file_that_cannot_be_read_is_not_called_damaged(monkeypatch, tmp_path)
         assert caught.value.filename == path
 
 
-def test_a_recursion_that_is_too_deep_is_not_called_damage(tmp_path):
+def test_recursion_errors_are_not_called_damage(tmp_path):
     small_evaluation().save(tmp_path / "saved")
 
     def deeper(n):
@@ -515,7 +515,7 @@ def test_a_recursion_that_is_too_deep_is_not_called_damage(tmp_path):
 
 
 @pytest.mark.parametrize("depth", [5000, 10**6])
-def test_lists_in_lists_without_end_are_refused(depth, tmp_path):
+def test_deeply_nested_lists_are_rejected(depth, tmp_path):
     ids = "[" * depth + "]" * depth
     text = f'{{"kind": "Evaluation", "version": 1, "metrics": [], "objects": {{"qid": {ids}}}}}'
     np.savez(tmp_path / "made.npz", meta=np.array(text))
@@ -524,8 +524,8 @@ def test_lists_in_lists_without_end_are_refused(depth, tmp_path):
 
 
 @pytest.mark.parametrize("order", "<>")
-def test_text_of_what_is_no_character_is_refused(order, tmp_path):
-    """NumPy makes strings of it that Python does not know."""
+def test_text_of_invalid_characters_is_rejected(order, tmp_path):
+    """NumPy accepts strings with code points that Python rejects."""
     path = tmp_path / "result.npz"
     small_evaluation().save(path)
     with np.load(path) as file:

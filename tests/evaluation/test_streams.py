@@ -1,4 +1,4 @@
-"""Results that are written to pipes, open streams and what links lead to."""
+"""Results are written to pipes, open streams and targets of links."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -26,8 +26,8 @@ def test_streams_and_devices_are_not_replaced():
 
 
 @pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="Windows has no such names")
-def test_an_open_stream_is_written_to(tmp_path):
-    """Where it stands: what was written before stays, whatever the stream is."""
+def test_saving_to_an_open_stream(tmp_path):
+    """Writing starts at the current position; earlier content stays, for any kind of stream."""
     with open(tmp_path / "out", "w+b", 0) as out:
         (tmp_path / "link").symlink_to(f"/dev/fd/{out.fileno()}")
         for name in (f"/dev/fd/{out.fileno()}", tmp_path / "link"):
@@ -46,7 +46,7 @@ def test_an_open_stream_is_written_to(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has none")
-def test_a_named_pipe_is_written_to(tmp_path):
+def test_saving_to_a_named_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with ThreadPoolExecutor(1) as pool:
         data = pool.submit((tmp_path / "pipe").read_bytes)
@@ -56,8 +56,8 @@ def test_a_named_pipe_is_written_to(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="links take rights on Windows")
-def test_links_that_lead_to_each_other(tmp_path):
-    """One of them becomes the file."""
+def test_links_that_point_to_each_other(tmp_path):
+    """A file replaces one of them."""
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     small_evaluation().save(tmp_path / "a")
